@@ -1,0 +1,17 @@
+//! What outside systems say, decoded to one [`event::Event`].
+//!
+//! One folder a source. Every `decode` module is pure: bytes in, observations
+//! out, no clock, no network. This crate does not depend on DataFusion, so a
+//! decoder is written and tested in seconds.
+
+#![warn(missing_docs)]
+
+pub mod coverage;
+pub mod event;
+pub mod kubernetes;
+pub mod logs;
+pub mod object;
+pub mod observation;
+pub mod recording;
+pub mod redact;
+pub mod time;

@@ -1,0 +1,172 @@
+//! The versions of an object: what it was, from when to when.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::{Origin, SourceKind};
+use crate::time::Stamp;
+
+/// Which object: by uid where the record has one, else by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ObjectKey {
+    /// `Pod`, `Node`, `Job`, `PyTorchJob`, …
+    pub kind: String,
+    /// Empty for cluster-scoped kinds and where the record leaves it out.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.uid`; empty where the record has none.
+    pub uid: String,
+}
+
+/// A reference from an object to the one that owns it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    /// The owner's kind.
+    pub kind: String,
+    /// The owner's name.
+    pub name: String,
+    /// The owner's uid.
+    pub uid: String,
+    /// Whether it is the managing controller.
+    pub controller: bool,
+}
+
+/// A taint of a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Taint {
+    /// The taint's key.
+    pub key: String,
+    /// The taint's value, often empty.
+    pub value: String,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    pub effect: String,
+    /// Only set by the API server for `NoExecute`.
+    pub added: Option<Stamp>,
+}
+
+/// The last writer of a field, from `metadata.managedFields`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FieldWriter {
+    /// The field manager, such as `kubectl-cordon`.
+    pub manager: String,
+    /// When it last wrote.
+    pub time: Option<Stamp>,
+}
+
+/// What one container was asked to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Container {
+    /// The container's name.
+    pub name: String,
+    /// The image as asked for.
+    pub image: String,
+    /// `command` then `args`, as written.
+    pub command: Vec<String>,
+    /// `resources.requests`.
+    pub requests: BTreeMap<String, String>,
+    /// `resources.limits`.
+    pub limits: BTreeMap<String, String>,
+}
+
+/// What an object was at one version, reduced to what explaining needs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ObjectBody {
+    /// The API group and version.
+    pub api_version: String,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<String, String>,
+    /// `metadata.annotations`, without `last-applied-configuration`.
+    pub annotations: BTreeMap<String, String>,
+    /// `metadata.ownerReferences`.
+    pub owners: Vec<Owner>,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<Stamp>,
+    /// When deletion was asked for: `deletionTimestamp` minus the grace period.
+    pub deletion_requested: Option<Stamp>,
+    /// `deletionGracePeriodSeconds`.
+    pub deletion_grace_s: Option<i64>,
+    /// `metadata.generation`.
+    pub generation: Option<i64>,
+    /// `spec.nodeName` of a pod.
+    pub node: Option<String>,
+    /// `status.phase`, or the state word of a training kind.
+    pub phase: Option<String>,
+    /// Containers of a pod or of a pod template, main ones first.
+    pub containers: Vec<Container>,
+    /// `spec.restartPolicy` of a pod.
+    pub restart_policy: Option<String>,
+    /// `spec.priority`.
+    pub priority: Option<i64>,
+    /// `spec.priorityClassName`.
+    pub priority_class: Option<String>,
+    /// `spec.nodeSelector`.
+    pub node_selector: BTreeMap<String, String>,
+    /// `spec.tolerations`, as JSON.
+    pub tolerations: Option<String>,
+    /// `spec.providerID` of a node.
+    pub provider_id: Option<String>,
+    /// `status.nodeInfo.bootID` of a node.
+    pub boot_id: Option<String>,
+    /// `spec.unschedulable` of a node.
+    pub unschedulable: bool,
+    /// Who last wrote `spec.unschedulable`.
+    pub unschedulable_by: Option<FieldWriter>,
+    /// `spec.taints` of a node.
+    pub taints: Vec<Taint>,
+    /// `status.allocatable` of a node.
+    pub allocatable: BTreeMap<String, String>,
+    /// `spec.suspend`.
+    pub suspended: bool,
+    /// Wanted size: `parallelism`, `replicas`, or the sum over replica groups.
+    pub replicas: Option<i64>,
+    /// A started container of a pod, first one: when it started.
+    pub started: Option<Stamp>,
+    /// Every container has ended or the phase is final: when the last one ended.
+    pub ended: Option<Stamp>,
+    /// Restart counts by container.
+    pub restarts: BTreeMap<String, i64>,
+    /// Hash of the spec, to tell whether two attempts asked for the same.
+    pub spec_hash: String,
+}
+
+/// One version of an object, as one record showed it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectVersion {
+    /// Which object.
+    pub key: ObjectKey,
+    /// `metadata.resourceVersion` as a number, where it is one.
+    pub revision: Option<u64>,
+    /// A time at which this version was true: the request's for audit records,
+    /// else the latest time written in the object itself.
+    pub at: Option<Stamp>,
+    /// The record says the object is gone (watch DELETED, audit delete of a
+    /// finished object).
+    pub deleted: bool,
+    /// What it was.
+    pub body: ObjectBody,
+    /// The connector.
+    pub source_kind: SourceKind,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+impl ObjectKey {
+    /// The text that identifies the object in hashes: uid, else names.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        if self.uid.is_empty() {
+            format!("{}/{}/{}", self.kind, self.namespace, self.name)
+        } else {
+            self.uid.clone()
+        }
+    }
+}
+
+/// Text of a JSON value, where it is text.
+#[must_use]
+pub fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}

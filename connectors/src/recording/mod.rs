@@ -1,0 +1,1 @@
+//! Recordings: answers over files, folders, archives and standard input.

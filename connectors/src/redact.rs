@@ -1,0 +1,1 @@
+//! Secrets never reach a table, an answer or a log.
