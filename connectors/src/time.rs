@@ -52,6 +52,9 @@ impl TimeKind {
 }
 
 impl Stamp {
+    /// No time is known at all.
+    pub const OPEN: Self = Self { lo: Nanos::MIN, hi: Nanos::MAX };
+
     /// An instant known to the nanosecond.
     #[must_use]
     pub fn exact(at: Nanos) -> Self {

@@ -1,0 +1,131 @@
+//! One JSON record to what it tells.
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{audit, event, field, kind, meta, node, pod, workload};
+use crate::event::{Origin, SourceKind};
+use crate::observation::{Observation, Rejection};
+use crate::time::Stamp;
+
+/// Where a record stands and through which door it came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub(super) origin: &'a Origin,
+    pub(super) source_kind: SourceKind,
+    /// The request's time, where the record is the body of an audit record.
+    pub(super) at: Option<Stamp>,
+    /// The record says that the object is gone.
+    pub(super) deleted: bool,
+}
+
+/// A line of a watch.
+#[derive(Deserialize)]
+struct Watch<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+/// Decodes one JSON object: a Kubernetes object, an Event, a watch line or an
+/// audit record. `list_kind` is the kind of the List it was an item of.
+///
+/// # Errors
+/// Says why a record is of no use; what came before stays in `out`.
+pub fn decode(
+    json: &[u8],
+    list_kind: Option<&str>,
+    origin: &Origin,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
+    let context = Context { origin, source_kind: SourceKind::Kubernetes, at: None, deleted: false };
+    if memmem::find(json, b"\"auditID\"").is_some() {
+        return audit::decode(json, context, out);
+    }
+    if memmem::find(json, b"\"object\"").is_some()
+        && let Ok(watch) = serde_json::from_slice::<Watch<'_>>(json)
+    {
+        let object = watch.object.get().as_bytes();
+        return match watch.kind.as_str() {
+            "ADDED" | "MODIFIED" => decode_object(object, None, context, out),
+            "DELETED" => decode_object(object, None, Context { deleted: true, ..context }, out),
+            "BOOKMARK" => Err(Rejection::Irrelevant("a watch bookmark".to_owned())),
+            "ERROR" => {
+                let status: Value = serde_json::from_slice(object).unwrap_or_default();
+                let message = field::text(&status, &["message"]).unwrap_or("no message");
+                Err(Rejection::Malformed(format!(
+                    "the recorded watch broke here, events after it may be missing: {message}"
+                )))
+            }
+            other => Err(Rejection::Malformed(format!("unknown watch event type {other:?}"))),
+        };
+    }
+    decode_object(json, list_kind, context, out)
+}
+
+fn decode_object(
+    json: &[u8],
+    list_kind: Option<&str>,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
+    let about_another = memmem::find(json, b"\"involvedObject\"").is_some()
+        || memmem::find(json, b"\"regarding\"").is_some();
+    if about_another && let Some(found) = event::decode(json, context)? {
+        out.push(Observation::Event(Box::new(found)));
+        return Ok(());
+    }
+    let value: Value = serde_json::from_slice(json).map_err(|error| Rejection::Malformed(error.to_string()))?;
+    decode_value(&value, list_kind, context, out)
+}
+
+/// Decodes an object that is already parsed, as the bodies of audit records are.
+pub(super) fn decode_value(
+    value: &Value,
+    list_kind: Option<&str>,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
+    if !value.is_object() {
+        return Err(Rejection::Malformed("not a JSON object".to_owned()));
+    }
+    let item_kind = list_kind.map(|kind| kind.strip_suffix("List").unwrap_or(kind));
+    let Some(kind) = field::text(value, &["kind"]).or(item_kind).filter(|kind| !kind.is_empty()) else {
+        return guess(value, context, out);
+    };
+    let api_version = field::text(value, &["apiVersion"]).unwrap_or_default();
+    match kind::normal_kind(kind, api_version).as_str() {
+        "Event" => event::decode_value(value, context).map(|event| out.push(Observation::Event(Box::new(event)))),
+        "Pod" => pod::decode(value, context, out),
+        "Node" => node::decode(value, context, out),
+        "PersistentVolumeClaim" => workload::decode_claim(value, context, out),
+        other if kind::is_workload(other) => workload::decode(other, value, context, out),
+        other if other.ends_with("List") => {
+            let list_kind = other.to_owned();
+            for item in field::items(value, &["items"]) {
+                // One bad item must not lose its neighbours; the reader takes
+                // lists apart itself, so this is only for lists inside records.
+                let _irrelevant = decode_value(item, Some(&list_kind), context, out);
+            }
+            Ok(())
+        }
+        other => Err(Rejection::Irrelevant(format!("an object of kind {other}"))),
+    }
+}
+
+/// Objects without a kind: a pod or a node is told by its fields.
+fn guess(value: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Result<(), Rejection> {
+    if field::at(value, &["spec", "containers"]).is_some() || field::at(value, &["status", "containerStatuses"]).is_some() {
+        return pod::decode(value, context, out);
+    }
+    if field::at(value, &["status", "nodeInfo"]).is_some() {
+        return node::decode(value, context, out);
+    }
+    if value.get("metadata").is_some() && meta::name(value).is_some() {
+        return Err(Rejection::Irrelevant("an object that does not say its kind".to_owned()));
+    }
+    Err(Rejection::Irrelevant("JSON that is not a Kubernetes object".to_owned()))
+}

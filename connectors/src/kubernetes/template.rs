@@ -1,0 +1,57 @@
+//! Pod specs, in pods and inside the templates of every workload kind.
+
+use serde_json::Value;
+
+use super::field;
+use crate::object::{Container, ObjectBody};
+
+/// Fills in what a pod spec asks for.
+pub(super) fn fill(spec: &Value, body: &mut ObjectBody) {
+    body.containers.extend(containers(spec, "containers"));
+    body.containers.extend(containers(spec, "initContainers"));
+    body.restart_policy = field::owned(spec, &["restartPolicy"]);
+    body.priority = field::int(spec, &["priority"]);
+    body.priority_class = field::owned(spec, &["priorityClassName"]);
+    body.node_selector = field::texts(spec, &["nodeSelector"]);
+    body.tolerations = field::at(spec, &["tolerations"]).map(Value::to_string);
+}
+
+/// Finds the pod specs inside a workload's spec, wherever its kind keeps them
+/// (`template`, replica groups, tasks, head and worker groups).
+pub(super) fn find<'a>(spec: &'a Value, depth: u8, found: &mut Vec<&'a Value>) {
+    match spec {
+        Value::Object(map) if depth > 0 => {
+            if map.get("containers").is_some_and(Value::is_array) {
+                found.push(spec);
+                return;
+            }
+            for value in map.values() {
+                find(value, depth - 1, found);
+            }
+        }
+        Value::Array(items) if depth > 0 => {
+            for item in items {
+                find(item, depth - 1, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn containers(spec: &Value, which: &str) -> Vec<Container> {
+    field::items(spec, &[which])
+        .iter()
+        .map(|container| Container {
+            name: field::owned(container, &["name"]).unwrap_or_default(),
+            image: field::owned(container, &["image"]).unwrap_or_default(),
+            command: field::items(container, &["command"])
+                .iter()
+                .chain(field::items(container, &["args"]))
+                .filter_map(Value::as_str)
+                .map(|word| crate::redact::redact(word).into_owned())
+                .collect(),
+            requests: field::texts(container, &["resources", "requests"]),
+            limits: field::texts(container, &["resources", "limits"]),
+        })
+        .collect()
+}
