@@ -10,6 +10,7 @@ pub mod coverage;
 pub mod event;
 pub mod kubernetes;
 pub mod logs;
+pub mod loki;
 pub mod object;
 pub mod observation;
 pub mod recording;

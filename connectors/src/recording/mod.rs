@@ -1,1 +1,33 @@
 //! Recordings: answers over files, folders, archives and standard input.
+//!
+//! [`read`] takes anything a person has at hand after the fact: `kubectl get
+//! -o json|yaml`, watch and audit lines, container logs, Loki answers,
+//! must-gather and other bundles, packed or not. A file is recognised by its
+//! content. Memory is bounded whatever the input; what cannot be used is
+//! counted with file, line and reason in the [`Summary`].
+
+mod batch;
+mod convert;
+mod feed;
+mod guard;
+mod inputs;
+mod json;
+mod layout;
+mod lines;
+mod open;
+mod options;
+mod read;
+mod scanner;
+mod sniff;
+mod summary;
+mod window;
+mod work;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use options::{Input, LogLines, Options};
+pub use read::{Sink, read, read_with};
+pub use summary::{FileStatus, FileSummary, RejectedRecord, Summary};
+pub use work::Decode;

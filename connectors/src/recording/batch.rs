@@ -1,0 +1,91 @@
+//! What the reader hands to the decoders: some 256 KiB of records at a time.
+
+use std::sync::Arc;
+
+use super::summary::Tally;
+use crate::logs::LogSource;
+use crate::observation::Observation;
+
+/// A batch is sent on when it holds this much.
+pub(super) const BATCH_BYTES: usize = 256 << 10;
+
+/// Records of one file and one kind, in the file's order.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Position in the order of reading, from 0, without gaps.
+    pub(super) seq: u64,
+    pub(super) file: usize,
+    pub(super) name: Arc<str>,
+    pub(super) kind: Kind,
+    pub(super) bytes: Vec<u8>,
+    pub(super) cuts: Vec<Cut>,
+    /// What the reader itself turned away.
+    pub(super) tally: Tally,
+}
+
+/// Where a record ends in the batch's bytes (it starts where the one before
+/// ends), and the line it starts at in its file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) end: usize,
+    pub(super) line: u64,
+}
+
+/// How the records of a batch are decoded.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// JSON objects, perhaps the items of a list of that kind.
+    Json { list_kind: Option<Arc<str>> },
+    /// YAML documents or, where `item`, items of a list.
+    Yaml {
+        item: bool,
+        list_kind: Option<Arc<str>>,
+    },
+    /// The streams of one Loki answer.
+    Loki,
+    /// Consecutive lines of a log; the file's batches go to one worker in order.
+    Text { source: Arc<LogSource>, last: bool },
+}
+
+impl Kind {
+    /// Whether records of both can stand in one batch.
+    pub(super) fn joins(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Json { list_kind: a }, Self::Json { list_kind: b }) => a == b,
+            (
+                Self::Yaml {
+                    item: a,
+                    list_kind: x,
+                },
+                Self::Yaml {
+                    item: b,
+                    list_kind: y,
+                },
+            ) => a == b && x == y,
+            (Self::Loki, Self::Loki) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Batch {
+    /// The records with their lines.
+    pub(super) fn records(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut start = 0;
+        self.cuts.iter().map(move |cut| {
+            let record = &self.bytes[start..cut.end];
+            start = cut.end;
+            (record, cut.line)
+        })
+    }
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) seq: u64,
+    pub(super) file: usize,
+    pub(super) name: Arc<str>,
+    pub(super) observations: Vec<Observation>,
+    pub(super) tally: Tally,
+}

@@ -1,0 +1,164 @@
+//! Collects the reader's records into batches and hands them to the decoders.
+
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use super::batch::{BATCH_BYTES, Batch, Cut, Kind};
+use super::options::Options;
+use super::summary::{FileStatus, FileSummary, Tally};
+
+/// A batch that only counts rejections is sent on after this many.
+const REJECTIONS: u64 = 4096;
+
+/// The reader's end of the channels.
+pub(super) struct Feed<'o> {
+    pub(super) options: &'o Options,
+    workers: Vec<SyncSender<Batch>>,
+    seq: u64,
+    batch: Option<Batch>,
+    files: Vec<FileSummary>,
+    /// Nobody listens any more.
+    closed: bool,
+}
+
+impl<'o> Feed<'o> {
+    pub(super) fn new(options: &'o Options, workers: Vec<SyncSender<Batch>>) -> Self {
+        Self {
+            options,
+            workers,
+            seq: 0,
+            batch: None,
+            files: Vec::new(),
+            closed: false,
+        }
+    }
+
+    /// Starts a file; what follows is of it.
+    pub(super) fn start(&mut self, name: &str) -> usize {
+        self.flush();
+        self.files.push(FileSummary {
+            name: name.into(),
+            ..FileSummary::default()
+        });
+        self.files.len() - 1
+    }
+
+    /// The file started last.
+    pub(super) fn last(&self) -> usize {
+        self.files.len().saturating_sub(1)
+    }
+
+    /// The file's own line in the summary.
+    pub(super) fn file(&mut self, file: usize) -> &mut FileSummary {
+        &mut self.files[file]
+    }
+
+    /// Notes how reading a file ended; the first trouble is the one that counts.
+    pub(super) fn trouble(&mut self, file: usize, status: FileStatus) {
+        let entry = &mut self.files[file];
+        if entry.status == FileStatus::Complete {
+            entry.status = status;
+        }
+    }
+
+    /// Whether reading on is of no use.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Adds a record.
+    pub(super) fn record(&mut self, file: usize, kind: &Kind, record: &[u8], line: u64) {
+        let batch = self.batch_for(file, Some(kind));
+        batch.bytes.extend_from_slice(record);
+        batch.cuts.push(Cut {
+            end: batch.bytes.len(),
+            line,
+        });
+        // A Loki answer is joined as a whole, within reason.
+        let full = if matches!(kind, Kind::Loki) {
+            self.options.max_document_bytes
+        } else {
+            BATCH_BYTES
+        };
+        if self
+            .batch
+            .as_ref()
+            .is_some_and(|batch| batch.bytes.len() >= full)
+        {
+            self.flush();
+        }
+    }
+
+    /// Adds consecutive whole lines of a log; `last` ends the log.
+    pub(super) fn lines(&mut self, file: usize, kind: Kind, lines: &[u8], line: u64) {
+        let batch = self.batch_for(file, Some(&kind));
+        batch.kind = kind;
+        batch.bytes.extend_from_slice(lines);
+        batch.cuts.push(Cut {
+            end: batch.bytes.len(),
+            line,
+        });
+        self.flush();
+    }
+
+    /// Counts a record that is turned away unread.
+    pub(super) fn reject(&mut self, file: usize, line: u64, why: &str) {
+        let keep = self.options.rejected_kept;
+        let batch = self.batch_for(file, None);
+        batch.tally.reject(line, why, keep);
+        if batch.tally.rejected >= REJECTIONS {
+            self.flush();
+        }
+    }
+
+    fn batch_for(&mut self, file: usize, kind: Option<&Kind>) -> &mut Batch {
+        let joins = self.batch.as_ref().is_some_and(|batch| {
+            batch.file == file
+                && kind.is_none_or(|kind| batch.cuts.is_empty() || batch.kind.joins(kind))
+        });
+        if !joins {
+            self.flush();
+        }
+        let seq = self.seq;
+        let name = &self.files[file].name;
+        let batch = self.batch.get_or_insert_with(|| Batch {
+            seq,
+            file,
+            name: Arc::clone(name),
+            kind: Kind::Json { list_kind: None },
+            bytes: Vec::new(),
+            cuts: Vec::new(),
+            tally: Tally::default(),
+        });
+        if batch.cuts.is_empty()
+            && let Some(kind) = kind
+        {
+            batch.kind = kind.clone();
+            batch.bytes.reserve(BATCH_BYTES);
+        }
+        batch
+    }
+
+    /// Sends on what is there.
+    pub(super) fn flush(&mut self) {
+        let Some(batch) = self.batch.take() else {
+            return;
+        };
+        self.seq += 1;
+        // A log's lines depend on those before, so one worker gets them all.
+        let turn = match batch.kind {
+            Kind::Text { .. } => batch.file,
+            _ => usize::try_from(batch.seq).unwrap_or(0),
+        };
+        let worker = &self.workers[turn % self.workers.len()];
+        if worker.send(batch).is_err() {
+            self.closed = true;
+        }
+    }
+
+    /// Sends the rest and gives what the reader knows of each file.
+    pub(super) fn finish(mut self) -> Vec<FileSummary> {
+        self.flush();
+        self.files
+    }
+}

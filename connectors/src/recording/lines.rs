@@ -1,0 +1,53 @@
+//! Takes a log apart at line ends, a batch at a time.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::batch::{BATCH_BYTES, Kind};
+use super::feed::Feed;
+use super::window::Window;
+use crate::logs::LogSource;
+
+/// Splits `from` and feeds whole lines; returns why it ended early, if it did.
+pub(super) fn split(
+    from: &mut dyn Read,
+    source: &Arc<LogSource>,
+    file: usize,
+    feed: &mut Feed<'_>,
+) -> Option<String> {
+    let mut window = Window::new(from);
+    let limit = feed.options.max_line_bytes;
+    let kind = |last| Kind::Text {
+        source: Arc::clone(source),
+        last,
+    };
+    while !feed.is_closed() {
+        let whole = memchr::memrchr(b'\n', window.bytes()).map(|n| n + 1);
+        match whole {
+            Some(n) if window.bytes().len() >= BATCH_BYTES => {
+                feed.lines(file, kind(false), &window.bytes()[..n], window.line());
+                window.consume(n);
+            }
+            None if window.bytes().len() > limit => {
+                feed.reject(
+                    file,
+                    window.line(),
+                    &format!("a line of more than {limit} bytes"),
+                );
+                window.skip_line();
+            }
+            _ if window.fill() => {}
+            _ => {
+                let n = window.bytes().len();
+                feed.lines(file, kind(true), window.bytes(), window.line());
+                window.consume(n);
+                break;
+            }
+        }
+    }
+    let bytes = window.bytes_read();
+    feed.file(file).bytes += bytes;
+    window
+        .take_error()
+        .map(|error| format!("{error} (after line {}, {bytes} bytes)", window.line()))
+}

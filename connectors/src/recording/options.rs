@@ -1,0 +1,77 @@
+//! What to read, and how much of it to take in.
+
+use std::path::PathBuf;
+
+/// One thing the user named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file or a folder.
+    Path(PathBuf),
+    /// Standard input, `-`.
+    Stdin,
+}
+
+/// The bounds within which input is read; the defaults suit a laptop.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Decoding threads; at least one.
+    pub workers: usize,
+    /// The largest single JSON or YAML record. An object in etcd is at most
+    /// 1.5 MB and an audit record a few times that.
+    pub max_record_bytes: usize,
+    /// The largest log line.
+    pub max_line_bytes: usize,
+    /// The largest piece of a document that has to be taken whole: a YAML
+    /// document that is no list, one stream of a Loki answer.
+    pub max_document_bytes: usize,
+    /// How much a file may unpack to before its ratio is looked at.
+    pub bomb_floor_bytes: u64,
+    /// Unpacked bytes per packed byte above which it is taken for a bomb.
+    pub bomb_ratio: u64,
+    /// All that is read of one input, unpacked.
+    pub max_total_bytes: u64,
+    /// How deep archives are opened in archives.
+    pub max_nesting: usize,
+    /// How many rejected records are kept with file and line; all are counted.
+    pub rejected_kept: usize,
+    /// Which lines of a long log are kept.
+    pub log_lines: LogLines,
+}
+
+/// Which lines are kept of a log that is long.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLines {
+    /// A stream of at most this many lines is kept whole.
+    pub whole: usize,
+    /// Of a longer one: its first lines,
+    pub first: usize,
+    /// its last lines, and in between those that tell something.
+    pub last: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            max_record_bytes: 16 << 20,
+            max_line_bytes: 1 << 20,
+            max_document_bytes: 64 << 20,
+            bomb_floor_bytes: 1 << 30,
+            bomb_ratio: 250,
+            max_total_bytes: 1 << 40,
+            max_nesting: 4,
+            rejected_kept: 200,
+            log_lines: LogLines::default(),
+        }
+    }
+}
+
+impl Default for LogLines {
+    fn default() -> Self {
+        Self {
+            whole: 20_000,
+            first: 1_000,
+            last: 5_000,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One thread reads, some decode, and the caller's takes the results in reading order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use super::batch::Done;
+use super::feed::Feed;
+use super::inputs;
+use super::options::{Input, Options};
+use super::summary::Summary;
+use super::work::{self, Decode};
+use crate::observation::Observation;
+
+/// Takes what was read.
+pub trait Sink {
+    /// Called with every batch's observations, in reading order.
+    fn observe(&mut self, observations: Vec<Observation>);
+
+    /// Bytes read so far as they lie on disk, and how many there are if known.
+    fn progress(&mut self, done: u64, total: Option<u64>) {
+        let _ = (done, total);
+    }
+}
+
+/// Batches that wait for one worker; bounds what is in memory.
+const QUEUE: usize = 8;
+
+/// How often progress is told at least.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Reads everything in `inputs`. Trouble is in the summary, never fatal.
+pub fn read(inputs: &[Input], options: &Options, sink: &mut dyn Sink) -> Summary {
+    read_with(inputs, options, &crate::kubernetes::decode, sink)
+}
+
+/// The same with another decoder for JSON records.
+pub fn read_with(
+    inputs: &[Input],
+    options: &Options,
+    decode: &Decode<'_>,
+    sink: &mut dyn Sink,
+) -> Summary {
+    let progress = Arc::new(AtomicU64::new(0));
+    let total = inputs::size(inputs);
+    let mut summary = Summary::default();
+    thread::scope(|scope| {
+        let (done_to, done_from) = sync_channel::<Done>(QUEUE);
+        let mut workers = Vec::new();
+        for _ in 0..options.workers.max(1) {
+            let (to, from) = sync_channel(QUEUE);
+            let done_to = done_to.clone();
+            scope.spawn(move || work::run(&from, &done_to, options, decode));
+            workers.push(to);
+        }
+        drop(done_to);
+        let counted = Arc::clone(&progress);
+        let reader = scope.spawn(move || {
+            let mut feed = Feed::new(options, workers);
+            inputs::read(inputs, &counted, &mut feed);
+            feed.finish()
+        });
+
+        // Workers finish in any order; putting the batches back in order makes
+        // everything after this point deterministic. What waits is bounded by
+        // the queues.
+        let mut waiting = BTreeMap::new();
+        let mut next = 0;
+        loop {
+            match done_from.recv_timeout(TICK) {
+                Ok(done) => {
+                    waiting.insert(done.seq, done);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(done) = waiting.remove(&next) {
+                next += 1;
+                summary.add(done.file, &done.name, done.tally, options.rejected_kept);
+                if !done.observations.is_empty() {
+                    sink.observe(done.observations);
+                }
+            }
+            sink.progress(progress.load(Ordering::Relaxed), total);
+        }
+        match reader.join() {
+            Ok(files) => summary.finish(files),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    summary
+}

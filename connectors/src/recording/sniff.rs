@@ -1,0 +1,283 @@
+//! Recognises what a file is by its first bytes; names lie.
+
+use serde_json::{Map, Value};
+
+/// How much of a file is looked at.
+pub(super) const HEAD: usize = 64 << 10;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Gzip,
+    Zstd,
+    Tar,
+    Zip,
+    Utf16Le,
+    Utf16Be,
+    Json,
+    /// One JSON object a line that a program logged.
+    JsonLog,
+    /// One JSON object a line that is no Kubernetes object; a log where the
+    /// file's place says so.
+    JsonLines,
+    Yaml,
+    Text,
+    Empty,
+    /// Something that holds nothing for this tool, in words.
+    Foreign(&'static str),
+}
+
+impl Form {
+    /// For people.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Tar => "tar archive",
+            Self::Zip => "zip archive",
+            Self::Utf16Le | Self::Utf16Be => "UTF-16",
+            Self::Json | Self::JsonLines => "JSON",
+            Self::JsonLog => "log lines in JSON",
+            Self::Yaml => "YAML",
+            Self::Text => "log lines",
+            Self::Empty => "empty",
+            Self::Foreign(words) => words,
+        }
+    }
+}
+
+const MAGIC: &[(&[u8], Form)] = &[
+    (b"\x1f\x8b\x08", Form::Gzip),
+    (b"\x28\xb5\x2f\xfd", Form::Zstd),
+    (b"PK\x03\x04", Form::Zip),
+    (b"PK\x05\x06", Form::Zip),
+    (b"\xff\xfe", Form::Utf16Le),
+    (b"\xfe\xff", Form::Utf16Be),
+    (b"\xfd7zXZ\x00", Form::Foreign("xz, which is not unpacked")),
+    (b"BZh", Form::Foreign("bzip2, which is not unpacked")),
+    (
+        b"7z\xbc\xaf\x27\x1c",
+        Form::Foreign("7-zip, which is not unpacked"),
+    ),
+    (b"PAR1", Form::Foreign("Parquet, which is not read here")),
+    (
+        b"SQLite format 3\x00",
+        Form::Foreign("SQLite, which is not read here"),
+    ),
+];
+
+/// What `head`, the first bytes of a file, is the beginning of.
+pub(super) fn recognise(head: &[u8]) -> Form {
+    for (magic, form) in MAGIC {
+        if head.starts_with(magic) {
+            return *form;
+        }
+    }
+    if is_tar(head) {
+        return Form::Tar;
+    }
+    let text = without_bom(head);
+    let Some(first) = text.iter().position(|b| !b.is_ascii_whitespace()) else {
+        return Form::Empty;
+    };
+    let text = &text[first..];
+    match text[0] {
+        b'{' => {
+            if let Some(form) = braces(text) {
+                return form;
+            }
+        }
+        b'[' if brackets(text) => return Form::Json,
+        b'<' if is_html(text) => return Form::Foreign("HTML"),
+        _ => {}
+    }
+    if head.contains(&0) {
+        return Form::Foreign("binary");
+    }
+    if is_yaml(text) {
+        Form::Yaml
+    } else {
+        Form::Text
+    }
+}
+
+/// Drops the UTF-8 byte order mark.
+pub(super) fn without_bom(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head)
+}
+
+/// The checksum tells, for old archives have no magic.
+fn is_tar(head: &[u8]) -> bool {
+    let Some(header) = head.get(..512) else {
+        return false;
+    };
+    let Ok(field) = std::str::from_utf8(&header[148..156]) else {
+        return false;
+    };
+    let Ok(said) = u64::from_str_radix(field.trim_matches([' ', '\0']), 8) else {
+        return false;
+    };
+    let sum: u64 = header[..148]
+        .iter()
+        .chain(&header[156..])
+        .map(|&b| u64::from(b))
+        .sum();
+    said == sum + 8 * u64::from(b' ') && header[0] != 0
+}
+
+/// JSON, or a log of JSON lines, or text that merely starts with a brace.
+fn braces(text: &[u8]) -> Option<Form> {
+    let inside = text[1..].iter().find(|b| !b.is_ascii_whitespace());
+    if !matches!(inside, None | Some(b'"' | b'}')) {
+        return None;
+    }
+    let first = text.split(|&b| b == b'\n').next().unwrap_or(text);
+    let Ok(object) = serde_json::from_slice::<Map<String, Value>>(first) else {
+        return Some(Form::Json);
+    };
+    // A whole object in the first line: if most lines that follow are none, it
+    // is a text log whose first line happened to be one.
+    let mut lines = text
+        .split(|&b| b == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let (mut objects, mut others) = (0, 0);
+    for line in lines.by_ref() {
+        if line.starts_with(b"{") {
+            objects += 1;
+        } else {
+            others += 1;
+        }
+    }
+    if others > objects {
+        return Some(Form::Text);
+    }
+    Some(logged(&object))
+}
+
+fn logged(object: &Map<String, Value>) -> Form {
+    const KUBERNETES: &[&str] = &[
+        "kind",
+        "apiVersion",
+        "items",
+        "object",
+        "auditID",
+        "metadata",
+        "data",
+        "involvedObject",
+    ];
+    const CLOUD: &[&str] = &[
+        "logName",
+        "protoPayload",
+        "eventVersion",
+        "Records",
+        "detail-type",
+    ];
+    const SAID: &[&str] = &["log", "msg", "message", "line"];
+    const WHEN: &[&str] = &[
+        "time",
+        "ts",
+        "timestamp",
+        "@timestamp",
+        "asctime",
+        "level",
+        "severity",
+    ];
+    let has = |names: &[&str]| names.iter().any(|name| object.contains_key(*name));
+    if has(KUBERNETES) || has(CLOUD) {
+        return Form::Json;
+    }
+    let says = SAID
+        .iter()
+        .any(|name| object.get(*name).is_some_and(Value::is_string));
+    if says && has(WHEN) {
+        Form::JsonLog
+    } else {
+        Form::JsonLines
+    }
+}
+
+/// An array of objects, and not `[INFO]`, `[rank0]:` or `[2026-11-21 …]`.
+fn brackets(text: &[u8]) -> bool {
+    let mut rest = text[1..].iter().filter(|b| !b.is_ascii_whitespace());
+    match rest.next() {
+        None | Some(b'{') => true,
+        Some(b'[') => rest.next() == Some(&b'{'),
+        Some(b']') => rest.next().is_none(),
+        _ => false,
+    }
+}
+
+fn is_html(text: &[u8]) -> bool {
+    let start = text[..text.len().min(64)].to_ascii_lowercase();
+    start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
+}
+
+fn is_yaml(text: &[u8]) -> bool {
+    let mut lines = text
+        .split(|&b| b == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let first = lines
+        .clone()
+        .find(|line| !line.starts_with(b"#") && !line.is_empty());
+    let marked = first.is_some_and(|line| line == b"---" || line.starts_with(b"%YAML"));
+    let field = |line: &[u8], name: &[u8]| {
+        line.strip_prefix(b"- ")
+            .unwrap_or(line)
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(b":"))
+    };
+    let api = |line: &[u8]| field(line, b"apiVersion");
+    let kind = |line: &[u8]| field(line, b"kind");
+    let starts_as_mapping = first.is_some_and(|line| {
+        line.contains(&b':') && line.first().is_some_and(u8::is_ascii_lowercase)
+    });
+    marked
+        || first.is_some_and(api)
+        || (starts_as_mapping && lines.clone().any(kind) && lines.any(api))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_matter_contents_do() {
+        let cases: &[(&str, Form)] = &[
+            ("", Form::Empty),
+            (" \n\n", Form::Empty),
+            ("{\"kind\":\"Pod\"}", Form::Json),
+            ("{\n  \"kind\": \"Pod\"\n}", Form::Json),
+            ("\u{feff}{\"kind\":\"Pod\"}", Form::Json),
+            ("{\"kind\":\"Pod\",\"cut o", Form::Json),
+            ("[\n{\"a\":1}]", Form::Json),
+            ("[]", Form::Json),
+            ("[rank0]: Traceback (most recent call last):", Form::Text),
+            ("[2025-12-18 20:27:22,783] [INFO] x", Form::Text),
+            (
+                "{\"log\":\"x\\n\",\"stream\":\"stdout\",\"time\":\"2026-11-21T15:20:15Z\"}\n",
+                Form::JsonLog,
+            ),
+            (
+                "{\"level\":\"info\",\"ts\":1.5,\"msg\":\"x\"}\n{\"level\":",
+                Form::JsonLog,
+            ),
+            (
+                "{\"message\":\"x\",\"kind\":\"Event\",\"timestamp\":\"\"}",
+                Form::Json,
+            ),
+            ("{\"Records\":[]}", Form::Json),
+            ("{\"a\":1}\nstarting\nstarted\n", Form::Text),
+            ("{hello}", Form::Text),
+            ("---\na: 1\n", Form::Yaml),
+            ("apiVersion: v1\nkind: Pod\n", Form::Yaml),
+            ("# x\napiVersion: v1\r\nitems:\n- kind: Pod\n", Form::Yaml),
+            ("kind: Pod\napiVersion: v1\n", Form::Yaml),
+            ("error: no such file\nkind: no\n", Form::Text),
+            ("<!DOCTYPE html><p>", Form::Foreign("HTML")),
+            ("ab\0c", Form::Foreign("binary")),
+        ];
+        for (text, form) in cases {
+            assert_eq!(recognise(text.as_bytes()), *form, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! One decoding thread: batches in, observations out.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::batch::{Batch, Done, Kind};
+use super::convert;
+use super::options::Options;
+use super::summary::Tally;
+use crate::event::Origin;
+use crate::logs::LogStream;
+use crate::loki;
+use crate::observation::{Observation, Rejection};
+
+/// Decodes one JSON record, as [`crate::kubernetes::decode`] does.
+pub type Decode<'d> = dyn Fn(&[u8], Option<&str>, &Origin, &mut Vec<Observation>) -> Result<(), Rejection>
+    + Sync
+    + 'd;
+
+/// Decodes batches until there are no more or nobody wants the results.
+pub(super) fn run(
+    from: &Receiver<Batch>,
+    to: &SyncSender<Done>,
+    options: &Options,
+    decode: &Decode<'_>,
+) {
+    let mut logs = HashMap::new();
+    for batch in from {
+        if to
+            .send(decode_batch(batch, options, decode, &mut logs))
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+fn decode_batch(
+    mut batch: Batch,
+    options: &Options,
+    decode: &Decode<'_>,
+    logs: &mut HashMap<usize, LogStream>,
+) -> Done {
+    let tally = std::mem::take(&mut batch.tally);
+    let mut worker = Worker {
+        options,
+        decode,
+        name: Arc::clone(&batch.name),
+        out: Vec::new(),
+        tally,
+    };
+    match &batch.kind {
+        Kind::Json { list_kind } => {
+            for (record, line) in batch.records() {
+                worker.json(record, list_kind.as_deref(), line);
+            }
+        }
+        Kind::Yaml { item, list_kind } => {
+            for (record, line) in batch.records() {
+                worker.yaml(record, *item, list_kind.as_deref(), line);
+            }
+        }
+        Kind::Loki => worker.loki(&batch),
+        Kind::Text { source, last } => {
+            let stream = logs.entry(batch.file).or_insert_with(|| {
+                LogStream::new(
+                    Arc::clone(source),
+                    options.log_lines,
+                    options.max_line_bytes,
+                )
+            });
+            for (lines, number) in batch.records() {
+                worker.lines(stream, lines, number);
+            }
+            if *last {
+                stream.finish(&mut worker.out);
+                worker.tally.left_out += stream.left_out();
+                logs.remove(&batch.file);
+            }
+        }
+    }
+    let Worker { out, mut tally, .. } = worker;
+    tally.observations += out.len() as u64;
+    Done {
+        seq: batch.seq,
+        file: batch.file,
+        name: batch.name,
+        observations: out,
+        tally,
+    }
+}
+
+struct Worker<'w> {
+    options: &'w Options,
+    decode: &'w Decode<'w>,
+    name: Arc<str>,
+    out: Vec<Observation>,
+    tally: Tally,
+}
+
+impl Worker<'_> {
+    fn origin(&self, line: u64) -> Origin {
+        Origin {
+            file: Arc::clone(&self.name),
+            line,
+        }
+    }
+
+    fn count(&mut self, line: u64, result: Result<(), Rejection>) {
+        match result {
+            Ok(()) => self.tally.records += 1,
+            Err(Rejection::Irrelevant(_)) => {
+                self.tally.records += 1;
+                self.tally.irrelevant += 1;
+            }
+            Err(Rejection::Malformed(why)) => {
+                self.tally.reject(line, &why, self.options.rejected_kept);
+            }
+        }
+    }
+
+    fn json(&mut self, record: &[u8], list_kind: Option<&str>, line: u64) {
+        let record = self.as_utf8(record);
+        let origin = self.origin(line);
+        let mut result = (self.decode)(&record, list_kind, &origin, &mut self.out);
+        // Answers are taken apart by the reader; one that is wrapped in
+        // something else, or whose keys come in an odd order, is not.
+        if matches!(result, Err(Rejection::Irrelevant(_)))
+            && memmem::find(&record, b"\"resultType\"").is_some()
+        {
+            result = loki::decode(&record, &origin, &mut self.out);
+        }
+        self.count(line, result);
+    }
+
+    /// Bytes that are no UTF-8 would make the whole record unreadable.
+    fn as_utf8<'a>(&mut self, record: &'a [u8]) -> Cow<'a, [u8]> {
+        match String::from_utf8_lossy(record) {
+            Cow::Borrowed(_) => Cow::Borrowed(record),
+            Cow::Owned(text) => {
+                self.tally.lossy += 1;
+                Cow::Owned(text.into_bytes())
+            }
+        }
+    }
+
+    fn yaml(&mut self, record: &[u8], item: bool, list_kind: Option<&str>, line: u64) {
+        let text = self.as_utf8(record);
+        let mut value = match convert::parse(&String::from_utf8_lossy(&text)) {
+            Ok(value) => value,
+            Err(why) => return self.count(line, Err(Rejection::Malformed(why))),
+        };
+        if item {
+            let items = value.as_array_mut().map(std::mem::take).unwrap_or_default();
+            return self.values(items, list_kind, line);
+        }
+        let kind = value.get("kind").and_then(Value::as_str).map(str::to_owned);
+        match value.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => self.values(items, kind.as_deref(), line),
+            Some(other) => {
+                value["items"] = other;
+                self.values(vec![value], None, line);
+            }
+            None => match value {
+                Value::Array(items) => self.values(items, None, line),
+                Value::Null => {}
+                other => self.values(vec![other], None, line),
+            },
+        }
+    }
+
+    fn values(&mut self, values: Vec<Value>, list_kind: Option<&str>, line: u64) {
+        for value in values {
+            if !value.is_object() {
+                let why = Rejection::Irrelevant("a YAML scalar".to_owned());
+                self.count(line, Err(why));
+                continue;
+            }
+            let json = value.to_string();
+            self.json(json.as_bytes(), list_kind, line);
+        }
+    }
+
+    fn loki(&mut self, batch: &Batch) {
+        let mut streams = Vec::new();
+        for (record, line) in batch.records() {
+            let record = self.as_utf8(record).into_owned();
+            streams.push((record, line));
+        }
+        let mut counts = Vec::new();
+        let parts = streams
+            .iter()
+            .map(|(record, line)| (record.as_slice(), *line));
+        loki::decode_streams(parts, &self.name, &mut self.out, &mut |line, result| {
+            counts.push((line, result));
+        });
+        for (line, result) in counts {
+            self.count(line, result);
+        }
+    }
+
+    fn lines(&mut self, stream: &mut LogStream, lines: &[u8], first: u64) {
+        let keep = self.options.rejected_kept;
+        for (number, line) in (first..).zip(lines.split(|&b| b == b'\n')) {
+            if line.is_empty() {
+                continue;
+            }
+            let text = String::from_utf8_lossy(line);
+            if matches!(text, Cow::Owned(_)) {
+                self.tally.lossy += 1;
+            }
+            match stream.line(&text, number, &mut self.out) {
+                Ok(()) => self.tally.records += 1,
+                Err(why) => self.tally.reject(number, &why, keep),
+            }
+        }
+    }
+}
