@@ -96,6 +96,8 @@ pub struct ObjectBody {
     pub phase: Option<String>,
     /// Containers of a pod or of a pod template, main ones first.
     pub containers: Vec<Container>,
+    /// Names of the volume claims a pod mounts.
+    pub claims: Vec<String>,
     /// `spec.restartPolicy` of a pod.
     pub restart_policy: Option<String>,
     /// `spec.priority`.
@@ -126,6 +128,8 @@ pub struct ObjectBody {
     pub started: Option<Stamp>,
     /// Every container has ended or the phase is final: when the last one ended.
     pub ended: Option<Stamp>,
+    /// What containers of a pod wait for: `CrashLoopBackOff`, `ImagePullBackOff`, …
+    pub waits: Vec<String>,
     /// Restart counts by container.
     pub restarts: BTreeMap<String, i64>,
     /// Hash of the spec, to tell whether two attempts asked for the same.

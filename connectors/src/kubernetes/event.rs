@@ -229,7 +229,8 @@ fn identity(
 }
 
 /// The id of an Event whose name was made by a recorder.
-pub(super) fn by_name(namespace: &str, name: &str) -> EventId {
+#[must_use]
+pub fn by_name(namespace: &str, name: &str) -> EventId {
     EventId::of(&["k8s.event", namespace, name])
 }
 

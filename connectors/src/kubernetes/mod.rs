@@ -16,4 +16,5 @@ mod template;
 mod workload;
 
 pub use decode::decode;
+pub use event::by_name as event_id;
 pub use kind::{is_workload, normal_kind};

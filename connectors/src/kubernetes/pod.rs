@@ -93,6 +93,7 @@ fn containers(pod: &Value, key: &ObjectKey, body: &mut ObjectBody, context: Cont
                 }
             }
             if let Some(waiting) = field::at(status, &["state", "waiting"]).filter(|waiting| waiting.is_object()) {
+                body.waits.extend(field::owned(waiting, &["reason"]));
                 facts.push(self::waiting(pod, key, name, waiting, init, body, context));
             }
             if !init && field::at(status, &["state", "terminated"]).is_none_or(Value::is_null) {

@@ -9,6 +9,10 @@ use crate::object::{Container, ObjectBody};
 pub(super) fn fill(spec: &Value, body: &mut ObjectBody) {
     body.containers.extend(containers(spec, "containers"));
     body.containers.extend(containers(spec, "initContainers"));
+    body.claims = field::items(spec, &["volumes"])
+        .iter()
+        .filter_map(|volume| field::owned(volume, &["persistentVolumeClaim", "claimName"]))
+        .collect();
     body.restart_policy = field::owned(spec, &["restartPolicy"]);
     body.priority = field::int(spec, &["priority"]);
     body.priority_class = field::owned(spec, &["priorityClassName"]);

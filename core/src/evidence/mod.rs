@@ -1,0 +1,155 @@
+//! Evidence: every fact once, with all its witnesses, in bounded memory.
+//!
+//! A fact's body is compressed and, past a budget, kept in an unlinked
+//! temporary file; what stays in memory is a row of some hundred bytes. Merging
+//! copies is commutative, so the order in which files are read does not matter.
+
+mod objects;
+mod row;
+mod spill;
+
+use std::collections::HashMap;
+
+use whathappened_connectors::event::{Event, EventId};
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::time::Stamp;
+
+pub use objects::{Objects, Version};
+pub use row::Row;
+pub use spill::SpillError;
+
+use crate::signals::Ruleset;
+use crate::symbols::Symbols;
+use spill::Spill;
+
+/// What was read, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Facts that were told, copies included.
+    pub told: u64,
+    /// Facts that were told before.
+    pub duplicates: u64,
+}
+
+/// All facts and object versions of a case.
+#[derive(Debug)]
+pub struct Evidence {
+    /// Names used by rows.
+    pub symbols: Symbols,
+    /// Versions of objects.
+    pub objects: Objects,
+    rows: Vec<Row>,
+    by_id: HashMap<EventId, u32>,
+    spill: Spill,
+    grew: Vec<(EventId, Option<u64>, Option<Stamp>)>,
+    counts: Counts,
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self {
+            symbols: Symbols::default(),
+            objects: Objects::default(),
+            rows: Vec::new(),
+            by_id: HashMap::new(),
+            spill: Spill::default(),
+            grew: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+}
+
+impl Evidence {
+    /// Takes in what a record told.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn observe(&mut self, observation: Observation, ruleset: &Ruleset) -> Result<(), SpillError> {
+        match observation {
+            Observation::Event(mut event) => {
+                ruleset.classify(&mut event);
+                self.add(&event)
+            }
+            Observation::Object(version) => {
+                self.objects.add(*version);
+                Ok(())
+            }
+            Observation::EventGrew { namespace, name, count, last } => {
+                let id = whathappened_connectors::kubernetes::event_id(&namespace, &name);
+                self.grew.push((id, count, last));
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a classified fact, or a witness to one that is known.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn add(&mut self, event: &Event) -> Result<(), SpillError> {
+        self.counts.told += 1;
+        let body = spill::encode(event)?;
+        let row = Row::new(event, &body, &mut self.symbols);
+        let Some(&known) = self.by_id.get(&event.id) else {
+            let place = self.spill.push(&body)?;
+            let number = u32::try_from(self.rows.len()).map_err(|_| SpillError::TooMany)?;
+            self.by_id.insert(event.id, number);
+            self.rows.push(row.placed(place));
+            return Ok(());
+        };
+        self.counts.duplicates += 1;
+        let Some(kept) = self.rows.get_mut(known as usize) else { return Ok(()) };
+        if row.is_better_than(kept, &self.symbols) {
+            let place = self.spill.push(&body)?;
+            *kept = row.placed(place).with_witnesses_of(kept);
+        } else {
+            *kept = kept.with_witnesses_of(&row);
+        }
+        Ok(())
+    }
+
+    /// Applies what audit writes said of Events that other records show.
+    pub fn settle(&mut self) {
+        for (id, count, last) in std::mem::take(&mut self.grew) {
+            if let Some(row) = self.by_id.get(&id).and_then(|row| self.rows.get_mut(*row as usize)) {
+                row.grow(count, last);
+            }
+        }
+    }
+
+    /// All rows, in no order that output may show.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// What was read, counted.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The row of a fact.
+    #[must_use]
+    pub fn find(&self, id: EventId) -> Option<u32> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// One fact, whole.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub fn event(&self, row: u32) -> Result<Event, SpillError> {
+        let row = self.rows.get(row as usize).ok_or(SpillError::Lost)?;
+        let mut event = self.spill.event(row.place)?;
+        row.finish(&mut event, &self.symbols);
+        Ok(event)
+    }
+
+    /// One fact without its place of origin, and its row: needs no symbols, so
+    /// that they can grow while all facts are read.
+    pub(crate) fn body(&self, row: u32) -> Result<(Row, Event), SpillError> {
+        let row = *self.rows.get(row as usize).ok_or(SpillError::Lost)?;
+        Ok((row, self.spill.event(row.place)?))
+    }
+}

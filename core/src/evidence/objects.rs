@@ -1,0 +1,114 @@
+//! Versions of objects, each body kept once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use whathappened_connectors::event::{Origin, SourceKind};
+use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion};
+use whathappened_connectors::time::Stamp;
+
+/// One version of an object.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// `metadata.resourceVersion`, where it is a number.
+    pub revision: Option<u64>,
+    /// A time at which it was true.
+    pub at: Option<Stamp>,
+    /// The object was gone.
+    pub deleted: bool,
+    /// What it was.
+    pub body: Arc<ObjectBody>,
+    /// The connector.
+    pub source_kind: SourceKind,
+    /// Where it was read.
+    pub origin: Origin,
+}
+
+/// All objects by key, in key order.
+#[derive(Debug, Default)]
+pub struct Objects {
+    versions: BTreeMap<ObjectKey, Vec<Version>>,
+    bodies: HashMap<[u8; 32], Arc<ObjectBody>>,
+    read: u64,
+}
+
+impl Objects {
+    /// Takes in a version; a copy of a known one changes nothing.
+    pub fn add(&mut self, version: ObjectVersion) {
+        self.read += 1;
+        let text = serde_json::to_vec(&version.body).unwrap_or_default();
+        let digest = *blake3::hash(&text).as_bytes();
+        let body = Arc::clone(self.bodies.entry(digest).or_insert_with(|| Arc::new(version.body)));
+        let versions = self.versions.entry(version.key).or_default();
+        let same = versions.iter_mut().find(|known| {
+            known.deleted == version.deleted
+                && known.revision == version.revision
+                && (known.revision.is_some() || known.at == version.at)
+                && Arc::ptr_eq(&known.body, &body)
+        });
+        let found = Version {
+            revision: version.revision,
+            at: version.at,
+            deleted: version.deleted,
+            body,
+            source_kind: version.source_kind,
+            origin: version.origin,
+        };
+        match same {
+            // Of two copies the one with the narrower time is kept, then the lower origin.
+            Some(known) => {
+                let rank = |version: &Version| {
+                    (version.at.map_or(i64::MAX, Stamp::width), version.source_kind, version.origin.clone())
+                };
+                if rank(&found) < rank(known) {
+                    *known = found;
+                }
+            }
+            None => versions.push(found),
+        }
+    }
+
+    /// Puts the versions of each object in order: by revision where both have
+    /// one (comparable since Kubernetes 1.35, and numbers of one etcd before),
+    /// else by time. To be called once, when everything is read.
+    pub fn settle(&mut self) {
+        for versions in self.versions.values_mut() {
+            versions.sort_by(|a, b| {
+                let by_time = || a.at.cmp(&b.at);
+                let by_revision = match (a.revision, b.revision) {
+                    (Some(a), Some(b)) => a.cmp(&b),
+                    _ => by_time(),
+                };
+                by_revision
+                    .then_with(|| a.deleted.cmp(&b.deleted))
+                    .then_with(by_time)
+                    .then_with(|| a.source_kind.cmp(&b.source_kind))
+                    .then_with(|| a.origin.cmp(&b.origin))
+            });
+        }
+        self.bodies = HashMap::new();
+    }
+
+    /// Every object with its versions, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (&ObjectKey, &[Version])> {
+        self.versions.iter().map(|(key, versions)| (key, versions.as_slice()))
+    }
+
+    /// How many object records were read, copies included.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// How many objects there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.versions.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.versions.is_empty()
+    }
+}

@@ -1,0 +1,117 @@
+//! What stays in memory of a fact.
+
+use whathappened_connectors::event::{Event, EventId, Origin, SourceKind};
+use whathappened_connectors::time::{Nanos, Stamp};
+
+use super::spill::Place;
+use crate::symbols::{Sym, Symbols};
+
+/// A fact's identity, times, witnesses and main entities.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The fact.
+    pub id: EventId,
+    /// When it happened.
+    pub time: Stamp,
+    /// The latest end or last occurrence that any witness told.
+    pub end: Option<Stamp>,
+    /// The highest count that any witness told.
+    pub count: u64,
+    /// Uid of the pod it is about.
+    pub pod_uid: Sym,
+    /// Name of the pod it is about.
+    pub pod: Sym,
+    /// Namespace of what it is about.
+    pub namespace: Sym,
+    /// Node it is about or was seen on.
+    pub node: Sym,
+    /// Name of the workload it is about.
+    pub workload: Sym,
+    /// Whether the rules know what it means.
+    pub tells: bool,
+    pub(super) place: Place,
+    seen_by: u8,
+    source_kind: SourceKind,
+    content: u64,
+    file: Sym,
+    line: u32,
+}
+
+impl Row {
+    pub(super) fn new(event: &Event, body: &[u8], symbols: &mut Symbols) -> Self {
+        let mut content = [0; 8];
+        content.copy_from_slice(&blake3::hash(body).as_bytes()[..8]);
+        Self {
+            id: event.id,
+            time: event.time,
+            end: event.end,
+            count: event.count.unwrap_or(0),
+            pod_uid: symbols.optional(event.entities.pod_uid.as_deref()),
+            pod: symbols.optional(event.entities.pod.as_deref()),
+            namespace: symbols.optional(event.entities.namespace.as_deref()),
+            node: symbols.optional(event.entities.node.as_deref()),
+            workload: symbols.optional(event.entities.workload.as_deref()),
+            tells: !event.signals.is_empty(),
+            place: Place::default(),
+            seen_by: bit(event.source_kind),
+            source_kind: event.source_kind,
+            content: u64::from_be_bytes(content),
+            file: symbols.number(&event.origin.file),
+            line: u32::try_from(event.origin.line).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The copy that is kept: the highest count, then the most precise time,
+    /// then the rank of sources, then content, then place.
+    pub(super) fn is_better_than(&self, kept: &Self, symbols: &Symbols) -> bool {
+        let rank = |row: &Self| {
+            (std::cmp::Reverse(row.count), row.time.width(), row.time.lo, row.source_kind, row.content)
+        };
+        let place = |row: &Self| (symbols.name(row.file).to_owned(), row.line);
+        rank(self).cmp(&rank(kept)).then_with(|| place(self).cmp(&place(kept))).is_lt()
+    }
+
+    pub(super) fn placed(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    pub(super) fn with_witnesses_of(self, other: &Self) -> Self {
+        Self {
+            seen_by: self.seen_by | other.seen_by,
+            end: self.end.max(other.end),
+            count: self.count.max(other.count),
+            ..self
+        }
+    }
+
+    pub(super) fn grow(&mut self, count: Option<u64>, last: Option<Stamp>) {
+        self.count = self.count.max(count.unwrap_or(0));
+        if last.is_some_and(|last| last.hi > self.time.hi) {
+            self.end = self.end.max(last);
+        }
+        self.seen_by |= bit(SourceKind::KubernetesAudit);
+    }
+
+    /// Puts back what merging learned.
+    pub(super) fn finish(&self, event: &mut Event, symbols: &Symbols) {
+        event.end = self.end;
+        event.count = (self.count > 0).then_some(self.count);
+        event.origin = Origin { file: symbols.name(self.file).into(), line: u64::from(self.line) };
+    }
+
+    /// Connectors that witnessed it, in rank order.
+    pub fn seen_by(&self) -> impl Iterator<Item = SourceKind> + use<> {
+        let seen = self.seen_by;
+        SourceKind::ALL.into_iter().filter(move |kind| seen & bit(*kind) != 0)
+    }
+
+    /// The last instant it can speak of.
+    #[must_use]
+    pub fn last(&self) -> Nanos {
+        self.end.map_or(self.time.hi, |end| end.hi.max(self.time.hi))
+    }
+}
+
+fn bit(kind: SourceKind) -> u8 {
+    1 << (kind as u8)
+}

@@ -1,0 +1,123 @@
+//! Bodies of facts: compressed in blocks, past a budget in a temporary file.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+
+use whathappened_connectors::event::Event;
+
+/// Uncompressed size of a block.
+const BLOCK: usize = 256 << 10;
+/// Compressed blocks kept in memory before the file takes the rest.
+const BUDGET: usize = 96 << 20;
+
+/// Where a body lies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    block: u32,
+    start: u32,
+    len: u32,
+}
+
+/// Why facts could not be kept or found again.
+#[derive(Debug, thiserror::Error)]
+pub enum SpillError {
+    /// The temporary folder cannot take what was read.
+    #[error("the temporary file for facts cannot be used: {0}; set TMPDIR to a folder with room")]
+    Io(#[from] std::io::Error),
+    /// A body does not read back; a defect of this program.
+    #[error("a stored fact does not read back: {0}")]
+    Body(#[from] postcard::Error),
+    /// A row without a body; a defect of this program.
+    #[error("a stored fact was lost")]
+    Lost,
+    /// More facts than one case holds.
+    #[error("more than four billion facts in one case; narrow the input")]
+    TooMany,
+}
+
+#[derive(Debug)]
+enum Block {
+    Memory(Vec<u8>),
+    File { at: u64, len: usize },
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Spill {
+    blocks: Vec<Block>,
+    open: Vec<u8>,
+    in_memory: usize,
+    file: Option<RefCell<File>>,
+    file_len: u64,
+    /// The block read last: rows are mostly read in the order they were written.
+    recent: RefCell<Option<(u32, Vec<u8>)>>,
+}
+
+/// A fact's body without its place of origin, which its row keeps.
+pub(super) fn encode(event: &Event) -> Result<Vec<u8>, SpillError> {
+    Ok(postcard::to_stdvec(event)?)
+}
+
+impl Spill {
+    pub(super) fn push(&mut self, body: &[u8]) -> Result<Place, SpillError> {
+        let small = |number: usize| u32::try_from(number).map_err(|_| SpillError::TooMany);
+        let place = Place { block: small(self.blocks.len())?, start: small(self.open.len())?, len: small(body.len())? };
+        self.open.extend_from_slice(body);
+        if self.open.len() >= BLOCK {
+            self.close()?;
+        }
+        Ok(place)
+    }
+
+    fn close(&mut self) -> Result<(), SpillError> {
+        let packed = zstd::bulk::compress(&self.open, 1)?;
+        self.open.clear();
+        if self.in_memory + packed.len() <= BUDGET {
+            self.in_memory += packed.len();
+            self.blocks.push(Block::Memory(packed));
+            return Ok(());
+        }
+        let file = match &self.file {
+            Some(file) => file,
+            None => self.file.insert(RefCell::new(tempfile::tempfile()?)),
+        };
+        let mut file = file.borrow_mut();
+        file.seek(SeekFrom::Start(self.file_len))?;
+        file.write_all(&packed)?;
+        self.blocks.push(Block::File { at: self.file_len, len: packed.len() });
+        self.file_len += packed.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn event(&self, place: Place) -> Result<Event, SpillError> {
+        let (start, end) = (place.start as usize, place.start as usize + place.len as usize);
+        if place.block as usize == self.blocks.len() {
+            return Ok(postcard::from_bytes(self.open.get(start..end).ok_or(SpillError::Lost)?)?);
+        }
+        let mut recent = self.recent.borrow_mut();
+        if recent.as_ref().is_none_or(|(block, _)| *block != place.block) {
+            *recent = Some((place.block, self.unpack(place.block)?));
+        }
+        let (_, bytes) = recent.as_ref().ok_or(SpillError::Lost)?;
+        Ok(postcard::from_bytes(bytes.get(start..end).ok_or(SpillError::Lost)?)?)
+    }
+
+    fn unpack(&self, block: u32) -> Result<Vec<u8>, SpillError> {
+        let packed = match self.blocks.get(block as usize).ok_or(SpillError::Lost)? {
+            Block::Memory(packed) => return Ok(unpacked(packed)?),
+            Block::File { at, len } => {
+                let mut file = self.file.as_ref().ok_or(SpillError::Lost)?.borrow_mut();
+                file.seek(SeekFrom::Start(*at))?;
+                let mut packed = vec![0; *len];
+                file.read_exact(&mut packed)?;
+                packed
+            }
+        };
+        Ok(unpacked(&packed)?)
+    }
+}
+
+fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
+    // A block is closed by the body that fills it, and a body may be as large as a record.
+    zstd::stream::decode_all(packed)
+}

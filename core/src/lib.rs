@@ -1,0 +1,10 @@
+//! What facts mean, without a query engine: this crate builds in seconds.
+
+#![warn(missing_docs)]
+
+pub mod evidence;
+pub mod life;
+pub mod resolve;
+pub mod signals;
+pub mod symbols;
+pub mod world;

@@ -1,0 +1,9 @@
+//! From a name to entities: runs and their attempts, and which of them a name means.
+
+mod name;
+mod matching;
+mod run;
+
+pub use matching::{Matched, Other, resolve};
+pub use name::Name;
+pub use run::{Attempt, Root, Run, runs};

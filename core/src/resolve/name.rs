@@ -1,0 +1,103 @@
+//! What a person may type: `kind/[namespace/]name`, a bare name, or `*`.
+
+/// Short words for kinds, as kubectl has them.
+const ALIASES: &[(&str, &str)] = &[
+    ("cj", "CronJob"),
+    ("deploy", "Deployment"),
+    ("ds", "DaemonSet"),
+    ("ns", "Namespace"),
+    ("lws", "LeaderWorkerSet"),
+    ("po", "Pod"),
+    ("rc", "ReplicationController"),
+    ("rs", "ReplicaSet"),
+    ("sts", "StatefulSet"),
+    ("vcjob", "VolcanoJob"),
+    ("wf", "Workflow"),
+];
+
+/// A parsed name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The kind asked for, as written or the kind an alias stands for.
+    pub kind: Option<String>,
+    /// The namespace asked for.
+    pub namespace: Option<String>,
+    /// The name, possibly with `*` in it.
+    pub name: String,
+}
+
+impl Name {
+    /// Parses what was typed.
+    #[must_use]
+    pub fn parse(typed: &str) -> Self {
+        let typed = typed.trim();
+        let parts: Vec<&str> = typed.split('/').collect();
+        let kind = |word: &str| {
+            let alias = ALIASES.iter().find(|(alias, _)| *alias == word.to_lowercase());
+            alias.map_or_else(|| word.to_owned(), |(_, kind)| (*kind).to_owned())
+        };
+        match parts.as_slice() {
+            [first, name] if !first.is_empty() && !name.is_empty() => {
+                Self { kind: Some(kind(first)), namespace: None, name: (*name).to_owned() }
+            }
+            [first, namespace, name] if !first.is_empty() && !name.is_empty() => Self {
+                kind: Some(kind(first)),
+                namespace: Some((*namespace).to_owned()).filter(|namespace| !namespace.is_empty()),
+                name: (*name).to_owned(),
+            },
+            _ => Self { kind: None, namespace: None, name: typed.to_owned() },
+        }
+    }
+
+    /// Whether everything is asked for.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.kind.is_none() && self.name == "*"
+    }
+
+    /// Whether a kind is the one asked for. Plurals and any case are fine.
+    #[must_use]
+    pub fn is_kind(&self, kind: &str) -> bool {
+        let Some(asked) = &self.kind else { return true };
+        asked.eq_ignore_ascii_case(kind) || asked.strip_suffix(['s', 'S']).is_some_and(|one| one.eq_ignore_ascii_case(kind))
+    }
+
+    /// Whether a name is the one asked for.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        glob(&self.name, name)
+    }
+}
+
+/// Matches `*` against any run of characters.
+fn glob(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let Some(last) = parts.pop() else { return true };
+    for part in parts {
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
+    }
+    text.len() >= last.len() && text.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_may_be_short_plural_and_in_any_case() {
+        for typed in ["po/x", "pod/x", "Pods/x", "pod/ns/x"] {
+            assert!(Name::parse(typed).is_kind("Pod"), "{typed}");
+        }
+        assert_eq!(Name::parse("pod/ns/x").namespace.as_deref(), Some("ns"));
+        assert!(Name::parse("plain").is_kind("Anything"));
+    }
+
+    #[test]
+    fn stars_match_any_run() {
+        assert!(glob("a*c", "abc") && glob("a*", "a") && glob("*", "") && glob("a*b*c", "a1b2bc"));
+        assert!(!glob("a*c", "ab") && !glob("ab*ba", "aba"));
+    }
+}

@@ -1,0 +1,208 @@
+//! From evidence to the world, in five steps: versions, differences, pods by
+//! uid, pods by name, facts. Each step only uses what the ones before settled,
+//! so the order of the input cannot show.
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::kubernetes::is_workload;
+use whathappened_connectors::time::Nanos;
+
+use super::identity::{Pods, Workloads};
+use super::{Exit, Fact, NO, Pod, Workload, World, history, learn};
+use crate::evidence::{Evidence, Row, SpillError};
+use crate::signals::Ruleset;
+use crate::symbols::{Sym, Symbols};
+
+/// Attributes that say what a fact is about beside its entities, the first one there counts.
+const DETAILS: [&str; 8] = ["resource", "exception", "preemptor", "key", "condition", "claim", "image", "detail"];
+
+pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, SpillError> {
+    evidence.objects.settle();
+    for mut event in history::facts(&evidence.objects) {
+        ruleset.classify(&mut event);
+        evidence.add(&event)?;
+    }
+    evidence.settle();
+
+    let mut symbols = std::mem::take(&mut evidence.symbols);
+    let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
+    learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
+    let pod_of_row = pods_of_rows(&evidence, &mut pods);
+
+    let mut facts = Vec::new();
+    for number in 0..evidence.rows().len() {
+        let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
+        let (row, event) = evidence.body(number)?;
+        let pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
+        learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
+        if !event.signals.is_empty() {
+            facts_of(&event, &row, number, pod, &mut symbols, &mut pods, &mut workloads, &mut facts);
+        }
+    }
+    evidence.symbols = symbols;
+
+    let now = evidence.rows().iter().filter(|row| row.time.hi != Nanos::MAX).map(Row::last).max();
+    let mut world = World { evidence, pods: pods.all, workloads: workloads.all, facts, pod_of_row, now };
+    set_roots(&mut world);
+    put_in_order(&mut world);
+    Ok(world)
+}
+
+/// Rows with a uid first, so that rows with only a name find who bore it when.
+fn pods_of_rows(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
+    let mut pod_of_row = vec![NO; evidence.rows().len()];
+    for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
+        if row.pod_uid.is_some() {
+            *slot = pods.of_uid(row.pod_uid, row.namespace, row.pod);
+            if let Some(pod) = pods.all.get_mut(*slot as usize) {
+                pod.see(row.time.lo, row.last());
+            }
+        }
+    }
+    for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
+        if !row.pod_uid.is_some() && row.pod.is_some() {
+            *slot = pods.of_name(row.namespace, row.pod, row.time.lo);
+        }
+    }
+    for (slot, row) in pod_of_row.iter().zip(evidence.rows()) {
+        if !row.pod_uid.is_some()
+            && let Some(pod) = pods.all.get_mut(*slot as usize)
+        {
+            pod.see(row.time.lo, row.last());
+        }
+    }
+    pod_of_row
+}
+
+#[expect(clippy::too_many_arguments, reason = "one step of build, which owns all of these")]
+fn facts_of(
+    event: &Event,
+    row: &Row,
+    number: u32,
+    pod: u32,
+    symbols: &mut Symbols,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+    facts: &mut Vec<Fact>,
+) {
+    let workload = match event.object_kind.as_deref() {
+        Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => learn::workload(event, symbols, workloads),
+        _ => NO,
+    };
+    let detail = DETAILS.iter().find_map(|key| event.attribute(key));
+    let other = other_pod(event, symbols, pods);
+    for signal in &event.signals {
+        facts.push(Fact {
+            row: number,
+            id: event.id,
+            signal: symbols.number(signal),
+            time: event.time,
+            end: row.end,
+            count: row.count,
+            pod,
+            workload,
+            node: symbols.optional(event.entities.node.as_deref()),
+            container: symbols.optional(event.entities.container.as_deref()),
+            actor: symbols.optional(event.actor.as_deref()),
+            other,
+            detail: symbols.optional(detail),
+            exit_code: event.exit_code,
+            source_kind: event.source_kind,
+        });
+    }
+}
+
+/// The other pod that a record names, by uid or by name.
+fn other_pod(event: &Event, symbols: &mut Symbols, pods: &mut Pods) -> u32 {
+    if let Some(uid) = event.attribute("other_uid")
+        && let Some(found) = symbols.find(uid).and_then(|uid| pods.find_uid(uid))
+    {
+        return found;
+    }
+    let Some(name) = event.attribute("other_pod") else { return NO };
+    let namespace = event.attribute("other_namespace").or(event.entities.namespace.as_deref());
+    let namespace = symbols.optional(namespace);
+    pods.of_name(namespace, symbols.number(name), event.time.lo)
+}
+
+/// The root is the top of the owner chain; a `CronJob` makes runs but is none.
+fn set_roots(world: &mut World) {
+    let cron = world.evidence.symbols.find("CronJob");
+    let top = |mut number: u32, workloads: &[Workload]| {
+        // Owner chains are short; a cycle in hostile input must still end.
+        for _ in 0..16 {
+            match workloads.get(number as usize) {
+                Some(one) if one.owner != NO && workloads.get(one.owner as usize).is_some_and(|up| Some(up.kind) != cron) => {
+                    number = one.owner;
+                }
+                _ => break,
+            }
+        }
+        number
+    };
+    for pod in &mut world.pods {
+        if pod.owner != NO {
+            pod.root = top(pod.owner, &world.workloads);
+        }
+    }
+}
+
+/// Sorts by content and renumbers, so that nothing shows in what order records came.
+fn put_in_order(world: &mut World) {
+    let symbols = &world.evidence.symbols;
+    for pod in &mut world.pods {
+        pod.exits.sort_by(|a, b| {
+            let key = |exit: &Exit| (exit.time, symbols.name(exit.container), exit.exit_code, symbols.name(exit.reason));
+            key(a).cmp(&key(b))
+        });
+        pod.exits.dedup();
+        pod.starts.sort_unstable();
+        pod.starts.dedup();
+    }
+    let pod_key = |pod: &Pod| {
+        (symbols.name(pod.namespace), symbols.name(pod.name), pod.begin(), symbols.name(pod.uid))
+    };
+    let workload_key = |one: &Workload| {
+        (symbols.name(one.namespace), symbols.name(one.kind), symbols.name(one.name), one.created, symbols.name(one.uid))
+    };
+    let pod_order = order(&world.pods, |a, b| pod_key(a).cmp(&pod_key(b)));
+    let workload_order = order(&world.workloads, |a, b| workload_key(a).cmp(&workload_key(b)));
+    let renumber = |order: &[u32], number: u32| order.get(number as usize).copied().unwrap_or(NO);
+    place(&mut world.pods, &pod_order);
+    place(&mut world.workloads, &workload_order);
+    for pod in &mut world.pods {
+        pod.owner = renumber(&workload_order, pod.owner);
+        pod.root = renumber(&workload_order, pod.root);
+    }
+    for workload in &mut world.workloads {
+        workload.owner = renumber(&workload_order, workload.owner);
+    }
+    for fact in &mut world.facts {
+        fact.pod = renumber(&pod_order, fact.pod);
+        fact.other = renumber(&pod_order, fact.other);
+        fact.workload = renumber(&workload_order, fact.workload);
+    }
+    for number in &mut world.pod_of_row {
+        *number = renumber(&pod_order, *number);
+    }
+    let name = |sym: Sym| symbols.name(sym);
+    world.facts.sort_by(|a, b| {
+        (a.time, name(a.signal), a.id).cmp(&(b.time, name(b.signal), b.id))
+    });
+}
+
+/// For each old number its new one.
+fn order<T>(items: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<u32> {
+    let mut sorted: Vec<usize> = (0..items.len()).collect();
+    sorted.sort_by(|a, b| compare(&items[*a], &items[*b]));
+    let mut order = vec![NO; items.len()];
+    for (new, old) in sorted.into_iter().enumerate() {
+        order[old] = u32::try_from(new).unwrap_or(NO);
+    }
+    order
+}
+
+fn place<T>(items: &mut Vec<T>, order: &[u32]) {
+    let mut numbered: Vec<(u32, T)> = order.iter().copied().zip(items.drain(..)).collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    items.extend(numbered.into_iter().map(|(_, item)| item));
+}

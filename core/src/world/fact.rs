@@ -1,0 +1,44 @@
+//! A fact as the rules see it.
+
+use whathappened_connectors::event::{EventId, SourceKind};
+use whathappened_connectors::time::Stamp;
+
+use crate::symbols::Sym;
+
+/// No such pod or workload.
+pub const NO: u32 = u32::MAX;
+
+/// One signal of one record. A record with two signals is two facts.
+#[derive(Clone, Copy, Debug)]
+pub struct Fact {
+    /// The record's row in the evidence.
+    pub row: u32,
+    /// The record.
+    pub id: EventId,
+    /// What it means.
+    pub signal: Sym,
+    /// When it happened.
+    pub time: Stamp,
+    /// When it ended or was last seen.
+    pub end: Option<Stamp>,
+    /// How often it was seen.
+    pub count: u64,
+    /// The pod it is about, [`NO`] for none.
+    pub pod: u32,
+    /// The workload it is about, [`NO`] for none.
+    pub workload: u32,
+    /// The node it is about or was seen on.
+    pub node: Sym,
+    /// Its container.
+    pub container: Sym,
+    /// Who did it.
+    pub actor: Sym,
+    /// Another pod that it names (created, deleted, preemptor), [`NO`] for none.
+    pub other: u32,
+    /// What it is about beside entities: a resource, a condition, an exception.
+    pub detail: Sym,
+    /// A process's exit code.
+    pub exit_code: Option<i32>,
+    /// The connector.
+    pub source_kind: SourceKind,
+}

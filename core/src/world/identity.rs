@@ -1,0 +1,110 @@
+//! Which pod or workload a record speaks of: by uid, else by name and time.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND};
+
+use super::{NO, Pod, Workload};
+use crate::symbols::Sym;
+
+/// How long after its end records of a pod still arrive (logs, events of its clean-up).
+const AFTERLIFE: Nanos = 600 * SECOND;
+
+/// Pods by uid and by name.
+#[derive(Debug, Default)]
+pub(super) struct Pods {
+    pub(super) all: Vec<Pod>,
+    by_uid: HashMap<Sym, u32>,
+    by_name: HashMap<(Sym, Sym), Vec<u32>>,
+    by_bare_name: HashMap<Sym, Vec<u32>>,
+}
+
+impl Pods {
+    /// The pod of a uid, made where it is new.
+    pub(super) fn of_uid(&mut self, uid: Sym, namespace: Sym, name: Sym) -> u32 {
+        if let Some(known) = self.by_uid.get(&uid) {
+            return *known;
+        }
+        let number = self.push(Pod::new(uid, namespace, name));
+        self.by_uid.insert(uid, number);
+        number
+    }
+
+    pub(super) fn find_uid(&self, uid: Sym) -> Option<u32> {
+        self.by_uid.get(&uid).copied()
+    }
+
+    /// The pod that bore a name at a time; made where none did.
+    pub(super) fn of_name(&mut self, namespace: Sym, name: Sym, at: Nanos) -> u32 {
+        let named = if namespace.is_some() {
+            let exact = self.by_name.get(&(namespace, name)).map_or(&[][..], Vec::as_slice);
+            // An object dumped without its namespace is the pod of that name.
+            let bare = self.by_name.get(&(Sym::NONE, name)).map_or(&[][..], Vec::as_slice);
+            if exact.is_empty() { bare } else { exact }
+        } else {
+            self.by_bare_name.get(&name).map_or(&[][..], Vec::as_slice)
+        };
+        if let Some(found) = self.alive(named, at) {
+            return found;
+        }
+        self.push(Pod::new(Sym::NONE, namespace, name))
+    }
+
+    /// Of pods of one name, the one that lived at a time: the latest one that
+    /// had begun by then, else the first one to begin after it.
+    fn alive(&self, named: &[u32], at: Nanos) -> Option<u32> {
+        let begin = |number: &u32| self.all.get(*number as usize).and_then(Pod::begin).unwrap_or(Nanos::MIN);
+        if named.len() < 2 {
+            return named.first().copied();
+        }
+        let begun = named.iter().filter(|number| begin(number).saturating_sub(SECOND) <= at);
+        let latest = begun.max_by_key(|number| (begin(number), self.end(**number))).copied();
+        latest.or_else(|| named.iter().min_by_key(|number| begin(number)).copied())
+    }
+
+    fn end(&self, number: u32) -> Nanos {
+        self.all.get(number as usize).and_then(|pod| pod.seen).map_or(Nanos::MAX, |(_, last)| last.saturating_add(AFTERLIFE))
+    }
+
+    fn push(&mut self, pod: Pod) -> u32 {
+        let number = u32::try_from(self.all.len()).unwrap_or(NO);
+        self.by_name.entry((pod.namespace, pod.name)).or_default().push(number);
+        self.by_bare_name.entry(pod.name).or_default().push(number);
+        self.all.push(pod);
+        number
+    }
+}
+
+/// Workloads by uid and by name.
+#[derive(Debug, Default)]
+pub(super) struct Workloads {
+    pub(super) all: Vec<Workload>,
+    by_uid: HashMap<Sym, u32>,
+    by_name: HashMap<(Sym, Sym, Sym), Vec<u32>>,
+}
+
+impl Workloads {
+    /// The workload of a uid, else the one that bore the names at a time; made where it is new.
+    pub(super) fn of(&mut self, kind: Sym, uid: Sym, namespace: Sym, name: Sym, at: Nanos) -> u32 {
+        if uid.is_some() {
+            if let Some(known) = self.by_uid.get(&uid) {
+                return *known;
+            }
+        } else if let Some(named) = self.by_name.get(&(kind, namespace, name)) {
+            let begin = |number: &&u32| {
+                self.all.get(**number as usize).and_then(|one| one.created).map_or(Nanos::MIN, |stamp| stamp.lo)
+            };
+            let begun = named.iter().filter(|number| begin(number).saturating_sub(SECOND) <= at);
+            if let Some(found) = begun.max_by_key(begin).or_else(|| named.first()) {
+                return *found;
+            }
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(NO);
+        self.all.push(Workload::new(kind, uid, namespace, name));
+        if uid.is_some() {
+            self.by_uid.insert(uid, number);
+        }
+        self.by_name.entry((kind, namespace, name)).or_default().push(number);
+        number
+    }
+}

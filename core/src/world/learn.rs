@@ -1,0 +1,236 @@
+//! What single records teach about the lives of pods and workloads.
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::time::Stamp;
+
+use super::claims::{Claim, read};
+use super::identity::{Pods, Workloads};
+use super::{Exit, NO, Pod, rank};
+use crate::evidence::{Objects, Version};
+use crate::symbols::{Sym, Symbols};
+
+/// The earlier of two times; of one second told twice, the more exact one.
+fn earlier(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
+    if told == Stamp::OPEN {
+        return known;
+    }
+    Some(known.map_or(told, |known| if (told.hi, told.lo) < (known.hi, known.lo) { told } else { known }))
+}
+
+/// The later of two times; of one second told twice, the more exact one.
+fn later(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
+    if told == Stamp::OPEN {
+        return known;
+    }
+    Some(known.map_or(told, |known| if (told.lo, -told.hi) > (known.lo, -known.hi) { told } else { known }))
+}
+
+/// Learns from all versions of all objects.
+pub(super) fn objects(objects: &Objects, symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
+    for (key, versions) in objects.iter() {
+        let (uid, namespace, name) = (symbols.number(&key.uid), symbols.number(&key.namespace), symbols.number(&key.name));
+        let begin = versions.first().and_then(|version| version.body.created).map_or(i64::MIN, |stamp| stamp.lo);
+        match key.kind.as_str() {
+            "Node" | "PersistentVolumeClaim" => {}
+            "Pod" => {
+                let number = if uid.is_some() { pods.of_uid(uid, namespace, name) } else { pods.of_name(namespace, name, begin) };
+                for version in versions {
+                    pod_version(number, version, symbols, pods, workloads);
+                }
+            }
+            kind => {
+                let kind = symbols.number(kind);
+                let number = workloads.of(kind, uid, namespace, name, begin);
+                for version in versions {
+                    let owner = owner(version, namespace, symbols, workloads);
+                    let Some(workload) = workloads.all.get_mut(number as usize) else { continue };
+                    if let Some(created) = version.body.created {
+                        workload.created = earlier(workload.created, created);
+                    }
+                    if version.deleted {
+                        workload.gone = version.at.or(workload.gone);
+                    }
+                    if owner != NO {
+                        workload.owner = owner;
+                    }
+                    workload.body = Some(std::sync::Arc::clone(&version.body));
+                }
+            }
+        }
+    }
+}
+
+fn owner(version: &Version, namespace: Sym, symbols: &mut Symbols, workloads: &mut Workloads) -> u32 {
+    let owners = &version.body.owners;
+    let Some(owner) = owners.iter().find(|owner| owner.controller).or_else(|| owners.first()) else { return NO };
+    // Static pods are owned by their node, which is no workload.
+    if owner.kind == "Node" {
+        return NO;
+    }
+    let (kind, uid, name) = (symbols.number(&owner.kind), symbols.number(&owner.uid), symbols.number(&owner.name));
+    let at = version.body.created.map_or(i64::MIN, |stamp| stamp.lo);
+    workloads.of(kind, uid, namespace, name, at)
+}
+
+fn pod_version(number: u32, version: &Version, symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
+    let Some(namespace) = pods.all.get(number as usize).map(|pod| pod.namespace) else { return };
+    let owner = owner(version, namespace, symbols, workloads);
+    let Some(pod) = pods.all.get_mut(number as usize) else { return };
+    let body = &version.body;
+    for (slot, told) in [(&mut pod.created, body.created), (&mut pod.started, body.started), (&mut pod.deletion_requested, body.deletion_requested)] {
+        if let Some(told) = told {
+            *slot = earlier(*slot, told);
+        }
+    }
+    if let Some(ended) = body.ended {
+        pod.ended = later(pod.ended, ended);
+    }
+    if let Some(at) = version.at {
+        pod.see(at.lo, at.hi);
+        if version.deleted {
+            pod.gone = earlier(pod.gone, at);
+        }
+    }
+    if let Some(node) = &body.node {
+        pod.node = symbols.number(node);
+    }
+    if body.phase.is_some() {
+        pod.phase.clone_from(&body.phase);
+    }
+    if owner != NO {
+        pod.owner = owner;
+    }
+    pod.rank = rank::of(body).or(pod.rank);
+    if body.phase.is_some() {
+        pod.waits.clone_from(&body.waits);
+    }
+    // A dump that holds only a status must not hide what an earlier version asked for.
+    if !body.containers.is_empty() || pod.body.is_none() {
+        pod.body = Some(std::sync::Arc::clone(body));
+    }
+}
+
+/// Learns from one fact. `number` is the pod it is about.
+pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
+    if let Some(claim) = read(event) {
+        let namespace = symbols.optional(event.entities.namespace.as_deref());
+        match claim {
+            Claim::Placed { node } => {
+                let node = symbols.number(node);
+                if let Some(pod) = pods.all.get_mut(number as usize) {
+                    pod.node = node;
+                    pod.bound = earlier(pod.bound, event.time);
+                }
+            }
+            Claim::Made { pod } | Claim::Unmade { pod } if event.object_kind.is_some() => {
+                let made = pods.of_name(namespace, symbols.number(pod), event.time.lo);
+                let owner = workload(event, symbols, workloads);
+                if let Some(pod) = pods.all.get_mut(made as usize) {
+                    if pod.owner == NO {
+                        pod.owner = owner;
+                    }
+                    if event.reason.as_deref().is_some_and(|reason| reason.starts_with("SuccessfulCreate")) {
+                        pod.created = earlier(pod.created, event.time);
+                    }
+                    pod.see(event.time.lo, event.time.hi);
+                }
+            }
+            Claim::Made { .. } | Claim::Unmade { .. } => {}
+        }
+    }
+    let done = event.attribute("code").is_none_or(|code| code.starts_with('2')) && event.attribute("dry_run").is_none();
+    if event.fact == "k8s.audit.create" && done && event.object_kind.as_deref() != Some("Pod") {
+        let made_by = symbols.optional(event.actor.as_deref());
+        let made = workload(event, symbols, workloads);
+        if let Some(workload) = workloads.all.get_mut(made as usize) {
+            workload.made_by = made_by;
+            workload.created = earlier(workload.created, event.time);
+        }
+        return;
+    }
+    let Some(pod) = pods.all.get_mut(number as usize) else { return };
+    if let Some(rank) = event.rank {
+        pod.rank = pod.rank.or(Some(rank));
+    }
+    let init = event.attribute("init").is_some();
+    match event.fact.as_str() {
+        "k8s.pod.bound" => pod.bound = earlier(pod.bound, event.time),
+        "k8s.audit.bind" if done => {
+            pod.bound = earlier(pod.bound, event.time);
+            if let Some(node) = &event.entities.node {
+                pod.node = symbols.number(node);
+            }
+        }
+        "k8s.audit.delete" | "k8s.audit.deletecollection" | "k8s.audit.evict" if done => {
+            pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+        }
+        "k8s.pod.deletion_requested" => pod.deletion_requested = earlier(pod.deletion_requested, event.time),
+        "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
+        "k8s.container.started" if !init => start(pod, event.time),
+        "k8s.container.terminated" => {
+            let exit = Exit {
+                time: event.time,
+                container: symbols.optional(event.entities.container.as_deref()),
+                init,
+                exit_code: event.exit_code,
+                reason: symbols.optional(event.reason.as_deref()),
+            };
+            pod.exits.push(exit);
+        }
+        "k8s.pod.status" => {
+            let told = (event.time, event.reason.clone().unwrap_or_default());
+            pod.verdict = pod.verdict.take().min(Some(told.clone())).or(Some(told));
+        }
+        "k8s.pod.condition" => condition(pod, event),
+        "k8s.event" => pod_event(pod, event, init),
+        _ => {}
+    }
+    if !pod.node.is_some() && event.entities.node.is_some() {
+        pod.node = symbols.optional(event.entities.node.as_deref());
+    }
+}
+
+fn start(pod: &mut Pod, at: Stamp) {
+    pod.started = earlier(pod.started, at);
+    pod.starts.push(at);
+}
+
+fn condition(pod: &mut Pod, event: &Event) {
+    let holds = event.attribute("status") == Some("True");
+    match event.attribute("condition") {
+        Some("Ready") => {
+            let told = (event.time, holds);
+            pod.ready = pod.ready.max(Some(told));
+        }
+        Some("DisruptionTarget") if holds => pod.killed = earlier(pod.killed, event.time),
+        Some("PodScheduled") if !holds => pod.unplaced = earlier(pod.unplaced, event.time),
+        _ => {}
+    }
+}
+
+/// Events tell of pods whose object is gone.
+fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
+    let message = event.message.as_deref().unwrap_or_default();
+    match event.reason.as_deref().unwrap_or_default() {
+        "Started" if !init => start(pod, event.time),
+        "Killing" if message.starts_with("Stopping container") || message.contains("Need to kill Pod") => {
+            pod.killed = earlier(pod.killed, event.time);
+        }
+        "TaintManagerEviction" if !message.starts_with("Cancelling") => pod.killed = earlier(pod.killed, event.time),
+        "Preempted" | "Evicted" | "NodeControllerEviction" => pod.killed = earlier(pod.killed, event.time),
+        "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
+        "Failed" | "FailedMount" | "FailedAttachVolume" | "FailedCreatePodSandBox" | "BackOff" | "ErrImageNeverPull"
+        | "InspectFailed" | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
+        _ => {}
+    }
+}
+
+/// The workload that a fact is about, [`NO`] for none.
+pub(super) fn workload(event: &Event, symbols: &mut Symbols, workloads: &mut Workloads) -> u32 {
+    let (Some(kind), Some(name)) = (&event.entities.workload_kind, &event.entities.workload) else { return NO };
+    let kind = symbols.number(kind);
+    let uid = symbols.optional(event.object_uid.as_deref());
+    let namespace = symbols.optional(event.entities.namespace.as_deref());
+    let name = symbols.number(name);
+    workloads.of(kind, uid, namespace, name, event.time.lo)
+}

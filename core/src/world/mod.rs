@@ -1,0 +1,54 @@
+//! The world that the evidence speaks of: pods, workloads and nodes by
+//! identity, who owned whom and who was where, and the facts about them.
+
+mod build;
+mod claims;
+mod fact;
+mod history;
+mod identity;
+mod learn;
+mod pod;
+mod rank;
+mod workload;
+
+pub use fact::{Fact, NO};
+pub use pod::{Exit, Pod};
+pub use workload::Workload;
+
+use whathappened_connectors::time::Nanos;
+
+use crate::evidence::{Evidence, SpillError};
+use crate::signals::Ruleset;
+
+/// Everything that is known, tied together.
+#[derive(Debug)]
+pub struct World {
+    /// The facts themselves.
+    pub evidence: Evidence,
+    /// Every pod, in order of (namespace, name, creation, uid).
+    pub pods: Vec<Pod>,
+    /// Every workload, in order of (namespace, kind, name, creation, uid).
+    pub workloads: Vec<Workload>,
+    /// What the records mean, in order of (time, signal, id).
+    pub facts: Vec<Fact>,
+    /// For each row of evidence the pod it is about, [`NO`] for none.
+    pub pod_of_row: Vec<u32>,
+    /// The latest record time: what "now" means for recorded input.
+    pub now: Option<Nanos>,
+}
+
+impl World {
+    /// Ties the evidence together.
+    ///
+    /// # Errors
+    /// When facts cannot be read back from the temporary file.
+    pub fn build(evidence: Evidence, ruleset: &Ruleset) -> Result<Self, SpillError> {
+        build::build(evidence, ruleset)
+    }
+
+    /// A name that the evidence uses.
+    #[must_use]
+    pub fn name(&self, sym: crate::symbols::Sym) -> &str {
+        self.evidence.symbols.name(sym)
+    }
+}

@@ -1,0 +1,137 @@
+//! A pod and where and when it was.
+
+use std::sync::Arc;
+
+use whathappened_connectors::object::ObjectBody;
+use whathappened_connectors::time::{Nanos, Stamp};
+
+use super::NO;
+use crate::symbols::Sym;
+
+/// One end of one container.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exit {
+    /// When.
+    pub time: Stamp,
+    /// Which container.
+    pub container: Sym,
+    /// Whether it is an init container.
+    pub init: bool,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// What the status claims: `OOMKilled`, `Error`, `Completed`, …
+    pub reason: Sym,
+}
+
+/// A pod, from every record that speaks of it.
+#[derive(Clone, Debug)]
+pub struct Pod {
+    /// `metadata.uid`, where any record had it.
+    pub uid: Sym,
+    /// Its namespace.
+    pub namespace: Sym,
+    /// Its name, which others may bear at other times.
+    pub name: Sym,
+    /// The node it was bound to.
+    pub node: Sym,
+    /// When it was made.
+    pub created: Option<Stamp>,
+    /// When it was bound to its node.
+    pub bound: Option<Stamp>,
+    /// When its first container started.
+    pub started: Option<Stamp>,
+    /// When its last container ended.
+    pub ended: Option<Stamp>,
+    /// When its deletion was first asked for.
+    pub deletion_requested: Option<Stamp>,
+    /// When the object was seen gone.
+    pub gone: Option<Stamp>,
+    /// First and last time that any record speaks of it.
+    pub seen: Option<(Nanos, Nanos)>,
+    /// The last phase seen.
+    pub phase: Option<String>,
+    /// The workload that controls it, [`NO`] for none.
+    pub owner: u32,
+    /// Its root: the workload on top of the owner chain, [`NO`] for a bare pod.
+    pub root: u32,
+    /// Its rank in the gang.
+    pub rank: Option<i32>,
+    /// The last version of the object.
+    pub body: Option<Arc<ObjectBody>>,
+    /// Every end of a container that any record tells, in time order.
+    pub exits: Vec<Exit>,
+    /// Starts of main containers, in time order.
+    pub starts: Vec<Stamp>,
+    /// What containers wait for in the last version that shows them: `CrashLoopBackOff`, …
+    pub waits: Vec<String>,
+    /// `status.reason` of the pod, with its time: `Evicted`, `NodeShutdown`, …
+    pub verdict: Option<(Stamp, String)>,
+    /// Last word on readiness and since when.
+    pub ready: Option<(Stamp, bool)>,
+    /// The scheduler found no place for it (first time).
+    pub unplaced: Option<Stamp>,
+    /// The kubelet reports trouble starting it (first time).
+    pub stuck: Option<Stamp>,
+    /// Somebody else than its process ended it: when that was first told.
+    pub killed: Option<Stamp>,
+}
+
+impl Pod {
+    pub(super) fn new(uid: Sym, namespace: Sym, name: Sym) -> Self {
+        Self {
+            uid,
+            namespace,
+            name,
+            node: Sym::NONE,
+            created: None,
+            bound: None,
+            started: None,
+            ended: None,
+            deletion_requested: None,
+            gone: None,
+            seen: None,
+            phase: None,
+            owner: NO,
+            root: NO,
+            rank: None,
+            body: None,
+            exits: Vec::new(),
+            starts: Vec::new(),
+            waits: Vec::new(),
+            verdict: None,
+            ready: None,
+            unplaced: None,
+            stuck: None,
+            killed: None,
+        }
+    }
+
+    /// Widens the time in which it was seen.
+    pub(super) fn see(&mut self, from: Nanos, to: Nanos) {
+        if from == Nanos::MIN || to == Nanos::MAX {
+            return;
+        }
+        self.seen = Some(self.seen.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
+    }
+
+    /// When it began, as far as any record tells.
+    #[must_use]
+    pub fn begin(&self) -> Option<Nanos> {
+        let told = [self.created, self.bound, self.started].into_iter().flatten().map(|stamp| stamp.lo).min();
+        told.or(self.seen.map(|(first, _)| first))
+    }
+
+    /// GPUs that it asked for, of any vendor.
+    #[must_use]
+    pub fn gpus(&self) -> f64 {
+        let Some(body) = &self.body else { return 0.0 };
+        let of = |resources: &std::collections::BTreeMap<String, String>| -> f64 {
+            resources
+                .iter()
+                .filter(|(name, _)| name.ends_with("/gpu") || name.contains("nvidia.com/mig-"))
+                .filter_map(|(_, amount)| amount.parse::<f64>().ok())
+                .sum()
+        };
+        body.containers.iter().map(|container| of(&container.limits).max(of(&container.requests))).sum()
+    }
+}

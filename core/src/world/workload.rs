@@ -1,0 +1,38 @@
+//! A workload: an object that makes pods, directly or through others.
+
+use std::sync::Arc;
+
+use whathappened_connectors::object::ObjectBody;
+use whathappened_connectors::time::Stamp;
+
+use super::NO;
+use crate::symbols::Sym;
+
+/// A Job, a `JobSet`, a Deployment, …
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its kind.
+    pub kind: Sym,
+    /// `metadata.uid`, where any record had it.
+    pub uid: Sym,
+    /// Its namespace.
+    pub namespace: Sym,
+    /// Its name.
+    pub name: Sym,
+    /// When it was made.
+    pub created: Option<Stamp>,
+    /// When it was seen gone.
+    pub gone: Option<Stamp>,
+    /// Who made it, from the audit log.
+    pub made_by: Sym,
+    /// The workload that owns it, [`NO`] for none.
+    pub owner: u32,
+    /// The last version of the object.
+    pub body: Option<Arc<ObjectBody>>,
+}
+
+impl Workload {
+    pub(super) fn new(kind: Sym, uid: Sym, namespace: Sym, name: Sym) -> Self {
+        Self { kind, uid, namespace, name, created: None, gone: None, made_by: Sym::NONE, owner: NO, body: None }
+    }
+}
