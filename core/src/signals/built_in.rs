@@ -1,0 +1,19 @@
+//! The files that are compiled in.
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../queries/signals/", $name)))),*]
+    };
+}
+
+/// Name and text of each file in `queries/signals/`, one line a file.
+pub(super) const FILES: &[(&str, &str)] = files![
+    "actors.toml",
+    "audit.toml",
+    "container.toml",
+    "node.toml",
+    "pod.toml",
+    "scheduling.toml",
+    "storage.toml",
+    "workload.toml",
+];

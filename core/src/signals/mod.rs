@@ -1,0 +1,29 @@
+//! Signals: what a record means, in our vocabulary.
+//!
+//! A signal is a name such as `k8s.pod.preempted` with conditions on an
+//! event's fields, kept with examples in `queries/signals/*.toml` (the format
+//! is described in the README there). [`Ruleset::classify`] sets an event's
+//! signals and puts the named captures of the matching patterns into its
+//! attributes. A signal is a claim: what caused what is decided later.
+//!
+//! Every event touches only the rules of its fact and reason. Patterns over
+//! free text are guarded by literals that any match must contain ([`scan`]),
+//! found in one pass for all patterns.
+
+mod actor;
+mod built_in;
+mod check;
+mod condition;
+mod error;
+mod file;
+mod literals;
+mod ruleset;
+mod scan;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{CheckReport, Failure};
+pub use error::SignalError;
+pub use ruleset::{Ruleset, SignalInfo};

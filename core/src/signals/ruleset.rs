@@ -1,0 +1,358 @@
+//! All signals together, indexed by what an event says first.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::Value;
+use whathappened_connectors::event::{Event, EventId};
+
+use super::actor::{ActorClass, class_of};
+use super::built_in;
+use super::condition::Condition;
+use super::error::SignalError;
+use super::file::{self, Example, Signal};
+use super::scan::Scanner;
+use super::values::AnyOf;
+
+/// Where an actor's class stands in the name and title of a signal.
+const ACTOR: &str = "{actor}";
+
+/// A signal as `rules list` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignalInfo {
+    /// Its name, dotted.
+    pub name: String,
+    /// One sentence.
+    pub title: String,
+    /// The file that defines it.
+    pub file: String,
+    /// The name as written there: a signal for every kind of actor is written once.
+    pub written: String,
+    /// The attributes that its patterns set.
+    pub captures: Vec<String>,
+}
+
+/// A signal and what proves it right.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) info: SignalInfo,
+    pub(super) examples: Vec<Example>,
+    pub(super) counter_examples: Vec<Example>,
+}
+
+/// The conditions for events of one fact.
+#[derive(Debug, Default)]
+struct FactRules {
+    by_reason: HashMap<String, Vec<u32>>,
+    /// Without a reason, with a message.
+    scanner: Scanner,
+    /// With neither.
+    rest: Vec<u32>,
+}
+
+/// Signals, ready to classify events.
+#[derive(Debug)]
+pub struct Ruleset {
+    pub(super) rules: Vec<Rule>,
+    conditions: Vec<Condition>,
+    facts: HashMap<String, FactRules>,
+    actors: Vec<ActorClass>,
+    files: Vec<(String, String)>,
+    version: String,
+}
+
+impl Ruleset {
+    /// The signals that are compiled in.
+    pub fn built_in() -> Result<Self, SignalError> {
+        Self::load(std::iter::empty::<(String, String)>())
+    }
+
+    /// The built-in signals and those of `extra` files, given as name and text.
+    ///
+    /// A signal that another file has too gains conditions; actor classes of
+    /// extra files are tried before the built-in ones. The order of the files
+    /// does not matter.
+    pub fn load(
+        extra: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
+    ) -> Result<Self, SignalError> {
+        let mut extra: Vec<(String, String)> = extra
+            .into_iter()
+            .map(|(name, text)| (name.into(), text.into()))
+            .collect();
+        extra.sort();
+        let built_in = built_in::FILES
+            .iter()
+            .map(|&(name, text)| (name.to_owned(), text.to_owned()));
+        extra.extend(built_in);
+        Self::from_files(extra)
+    }
+
+    /// Only these files, in the order in which their actor classes are tried.
+    pub(super) fn from_files(files: Vec<(String, String)>) -> Result<Self, SignalError> {
+        let mut parsed = Vec::new();
+        for (name, text) in &files {
+            parsed.push((name.as_str(), file::parse(name, text)?));
+        }
+        let mut actors = Vec::new();
+        for (name, file) in &parsed {
+            for class in &file.actor {
+                actors.push(ActorClass::compile(name, class)?);
+            }
+        }
+        let mut signals = Vec::new();
+        for (name, file) in parsed {
+            let mut written = BTreeSet::new();
+            for signal in file.signal {
+                if !written.insert(signal.name.clone()) {
+                    return Err(rule_error(name, &signal.name, "name", "is there twice"));
+                }
+                expand(name, signal, &actors, &mut signals)?;
+            }
+        }
+        signals.sort_by(|(a, _), (b, _)| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
+        let version = version(&files);
+        let mut ruleset = Self {
+            rules: Vec::new(),
+            conditions: Vec::new(),
+            facts: HashMap::new(),
+            actors,
+            files,
+            version,
+        };
+        ruleset.index(signals)?;
+        Ok(ruleset)
+    }
+
+    fn index(&mut self, signals: Vec<(SignalInfo, Signal)>) -> Result<(), SignalError> {
+        let mut scanned = BTreeMap::<String, Vec<(u32, Vec<String>)>>::new();
+        for (mut info, signal) in signals {
+            let number = count(self.rules.len());
+            for (part, when) in signal.when.iter().enumerate() {
+                let at = (info.file.as_str(), info.written.as_str(), part + 1);
+                let entry = count(self.conditions.len());
+                let condition = Condition::compile(at, number, when)?;
+                info.captures.extend(condition.capture_names());
+                self.conditions.push(condition);
+                for fact in &when.fact.0 {
+                    let rules = self.facts.entry(fact.clone()).or_default();
+                    match (&when.reason, &when.message) {
+                        (Some(reasons), _) => {
+                            for reason in &reasons.0 {
+                                rules
+                                    .by_reason
+                                    .entry(reason.clone())
+                                    .or_default()
+                                    .push(entry);
+                            }
+                        }
+                        (None, Some(patterns)) => {
+                            scanned
+                                .entry(fact.clone())
+                                .or_default()
+                                .push((entry, patterns.0.clone()));
+                        }
+                        (None, None) => rules.rest.push(entry),
+                    }
+                }
+            }
+            info.captures.sort_unstable();
+            info.captures.dedup();
+            self.rules.push(Rule {
+                info,
+                examples: signal.example,
+                counter_examples: signal.counter_example,
+            });
+        }
+        for (fact, entries) in scanned {
+            let entries = entries
+                .iter()
+                .map(|(entry, patterns)| (*entry, patterns.as_slice()));
+            self.facts.entry(fact).or_default().scanner = Scanner::new(entries)?;
+        }
+        Ok(())
+    }
+
+    /// A short hash of all files' texts.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Every signal, by name.
+    pub fn signals(&self) -> impl Iterator<Item = &SignalInfo> {
+        self.rules.iter().map(|rule| &rule.info)
+    }
+
+    /// The text of a file, as compiled in or given.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<&str> {
+        self.files
+            .iter()
+            .find(|(file, _)| file == name)
+            .map(|(_, text)| text.as_str())
+    }
+
+    /// Every kind of actor with its title, in the order they are tried.
+    pub fn actors(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.actors
+            .iter()
+            .map(|class| (class.name.as_str(), class.title.as_str()))
+    }
+
+    /// Which kind of actor did it: `user`, `controller`, …
+    #[must_use]
+    pub fn actor_class(&self, event: &Event) -> Option<&str> {
+        class_of(&self.actors, event)
+    }
+
+    /// Sets the event's signals, sorted, and adds what patterns captured to
+    /// those attributes that it does not have.
+    pub fn classify(&self, event: &mut Event) {
+        event.signals.clear();
+        let mut matching = Vec::new();
+        self.candidates(event, &mut matching);
+        if matching.is_empty() {
+            return;
+        }
+        let mut class = None;
+        matching.retain(|&entry| {
+            let asked = || *class.get_or_insert_with(|| self.actor_class(event));
+            self.conditions[entry as usize].holds(event, asked)
+        });
+        // In the order of the rules, so that no file's place decides a capture.
+        matching.sort_unstable();
+        let mut captures = Vec::new();
+        for &entry in &matching {
+            let condition = &self.conditions[entry as usize];
+            condition.captures(event, &mut captures);
+            let name = &self.rules[condition.signal as usize].info.name;
+            if event.signals.last() != Some(name) {
+                event.signals.push(name.clone());
+            }
+        }
+        for (name, value) in captures {
+            event.attributes.entry(name).or_insert(Value::String(value));
+        }
+    }
+
+    fn candidates(&self, event: &Event, into: &mut Vec<u32>) {
+        let Some(rules) = self.facts.get(&event.fact) else {
+            return;
+        };
+        into.extend(&rules.rest);
+        if let Some(entries) = event
+            .reason
+            .as_ref()
+            .and_then(|reason| rules.by_reason.get(reason))
+        {
+            into.extend(entries);
+        }
+        if let Some(message) = &event.message {
+            rules.scanner.candidates(message, into);
+        }
+    }
+
+    /// Patterns that are tried on every text of their fact, for want of a literal.
+    #[cfg(test)]
+    pub(super) fn unguarded(&self) -> Vec<&str> {
+        let entries = self
+            .facts
+            .values()
+            .flat_map(|rules| &rules.scanner.unguarded);
+        entries
+            .map(|&entry| {
+                self.rules[self.conditions[entry as usize].signal as usize]
+                    .info
+                    .name
+                    .as_str()
+            })
+            .collect()
+    }
+}
+
+/// One signal for each kind of actor, where its name asks for that.
+fn expand(
+    file: &str,
+    signal: Signal,
+    actors: &[ActorClass],
+    into: &mut Vec<(SignalInfo, Signal)>,
+) -> Result<(), SignalError> {
+    let written = signal.name.clone();
+    let info = |name: String, title: String| SignalInfo {
+        name,
+        title,
+        file: file.to_owned(),
+        written: written.clone(),
+        captures: Vec::new(),
+    };
+    if signal.when.is_empty() {
+        return Err(rule_error(file, &signal.name, "when", "is missing"));
+    }
+    if !signal.name.contains(ACTOR) {
+        let head = info(signal.name.clone(), signal.title.clone());
+        into.push((head, signal));
+        return Ok(());
+    }
+    if signal.when.iter().any(|when| when.actor_class.is_some()) {
+        return Err(rule_error(
+            file,
+            &signal.name,
+            "actor_class",
+            "is set by {actor} in the name",
+        ));
+    }
+    let mut done = BTreeSet::new();
+    for actor in actors {
+        if !done.insert(&actor.name) {
+            continue;
+        }
+        let is_this = |example: &&Example| example.as_actor.as_ref() == Some(&actor.name);
+        let (example, other): (Vec<_>, Vec<_>) = signal.example.iter().partition(is_this);
+        let counter_example = signal
+            .counter_example
+            .iter()
+            .chain(other)
+            .cloned()
+            .collect();
+        let mut when = signal.when.clone();
+        for when in &mut when {
+            when.actor_class = Some(AnyOf(vec![actor.name.clone()]));
+        }
+        let name = signal.name.replace(ACTOR, &actor.name);
+        let title = signal.title.replace(ACTOR, &actor.title);
+        let example = example.into_iter().cloned().collect();
+        into.push((
+            info(name.clone(), title.clone()),
+            Signal {
+                name,
+                title,
+                when,
+                example,
+                counter_example,
+            },
+        ));
+    }
+    Ok(())
+}
+
+fn rule_error(file: &str, rule: &str, field: &str, problem: &str) -> SignalError {
+    SignalError::Field {
+        file: file.to_owned(),
+        rule: rule.to_owned(),
+        field: field.to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
+fn version(files: &[(String, String)]) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for (name, text) in files {
+        parts.extend([name.as_str(), text.as_str()]);
+    }
+    let mut hash = EventId::of(&parts).to_string();
+    hash.truncate(12);
+    hash
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

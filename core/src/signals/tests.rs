@@ -1,0 +1,196 @@
+//! The built-in signals hold, and bad files are told what is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whathappened_connectors::event::{Event, EventId, SourceKind};
+use whathappened_connectors::time::Stamp;
+
+use super::Ruleset;
+
+fn ruleset(text: &str) -> Result<Ruleset, super::SignalError> {
+    Ruleset::from_files(vec![("mine.toml".to_owned(), text.to_owned())])
+}
+
+fn k8s_event(reason: &str, message: &str) -> Event {
+    let mut event = Event::new(
+        EventId(0),
+        "k8s.event",
+        Stamp::exact(0),
+        SourceKind::Kubernetes,
+    );
+    event.object_kind = Some("Pod".to_owned());
+    event.reason = Some(reason.to_owned());
+    event.message = Some(message.to_owned());
+    event
+}
+
+#[test]
+fn every_example_comes_out_as_written() {
+    let report = Ruleset::built_in().unwrap().test();
+    let failures: Vec<_> = report.failures.iter().map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_built_in_signal_has_examples_and_counter_examples() {
+    let ruleset = Ruleset::built_in().unwrap();
+    let mut bare = Vec::new();
+    for rule in &ruleset.rules {
+        let templated = rule.info.written.contains("{actor}");
+        if (rule.examples.is_empty() && !templated) || rule.counter_examples.is_empty() {
+            bare.push(&rule.info.name);
+        }
+        assert!(!rule.info.title.is_empty(), "{}", rule.info.name);
+    }
+    assert!(bare.is_empty(), "{bare:?}");
+}
+
+#[test]
+fn free_text_patterns_have_literals_to_search_for() {
+    assert_eq!(Ruleset::built_in().unwrap().unguarded(), Vec::<&str>::new());
+}
+
+#[test]
+fn names_are_dotted_lower_case() {
+    let name = regex::Regex::new(r"^[a-z0-9_]+(?:\.[a-z0-9_]+)+$").unwrap();
+    for signal in Ruleset::built_in().unwrap().signals() {
+        assert!(name.is_match(&signal.name), "{}", signal.name);
+    }
+}
+
+#[test]
+fn signals_are_sorted_and_the_order_of_files_does_not_matter() {
+    let signal = |name: &str, group: &str| {
+        format!(
+            "[[signal]]\nname = '{name}'\ntitle = 't'\n[[signal.when]]\nfact = 'k8s.event'\nmessage = 'value (?P<{group}>\\d+)'\n"
+        )
+    };
+    let (b, a) = (
+        signal("z.b", "x"),
+        signal("z.a", "x").replace("\\d+", "\\d"),
+    );
+    let files = [("1.toml", b.as_str()), ("2.toml", a.as_str())];
+    let mut event = k8s_event("Any", "value 42");
+    for files in [files, [files[1], files[0]]] {
+        let ruleset = Ruleset::load(files).unwrap();
+        ruleset.classify(&mut event);
+        assert_eq!(event.signals, ["z.a", "z.b"]);
+        assert_eq!(event.attribute("x"), Some("4"));
+    }
+    assert_eq!(
+        Ruleset::load(files).unwrap().version(),
+        Ruleset::load([files[1], files[0]]).unwrap().version()
+    );
+}
+
+#[test]
+fn a_capture_never_replaces_what_the_source_said() {
+    let ruleset = Ruleset::built_in().unwrap();
+    let mut event = k8s_event(
+        "FailedScheduling",
+        "0/9 nodes are available: 9 Insufficient nvidia.com/gpu.",
+    );
+    event.set_attribute("resource", Some("as the source had it"));
+    ruleset.classify(&mut event);
+    assert_eq!(event.attribute("resource"), Some("as the source had it"));
+}
+
+#[test]
+fn errors_say_file_rule_and_field() {
+    let head = "[[signal]]\nname = 'my.signal'\ntitle = 't'\n[[signal.when]]\n";
+    for (text, said) in [
+        (
+            "fact = 'k8s.event'\nmessage = 'a('",
+            "mine.toml: my.signal: when 1, message: ",
+        ),
+        (
+            "fact = 'k8s.event'\nmessage = '\\w{1000}{1000}'",
+            "size limit",
+        ),
+        (
+            "fact = 'k8s.event'\nmesage = 'a'",
+            "mine.toml:6: unknown field `mesage`",
+        ),
+        ("fact = 'k8s.event'\nmesage = 'a'", "(in my.signal)"),
+        (
+            "fact = 'k8s.event'\nexit_code = 'one'",
+            "an exit code, a list of them, or",
+        ),
+        ("reason = 'x'", "missing field `fact`"),
+        ("fact = []", "an empty list matches nothing"),
+    ] {
+        let error = ruleset(&format!("{head}{text}\n")).unwrap_err().to_string();
+        assert!(error.contains(said), "{text:?} said {error:?}");
+    }
+    let none = ruleset("[[signal]]\nname = 'my.signal'\ntitle = 't'\n").unwrap_err();
+    assert_eq!(none.to_string(), "mine.toml: my.signal: when: is missing");
+    let twice = format!("{head}fact = 'a'\n{head}fact = 'b'\n");
+    assert_eq!(
+        ruleset(&twice).unwrap_err().to_string(),
+        "mine.toml: my.signal: name: is there twice"
+    );
+}
+
+#[test]
+fn a_wrong_example_is_reported() {
+    let text = "[[signal]]\nname = 'my.signal'\ntitle = 't'\n[[signal.when]]\nfact = 'log.line'\nmessage = 'needle'\n\
+        [[signal.example]]\nfact = 'log.line'\nmessage = 'hay'\n\
+        [[signal.counter_example]]\nfact = 'log.line'\nmessage = 'a needle'\n";
+    let failures = ruleset(text).unwrap().test().failures;
+    let said: Vec<_> = failures.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "mine.toml: my.signal: example 1: does not match; its signals are []",
+            "mine.toml: my.signal: counter-example 1: matches, but must not",
+        ]
+    );
+}
+
+/// The README's tables; `BLESS=1 cargo test -p whathappened-core` writes them.
+#[test]
+fn the_readme_lists_every_signal() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../queries/signals/README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let (head, _) = readme.split_once(TABLES).expect("the marker of the tables");
+    let wanted = format!("{head}{TABLES}{}", tables(&Ruleset::built_in().unwrap()));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &wanted).unwrap();
+    }
+    assert!(
+        readme == wanted || std::env::var_os("BLESS").is_some(),
+        "run with BLESS=1 to write {path}"
+    );
+}
+
+const TABLES: &str = "<!-- written by a test -->\n";
+
+fn tables(ruleset: &Ruleset) -> String {
+    let mut files = BTreeMap::<&str, BTreeSet<String>>::new();
+    for signal in ruleset.signals() {
+        let title = if signal.written == signal.name {
+            &signal.title
+        } else {
+            "one for each kind of actor in actors.toml"
+        };
+        let captures: Vec<_> = signal
+            .captures
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let row = format!(
+            "| `{}` | {title} | {} |\n",
+            signal.written,
+            captures.join(", ")
+        );
+        files.entry(&signal.file).or_default().insert(row);
+    }
+    let mut text = String::new();
+    for (file, rows) in files {
+        text.push_str(&format!(
+            "\n### {file}\n\n| signal | meaning | attributes captured |\n|---|---|---|\n"
+        ));
+        text.extend(rows);
+    }
+    text
+}
