@@ -251,20 +251,15 @@ impl Ruleset {
         }
     }
 
-    /// Patterns that are tried on every text of their fact, for want of a literal.
+    /// Signals with a pattern that is tried on every text of `fact`, for want of a literal.
     #[cfg(test)]
-    pub(super) fn unguarded(&self) -> Vec<&str> {
-        let entries = self
-            .facts
-            .values()
-            .flat_map(|rules| &rules.scanner.unguarded);
-        entries
-            .map(|&entry| {
-                self.rules[self.conditions[entry as usize].signal as usize]
-                    .info
-                    .name
-                    .as_str()
-            })
+    pub(super) fn unguarded(&self, fact: &str) -> Vec<&str> {
+        let entries = &self.facts[fact].scanner.unguarded;
+        let signals = entries
+            .iter()
+            .map(|&entry| self.conditions[entry as usize].signal);
+        signals
+            .map(|signal| self.rules[signal as usize].info.name.as_str())
             .collect()
     }
 }
