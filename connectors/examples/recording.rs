@@ -7,7 +7,9 @@
 use std::time::Instant;
 
 use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::{FileStatus, Input, Options, Sink, Summary, read, read_with};
+use whathappened_connectors::recording::{
+    FileStatus, Input, Options, Sink, Summary, read, read_with,
+};
 
 struct Printer {
     events: bool,
@@ -30,9 +32,17 @@ fn main() {
     let inputs: Vec<Input> = arguments
         .iter()
         .filter(|argument| !argument.starts_with("--"))
-        .map(|path| if path == "-" { Input::Stdin } else { Input::Path(path.into()) })
+        .map(|path| {
+            if path == "-" {
+                Input::Stdin
+            } else {
+                Input::Path(path.into())
+            }
+        })
         .collect();
-    let mut sink = Printer { events: flag("--events") };
+    let mut sink = Printer {
+        events: flag("--events"),
+    };
     let options = Options::default();
     let start = Instant::now();
     let summary = if flag("--split") {

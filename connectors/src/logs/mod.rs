@@ -1,45 +1,39 @@
-//! Container logs in files: a line, or lines that belong together, to an event.
+//! Container logs: a line, or lines that belong together, to a `log.line` event.
+//!
+//! Files and Loki answers go the same way: a line is taken out of its wrapper,
+//! placed in time, joined with its neighbours where it is part of a traceback,
+//! and told as an event. A time that the line does not state in full is marked
+//! in the attribute `time_inferred`:
+//!
+//! | value | the event's time |
+//! |---|---|
+//! | `zone` | the line names no zone, UTC is assumed |
+//! | `year` | the line names no year, that of its log is taken |
+//! | `previous` | no time: from the line before to the line after, at most an hour |
+//! | `next` | no time and none before: the hour before the first timed line |
+//! | `none` | no time in the whole log, or no year: [`crate::time::Stamp::OPEN`] |
 
-use std::sync::Arc;
+mod block;
+mod clock;
+mod event;
+mod exception;
+mod fields;
+mod join;
+mod keep;
+mod line;
+mod placing;
+mod prefix;
+mod source;
+mod stream;
+mod wrapper;
 
-use crate::event::Entities;
-use crate::observation::Observation;
-use crate::recording::LogLines;
+#[cfg(test)]
+mod tests;
 
-/// What is known of a log before its first line is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LogSource {
-    /// The file's name as given.
-    pub file: Arc<str>,
-    /// Whose log it is, where the path says so.
-    pub entities: Entities,
-    /// The file's name without folder and ending, where it may be a pod's.
-    pub file_stem: Option<String>,
-    /// The log of the container's run before the last.
-    pub previous: bool,
-}
-
-/// stub
-#[derive(Debug)]
-pub struct LogStream {}
-impl LogStream {
-    /// stub
-    pub fn new(_: Arc<LogSource>, _: LogLines, _: usize) -> Self {
-        Self {}
-    }
-    /// stub
-    pub fn line(
-        &mut self,
-        _text: &str,
-        _n: u64,
-        _out: &mut Vec<Observation>,
-    ) -> Result<(), String> {
-        Ok(())
-    }
-    /// stub
-    pub fn finish(&mut self, _out: &mut Vec<Observation>) {}
-    /// stub
-    pub fn left_out(&self) -> u64 {
-        0
-    }
-}
+pub(crate) use event::Teller;
+pub(crate) use join::Joiner;
+pub(crate) use line::interpret;
+pub(crate) use placing::Placed;
+pub use source::LogSource;
+pub use stream::LogStream;
+pub(crate) use wrapper::content as unwrapped;

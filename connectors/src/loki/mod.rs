@@ -1,21 +1,16 @@
-//! Loki answers.
+//! Loki's `query_range` answers.
+//!
+//! Contract: an answer holds streams of `[time, line]` or, asked for with
+//! `categorize-labels`, `[time, line, {"structuredMetadata", "parsed"}]`. In the
+//! first form what is known of a line is merged into the stream's labels, so
+//! one pod's log comes as several streams; it is put together again here.
 
-use crate::event::Origin;
-use crate::observation::{Observation, Rejection};
-use std::sync::Arc;
+mod answer;
+mod decode;
+mod labels;
 
-/// stub
-pub fn decode(_: &[u8], _: &Origin, _: &mut Vec<Observation>) -> Result<(), Rejection> {
-    Ok(())
-}
-/// stub
-pub fn decode_streams<'a>(
-    parts: impl Iterator<Item = (&'a [u8], u64)>,
-    _file: &Arc<str>,
-    _out: &mut Vec<Observation>,
-    done: &mut dyn FnMut(u64, Result<(), Rejection>),
-) {
-    for (_, line) in parts {
-        done(line, Ok(()));
-    }
-}
+#[cfg(test)]
+mod tests;
+
+pub use decode::decode;
+pub(crate) use decode::decode_streams;

@@ -89,6 +89,14 @@ impl Splitter<'_, '_, '_> {
     }
 
     fn push(&mut self, kind: Kind, envelope: Option<Scanner>, unusable: bool) {
+        let words = match kind {
+            Kind::Loki => "Loki answer",
+            _ => "JSON list",
+        };
+        let entry = self.feed.file(self.file);
+        if let Some(before) = entry.form.strip_suffix("JSON") {
+            entry.form = format!("{before}{words}");
+        }
         let line = self.window.line();
         self.frames.push(Frame {
             kind,
@@ -275,6 +283,15 @@ impl Splitter<'_, '_, '_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Loki warns after the result where it gave less than was asked for.
+    fn note_partial(&mut self) {
+        let warning = b"returning partial results";
+        if memchr::memmem::find(self.window.bytes(), warning).is_some() {
+            let reason = "Loki warns that its answer is partial".to_owned();
+            self.cut_off.get_or_insert(reason);
         }
     }
 

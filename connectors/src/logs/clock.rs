@@ -1,0 +1,401 @@
+//! Times as log lines write them.
+
+use chrono::{NaiveDate, NaiveDateTime};
+
+use crate::time::{Nanos, SECOND, Stamp};
+
+/// A time as far as the line says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// With date and zone.
+    Full(Stamp),
+    /// With date; UTC is assumed.
+    NoZone(Stamp),
+    /// Without year: month, day, nanoseconds since midnight, width.
+    NoYear {
+        month: u32,
+        day: u32,
+        nanos: Nanos,
+        width: Nanos,
+    },
+}
+
+/// Reads the time at the start of `text` and says where it ends.
+pub(super) fn leading(text: &str) -> Option<(Clock, usize)> {
+    let bytes = text.as_bytes();
+    let mut at = usize::from(bytes.first() == Some(&b'['));
+    if let Some((stamp, zone, end)) = date_time(bytes, at) {
+        let clock = if zone {
+            Clock::Full(stamp)
+        } else {
+            Clock::NoZone(stamp)
+        };
+        return Some((clock, end));
+    }
+    if matches!(bytes.get(at), Some(b'I' | b'W' | b'E' | b'F'))
+        && let Some(found) = klog(bytes, at + 1)
+    {
+        return Some(found);
+    }
+    // A level before the time: `INFO 11-21 15:20:27`, `ERROR: 2026-11-21 …`.
+    let word = bytes[at..]
+        .iter()
+        .take_while(|b| b.is_ascii_uppercase())
+        .count();
+    if (4..=8).contains(&word) {
+        let gap = bytes[at + word..]
+            .iter()
+            .take_while(|b| matches!(b, b' ' | b':' | b']' | b'['))
+            .count();
+        at += word + gap;
+        if gap > 0 {
+            if let Some((stamp, zone, end)) = date_time(bytes, at) {
+                let clock = if zone {
+                    Clock::Full(stamp)
+                } else {
+                    Clock::NoZone(stamp)
+                };
+                return Some((clock, end));
+            }
+            return month_day(bytes, at);
+        }
+    }
+    named_month(bytes, at)
+}
+
+fn number(bytes: &[u8], at: usize, digits: usize) -> Option<u32> {
+    let field = bytes.get(at..at + digits)?;
+    field.iter().try_fold(0, |sum, b| {
+        b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0'))
+    })
+}
+
+/// `HH:MM:SS` with an optional fraction: nanoseconds, width, where it ends.
+fn time_of_day(bytes: &[u8], at: usize) -> Option<(Nanos, Nanos, usize)> {
+    let (h, m, s) = (
+        number(bytes, at, 2)?,
+        number(bytes, at + 3, 2)?,
+        number(bytes, at + 6, 2)?,
+    );
+    if bytes[at + 2] != b':' || bytes[at + 5] != b':' || h > 23 || m > 59 || s > 60 {
+        return None;
+    }
+    let mut nanos = i64::from(h * 3600 + m * 60 + s) * SECOND;
+    let mut width = SECOND;
+    let mut end = at + 8;
+    if matches!(bytes.get(end), Some(b'.' | b','))
+        && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
+    {
+        end += 1;
+        while let Some(digit) = bytes.get(end).filter(|b| b.is_ascii_digit()) {
+            if width > 1 {
+                width /= 10;
+                nanos += i64::from(digit - b'0') * width;
+            }
+            end += 1;
+        }
+    }
+    Some((nanos, width, end))
+}
+
+fn stamp(date: NaiveDate, nanos: Nanos, width: Nanos) -> Option<Stamp> {
+    let midnight = NaiveDateTime::from(date).and_utc().timestamp_nanos_opt()?;
+    let lo = midnight.checked_add(nanos)?;
+    Some(Stamp {
+        lo,
+        hi: lo.saturating_add(width),
+    })
+}
+
+/// `2026-11-21T15:20:39.123Z`, `2026-11-21 15:20:39,123`, `2026/11/21 …`,
+/// `2026-11-21_15:20:39`; and whether it names its zone.
+fn date_time(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
+    let year = number(bytes, at, 4)?;
+    let dash = *bytes.get(at + 4)?;
+    if !matches!(dash, b'-' | b'/') || bytes.get(at + 7) != Some(&dash) {
+        return None;
+    }
+    let (month, day) = (number(bytes, at + 5, 2)?, number(bytes, at + 8, 2)?);
+    if !matches!(bytes.get(at + 10), Some(b'T' | b' ' | b'_' | b't')) {
+        return None;
+    }
+    let (nanos, width, mut end) = time_of_day(bytes, at + 11)?;
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    let mut stamp = stamp(date, nanos, width)?;
+    let mut zoned = false;
+    if let Some((offset, after)) = zone(bytes, end) {
+        stamp = stamp.shift(-offset);
+        zoned = true;
+        end = after;
+    }
+    Some((stamp, zoned, end))
+}
+
+/// `Z`, `UTC`, `+01:00`, `+0100`, perhaps after a space: the offset in nanoseconds.
+fn zone(bytes: &[u8], at: usize) -> Option<(Nanos, usize)> {
+    let spaced = bytes.get(at) == Some(&b' ');
+    let at = at + usize::from(spaced);
+    match bytes.get(at)? {
+        b'Z' | b'z' => Some((0, at + 1)),
+        b'U' if bytes[at..].starts_with(b"UTC") => Some((0, at + 3)),
+        sign @ (b'+' | b'-') => {
+            let hours = number(bytes, at + 1, 2)?;
+            let colon = usize::from(bytes.get(at + 3) == Some(&b':'));
+            let minutes = number(bytes, at + 3 + colon, 2)?;
+            let offset = i64::from(hours * 3600 + minutes * 60) * SECOND;
+            Some((if *sign == b'-' { -offset } else { offset }, at + 5 + colon))
+        }
+        _ => None,
+    }
+}
+
+/// After klog's letter: `1121 15:21:00.350808`; c10 leaves out the month's zero.
+fn klog(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
+    let digits = bytes[at..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    if !matches!(digits, 3 | 4) || bytes.get(at + digits) != Some(&b' ') {
+        return None;
+    }
+    let month = number(bytes, at, digits - 2)?;
+    let day = number(bytes, at + digits - 2, 2)?;
+    let (nanos, width, end) = time_of_day(bytes, at + digits + 1)?;
+    valid_day(month, day).then_some((
+        Clock::NoYear {
+            month,
+            day,
+            nanos,
+            width,
+        },
+        end,
+    ))
+}
+
+/// `11-21 15:20:27`
+fn month_day(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
+    let (month, day) = (number(bytes, at, 2)?, number(bytes, at + 3, 2)?);
+    if !matches!(bytes[at + 2], b'-' | b'/') || bytes.get(at + 5) != Some(&b' ') {
+        return None;
+    }
+    let (nanos, width, end) = time_of_day(bytes, at + 6)?;
+    valid_day(month, day).then_some((
+        Clock::NoYear {
+            month,
+            day,
+            nanos,
+            width,
+        },
+        end,
+    ))
+}
+
+/// syslog's `Nov 21 15:20:27`, `dmesg -T`'s `[Sat Nov 21 15:20:27 2026]`.
+fn named_month(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
+    const MONTHS: [&[u8]; 12] = [
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
+        b"Dec",
+    ];
+    const DAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
+    let weekday = bytes
+        .get(at..at + 3)
+        .is_some_and(|name| DAYS.contains(&name))
+        && bytes.get(at + 3) == Some(&b' ');
+    let at = at + if weekday { 4 } else { 0 };
+    let name = bytes.get(at..at + 3)?;
+    let month = u32::try_from(MONTHS.iter().position(|month| *month == name)?).ok()? + 1;
+    if bytes.get(at + 3) != Some(&b' ') {
+        return None;
+    }
+    let padded = bytes.get(at + 4) == Some(&b' ');
+    let day = if padded {
+        number(bytes, at + 5, 1)?
+    } else {
+        number(bytes, at + 4, 2)?
+    };
+    if bytes.get(at + 6) != Some(&b' ') {
+        return None;
+    }
+    let (nanos, width, end) = time_of_day(bytes, at + 7)?;
+    if bytes.get(end) == Some(&b' ')
+        && let Some(year) = number(bytes, end + 1, 4)
+        && (1980..2200).contains(&year)
+    {
+        let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+        return Some((Clock::NoZone(stamp(date, nanos, width)?), end + 5));
+    }
+    valid_day(month, day).then_some((
+        Clock::NoYear {
+            month,
+            day,
+            nanos,
+            width,
+        },
+        end,
+    ))
+}
+
+fn valid_day(month: u32, day: u32) -> bool {
+    // A leap year, for the day's own year is not known.
+    NaiveDate::from_ymd_opt(2024, month, day).is_some()
+}
+
+/// A time without year in the year given.
+pub(super) fn in_year(
+    year: i32,
+    month: u32,
+    day: u32,
+    nanos: Nanos,
+    width: Nanos,
+) -> Option<Stamp> {
+    stamp(NaiveDate::from_ymd_opt(year, month, day)?, nanos, width)
+}
+
+/// Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by size.
+pub(super) fn epoch(text: &str) -> Option<Stamp> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let number: i64 = whole.parse().ok()?;
+    let unit = match whole.len() {
+        9..=10 => SECOND,
+        13 => 1_000_000,
+        16 => 1_000,
+        19 => 1,
+        _ => return None,
+    };
+    let mut lo = number.checked_mul(unit)?;
+    let mut width = unit;
+    for digit in fraction.bytes().take_while(u8::is_ascii_digit) {
+        if width > 1 {
+            width /= 10;
+            lo = lo.checked_add(i64::from(digit - b'0') * width)?;
+        }
+    }
+    Some(Stamp {
+        lo,
+        hi: lo.saturating_add(width),
+    })
+}
+
+/// The year of a date anywhere in the text, such as a journal's heading has.
+pub(super) fn mentioned_year(text: &str) -> Option<i32> {
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, b"20").find_map(|at| {
+        let stands_alone = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+        let date = number(bytes, at, 4)?;
+        let shape = bytes.get(at + 4) == Some(&b'-') && bytes.get(at + 7) == Some(&b'-');
+        let valid =
+            NaiveDate::from_ymd_opt(2024, number(bytes, at + 5, 2)?, number(bytes, at + 8, 2)?)
+                .is_some();
+        (stands_alone && shape && valid).then_some(i32::try_from(date).ok()?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::rfc3339;
+
+    fn shown(text: &str) -> String {
+        match leading(text) {
+            None => "none".to_owned(),
+            Some((Clock::Full(stamp), end)) => format!("{} {}", rfc3339(stamp.lo), &text[end..]),
+            Some((Clock::NoZone(stamp), end)) => format!("~{} {}", rfc3339(stamp.lo), &text[end..]),
+            Some((
+                Clock::NoYear {
+                    month,
+                    day,
+                    nanos,
+                    width,
+                },
+                end,
+            )) => {
+                let stamp = in_year(2026, month, day, nanos, width).unwrap();
+                format!("?{} {}", rfc3339(stamp.lo), &text[end..])
+            }
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_every_form() {
+        for (text, want) in [
+            (
+                "2026-11-21T15:20:39.123456789Z x",
+                "2026-11-21T15:20:39.123456789Z  x",
+            ),
+            ("2026-11-21T16:20:39+01:00 x", "2026-11-21T15:20:39Z  x"),
+            (
+                "[2025-12-18 20:27:22 +0000] [1]",
+                "2025-12-18T20:27:22Z ] [1]",
+            ),
+            (
+                "2025-12-18 20:27:22,783 INFO",
+                "~2025-12-18T20:27:22.783Z  INFO",
+            ),
+            (
+                "[2025-12-18 20:27:22,783] [INFO]",
+                "~2025-12-18T20:27:22.783Z ] [INFO]",
+            ),
+            ("2026/11/21 15:20:39 x", "~2026-11-21T15:20:39Z  x"),
+            ("2026-08-10_15:46:36", "~2026-08-10T15:46:36Z "),
+            (
+                "E1121 15:21:00.350808 1 f.go:1]",
+                "?2026-11-21T15:21:00.350808Z  1 f.go:1]",
+            ),
+            (
+                "[E810 15:36:05.945860779 P.cpp:6]",
+                "?2026-08-10T15:36:05.945860779Z  P.cpp:6]",
+            ),
+            (
+                "INFO 11-21 15:20:27 llm.py:1]",
+                "?2026-11-21T15:20:27Z  llm.py:1]",
+            ),
+            ("ERROR: 2026-11-21 15:20:27 x", "~2026-11-21T15:20:27Z  x"),
+            ("Aug 10 15:36:05 host", "?2026-08-10T15:36:05Z  host"),
+            ("Aug  1 15:36:05 host", "?2026-08-01T15:36:05Z  host"),
+            (
+                "[Sun Feb 23 16:24:18 2025] NVRM",
+                "~2025-02-23T16:24:18Z ] NVRM",
+            ),
+        ] {
+            assert_eq!(shown(text), want, "{text}");
+        }
+        for text in [
+            "",
+            "[",
+            "Info",
+            "E1",
+            "I9999 15:21:00",
+            "2026-13-01 00:00:00",
+            "2026-11-21",
+            "1: x",
+            "é",
+            "INFO",
+            "INFO é",
+        ] {
+            assert_eq!(shown(text), "none", "{text}");
+        }
+    }
+
+    #[test]
+    fn epochs_are_told_apart_by_size() {
+        let want = Stamp::parse("2026-11-21T15:20:27.5Z").unwrap().lo;
+        for text in [
+            "1795274427.5",
+            "1795274427500",
+            "1795274427500000",
+            "1795274427500000000",
+        ] {
+            assert_eq!(epoch(text).unwrap().lo, want, "{text}");
+        }
+        assert_eq!(epoch("12"), None);
+    }
+
+    #[test]
+    fn a_heading_tells_the_year() {
+        assert_eq!(
+            mentioned_year("-- Logs begin at Tue 2021-08-03 09:10:29 UTC"),
+            Some(2021)
+        );
+        assert_eq!(mentioned_year("x2021-08-03 20"), None);
+    }
+}

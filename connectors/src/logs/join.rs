@@ -1,0 +1,121 @@
+//! Joins the lines of a traceback, also where several workers print at once.
+
+use std::collections::BTreeMap;
+
+use super::block::{self, Kind, Stage};
+use super::placing::Placed;
+use super::prefix::Speaker;
+use crate::time::Stamp;
+
+/// Lines that are one record; most records are one line.
+#[derive(Clone, Debug)]
+pub(crate) struct Joined {
+    pub(crate) first: Placed,
+    /// The messages of all lines, the first one's included.
+    pub(crate) message: String,
+    pub(crate) raw: String,
+    /// The last line's time, where there are several lines.
+    pub(crate) end: Option<Stamp>,
+    pub(super) kind: Option<Kind>,
+    pub(crate) lines: usize,
+    stage: Stage,
+}
+
+/// Longer records are broken off; no traceback is of this size.
+const MAX_LINES: usize = 2_000;
+const MAX_BYTES: usize = 256 << 10;
+
+/// Workers whose records are open at once.
+const MAX_OPEN: usize = 1_024;
+
+/// The open record of each worker.
+#[derive(Debug, Default)]
+pub(crate) struct Joiner {
+    open: BTreeMap<Speaker, Joined>,
+}
+
+impl Joiner {
+    /// Takes the next line; records that are whole come out.
+    pub(crate) fn push(&mut self, placed: Placed, out: &mut Vec<Joined>) {
+        let speaker = &placed.line.speaker;
+        if let Some(mut joined) = self.open.remove(speaker) {
+            if let Some(stage) = joined.takes(placed.line.text()) {
+                joined.stage = stage;
+                joined.add(&placed);
+                self.open.insert(placed.line.speaker, joined);
+                return;
+            }
+            out.push(joined);
+        }
+        let Some(kind) = block::starts(first_line(placed.line.text())) else {
+            out.push(Joined::one(placed, None));
+            return;
+        };
+        if placed.line.message.contains('\n') {
+            // It came as one record already.
+            out.push(Joined::one(placed, Some(kind)));
+            return;
+        }
+        if self.open.len() >= MAX_OPEN
+            && let Some((_, oldest)) = self.open.pop_first()
+        {
+            out.push(oldest);
+        }
+        self.open
+            .insert(placed.line.speaker.clone(), Joined::one(placed, Some(kind)));
+    }
+
+    /// There are no more lines.
+    pub(crate) fn finish(&mut self, out: &mut Vec<Joined>) {
+        out.extend(std::mem::take(&mut self.open).into_values());
+    }
+}
+
+/// The first line decides what a record is; a structured line may hold the
+/// logger's words first and the traceback below.
+fn first_line(text: &str) -> &str {
+    text.lines()
+        .find(|line| block::starts(line).is_some())
+        .unwrap_or(text)
+}
+
+impl Joined {
+    fn one(placed: Placed, kind: Option<Kind>) -> Self {
+        let message = placed.line.message.clone();
+        let raw = placed.line.raw.clone();
+        Self {
+            first: placed,
+            message,
+            raw,
+            end: None,
+            kind,
+            lines: 1,
+            stage: Stage::Frames,
+        }
+    }
+
+    fn takes(&self, text: &str) -> Option<Stage> {
+        let full = self.lines >= MAX_LINES || self.message.len() + text.len() > MAX_BYTES;
+        if full {
+            return None;
+        }
+        block::goes_on(self.kind?, self.stage, self.lines, text)
+    }
+
+    fn add(&mut self, placed: &Placed) {
+        self.lines += 1;
+        self.message.push('\n');
+        // The worker is told once, on the first line.
+        self.message.push_str(placed.line.text());
+        self.raw.push('\n');
+        self.raw.push_str(&placed.line.raw);
+        let hi = self
+            .end
+            .map_or(placed.stamp.hi, |end| end.hi.max(placed.stamp.hi));
+        let lo = self
+            .end
+            .map_or(placed.stamp.lo, |end| end.lo.max(placed.stamp.lo));
+        self.end = Some(Stamp { lo, hi });
+        self.first.line.rank = self.first.line.rank.or(placed.line.rank);
+    }
+}

@@ -1,0 +1,150 @@
+//! Which lines of a long log are kept: its ends, and what tells something.
+
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use crate::event::Event;
+use crate::recording::LogLines;
+
+/// Words of lines that are kept however long the log is.
+const TELLING: &[&str] = &[
+    "error",
+    "exception",
+    "traceback",
+    "fatal",
+    "kill",
+    "signal",
+    "sigterm",
+    "nccl",
+    "timeout",
+    "timed out",
+    "oom",
+    "out of memory",
+    "cuda",
+    "xid",
+    "panic",
+    "abort",
+    "segfault",
+    "segmentation",
+    "core dumped",
+    "fail",
+    "refused",
+    "denied",
+    "forbidden",
+    "unauthorized",
+    "no space",
+    "not found",
+    "no such",
+    "checkpoint",
+    "saved",
+    "saving",
+    "resum",
+    "warn",
+    "critical",
+    "evict",
+    "preempt",
+    "drain",
+    "shutdown",
+    "shutting down",
+    "terminat",
+    "unreachable",
+    "reset by peer",
+    "broken pipe",
+    "nan",
+    "diverg",
+    "ecc",
+    "nvlink",
+    "nvrm",
+    "hang",
+    "stuck",
+    "stall",
+    "disconnect",
+    "lost",
+    "exited",
+    "exit code",
+    "exitcode",
+    "retry",
+    "unavailable",
+    "quota",
+    "deadline",
+];
+
+static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(TELLING)
+        .ok()
+});
+
+/// Whether a line may be evidence.
+pub(super) fn tells(text: &str) -> bool {
+    TELLS.as_ref().is_none_or(|words| words.is_match(text))
+}
+
+/// What may be held back at once; events are larger than their text.
+const MAX_BYTES: usize = 32 << 20;
+
+/// Holds back what may have to be left out.
+#[derive(Debug)]
+pub(super) struct Keep {
+    limits: LogLines,
+    seen: usize,
+    /// The log is known to be long.
+    long: bool,
+    held: VecDeque<Event>,
+    bytes: usize,
+    left_out: u64,
+}
+
+impl Keep {
+    pub(super) fn new(limits: LogLines) -> Self {
+        Self {
+            limits,
+            seen: 0,
+            long: false,
+            held: VecDeque::new(),
+            bytes: 0,
+            left_out: 0,
+        }
+    }
+
+    /// Takes the next event of the stream.
+    pub(super) fn push(&mut self, event: Event, lines: usize, out: &mut Vec<Event>) {
+        self.seen += lines;
+        let text = event.message.as_deref().unwrap_or_default();
+        let sure = self.seen <= self.limits.first || tells(text) || event.end.is_some();
+        if sure {
+            out.push(event);
+        } else {
+            self.bytes += size(&event);
+            self.held.push_back(event);
+        }
+        if self.seen > self.limits.whole || self.bytes > MAX_BYTES {
+            self.long = true;
+        }
+        while self.long && (self.held.len() > self.limits.last || self.bytes > MAX_BYTES) {
+            let Some(dropped) = self.held.pop_front() else {
+                break;
+            };
+            self.bytes -= size(&dropped);
+            self.left_out += 1;
+        }
+    }
+
+    /// There are no more; what is held back is the log's end.
+    pub(super) fn finish(&mut self, out: &mut Vec<Event>) {
+        self.bytes = 0;
+        out.extend(self.held.drain(..));
+    }
+
+    /// How many lines were left out.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+}
+
+fn size(event: &Event) -> usize {
+    600 + event.raw.len() + event.message.as_ref().map_or(0, String::len)
+}

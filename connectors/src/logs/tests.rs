@@ -1,0 +1,273 @@
+//! Whole logs through the stream.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::event::Event;
+use crate::observation::Observation;
+use crate::recording::LogLines;
+use crate::time::{SECOND, Stamp, rfc3339};
+
+fn source() -> LogSource {
+    let mut source = LogSource {
+        file: "x/train.log".into(),
+        ..LogSource::default()
+    };
+    source.entities.namespace = Some("research".to_owned());
+    source.entities.pod = Some("gpt2-0".to_owned());
+    source
+}
+
+fn read_as(text: &str, source: LogSource, keep: LogLines) -> (Vec<Event>, u64) {
+    let mut stream = LogStream::new(Arc::new(source), keep, 1 << 20);
+    let mut out = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        stream.line(line, number, &mut out).unwrap();
+    }
+    stream.finish(&mut out);
+    let mut events: Vec<Event> = out
+        .into_iter()
+        .map(|observation| match observation {
+            Observation::Event(event) => *event,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    events.sort_by_key(|event| event.origin.line);
+    (events, stream.left_out())
+}
+
+fn read(text: &str) -> Vec<Event> {
+    read_as(text, source(), LogLines::default()).0
+}
+
+fn messages(events: &[Event]) -> Vec<&str> {
+    events
+        .iter()
+        .map(|event| event.message.as_deref().unwrap())
+        .collect()
+}
+
+const TRACEBACK: &str = "Traceback (most recent call last):\n  File \"/workspace/train.py\", line 300, in <module>\n    main()\n  File \"/workspace/train.py\", line 287, in main\n    step()\n  File \"/opt/conda/lib/python3.11/site-packages/torch/x.py\", line 1, in step\n    raise\nValueError: bad shape";
+
+#[test]
+fn cri_lines_are_unwrapped_and_their_pieces_joined() {
+    let events = read(
+        "2026-11-21T15:20:39.1Z stdout F one\n2026-11-21T15:20:40.1Z stderr P two \n2026-11-21T15:20:40.2Z stderr P three \n2026-11-21T15:20:40.3Z stderr F four\n2026-11-21T15:20:41Z stdout F \n2026-11-21T15:20:42Z stdout P open",
+    );
+    assert_eq!(messages(&events), ["one", "two three four", "open"]);
+    assert_eq!(rfc3339(events[1].time.lo), "2026-11-21T15:20:40.100Z");
+    assert_eq!(events[1].raw.lines().count(), 3);
+    assert_eq!(events[0].entities.pod.as_deref(), Some("gpt2-0"));
+    assert_eq!(events[0].attribute("time_inferred"), None);
+}
+
+#[test]
+fn a_traceback_is_one_event() {
+    let text = format!(
+        "2026-11-21 15:20:39,000 INFO start\n{TRACEBACK}\n2026-11-21 15:20:45,000 INFO end rank=3"
+    );
+    let events = read(&text);
+    assert_eq!(events.len(), 3);
+    let found = &events[1];
+    assert_eq!(found.message.as_deref(), Some(TRACEBACK));
+    assert_eq!(found.attribute("exception"), Some("ValueError"));
+    assert_eq!(found.attribute("exception_message"), Some("bad shape"));
+    assert_eq!(
+        found.attribute("location"),
+        Some("/workspace/train.py:287 in main")
+    );
+    assert_eq!(found.attribute("time_inferred"), Some("previous"));
+    assert_eq!(
+        (found.time.lo, found.time.hi),
+        (events[0].time.lo, events[2].time.hi)
+    );
+    assert_eq!(found.severity.as_deref(), Some("ERROR"));
+    assert_eq!(
+        (events[0].severity.as_deref(), events[2].rank),
+        (Some("INFO"), Some(3))
+    );
+    assert_eq!(events[0].attribute("time_inferred"), Some("zone"));
+}
+
+#[test]
+fn chained_tracebacks_are_one_event_and_the_last_exception_counts() {
+    let text = format!(
+        "{TRACEBACK}\n\nDuring handling of the above exception, another exception occurred:\n\n{}\nnext",
+        TRACEBACK.replace("ValueError: bad shape", "RuntimeError: CUDA error: x\nCUDA kernel errors might be asynchronously reported at some other API call")
+    );
+    let events = read(&text);
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[0].attribute("exception"), Some("RuntimeError"));
+    assert!(
+        events[0]
+            .attribute("exception_message")
+            .unwrap()
+            .contains("asynchronously")
+    );
+    assert_eq!(events[1].message.as_deref(), Some("next"));
+}
+
+#[test]
+fn interleaved_workers_are_kept_apart() {
+    let mut lines = Vec::new();
+    for line in TRACEBACK.lines() {
+        for rank in [0, 11] {
+            lines.push(format!(
+                "2026-11-21T15:20:{:02}Z stderr F [rank{rank}]: {line}",
+                10 + lines.len() / 2
+            ));
+        }
+    }
+    lines.push("2026-11-21T15:20:30Z stderr F [rank0]:[E1121 15:20:30.1 ProcessGroupNCCL.cpp:629] [Rank 0] Watchdog".to_owned());
+    let events = read(&lines.join("\n"));
+    assert_eq!(events.len(), 3);
+    assert_eq!(events[0].rank, Some(0));
+    assert_eq!(events[1].rank, Some(11));
+    assert_eq!(
+        events[1].message.as_deref().unwrap(),
+        format!("[rank11]: {TRACEBACK}")
+    );
+    assert_eq!(events[1].attribute("exception"), Some("ValueError"));
+    assert_eq!(rfc3339(events[0].time.lo), "2026-11-21T15:20:10Z");
+    assert_eq!(rfc3339(events[0].end.unwrap().lo), "2026-11-21T15:20:17Z");
+    assert_ne!(events[0].id, events[1].id);
+}
+
+#[test]
+fn a_log_line_between_does_not_become_an_exception() {
+    let events = read(
+        "Traceback (most recent call last):\n  File \"a.py\", line 1\nINFO: other\nplain words here",
+    );
+    assert_eq!(events.len(), 3);
+    assert_eq!(events[0].attribute("location"), Some("a.py:1"));
+    assert_eq!(events[0].attribute("exception"), None);
+}
+
+#[test]
+fn other_languages_end_in_one_event_too() {
+    for (text, name) in [
+        (
+            "terminate called after throwing an instance of 'c10::Error'\n  what():  x\nException raised from y\nframe #0: z",
+            "c10::Error",
+        ),
+        (
+            "thread 'main' panicked at src/a.rs:1:2:\nboom\nnote: run with `RUST_BACKTRACE=1`",
+            "panic",
+        ),
+        (
+            "Exception in thread \"main\" java.lang.Error: x\n\tat a.b(c.java:1)\nCaused by: java.io.IOException: y\n\t... 1 more",
+            "java.io.IOException",
+        ),
+        (
+            "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/a.go:1 +0x1\nexit status 2",
+            "panic",
+        ),
+    ] {
+        let events = read(&format!("{text}\nafter all that"));
+        assert_eq!(events.len(), 2, "{events:?}");
+        assert_eq!(events[0].attribute("exception"), Some(name));
+    }
+}
+
+#[test]
+fn lines_without_time_are_placed_between_their_neighbours() {
+    let events = read("boot\n2026-11-21T15:20:39Z a\nb\nc\n2026-11-21T15:20:49Z d\ne");
+    let shown: Vec<_> = events
+        .iter()
+        .map(|e| (e.attribute("time_inferred"), e.time.width() / SECOND))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (Some("next"), 3601),
+            (None, 1),
+            (Some("previous"), 11),
+            (Some("previous"), 11),
+            (None, 1),
+            (Some("previous"), 3601)
+        ]
+    );
+    let events = read("a\nb\na");
+    assert!(
+        events
+            .iter()
+            .all(|event| event.time == Stamp::OPEN
+                && event.attribute("time_inferred") == Some("none"))
+    );
+    assert_ne!(events[0].id, events[2].id);
+}
+
+#[test]
+fn a_missing_year_is_that_of_the_log() {
+    let events = read(
+        "-- Logs begin at Tue 2021-12-31 09:10:29 UTC --\nDec 31 23:59:59 host x\nE0101 00:00:01.5 1 f.go:1] y",
+    );
+    assert_eq!(rfc3339(events[1].time.lo), "2021-12-31T23:59:59Z");
+    assert_eq!(rfc3339(events[2].time.lo), "2022-01-01T00:00:01.500Z");
+    assert_eq!(events[2].attribute("time_inferred"), Some("year"));
+    assert_eq!(events[2].severity.as_deref(), Some("ERROR"));
+    assert_eq!(read("E0101 00:00:01.5 1 f.go:1] y")[0].time, Stamp::OPEN);
+}
+
+#[test]
+fn structured_and_coloured_lines_are_read() {
+    let events = read(
+        "{\"ts\":1795274427.5,\"level\":\"error\",\"msg\":\"save failed\",\"error\":\"no space\"}\n{\"log\":\"\\u001b[31mERROR\\u001b[0m x\\n\",\"stream\":\"stderr\",\"time\":\"2026-11-21T15:20:39Z\"}",
+    );
+    assert_eq!(messages(&events), ["save failed: no space", "ERROR x"]);
+    assert_eq!(events[0].severity.as_deref(), Some("error"));
+    assert_eq!(rfc3339(events[1].time.lo), "2026-11-21T15:20:39Z");
+}
+
+#[test]
+fn the_same_line_twice_at_one_time_is_two_facts_and_two_copies_agree() {
+    let text = "2026-11-21T15:20:39Z a\n2026-11-21T15:20:39Z a\n2026-11-21T15:20:40Z a";
+    let ids: Vec<_> = read(text).iter().map(|event| event.id).collect();
+    assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+    let copy = LogSource {
+        file: "elsewhere/copy.log".into(),
+        ..source()
+    };
+    let again: Vec<_> = read_as(text, copy, LogLines::default())
+        .0
+        .iter()
+        .map(|event| event.id)
+        .collect();
+    assert_eq!(ids, again);
+}
+
+#[test]
+fn of_a_long_log_the_ends_and_the_telling_lines_are_kept() {
+    let text: String = (0..30_000)
+        .map(|n| {
+            if n == 15_000 {
+                "2026-11-21T15:20:39Z CUDA error\n".to_owned()
+            } else {
+                format!("2026-11-21T15:20:39Z step {n}\n")
+            }
+        })
+        .collect();
+    let (events, left_out) = read_as(&text, source(), LogLines::default());
+    assert_eq!(events.len() as u64 + left_out, 30_000);
+    assert_eq!(events.len(), 1_000 + 5_000 + 1);
+    assert!(messages(&events).contains(&"CUDA error"));
+    assert_eq!(
+        events.last().unwrap().message.as_deref(),
+        Some("step 29999")
+    );
+    let short: String = text
+        .lines()
+        .take(20_000)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(
+        read_as(&short, source(), LogLines::default()).0.len(),
+        20_000
+    );
+}
+
+#[test]
+fn secrets_do_not_get_through() {
+    let events = read("2026-11-21T15:20:39Z login password=hunter2");
+    assert!(!format!("{events:?}").contains("hunter2"));
+}

@@ -1,0 +1,83 @@
+//! The answer as it is on the wire.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, de};
+use serde_json::value::RawValue;
+
+/// Names and values, in an order that is fixed, for it reaches ids.
+pub(super) type Labels = BTreeMap<String, String>;
+
+#[derive(Deserialize)]
+pub(super) struct Answer<'a> {
+    #[serde(borrow)]
+    pub(super) data: Option<Data<'a>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Data<'a> {
+    #[serde(rename = "resultType", default)]
+    pub(super) result_type: String,
+    #[serde(borrow, default)]
+    pub(super) result: Vec<&'a RawValue>,
+}
+
+/// One element of the result.
+#[derive(Deserialize)]
+pub(super) struct Stream<'a> {
+    pub(super) stream: Option<Labels>,
+    #[serde(borrow, default)]
+    pub(super) values: Vec<Entry<'a>>,
+    pub(super) metric: Option<IgnoredAny>,
+}
+
+/// One line.
+pub(super) struct Entry<'a> {
+    pub(super) time: Cow<'a, str>,
+    pub(super) line: Cow<'a, str>,
+    pub(super) about: About,
+}
+
+/// What is known of one line beside its stream's labels.
+#[derive(Default, Deserialize)]
+pub(super) struct About {
+    #[serde(rename = "structuredMetadata", default)]
+    pub(super) metadata: Labels,
+    #[serde(default)]
+    pub(super) parsed: Labels,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Elements;
+
+        impl<'de> Visitor<'de> for Elements {
+            type Value = Entry<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time and a line")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut elements: A,
+            ) -> Result<Self::Value, A::Error> {
+                let missing = |n| de::Error::invalid_length(n, &"a time and a line");
+                let Text(time) = elements.next_element()?.ok_or_else(|| missing(0))?;
+                let Text(line) = elements.next_element()?.ok_or_else(|| missing(1))?;
+                let about = elements.next_element()?.unwrap_or_default();
+                while elements.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Entry { time, line, about })
+            }
+        }
+
+        from.deserialize_seq(Elements)
+    }
+}
+
+/// Text that is borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
