@@ -266,6 +266,9 @@ impl Splitter<'_, '_, '_> {
         };
         envelope.close_array();
         loop {
+            if matches!(frame.kind, Kind::Loki) {
+                self.note_partial();
+            }
             match envelope.step(self.window.bytes()) {
                 Step::End(n) => return self.window.consume(n),
                 Step::Bad(n, why) => {

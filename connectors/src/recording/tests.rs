@@ -478,3 +478,263 @@ fn the_summary_is_the_same_whatever_the_number_of_workers() {
     assert_eq!(one, many);
     assert_eq!((one.total.rejected, one.rejected.len()), (50_000, 200));
 }
+
+#[test]
+fn a_partial_answer_of_loki_is_said_to_be_partial() {
+    let stream = r#"{"stream":{"pod":"p"},"values":[["1795274427000000346","x"]]}"#;
+    let text = format!(
+        r#"{{"status":"success","data":{{"resultType":"streams","result":[{stream}]}},"warnings":["maximum number of series (1) reached for a single query; returning partial results"]}}"#
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    fs::write(&path, text).unwrap();
+    let mut kept = Kept::default();
+    let summary = read(&[Input::Path(path)], &options(), &mut kept);
+    assert_eq!(kept.0.len(), 1);
+    assert_eq!(summary.files[0].form, "Loki answer");
+    assert!(
+        matches!(&summary.files[0].status, FileStatus::Truncated(why) if why.contains("partial")),
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn logs_in_bundles_know_their_pod() {
+    let log = b"2026-11-21T15:20:39Z hello\n";
+    let events = br#"[{"kind":"Event","apiVersion":"v1","metadata":{"name":"e","namespace":"ns","uid":"u"},"involvedObject":{"kind":"Pod","name":"p-0","namespace":"ns"},"reason":"Failed","message":"x","firstTimestamp":"2026-11-21T15:20:39Z","lastTimestamp":"2026-11-21T15:20:39Z","count":1,"type":"Warning"}]"#;
+    let pods = b"---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p-0\n    namespace: ns\n    uid: u1\n  status:\n    phase: Failed\nkind: PodList\n";
+    let bundle = gzip(&tar(&[
+        (
+            "mg/quay-io/namespaces/ns/pods/p-0/c/c/logs/current.log",
+            log,
+        ),
+        ("mg/quay-io/namespaces/ns/core/pods.yaml", pods),
+        ("sb/cluster-resources/pods/logs/ns/p-0/c-previous.log", log),
+        ("sb/cluster-resources/events/ns.json", events),
+        ("sb/version.yaml", b"---\nversionNumber: 0.1\n"),
+        ("podlogs/ns/p-0/logs/c.txt", log),
+    ]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    fs::write(&path, bundle).unwrap();
+    let mut kept = Kept::default();
+    let summary = read(&[Input::Path(path)], &options(), &mut kept);
+    assert_eq!(summary.total.rejected, 0, "{summary:?}");
+    let lines: Vec<_> = kept
+        .0
+        .iter()
+        .filter_map(|observation| match observation {
+            Observation::Event(event) if event.fact == "log.line" => Some(event),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines.len(), 3);
+    for line in &lines {
+        let found = &line.entities;
+        assert_eq!(
+            (
+                found.namespace.as_deref(),
+                found.pod.as_deref(),
+                found.container.as_deref()
+            ),
+            (Some("ns"), Some("p-0"), Some("c"))
+        );
+        assert_eq!(line.message.as_deref(), Some("hello"));
+    }
+    // One line in three copies is one fact.
+    assert!(lines.iter().all(|line| line.id == lines[0].id));
+    assert!(
+        kept.0
+            .iter()
+            .any(|o| matches!(o, Observation::Object(object) if object.key.name == "p-0"))
+    );
+    assert!(
+        kept.0
+            .iter()
+            .any(|o| matches!(o, Observation::Event(event) if event.fact == "k8s.event"))
+    );
+}
+
+#[test]
+fn what_is_given_twice_has_the_same_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "2026-11-21T15:20:39Z a\n2026-11-21T15:20:39Z a\nb\n";
+    for name in ["x", "y"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(
+            folder.path().join(name).join("atari-dqn-42-0-mc2jd.log"),
+            text,
+        )
+        .unwrap();
+    }
+    let mut kept = Kept::default();
+    let summary = read(
+        &[Input::Path(folder.path().to_owned())],
+        &options(),
+        &mut kept,
+    );
+    assert_eq!(summary.total.observations, 6);
+    let mut ids: Vec<_> = kept
+        .0
+        .iter()
+        .map(|observation| match observation {
+            Observation::Event(event) => event.id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+/// 200 MB without a line end, never on disk.
+struct Endless {
+    left: usize,
+    start: &'static [u8],
+    end: &'static [u8],
+}
+
+impl std::io::Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        for part in [&mut self.start, &mut self.end] {
+            if !part.is_empty() {
+                let n = part.len().min(into.len());
+                into[..n].copy_from_slice(&part[..n]);
+                *part = &part[n..];
+                return Ok(n);
+            }
+            if self.left > 0 {
+                let n = self.left.min(into.len());
+                into[..n].fill(b'x');
+                self.left -= n;
+                return Ok(n);
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_line_of_200_mb_costs_no_memory() {
+    let options = Options {
+        workers: 1,
+        max_record_bytes: 1 << 20,
+        ..options()
+    };
+    for start in [
+        &b"{\"kind\":\"Pod\"}\n{\"a\":\""[..],
+        b"{\"kind\":\"Pod\"}\nxx",
+        b"hello\n",
+    ] {
+        let (to, from) = std::sync::mpsc::sync_channel(64);
+        let mut feed = feed::Feed::new(&options, vec![to]);
+        let mut endless = Endless {
+            left: 200 << 20,
+            start,
+            end: b"\n{\"kind\":\"Pod\"}\n",
+        };
+        let meter = guard::Meter::new(&options, std::sync::Arc::default());
+        let layer = open::Layer {
+            name: "x",
+            packed_in: Vec::new(),
+            depth: 0,
+            file: None,
+            meter,
+        };
+        open::open(layer, &mut endless, &mut feed);
+        let files = feed.finish();
+        let batches: Vec<batch::Batch> = from.try_iter().collect();
+        let held: usize = batches.iter().map(|batch| batch.bytes.len()).sum();
+        assert!(held < 4 << 20, "{held}");
+        assert_eq!(
+            batches
+                .iter()
+                .map(|batch| batch.tally.rejected)
+                .sum::<u64>(),
+            1
+        );
+        assert!(
+            batches
+                .iter()
+                .any(|batch| batch.bytes.ends_with(b"{\"kind\":\"Pod\"}\n")
+                    || batch.bytes.ends_with(b"{\"kind\":\"Pod\"}"))
+        );
+        assert!(files[0].bytes > 200 << 20);
+    }
+}
+
+#[test]
+fn everything_shared_reads_without_harm() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    if !shared.exists() {
+        println!("skipped: no ../shared");
+        return;
+    }
+    let inputs = ["incidents", "recordings"].map(|name| Input::Path(shared.join(name)));
+    let summary = read(&inputs, &options(), &mut Kept::default());
+    assert!(summary.total.observations > 30_000, "{:?}", summary.total);
+    assert_eq!(summary.total.rejected, 0, "{:?}", summary.rejected);
+    assert_eq!(summary.total.status, FileStatus::Complete);
+}
+
+/// Damage of every kind must end in a summary, never in a panic or a hang.
+#[test]
+fn damaged_input_does_no_harm() {
+    let yaml = "apiVersion: v1\nitems:\n- kind: Pod\n  metadata:\n    name: a\n- kind: Pod\n";
+    let list = format!("{{\"kind\":\"List\",\"items\":[\n  {A},\n  {B}\n]}}\n{A}\n");
+    let loki = r#"{"status":"success","data":{"resultType":"streams","result":[{"stream":{"pod":"p"},"values":[["1795274427000000346","Traceback (most recent call last):",{}]]}]}}"#;
+    let log = "2026-11-21T15:20:39.1Z stdout P [rank0]: \u{1b}[31mTraceback (most recent call last):\n{\"log\":\"x\\n\",\"time\":\"2026-11-21T15:20:39Z\"}\nE1121 15:21:00.350808 1 f.go:1] password=\"x\" token: y\n[rank0]:   File \"a\", line 1, in b\nNov 21 15:20:27 é\n";
+    let samples: Vec<Vec<u8>> = vec![
+        yaml.into(),
+        list.clone().into_bytes(),
+        loki.into(),
+        log.into(),
+        gzip(list.as_bytes()),
+        tar(&[
+            ("a", list.as_bytes()),
+            ("b/atari-dqn-42-0-mc2jd.log", log.as_bytes()),
+        ]),
+        zip(&[("a", list.as_bytes()), ("b", yaml.as_bytes())]),
+        zstd::encode_all(list.as_bytes(), 1).unwrap(),
+    ];
+    let options = Options {
+        max_record_bytes: 64,
+        max_line_bytes: 128,
+        max_document_bytes: 256,
+        ..options()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    let mut state = 7_u64;
+    let mut random = move |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap_or(0) % below
+    };
+    for round in 0..600 {
+        let mut damaged = samples[round % samples.len()].clone();
+        for _ in 0..=random(4) {
+            let at = random(damaged.len());
+            match random(4) {
+                0 => damaged[at] = u8::try_from(random(256)).unwrap(),
+                1 => damaged[at] = b"{}[]\"\\\n:, -'\x1b"[random(13)],
+                2 => damaged.truncate(at.max(1)),
+                _ => {
+                    let copied = damaged[at..].to_vec();
+                    damaged.extend(copied);
+                }
+            }
+        }
+        fs::write(&path, &damaged).unwrap();
+        for limits in [
+            &options,
+            &Options {
+                workers: 1,
+                ..self::options()
+            },
+        ] {
+            let _summary = read(&[Input::Path(path.clone())], limits, &mut Kept::default());
+        }
+    }
+}
