@@ -1,28 +1,28 @@
 //! Who an actor is: a person, a controller, the scheduler, …
 
-use regex::Regex;
 use whathappened_connectors::event::Event;
 
-use super::condition::patterns;
 use super::error::SignalError;
 use super::file;
+use super::pattern::{Pattern, Place, patterns};
 
 /// A kind of actor. The first class that matches is an actor's class.
 #[derive(Debug)]
 pub(super) struct ActorClass {
     pub(super) name: String,
     pub(super) title: String,
-    user: Vec<Regex>,
-    user_agent: Vec<Regex>,
+    user: Vec<Pattern>,
+    user_agent: Vec<Pattern>,
 }
 
 impl ActorClass {
-    pub(super) fn compile(file: &str, class: &file::ActorClass) -> Result<Self, SignalError> {
-        let rule = format!("actor {}", class.name);
+    pub(super) fn compile(place: Place<'_>, class: &file::ActorClass) -> Result<Self, SignalError> {
+        let rule = &format!("actor {}", class.name);
+        let place = Place { rule, ..place };
         if class.user.0.is_empty() && class.user_agent.0.is_empty() {
             return Err(SignalError::Field {
-                file: file.to_owned(),
-                rule,
+                file: place.file.to_owned(),
+                rule: rule.clone(),
                 field: "user".to_owned(),
                 problem: "needs a pattern here or in user_agent".to_owned(),
             });
@@ -30,17 +30,17 @@ impl ActorClass {
         Ok(Self {
             name: class.name.clone(),
             title: class.title.clone(),
-            user: patterns(file, &rule, "user", &class.user)?,
-            user_agent: patterns(file, &rule, "user_agent", &class.user_agent)?,
+            user: patterns(place, "user", &class.user)?,
+            user_agent: patterns(place, "user_agent", &class.user_agent)?,
         })
     }
 
     fn matches(&self, user: &str, user_agent: &str) -> bool {
-        self.user.iter().any(|pattern| pattern.is_match(user))
+        self.user.iter().any(|pattern| pattern.is_in(Some(user)))
             || self
                 .user_agent
                 .iter()
-                .any(|pattern| pattern.is_match(user_agent))
+                .any(|pattern| pattern.is_in(Some(user_agent)))
     }
 }
 

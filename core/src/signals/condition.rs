@@ -2,16 +2,13 @@
 
 use std::borrow::Cow;
 
-use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 use whathappened_connectors::event::Event;
 
 use super::error::SignalError;
 use super::file::When;
+use super::pattern::{Pattern, Place, patterns};
 use super::values::{AnyOf, ExitCodes};
-
-/// Bytes that one compiled pattern may take; far above any sensible one.
-const PATTERN_SIZE: usize = 1 << 20;
 
 /// Conditions that must all hold. Facts and exact reasons are in the index
 /// and are not looked at again.
@@ -20,17 +17,17 @@ pub(super) struct Condition {
     /// Which signal it is a condition of.
     pub(super) signal: u32,
     object: Vec<String>,
-    reason_match: Option<Regex>,
-    message: Vec<Regex>,
-    message_not: Vec<Regex>,
-    actor: Vec<Regex>,
+    reason_match: Option<Pattern>,
+    message: Vec<Pattern>,
+    message_not: Vec<Pattern>,
+    actor: Vec<Pattern>,
     actor_class: Vec<String>,
     severity: Vec<String>,
     exit_code: Option<ExitCodes>,
     source_kind: Vec<String>,
     attributes: Vec<(String, Vec<String>)>,
     attributes_not: Vec<(String, Vec<String>)>,
-    attributes_match: Vec<(String, Regex)>,
+    attributes_match: Vec<(String, Pattern)>,
     absent: Vec<String>,
     captures: bool,
 }
@@ -38,17 +35,17 @@ pub(super) struct Condition {
 impl Condition {
     /// `rule` and `part` say where in `file` it stands.
     pub(super) fn compile(
-        (file, rule, part): (&str, &str, usize),
+        (place, part): (Place<'_>, usize),
         signal: u32,
         when: &When,
     ) -> Result<Self, SignalError> {
         let many = |field: &str, texts: &Option<AnyOf>| match texts {
-            Some(texts) => patterns(file, rule, &format!("when {part}, {field}"), texts),
+            Some(texts) => patterns(place, &format!("when {part}, {field}"), texts),
             None => Ok(Vec::new()),
         };
         let one = |field: &str, text: &String| {
             let texts = AnyOf(vec![text.clone()]);
-            let mut compiled = patterns(file, rule, &format!("when {part}, {field}"), &texts)?;
+            let mut compiled = patterns(place, &format!("when {part}, {field}"), &texts)?;
             Ok::<_, SignalError>(compiled.remove(0))
         };
         let exact = |texts: &Option<AnyOf>| texts.clone().unwrap_or_default().0;
@@ -84,12 +81,12 @@ impl Condition {
         }
         let captures = condition
             .capturing()
-            .any(|pattern| names(pattern).next().is_some());
+            .any(|pattern| pattern.names().next().is_some());
         condition.captures = captures;
         Ok(condition)
     }
 
-    fn capturing(&self) -> impl Iterator<Item = &Regex> {
+    fn capturing(&self) -> impl Iterator<Item = &Pattern> {
         let attributes = self.attributes_match.iter().map(|(_, pattern)| pattern);
         self.reason_match
             .iter()
@@ -100,7 +97,7 @@ impl Condition {
 
     /// The attributes that its patterns set.
     pub(super) fn capture_names(&self) -> impl Iterator<Item = String> {
-        self.capturing().flat_map(names).map(str::to_owned)
+        self.capturing().flat_map(Pattern::names).map(str::to_owned)
     }
 
     /// Whether everything holds; `class` is asked only where it matters.
@@ -127,17 +124,17 @@ impl Condition {
             && self
                 .reason_match
                 .as_ref()
-                .is_none_or(|pattern| found(pattern, event.reason.as_deref()))
+                .is_none_or(|pattern| pattern.is_in(event.reason.as_deref()))
             && any_found(&self.message, message)
             && !self
                 .message_not
                 .iter()
-                .any(|pattern| found(pattern, message))
+                .any(|pattern| pattern.is_in(message))
             && any_found(&self.actor, event.actor.as_deref())
             && self
                 .attributes_match
                 .iter()
-                .all(|(key, pattern)| found(pattern, text(event, key).as_deref()))
+                .all(|(key, pattern)| pattern.is_in(text(event, key).as_deref()))
             && (self.actor_class.is_empty() || one_of(&self.actor_class, class()))
     }
 
@@ -160,49 +157,20 @@ impl Condition {
     }
 }
 
-/// Compiles patterns, each bounded in size.
-pub(super) fn patterns(
-    file: &str,
-    rule: &str,
-    field: &str,
-    texts: &AnyOf,
-) -> Result<Vec<Regex>, SignalError> {
-    let compile = |text: &String| {
-        RegexBuilder::new(text)
-            .size_limit(PATTERN_SIZE)
-            .build()
-            .map_err(|error| SignalError::Field {
-                file: file.to_owned(),
-                rule: rule.to_owned(),
-                field: field.to_owned(),
-                problem: error.to_string(),
-            })
-    };
-    texts.0.iter().map(compile).collect()
-}
-
 fn one_of(wanted: &[String], have: Option<&str>) -> bool {
     wanted.is_empty() || have.is_some_and(|have| wanted.iter().any(|text| text == have))
 }
 
-fn any_found(patterns: &[Regex], text: Option<&str>) -> bool {
-    patterns.is_empty() || patterns.iter().any(|pattern| found(pattern, text))
+fn any_found(patterns: &[Pattern], text: Option<&str>) -> bool {
+    patterns.is_empty() || patterns.iter().any(|pattern| pattern.is_in(text))
 }
 
-fn found(pattern: &Regex, text: Option<&str>) -> bool {
-    text.is_some_and(|text| pattern.is_match(text))
-}
-
-fn names(pattern: &Regex) -> impl Iterator<Item = &str> {
-    pattern.capture_names().flatten()
-}
-
-fn catch(patterns: &[Regex], text: Option<&str>, into: &mut Vec<(String, String)>) {
+fn catch(patterns: &[Pattern], text: Option<&str>, into: &mut Vec<(String, String)>) {
     let Some(text) = text else { return };
     let Some((pattern, caught)) = patterns.iter().find_map(|p| Some((p, p.captures(text)?))) else {
         return;
     };
-    for name in names(pattern) {
+    for name in pattern.names() {
         if let Some(value) = caught.name(name).filter(|value| !value.is_empty()) {
             into.push((name.to_owned(), value.as_str().to_owned()));
         }

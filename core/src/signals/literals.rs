@@ -6,19 +6,32 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 const MOST: usize = 64;
 /// A literal shorter than this is in every other line.
 const SHORTEST: usize = 3;
+/// More sets than this rule out nothing more.
+const SETS: usize = 3;
 
-/// Lower-case texts, at least one of which is in every text that `pattern`
-/// matches, comparing ASCII letters without case. `None` where there is no
-/// such set worth searching for.
+/// Sets of lower-case texts: any text that `pattern` matches holds at least
+/// one of each set, comparing ASCII letters without case. Empty where no set
+/// is worth searching for.
 ///
 /// `K` (Kelvin) and `ſ` are not taken for `k` and `s`, though case-blind
 /// patterns match them.
-pub(super) fn required(pattern: &str) -> Option<Vec<String>> {
-    let hir = regex_syntax::parse(pattern).ok()?;
-    let mut set = any_of(&hir)?;
-    set.sort_unstable();
-    set.dedup();
-    (shortest(&set) >= SHORTEST).then_some(set)
+pub(super) fn required(pattern: &str) -> Vec<Vec<String>> {
+    let Ok(hir) = regex_syntax::parse(pattern) else {
+        return Vec::new();
+    };
+    let mut sets = match hir.kind() {
+        HirKind::Concat(parts) => candidates(parts),
+        _ => any_of(&hir).into_iter().collect(),
+    };
+    for set in &mut sets {
+        set.sort_unstable();
+        set.dedup();
+    }
+    sets.retain(|set| shortest(set) >= SHORTEST);
+    // The longest literals first, of those the smallest sets.
+    sets.sort_by_key(|set| (usize::MAX - shortest(set), set.len()));
+    sets.truncate(SETS);
+    sets
 }
 
 fn any_of(hir: &Hir) -> Option<Vec<String>> {
@@ -40,24 +53,27 @@ fn any_of(hir: &Hir) -> Option<Vec<String>> {
     }
 }
 
+/// The longest of the sets, of those the smallest; the first of equals.
 fn best_of(parts: &[Hir]) -> Option<Vec<String>> {
-    let mut candidates = Vec::new();
+    let sets = candidates(parts).into_iter().rev();
+    sets.max_by_key(|set| (shortest(set), usize::MAX - set.len()))
+}
+
+/// What each part of a sequence requires; neighbouring literals as one.
+fn candidates(parts: &[Hir]) -> Vec<Vec<String>> {
+    let mut sets = Vec::new();
     let mut run = String::new();
     for part in parts {
         if let Some(text) = exact(part) {
             run.push_str(&text);
             continue;
         }
-        candidates.push(vec![std::mem::take(&mut run)]);
-        candidates.extend(any_of(part));
+        sets.push(vec![std::mem::take(&mut run)]);
+        sets.extend(any_of(part));
     }
-    candidates.push(vec![run]);
-    // The longest, of those the fewest; the first of equals.
-    candidates
-        .into_iter()
-        .rev()
-        .max_by_key(|set| (shortest(set), usize::MAX - set.len()))
-        .filter(|set| shortest(set) > 0)
+    sets.push(vec![run]);
+    sets.retain(|set| shortest(set) > 0);
+    sets
 }
 
 fn shortest(set: &[String]) -> usize {
@@ -98,26 +114,33 @@ mod tests {
 
     #[test]
     fn finds_what_any_match_contains() {
-        for (pattern, literals) in [
-            (r"^\S+ CUDA out of memory", &[" cuda out of memory"][..]),
-            (r"(?i)out of memory", &["out of memory"]),
+        for (pattern, sets) in [
+            (
+                r"^\S+ CUDA out of memory",
+                &[&[" cuda out of memory"][..]][..],
+            ),
+            (r"(?i)out of memory", &[&["out of memory"]]),
             (
                 r"(?:step|iteration)[ =:]+(?P<step>\d+)",
-                &["iteration", "step"],
+                &[&["iteration", "step"]],
             ),
             (
                 r"\d+ (?:Insufficient (?P<resource>\S+)|Too many pods)",
-                &["insufficient ", "too many pods"],
+                &[&["insufficient ", "too many pods"]],
+            ),
+            (
+                r"(?i)\bloss\s*=\s*(?:nan|[-+]?inf)\b",
+                &[&["loss"], &["inf", "nan"]],
             ),
         ] {
-            assert_eq!(required(pattern).unwrap(), literals, "{pattern}");
+            assert_eq!(required(pattern), sets, "{pattern}");
         }
     }
 
     #[test]
     fn says_where_there_is_nothing_to_search_for() {
         for pattern in [r"^\d+$", r"(?:timeout|\d+)", r"a|bcdef", r"(?:error)?"] {
-            assert_eq!(required(pattern), None, "{pattern}");
+            assert_eq!(required(pattern), Vec::<Vec<String>>::new(), "{pattern}");
         }
     }
 }

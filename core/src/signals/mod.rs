@@ -17,6 +17,7 @@ mod condition;
 mod error;
 mod file;
 mod literals;
+mod pattern;
 mod ruleset;
 mod scan;
 mod values;

@@ -10,6 +10,7 @@ use super::built_in;
 use super::condition::Condition;
 use super::error::SignalError;
 use super::file::{self, Example, Signal};
+use super::pattern::Place;
 use super::scan::Scanner;
 use super::values::AnyOf;
 
@@ -95,7 +96,14 @@ impl Ruleset {
         let mut actors = Vec::new();
         for (name, file) in &parsed {
             for class in &file.actor {
-                actors.push(ActorClass::compile(name, class)?);
+                let trusted = trusted(&files, name);
+                let (file, rule) = (*name, "");
+                let place = Place {
+                    file,
+                    rule,
+                    trusted,
+                };
+                actors.push(ActorClass::compile(place, class)?);
             }
         }
         let mut signals = Vec::new();
@@ -127,9 +135,13 @@ impl Ruleset {
         for (mut info, signal) in signals {
             let number = count(self.rules.len());
             for (part, when) in signal.when.iter().enumerate() {
-                let at = (info.file.as_str(), info.written.as_str(), part + 1);
+                let place = Place {
+                    file: &info.file,
+                    rule: &info.written,
+                    trusted: trusted(&self.files, &info.file),
+                };
                 let entry = count(self.conditions.len());
-                let condition = Condition::compile(at, number, when)?;
+                let condition = Condition::compile((place, part + 1), number, when)?;
                 info.captures.extend(condition.capture_names());
                 self.conditions.push(condition);
                 for fact in &when.fact.0 {
@@ -213,13 +225,14 @@ impl Ruleset {
         if matching.is_empty() {
             return;
         }
+        // In the order of the rules, so that no file's place decides a capture.
+        matching.sort_unstable();
+        matching.dedup();
         let mut class = None;
         matching.retain(|&entry| {
             let asked = || *class.get_or_insert_with(|| self.actor_class(event));
             self.conditions[entry as usize].holds(event, asked)
         });
-        // In the order of the rules, so that no file's place decides a capture.
-        matching.sort_unstable();
         let mut captures = Vec::new();
         for &entry in &matching {
             let condition = &self.conditions[entry as usize];
@@ -336,6 +349,12 @@ fn rule_error(file: &str, rule: &str, field: &str, problem: &str) -> SignalError
         field: field.to_owned(),
         problem: problem.to_owned(),
     }
+}
+
+/// Whether every file of that name is a built-in one.
+fn trusted(files: &[(String, String)], name: &str) -> bool {
+    let mut named = files.iter().filter(|(file, _)| file == name);
+    named.all(|(file, text)| built_in::FILES.contains(&(file, text)))
 }
 
 fn version(files: &[(String, String)]) -> String {

@@ -1,5 +1,7 @@
 //! One pass over a text that says which patterns can match it at all.
 
+use std::collections::BTreeMap;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::error::SignalError;
@@ -9,35 +11,47 @@ use super::literals;
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     search: Option<AhoCorasick>,
-    /// For each literal: which entries need it.
-    entries: Vec<Vec<u32>>,
+    /// For each literal: the guards that it is in, each with the bit of its set.
+    literals: Vec<Vec<(u32, u8)>>,
+    guards: Vec<Guard>,
     /// Entries with a pattern that needs no literal.
     pub(super) unguarded: Vec<u32>,
-    last: u32,
+}
+
+/// What one pattern of an entry needs.
+#[derive(Debug)]
+struct Guard {
+    entry: u32,
+    /// A bit for each set of literals, one of which must be there.
+    sets: u8,
 }
 
 impl Scanner {
-    /// `patterns` of each entry: any of them may match.
+    /// `patterns` of each entry, in order: any of them may match.
     pub(super) fn new<'a>(
         patterns: impl Iterator<Item = (u32, &'a [String])>,
     ) -> Result<Self, SignalError> {
-        let mut texts = std::collections::BTreeMap::<String, Vec<u32>>::new();
+        let mut texts = BTreeMap::<String, Vec<(u32, u8)>>::new();
         let mut scanner = Self::default();
         for (entry, patterns) in patterns {
-            scanner.last = scanner.last.max(entry);
-            let sets: Option<Vec<_>> = patterns
+            let needs: Vec<_> = patterns
                 .iter()
                 .map(|text| literals::required(text))
                 .collect();
-            let Some(sets) = sets else {
+            if needs.iter().any(Vec::is_empty) {
                 scanner.unguarded.push(entry);
                 continue;
-            };
-            for text in sets.into_iter().flatten() {
-                let entries = texts.entry(text).or_default();
-                if entries.last() != Some(&entry) {
-                    entries.push(entry);
+            }
+            for sets in needs {
+                let guard = u32::try_from(scanner.guards.len()).unwrap_or(u32::MAX);
+                let mut bits = 0;
+                for (position, set) in sets.into_iter().enumerate() {
+                    bits |= 1 << position;
+                    for text in set {
+                        texts.entry(text).or_default().push((guard, 1 << position));
+                    }
                 }
+                scanner.guards.push(Guard { entry, sets: bits });
             }
         }
         if !texts.is_empty() {
@@ -48,25 +62,26 @@ impl Scanner {
                 .build(texts.keys())
                 .map_err(|error| SignalError::TooLarge(error.to_string()))?;
             scanner.search = Some(search);
-            scanner.entries = texts.into_values().collect();
+            scanner.literals = texts.into_values().collect();
         }
         Ok(scanner)
     }
 
-    /// Adds the entries that may match `text`, each once, in order.
+    /// Adds the entries that may match `text`, some more than once.
     pub(super) fn candidates(&self, text: &str, into: &mut Vec<u32>) {
         into.extend(&self.unguarded);
         let Some(search) = &self.search else { return };
-        let mut seen: Vec<u64> = Vec::new();
+        let mut seen: Vec<u8> = Vec::new();
         for hit in search.find_overlapping_iter(text) {
             if seen.is_empty() {
-                seen.resize(self.last as usize / 64 + 1, 0);
+                seen.resize(self.guards.len(), 0);
             }
-            for &entry in &self.entries[hit.pattern().as_usize()] {
-                let (word, bit) = (entry as usize / 64, 1 << (entry % 64));
-                if seen[word] & bit == 0 {
-                    seen[word] |= bit;
-                    into.push(entry);
+            for &(guard, bit) in &self.literals[hit.pattern().as_usize()] {
+                let (guard, seen) = (&self.guards[guard as usize], &mut seen[guard as usize]);
+                let complete = *seen == guard.sets;
+                *seen |= bit;
+                if *seen == guard.sets && !complete && into.last() != Some(&guard.entry) {
+                    into.push(guard.entry);
                 }
             }
         }

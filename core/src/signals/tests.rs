@@ -53,6 +53,15 @@ fn free_text_patterns_have_literals_to_search_for() {
     }
 }
 
+/// Files of one's own are compiled at once, so that errors come at the start.
+#[test]
+fn every_built_in_pattern_compiles() {
+    let mine = super::built_in::FILES
+        .iter()
+        .map(|(name, text)| (format!("my-{name}"), (*text).to_owned()));
+    Ruleset::from_files(mine.collect()).unwrap();
+}
+
 #[test]
 fn names_are_dotted_lower_case() {
     let name = regex::Regex::new(r"^[a-z0-9_]+(?:\.[a-z0-9_]+)+$").unwrap();
