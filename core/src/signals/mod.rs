@@ -15,6 +15,7 @@ mod built_in;
 mod check;
 mod condition;
 mod error;
+mod expand;
 mod file;
 mod literals;
 mod pattern;

@@ -9,13 +9,10 @@ use super::actor::{ActorClass, class_of};
 use super::built_in;
 use super::condition::Condition;
 use super::error::SignalError;
+use super::expand::{expand, rule_error};
 use super::file::{self, Example, Signal};
 use super::pattern::Place;
 use super::scan::Scanner;
-use super::values::AnyOf;
-
-/// Where an actor's class stands in the name and title of a signal.
-const ACTOR: &str = "{actor}";
 
 /// A signal as `rules list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,80 +271,6 @@ impl Ruleset {
         signals
             .map(|signal| self.rules[signal as usize].info.name.as_str())
             .collect()
-    }
-}
-
-/// One signal for each kind of actor, where its name asks for that.
-fn expand(
-    file: &str,
-    signal: Signal,
-    actors: &[ActorClass],
-    into: &mut Vec<(SignalInfo, Signal)>,
-) -> Result<(), SignalError> {
-    let written = signal.name.clone();
-    let info = |name: String, title: String| SignalInfo {
-        name,
-        title,
-        file: file.to_owned(),
-        written: written.clone(),
-        captures: Vec::new(),
-    };
-    if signal.when.is_empty() {
-        return Err(rule_error(file, &signal.name, "when", "is missing"));
-    }
-    if !signal.name.contains(ACTOR) {
-        let head = info(signal.name.clone(), signal.title.clone());
-        into.push((head, signal));
-        return Ok(());
-    }
-    if signal.when.iter().any(|when| when.actor_class.is_some()) {
-        return Err(rule_error(
-            file,
-            &signal.name,
-            "actor_class",
-            "is set by {actor} in the name",
-        ));
-    }
-    let mut done = BTreeSet::new();
-    for actor in actors {
-        if !done.insert(&actor.name) {
-            continue;
-        }
-        let is_this = |example: &&Example| example.as_actor.as_ref() == Some(&actor.name);
-        let (example, other): (Vec<_>, Vec<_>) = signal.example.iter().partition(is_this);
-        let counter_example = signal
-            .counter_example
-            .iter()
-            .chain(other)
-            .cloned()
-            .collect();
-        let mut when = signal.when.clone();
-        for when in &mut when {
-            when.actor_class = Some(AnyOf(vec![actor.name.clone()]));
-        }
-        let name = signal.name.replace(ACTOR, &actor.name);
-        let title = signal.title.replace(ACTOR, &actor.title);
-        let example = example.into_iter().cloned().collect();
-        into.push((
-            info(name.clone(), title.clone()),
-            Signal {
-                name,
-                title,
-                when,
-                example,
-                counter_example,
-            },
-        ));
-    }
-    Ok(())
-}
-
-fn rule_error(file: &str, rule: &str, field: &str, problem: &str) -> SignalError {
-    SignalError::Field {
-        file: file.to_owned(),
-        rule: rule.to_owned(),
-        field: field.to_owned(),
-        problem: problem.to_owned(),
     }
 }
 
