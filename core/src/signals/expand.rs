@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::actor::ActorClass;
 use super::error::SignalError;
-use super::file::Signal;
+use super::file::{Example, Signal};
 use super::ruleset::SignalInfo;
 use super::values::AnyOf;
 
