@@ -1,0 +1,342 @@
+use std::io;
+
+use crate::answer::{Answer, Incident};
+
+use super::super::clock::{Clock, duration, offset, run_of, seconds_between, zero};
+use super::super::error::RenderError;
+use super::super::page::{Spans, Tone};
+use super::super::select::{Shown, select};
+use super::super::style::Style;
+use super::super::table::main_incident;
+use super::super::words;
+use super::escape::{code, escape};
+
+/// Writes the answer: the verdict, why, coverage, and the timeline folded away.
+pub(crate) fn answer(
+    answer: &Answer,
+    style: &Style,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let clock = Clock(style.tz);
+    let main = main_incident(answer).filter(|_| answer.experiment.is_some());
+    headline(answer, main, out)?;
+    for note in &answer.notes {
+        writeln!(out, "> {}\n", escape(note))?;
+    }
+    if let Some(incident) = main {
+        writeln!(out, "**{}**\n", escape(&incident.summary))?;
+        facts(incident, clock, out)?;
+        why(answer, incident, clock, out)?;
+        beside(incident, out)?;
+    }
+    incidents(answer, main, clock, out)?;
+    coverage(answer, out)?;
+    timeline(answer, style, clock, out)?;
+    let now = answer
+        .now
+        .as_deref()
+        .map(|now| format!("As of {} · ", clock.full(now)));
+    writeln!(
+        out,
+        "<sub>{}rules {}</sub>",
+        now.unwrap_or_default(),
+        escape(&answer.ruleset)
+    )?;
+    Ok(())
+}
+
+fn headline(
+    answer: &Answer,
+    main: Option<&Incident>,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let Some(experiment) = &answer.experiment else {
+        writeln!(
+            out,
+            "## {}\n",
+            plain(&words::count(answer.incidents.len(), "incident"))
+        )?;
+        return Ok(());
+    };
+    let Some(run) = main
+        .and_then(|incident| run_of(answer, incident))
+        .or(answer.runs.first())
+    else {
+        writeln!(
+            out,
+            "## ? {}\n\nNo run of that name was seen in what was read.\n",
+            escape(experiment)
+        )?;
+        return Ok(());
+    };
+    let until = run.end.as_deref().or(answer.now.as_deref());
+    let took = seconds_between(run.start.as_deref(), until)
+        .filter(|s| *s >= 0.0)
+        .map(duration);
+    let (sign, _) = words::state_sign(&run.state);
+    let state = words::state_took(&run.state, took.as_deref());
+    let which = words::run_of_runs(&answer.runs, run);
+    writeln!(
+        out,
+        "## {sign} {} · {} · {}\n",
+        escape(experiment),
+        plain(&which),
+        escape(&plain(&state))
+    )?;
+    Ok(())
+}
+
+fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    let level = words::level(&incident.level);
+    if incident.level == "unknown" {
+        writeln!(out, "- Cause: {level}")?;
+    } else {
+        writeln!(
+            out,
+            "- Cause: {} · {} · {level}",
+            escape(&incident.title),
+            code(&incident.cause)
+        )?;
+    }
+    match &incident.actor {
+        Some(actor) => writeln!(out, "- Killed by: {}", spans(&words::actor(actor)))?,
+        None if incident.actor_unseen => writeln!(out, "- Killed by: an unseen actor")?,
+        None => {}
+    }
+    if let Some(victim) = &incident.first_victim {
+        let time = victim
+            .time
+            .as_deref()
+            .map(|time| format!(" at {}", clock.time(time)));
+        let how = if victim.how.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", escape(&victim.how))
+        };
+        let first = spans(&words::victim(victim));
+        writeln!(
+            out,
+            "- First victim: {first}{}{how}",
+            time.unwrap_or_default()
+        )?;
+    }
+    if !incident.collateral.is_empty() {
+        writeln!(
+            out,
+            "- Followed: {}",
+            spans(&words::crowd(&incident.collateral))
+        )?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn why(
+    answer: &Answer,
+    incident: &Incident,
+    clock: Clock,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    if incident.chain.is_empty() {
+        return Ok(());
+    }
+    let zero = zero(answer, Some(incident));
+    writeln!(
+        out,
+        "### Why\n\n| time | offset | step | what happened |\n| --- | ---: | --- | --- |"
+    )?;
+    for link in &incident.chain {
+        let time = link
+            .time
+            .as_deref()
+            .map(|time| clock.full(time))
+            .unwrap_or_default();
+        let offset = seconds_between(zero.as_deref(), link.time.as_deref())
+            .map(offset)
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "| {time} | {offset} | {} | {} |",
+            escape(&link.role),
+            escape(&link.text)
+        )?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn beside(incident: &Incident, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    if !incident.alternatives.is_empty() {
+        writeln!(out, "### Ruled out\n")?;
+        for alternative in &incident.alternatives {
+            writeln!(
+                out,
+                "- not {}: {}",
+                code(&alternative.cause),
+                escape(&alternative.why_not)
+            )?;
+        }
+        writeln!(out)?;
+    }
+    list("What to do", &incident.advice, out)?;
+    list("What would have told more", &incident.would_have_told, out)
+}
+
+fn list(title: &str, items: &[String], out: &mut dyn io::Write) -> Result<(), RenderError> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "### {title}\n")?;
+    for item in items {
+        writeln!(out, "- {}", escape(item))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn incidents(
+    answer: &Answer,
+    main: Option<&Incident>,
+    clock: Clock,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let others = || {
+        answer
+            .incidents
+            .iter()
+            .filter(|other| main.is_none_or(|main| !std::ptr::eq(*other, main)))
+    };
+    if others().next().is_none() {
+        return Ok(());
+    }
+    if main.is_some() {
+        writeln!(out, "### Also happened\n")?;
+    }
+    writeln!(
+        out,
+        "| time | cause | level | run | first victim | summary |\n| --- | --- | --- | --- | --- | --- |"
+    )?;
+    for incident in others() {
+        let time = incident
+            .time
+            .as_deref()
+            .map(|time| clock.full(time))
+            .unwrap_or_default();
+        let run = run_of(answer, incident)
+            .map(|run| code(&run.name))
+            .unwrap_or_default();
+        let first = incident
+            .first_victim
+            .as_ref()
+            .map(|victim| code(&victim.pod))
+            .unwrap_or_default();
+        let (cause, summary) = (code(&incident.cause), escape(&incident.summary));
+        writeln!(
+            out,
+            "| {time} | {cause} | {} | {run} | {first} | {summary} |",
+            escape(&incident.level)
+        )?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    writeln!(out, "### What was read\n")?;
+    if answer.coverage.is_empty() {
+        writeln!(out, "No source was asked.\n")?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "| source | records | status | would have shown |\n| --- | ---: | --- | --- |"
+    )?;
+    for row in &answer.coverage {
+        let name = escape(&format!("{} {}", row.source, row.resource));
+        let detail = row
+            .detail
+            .as_deref()
+            .map(|detail| format!(": {}", escape(detail)))
+            .unwrap_or_default();
+        let shown = row
+            .would_have_shown
+            .as_deref()
+            .filter(|_| row.status != "complete")
+            .map(escape);
+        let status = escape(&row.status.replace('_', " "));
+        writeln!(
+            out,
+            "| {name} | {} | {status}{detail} | {} |",
+            row.rows,
+            shown.unwrap_or_default()
+        )?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn timeline(
+    answer: &Answer,
+    style: &Style,
+    clock: Clock,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    if answer.timeline.is_empty() {
+        return Ok(());
+    }
+    let many = plain(&words::count(answer.timeline.len(), "row"));
+    writeln!(out, "<details><summary>Timeline, {many}</summary>\n")?;
+    writeln!(
+        out,
+        "| | time | offset | entity | what happened |\n| --- | --- | ---: | --- | --- |"
+    )?;
+    for shown in select(&answer.timeline, style.timeline_limit) {
+        match shown {
+            Shown::LeftOut(n) => writeln!(
+                out,
+                "| | ⋯ | | | {} left out |",
+                plain(&words::count(n, "row"))
+            )?,
+            Shown::Row(row) => {
+                let mark = if row.in_chain { "▸" } else { "" };
+                let repeats = if row.count > 1 {
+                    format!(" ×{}", row.count)
+                } else {
+                    String::new()
+                };
+                let (time, offset) = (clock.full(&row.time), offset(row.offset_s));
+                let entity = code(&format!("{}/{}", row.lane, row.entity));
+                let by = row
+                    .actor
+                    .as_deref()
+                    .filter(|actor| !row.text.contains(actor));
+                let by = by
+                    .map(|actor| format!(" · by {}", code(actor)))
+                    .unwrap_or_default();
+                let text = escape(&row.text);
+                writeln!(
+                    out,
+                    "| {mark} | {time} | {offset} | {entity} | {text}{repeats}{by} |"
+                )?;
+            }
+        }
+    }
+    writeln!(out, "\n</details>\n")?;
+    Ok(())
+}
+
+/// Words, with names as code.
+fn spans(spans: &Spans) -> String {
+    let mut shown = String::new();
+    for span in &spans.0 {
+        let text = plain(&span.text);
+        let is_name = matches!(span.tone, Tone::Name | Tone::Strong);
+        shown.push_str(&if is_name { code(&text) } else { escape(&text) });
+    }
+    shown
+}
+
+/// Our no-break spaces are of no use here.
+fn plain(text: &str) -> String {
+    text.replace('\u{a0}', " ")
+}

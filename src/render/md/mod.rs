@@ -1,0 +1,8 @@
+//! GitHub-flavoured Markdown, for an issue or a chat.
+
+mod answer;
+mod escape;
+mod rows;
+
+pub(crate) use self::answer::answer;
+pub(crate) use self::rows::Rows;

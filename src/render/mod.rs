@@ -1,0 +1,41 @@
+//! Answers and rows as people and programs want them, a format a file.
+//!
+//! Nothing here prints or asks the terminal: the caller gives the output, its
+//! width and whether to colour.
+
+mod answer;
+mod cells;
+mod clock;
+mod csv;
+mod error;
+#[cfg(test)]
+mod fixtures;
+mod format;
+mod grid;
+mod json;
+mod md;
+mod ndjson;
+mod page;
+mod parquet;
+mod rows;
+#[cfg(test)]
+mod rows_tests;
+#[cfg(test)]
+mod schema_tests;
+mod select;
+mod sheet;
+mod style;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod timeline_batch;
+
+mod words;
+mod wrap;
+
+pub use self::answer::answer;
+pub use self::error::RenderError;
+pub use self::format::{Format, UnknownFormat};
+pub use self::rows::{RowWriter, rows};
+pub use self::style::{Style, Tz, UnknownTz};

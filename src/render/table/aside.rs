@@ -1,0 +1,209 @@
+//! What stands beside the verdict: losers, advice, other runs and incidents.
+
+use crate::answer::{Answer, Incident, Run};
+
+use super::super::clock::{Clock, duration, run_of, seconds_between};
+use super::super::page::{Page, Spans, Tone};
+use super::super::words;
+
+/// Lines of a list before the rest is counted.
+const LINES: usize = 6;
+
+/// Causes that were considered and lost.
+pub(super) fn ruled_out(page: &mut Page<'_>, incident: &Incident) {
+    if incident.alternatives.is_empty() {
+        return;
+    }
+    page.section("Ruled out", Spans::new());
+    let limit = if page.style.explain {
+        usize::MAX
+    } else {
+        LINES
+    };
+    for alternative in incident.alternatives.iter().take(limit) {
+        let mut body = Spans::new().data(Tone::Strong, &alternative.cause);
+        if page.style.explain {
+            body = body
+                .own(Tone::Dim, " (at most ")
+                .data(Tone::Dim, &alternative.level)
+                .own(Tone::Dim, ")");
+        }
+        body = body.say(": ").data(Tone::Plain, &alternative.why_not);
+        page.prose(Spans::new().own(Tone::Dim, "  not "), body);
+    }
+    and_more(
+        page,
+        incident.alternatives.len(),
+        limit,
+        "other cause",
+        "--explain",
+    );
+}
+
+/// What to do now.
+pub(super) fn advice(page: &mut Page<'_>, incident: &Incident) {
+    if incident.advice.is_empty() {
+        return;
+    }
+    page.section("What to do", Spans::new());
+    for advice in &incident.advice {
+        page.prose(
+            Spans::new().own(Tone::Strong, "  → "),
+            Spans::new().data(Tone::Plain, advice),
+        );
+    }
+}
+
+/// Attempts of the explained run, and the other runs of the name.
+pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
+    let explained = main
+        .and_then(|incident| run_of(answer, incident))
+        .or(answer.runs.first());
+    if let Some(run) = explained.filter(|run| run.attempts.len() > 1) {
+        page.section("Attempts", Spans::new());
+        let older = run.attempts.len().saturating_sub(LINES);
+        if older > 0 {
+            let older = format!("⋯ {} before", words::count(older, "attempt"));
+            page.prose(Spans::new().say("    "), Spans::new().own(Tone::Dim, older));
+        }
+        for attempt in &run.attempts[older..] {
+            let what = format!("attempt\u{a0}{}", attempt.number);
+            let took = (attempt.start.as_deref(), attempt.end.as_deref());
+            line(
+                page,
+                &what,
+                &attempt.state,
+                took,
+                Spans::new().say(words::pods_died(attempt)),
+            );
+        }
+    }
+    if answer.runs.len() > 1 {
+        page.section("Runs", Spans::new());
+        for run in answer.runs.iter().take(LINES) {
+            let what = words::run_of_runs(&answer.runs, run);
+            line(
+                page,
+                &what,
+                &run.state,
+                (run.start.as_deref(), run.end.as_deref()),
+                about(run),
+            );
+        }
+        and_more(
+            page,
+            answer.runs.len(),
+            LINES,
+            "earlier run",
+            "--format json",
+        );
+    }
+}
+
+fn about(run: &Run) -> Spans {
+    let mut spans = Spans::new().data(Tone::Plain, &run.kind).say("\u{a0}");
+    if let Some(namespace) = &run.namespace {
+        spans = spans.data(Tone::Plain, namespace).say("/");
+    }
+    spans = spans.data(Tone::Plain, &run.name);
+    if let Some(cluster) = &run.cluster {
+        spans = spans.say(" on ").data(Tone::Plain, cluster);
+    }
+    let pods = run.attempts.last().map(words::pods_died);
+    match (run.attempts.len(), pods) {
+        (0, _) | (_, None) => spans,
+        (1, Some(pods)) => spans.own(Tone::Dim, format!(" · {pods}")),
+        (n, Some(pods)) => spans.own(
+            Tone::Dim,
+            format!(" · {}, the last with {pods}", words::count(n, "attempt")),
+        ),
+    }
+}
+
+fn line(
+    page: &mut Page<'_>,
+    what: &str,
+    state: &str,
+    (start, end): (Option<&str>, Option<&str>),
+    more: Spans,
+) {
+    let (sign, tone) = words::state_sign(state);
+    let mut body = Spans::new();
+    if let Some(start) = start {
+        let clock = Clock(page.style.tz);
+        body = body
+            .own(Tone::Dim, clock.full(start).replace(' ', "\u{a0}"))
+            .say("  ");
+    }
+    let took = seconds_between(start, end)
+        .filter(|s| *s >= 0.0)
+        .map(duration);
+    body = body
+        .own(tone, words::state_took(state, took.as_deref()))
+        .own(Tone::Dim, " · ")
+        .and(more);
+    page.prose(
+        Spans::new()
+            .say("  ")
+            .own(tone, sign)
+            .say(format!(" {what}  ")),
+        body,
+    );
+}
+
+/// Incidents that do not lead: recovered, earlier, faults.
+pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
+    let others: Vec<&Incident> = answer
+        .incidents
+        .iter()
+        .filter(|incident| main.is_none_or(|main| !std::ptr::eq(*incident, main)))
+        .collect();
+    if others.is_empty() {
+        return;
+    }
+    page.section("Also happened", Spans::new());
+    for incident in others.iter().take(LINES) {
+        let clock = Clock(page.style.tz);
+        let time = incident
+            .time
+            .as_deref()
+            .map(|time| clock.full(time).replace(' ', "\u{a0}"));
+        let mut body = Spans::new()
+            .own(Tone::Dim, time.unwrap_or_default())
+            .say("  ");
+        body = body
+            .data(Tone::Strong, &incident.cause)
+            .own(Tone::Dim, " · ");
+        body = body
+            .data(words::level_tone(&incident.level), &incident.level)
+            .own(Tone::Dim, " · ");
+        body = body.say(role(&incident.role));
+        if let Some(attempt) = incident.attempt {
+            body = body.say(format!(", attempt\u{a0}{attempt}"));
+        }
+        page.prose(Spans::new().own(Tone::Dim, "  • "), body);
+        page.prose(
+            Spans::new().say("    "),
+            Spans::new().data(Tone::Plain, &incident.summary),
+        );
+    }
+    and_more(page, others.len(), LINES, "other incident", "--format json");
+}
+
+/// What an incident was to its run, in words.
+pub(super) fn role(role: &str) -> &str {
+    match role {
+        "recovered" => "the run went on",
+        "earlier" => "of an earlier run",
+        "episode" => "a restart that recovered",
+        "fault" => "no known victim",
+        other => other,
+    }
+}
+
+fn and_more(page: &mut Page<'_>, all: usize, shown: usize, noun: &str, by: &str) {
+    if all > shown {
+        let more = format!("⋯ and {}: {by}", words::count(all - shown, noun));
+        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
+    }
+}

@@ -1,0 +1,212 @@
+//! What could not be seen, and what it would have shown.
+
+use std::collections::BTreeMap;
+
+use crate::answer::{Answer, CoverageRow, Incident};
+
+use super::super::clock::{Clock, duration};
+use super::super::page::{Page, Spans, Tone};
+use super::super::words::{count, grouped};
+
+/// Sources that were not configured and are named one by one.
+const UNCONFIGURED: usize = 6;
+
+pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
+    let told: &[String] = main.map_or(&[], |incident| &incident.would_have_told);
+    let unknown = main.is_some_and(|incident| incident.level == "unknown");
+    if unknown && !told.is_empty() {
+        page.section("What would have told", Spans::new());
+        for text in told {
+            page.prose(
+                Spans::new().own(Tone::Warn, "  • "),
+                Spans::new().data(Tone::Plain, text),
+            );
+        }
+    }
+    let short = groups(answer, |row| {
+        row.status != "complete" && row.status != "not_configured"
+    });
+    let absent = groups(answer, |row| row.status == "not_configured");
+    let told = if unknown { &[] } else { told };
+    if short.is_empty() && absent.is_empty() && told.is_empty() {
+        page.section("What was read", Spans::new());
+    } else {
+        page.section("What could not be seen", Spans::new());
+    }
+    for text in told {
+        page.prose(
+            Spans::new().own(Tone::Dim, "  • "),
+            Spans::new().data(Tone::Plain, text),
+        );
+    }
+    for group in &short {
+        fell_short(page, group);
+    }
+    for group in absent.iter().take(UNCONFIGURED) {
+        let body = name(group)
+            .own(Tone::Dim, " not\u{a0}configured")
+            .and(would_have(group));
+        page.prose(Spans::new().own(Tone::Dim, "  ○ "), body);
+    }
+    if let Some(more) = absent
+        .len()
+        .checked_sub(UNCONFIGURED)
+        .filter(|more| *more > 0)
+    {
+        let more = format!("⋯ and {} not configured", count(more, "more source"));
+        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
+    }
+    healthy(page, answer);
+}
+
+/// Rows that say the same, of several namespaces or clusters.
+type Group<'a> = Vec<&'a CoverageRow>;
+
+fn groups<'a>(answer: &'a Answer, keep: impl Fn(&CoverageRow) -> bool) -> Vec<Group<'a>> {
+    let mut groups: BTreeMap<_, Group<'a>> = BTreeMap::new();
+    for row in answer.coverage.iter().filter(|row| keep(row)) {
+        let shown = (&row.detail, &row.would_have_shown);
+        let key = (
+            weight(&row.status),
+            &row.source,
+            &row.resource,
+            &row.status,
+            shown,
+        );
+        groups.entry(key).or_default().push(row);
+    }
+    groups.into_values().collect()
+}
+
+/// What matters first: what was there and could not be asked.
+fn weight(status: &str) -> usize {
+    let order = [
+        "failed",
+        "denied",
+        "truncated",
+        "expired",
+        "sampled",
+        "not_configured",
+    ];
+    order
+        .iter()
+        .position(|known| *known == status)
+        .unwrap_or(order.len())
+}
+
+fn fell_short(page: &mut Page<'_>, group: &Group<'_>) {
+    let Some(row) = group.first() else {
+        return;
+    };
+    let (sign, tone) = match row.status.as_str() {
+        "failed" | "denied" => ("✗", Tone::Bad),
+        _ => ("!", Tone::Warn),
+    };
+    let mut body = name(group)
+        .say(" ")
+        .data(tone, &row.status.replace('_', "\u{a0}"));
+    body = body.and(place(group));
+    if let Some(detail) = &row.detail {
+        body = body.say(": ").data(Tone::Plain, detail);
+    }
+    body = body
+        .and(window(row, Clock(page.style.tz)))
+        .and(would_have(group));
+    page.prose(Spans::new().say("  ").own(tone, sign).say(" "), body);
+}
+
+fn name(group: &Group<'_>) -> Spans {
+    let Some(row) = group.first() else {
+        return Spans::new();
+    };
+    let name = Spans::new().data(Tone::Strong, &row.source);
+    if row.resource.is_empty() || row.resource == row.source {
+        return name;
+    }
+    name.say(" ").data(Tone::Strong, &row.resource)
+}
+
+fn place(group: &Group<'_>) -> Spans {
+    match group.as_slice() {
+        [row] => match (&row.namespace, &row.cluster) {
+            (Some(namespace), _) => Spans::new().say(" in ").data(Tone::Plain, namespace),
+            (None, Some(cluster)) => Spans::new().say(" on ").data(Tone::Plain, cluster),
+            (None, None) => Spans::new(),
+        },
+        several => Spans::new().say(format!(" in {}", count(several.len(), "place"))),
+    }
+}
+
+/// The stretch that was obtained, where it is less than was asked for.
+fn window(row: &CoverageRow, clock: Clock) -> Spans {
+    let (Some(from), Some(to)) = (&row.got_from, &row.got_to) else {
+        return match row.retention_s {
+            Some(seconds) if row.status == "expired" => keeps(seconds),
+            _ => Spans::new(),
+        };
+    };
+    let whole = row.asked_from.as_ref().is_none_or(|asked| from <= asked)
+        && row.asked_to.as_ref().is_none_or(|asked| to >= asked);
+    if whole {
+        return Spans::new();
+    }
+    let got = format!("; has only {} to {}", clock.time(from), clock.time(to));
+    match row.retention_s {
+        Some(seconds) => Spans::new().say(got).and(keeps(seconds)),
+        None => Spans::new().say(got),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown to two units")]
+fn keeps(seconds: i64) -> Spans {
+    Spans::new().say(format!("; keeps {}", duration(seconds as f64)))
+}
+
+fn would_have(group: &Group<'_>) -> Spans {
+    match group
+        .first()
+        .and_then(|row| row.would_have_shown.as_deref())
+    {
+        Some(shown) => Spans::new()
+            .own(Tone::Dim, " · would have shown ")
+            .data(Tone::Plain, shown),
+        None => Spans::new(),
+    }
+}
+
+fn healthy(page: &mut Page<'_>, answer: &Answer) {
+    let mut sources: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for row in answer
+        .coverage
+        .iter()
+        .filter(|row| row.status == "complete")
+    {
+        let rows = sources
+            .entry(&row.source)
+            .or_default()
+            .entry(&row.resource)
+            .or_default();
+        *rows = rows.saturating_add(row.rows);
+    }
+    if sources.is_empty() {
+        let none = if answer.coverage.is_empty() {
+            "No source was asked."
+        } else {
+            "No source was read in full."
+        };
+        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Warn, none));
+        return;
+    }
+    let mut body = Spans::new().own(Tone::Dim, "read in full: ");
+    for (at, (source, resources)) in sources.iter().enumerate() {
+        body = body
+            .own(Tone::Dim, if at > 0 { " · " } else { "" })
+            .data(Tone::Dim, source);
+        for (at, (resource, rows)) in resources.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { " " };
+            body = body.own(Tone::Dim, comma).data(Tone::Dim, resource);
+            body = body.own(Tone::Dim, format!("\u{a0}({})", grouped(*rows)));
+        }
+    }
+    page.prose(Spans::new().own(Tone::Good, "  ✓ "), body);
+}

@@ -1,0 +1,83 @@
+//! The table answer: the verdict in plain words, then why, then the rest.
+
+mod aside;
+mod chain;
+mod coverage;
+mod evidence;
+mod overview;
+mod timeline;
+mod verdict;
+
+use std::io;
+
+use crate::answer::{Answer, Incident};
+
+use super::error::RenderError;
+use super::page::{Page, Spans, Tone};
+use super::style::{Style, Tz};
+
+/// Writes the answer for a reader at a terminal.
+pub(crate) fn answer(
+    answer: &Answer,
+    style: &Style,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let mut page = Page::new(style);
+    if answer.experiment.is_none() {
+        overview::show(&mut page, answer);
+        coverage::show(&mut page, answer, None);
+    } else {
+        let main = main_incident(answer);
+        verdict::show(&mut page, answer, main);
+        if let Some(incident) = main {
+            chain::show(&mut page, answer, incident);
+            aside::ruled_out(&mut page, incident);
+            aside::advice(&mut page, incident);
+            if style.explain {
+                evidence::show(&mut page, incident);
+            }
+        }
+        coverage::show(&mut page, answer, main);
+        aside::runs(&mut page, answer, main);
+        aside::others(&mut page, answer, main);
+        timeline::show(&mut page, answer, main);
+    }
+    foot(&mut page, answer);
+    page.write(out)
+}
+
+/// The incident that the verdict speaks of.
+pub(crate) fn main_incident(answer: &Answer) -> Option<&Incident> {
+    answer
+        .incidents
+        .iter()
+        .find(|incident| incident.role == "main")
+}
+
+fn foot(page: &mut Page<'_>, answer: &Answer) {
+    let clock = super::clock::Clock(page.style.tz);
+    let mut spans = Spans::new();
+    if let Some(now) = &answer.now {
+        spans = spans.own(
+            Tone::Dim,
+            format!("As of {}", clock.full(now).replace(' ', "\u{a0}")),
+        );
+        spans = spans.own(Tone::Dim, " · ");
+    }
+    spans = spans
+        .own(Tone::Dim, "rules\u{a0}")
+        .data(Tone::Dim, &answer.ruleset);
+    if !page.style.explain
+        && answer
+            .incidents
+            .iter()
+            .any(|incident| !incident.evidence.is_empty())
+    {
+        spans = spans.own(Tone::Dim, " · the evidence: --explain");
+    }
+    if page.style.tz != Tz::Utc {
+        spans = spans.own(Tone::Dim, " · a time that ends in Z is UTC");
+    }
+    page.gap();
+    page.hang(Spans::new(), spans);
+}

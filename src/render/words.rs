@@ -1,0 +1,259 @@
+//! The same things said in the same words everywhere.
+
+use crate::answer::{Actor, Attempt, Incident, Run, Victim};
+
+use super::page::{Spans, Tone};
+
+/// A count with its noun: `1 pod`, `2 pods`, `1,204 rows`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{}\u{a0}{noun}{s}", grouped(n as u64))
+}
+
+/// Digits in groups of three.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// How sure we are, beside a cause.
+pub(crate) fn level(level: &str) -> &str {
+    match level {
+        "hypothesis" => "hypothesis: likely, unconfirmed",
+        "unknown" => "could not be determined",
+        other => other,
+    }
+}
+
+/// What a level means.
+pub(crate) fn level_means(level: &str) -> &'static str {
+    match level {
+        "established" => {
+            "every step is named by a record that holds both of its ends, the death itself was \
+             seen, and nothing speaks against it"
+        }
+        "supported" => {
+            "at least one step was inferred from time and place, or rests on what a component \
+             claims alone"
+        }
+        "hypothesis" => "consistent with what was seen, but no record confirms it",
+        _ => "nothing that was seen explains it",
+    }
+}
+
+pub(crate) fn level_tone(level: &str) -> Tone {
+    match level {
+        "established" => Tone::Strong,
+        "supported" => Tone::Plain,
+        _ => Tone::Warn,
+    }
+}
+
+/// The sign of a run's or attempt's state and its tone.
+pub(crate) fn state_sign(state: &str) -> (&'static str, Tone) {
+    match state {
+        "completed" => ("✓", Tone::Good),
+        "failed" | "deleted" => ("✗", Tone::Fatal),
+        "running" => ("●", Tone::Busy),
+        "pending" => ("○", Tone::Warn),
+        _ => ("?", Tone::Warn),
+    }
+}
+
+/// A state with its verb and how long it took.
+pub(crate) fn state_took(state: &str, took: Option<&str>) -> String {
+    match (state, took) {
+        ("completed", Some(took)) => format!("completed in {took}"),
+        ("failed", Some(took)) => format!("failed after {took}"),
+        ("deleted", Some(took)) => format!("deleted after {took}"),
+        ("running", Some(took)) => format!("running for {took}"),
+        ("pending", Some(took)) => format!("pending for {took}"),
+        ("unknown", _) => "state unknown".to_owned(),
+        (state, _) => state.to_owned(),
+    }
+}
+
+/// Whether the incident is a run's good end or an untroubled state.
+pub(crate) fn is_calm(incident: &Incident) -> bool {
+    incident.cause.starts_with("none.")
+}
+
+/// Who did it: `bob@lab.example (user), the experiment's own owner`.
+pub(crate) fn actor(actor: &Actor) -> Spans {
+    let spans = Spans::new().data(Tone::Strong, &actor.name);
+    let spans = spans.say(" (").data(Tone::Plain, &actor.kind).say(")");
+    if actor.is_owner {
+        return spans.say(", the experiment’s own owner");
+    }
+    spans
+}
+
+/// A pod with its rank and place: `trainer-1-qp9zc (rank 1) on node-4`.
+pub(crate) fn victim(victim: &Victim) -> Spans {
+    let mut spans = Spans::new().data(Tone::Name, &victim.pod);
+    if let Some(rank) = victim.rank {
+        spans = spans.say(format!(" (rank\u{a0}{rank})"));
+    }
+    if let Some(node) = &victim.node {
+        spans = spans.say(" on ").data(Tone::Name, node);
+    }
+    spans
+}
+
+/// Which pods, in a few words: their ranks where all have one, else some names.
+pub(crate) fn which(victims: &[Victim]) -> Spans {
+    const NAMED: usize = 3;
+    if let [only] = victims {
+        let spans = Spans::new().data(Tone::Name, &only.pod);
+        return match only.rank {
+            Some(rank) => spans.say(format!(" (rank\u{a0}{rank})")),
+            None => spans,
+        };
+    }
+    let ranks: Option<Vec<i32>> = victims.iter().map(|victim| victim.rank).collect();
+    if let Some(ranks) = ranks {
+        return Spans::new().say(format!("ranks {}", ranges(ranks)));
+    }
+    let mut names: Vec<&str> = victims.iter().map(|victim| victim.pod.as_str()).collect();
+    names.sort_unstable();
+    let mut spans = Spans::new();
+    for (at, name) in names.iter().take(NAMED).enumerate() {
+        let before = match at {
+            0 => "",
+            _ if at + 1 == names.len() => " and ",
+            _ => ", ",
+        };
+        spans = spans.say(before).data(Tone::Name, name);
+    }
+    match names.len().saturating_sub(NAMED) {
+        0 => spans,
+        more => spans.say(format!(" and {} more", grouped(more as u64))),
+    }
+}
+
+/// How many pods, which, and how they ended.
+pub(crate) fn crowd(victims: &[Victim]) -> Spans {
+    match victims {
+        [only] if only.how.is_empty() => which(victims),
+        [only] => which(victims).say(", ").data(Tone::Plain, &only.how),
+        many => Spans::new()
+            .say(format!("{}: ", count(many.len(), "pod")))
+            .and(which(many))
+            .and(how(many)),
+    }
+}
+
+/// How they ended, the most frequent way first; at most two ways.
+fn how(victims: &[Victim]) -> Spans {
+    let mut ways: Vec<(&str, usize)> = Vec::new();
+    for victim in victims.iter().filter(|victim| !victim.how.is_empty()) {
+        match ways.iter_mut().find(|(how, _)| *how == victim.how) {
+            Some((_, times)) => *times += 1,
+            None => ways.push((&victim.how, 1)),
+        }
+    }
+    ways.sort_by_key(|(how, times)| (std::cmp::Reverse(*times), *how));
+    match ways.as_slice() {
+        [] => Spans::new(),
+        [(how, _)] => Spans::new().say(" (").data(Tone::Plain, how).say(")"),
+        [(first, n), (second, m), rest @ ..] => {
+            let spans = Spans::new().say(" (").data(Tone::Plain, first);
+            let spans = spans.say(format!("\u{a0}×{}, ", grouped(*n as u64)));
+            let spans = spans
+                .data(Tone::Plain, second)
+                .say(format!("\u{a0}×{}", grouped(*m as u64)));
+            if rest.is_empty() {
+                spans.say(")")
+            } else {
+                spans.say(", …)")
+            }
+        }
+    }
+}
+
+/// Whole numbers folded to ranges, `0, 2–7, 9`; what is beyond eight parts is left out.
+fn ranges(mut numbers: Vec<i32>) -> String {
+    const PARTS: usize = 8;
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut parts: Vec<(i32, i32)> = Vec::new();
+    for n in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(n) => *last = n,
+            _ => parts.push((n, n)),
+        }
+    }
+    let mut shown: Vec<String> = Vec::new();
+    for (first, last) in parts.iter().take(PARTS) {
+        shown.push(match last.saturating_sub(*first) {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first}–{last}"),
+        });
+    }
+    if parts.len() > PARTS {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+/// `0.04 GPU-hours`, `16,384 GPU-hours`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates"
+)]
+pub(crate) fn gpu_hours(hours: f64) -> String {
+    if hours < 10.0 {
+        return format!("{hours:.2}\u{a0}GPU-hours");
+    }
+    format!("{}\u{a0}GPU-hours", grouped(hours.round() as u64))
+}
+
+/// `run 2 of 3`, counted from the oldest.
+pub(crate) fn run_of_runs(runs: &[Run], run: &Run) -> String {
+    let newer = runs
+        .iter()
+        .position(|other| other.id == run.id)
+        .unwrap_or(0);
+    format!("run\u{a0}{} of\u{a0}{}", runs.len() - newer, runs.len())
+}
+
+/// `3 pods, 2 died`.
+pub(crate) fn pods_died(attempt: &Attempt) -> String {
+    let pods = count(attempt.pods, "pod");
+    match attempt.died {
+        0 => pods,
+        died if died == attempt.pods && died > 1 => format!("all {pods} died"),
+        died => format!("{pods}, {} died", grouped(died as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_fold() {
+        assert_eq!(ranges(vec![5, 0, 2, 3, 4, 4]), "0, 2–5");
+        assert_eq!(
+            ranges((0..40).step_by(2).collect()),
+            "0, 2, 4, 6, 8, 10, 12, 14, …"
+        );
+        assert_eq!(ranges(vec![1, 2]), "1, 2");
+        assert_eq!(
+            ranges(vec![i32::MAX, i32::MIN]),
+            format!("{}, {}", i32::MIN, i32::MAX)
+        );
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(count(1, "pod"), "1\u{a0}pod");
+        assert_eq!(count(1_204, "row"), "1,204\u{a0}rows");
+    }
+}
