@@ -6,9 +6,4 @@
 //! timeline) → explain → case, coverage → assemble → answer → render → commands.
 
 pub mod answer;
-pub mod assemble;
-pub mod case;
-mod coverage;
-pub mod error;
-pub mod explain;
 pub mod render;
