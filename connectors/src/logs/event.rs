@@ -1,10 +1,11 @@
 //! A joined record to the event it is.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use super::exception;
 use super::join::Joined;
+use super::{exception, fields, prefix};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::redact::redact;
 use crate::time::Stamp;
@@ -19,7 +20,7 @@ pub(crate) struct Teller {
     /// The log of the container's run before the last.
     pub(crate) previous: bool,
     /// How often each text stood at each time, of late.
-    equals: HashMap<u128, u64>,
+    equals: HashMap<u64, u64>,
 }
 
 /// Lines that are remembered to count equal ones, which stand close together.
@@ -42,8 +43,27 @@ impl Teller {
         }
     }
 
-    /// Makes the event. Records must come in the stream's order.
-    pub(crate) fn tell(&mut self, joined: Joined) -> Event {
+    /// Notes which of the equal records of one time it is. All records of a
+    /// stream must be counted, in its order.
+    pub(crate) fn count(&mut self, joined: &mut Joined) {
+        if joined.first.stamp == Stamp::OPEN {
+            // Without a time only the line's number tells equal lines apart.
+            joined.ordinal = joined.first.line.number;
+            return;
+        }
+        if self.equals.len() >= MAX_EQUALS {
+            self.equals.clear();
+        }
+        // Fixed keys: the same in every run.
+        let mut hasher = DefaultHasher::new();
+        (joined.first.stamp.lo, &joined.message).hash(&mut hasher);
+        let count = self.equals.entry(hasher.finish()).or_default();
+        *count += 1;
+        joined.ordinal = *count;
+    }
+
+    /// Makes the event of a counted record.
+    pub(crate) fn tell(&self, joined: Joined) -> Event {
         let Joined {
             first,
             message,
@@ -51,17 +71,24 @@ impl Teller {
             end,
             kind,
             lines,
+            ordinal,
             ..
         } = joined;
         let found = kind.and_then(|kind| exception::read(kind, &message));
-        let ordinal = self.ordinal(first.stamp, &message, first.line.number);
+        let untimed = first.stamp == Stamp::OPEN;
+        let run = if untimed && self.previous {
+            "previous "
+        } else {
+            ""
+        };
+        let ordinal = format!("{run}{ordinal}");
         let lo = first.stamp.lo.to_string();
         let id = EventId::of(&["log.line", &self.identity, &lo, &message, &ordinal]);
         let mut event = Event::new(id, "log.line", first.stamp, self.source_kind);
         event.end = end;
         event.entities = self.entities.clone();
-        event.rank = first.line.rank;
-        event.severity = first.line.severity;
+        event.rank = first.line.rank.or_else(|| prefix::rank_in(&message));
+        event.severity = first.line.severity.or_else(|| fields::severity(&message));
         event.message = Some(redact(&message).into_owned());
         event.raw = redact(&raw).into_owned();
         event.origin = Origin {
@@ -82,23 +109,5 @@ impl Teller {
             event.set_attribute("location", found.location);
         }
         event
-    }
-
-    /// Which of the equal lines of one time it is.
-    fn ordinal(&mut self, stamp: Stamp, message: &str, number: u64) -> String {
-        if stamp == Stamp::OPEN {
-            // Without a time only the line's number tells equal lines apart.
-            let run = if self.previous { "previous " } else { "" };
-            return format!("{run}line {number}");
-        }
-        if self.equals.len() >= MAX_EQUALS {
-            self.equals.clear();
-        }
-        let count = self
-            .equals
-            .entry(EventId::of(&[&stamp.lo.to_string(), message]).0)
-            .or_default();
-        *count += 1;
-        count.to_string()
     }
 }

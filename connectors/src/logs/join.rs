@@ -18,6 +18,8 @@ pub(crate) struct Joined {
     pub(crate) end: Option<Stamp>,
     pub(super) kind: Option<Kind>,
     pub(crate) lines: usize,
+    /// Which of the equal records of one time it is; set by [`super::Teller`].
+    pub(super) ordinal: u64,
     stage: Stage,
 }
 
@@ -80,9 +82,9 @@ fn first_line(text: &str) -> &str {
 }
 
 impl Joined {
-    fn one(placed: Placed, kind: Option<Kind>) -> Self {
-        let message = placed.line.message.clone();
-        let raw = placed.line.raw.clone();
+    fn one(mut placed: Placed, kind: Option<Kind>) -> Self {
+        let message = std::mem::take(&mut placed.line.message);
+        let raw = std::mem::take(&mut placed.line.raw);
         Self {
             first: placed,
             message,
@@ -90,6 +92,7 @@ impl Joined {
             end: None,
             kind,
             lines: 1,
+            ordinal: 0,
             stage: Stage::Frames,
         }
     }

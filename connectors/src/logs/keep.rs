@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::event::Event;
+use super::join::Joined;
 use crate::recording::LogLines;
 
 /// Words of lines that are kept however long the log is.
@@ -83,7 +83,7 @@ pub(super) fn tells(text: &str) -> bool {
     TELLS.as_ref().is_none_or(|words| words.is_match(text))
 }
 
-/// What may be held back at once; events are larger than their text.
+/// What may be held back at once.
 const MAX_BYTES: usize = 32 << 20;
 
 /// Holds back what may have to be left out.
@@ -93,7 +93,7 @@ pub(super) struct Keep {
     seen: usize,
     /// The log is known to be long.
     long: bool,
-    held: VecDeque<Event>,
+    held: VecDeque<Joined>,
     bytes: usize,
     left_out: u64,
 }
@@ -110,16 +110,15 @@ impl Keep {
         }
     }
 
-    /// Takes the next event of the stream.
-    pub(super) fn push(&mut self, event: Event, lines: usize, out: &mut Vec<Event>) {
-        self.seen += lines;
-        let text = event.message.as_deref().unwrap_or_default();
-        let sure = self.seen <= self.limits.first || tells(text) || event.end.is_some();
+    /// Takes the next record of the stream.
+    pub(super) fn push(&mut self, record: Joined, out: &mut Vec<Joined>) {
+        self.seen += record.lines;
+        let sure = self.seen <= self.limits.first || record.lines > 1 || tells(&record.message);
         if sure {
-            out.push(event);
+            out.push(record);
         } else {
-            self.bytes += size(&event);
-            self.held.push_back(event);
+            self.bytes += size(&record);
+            self.held.push_back(record);
         }
         if self.seen > self.limits.whole || self.bytes > MAX_BYTES {
             self.long = true;
@@ -134,7 +133,7 @@ impl Keep {
     }
 
     /// There are no more; what is held back is the log's end.
-    pub(super) fn finish(&mut self, out: &mut Vec<Event>) {
+    pub(super) fn finish(&mut self, out: &mut Vec<Joined>) {
         self.bytes = 0;
         out.extend(self.held.drain(..));
     }
@@ -145,6 +144,6 @@ impl Keep {
     }
 }
 
-fn size(event: &Event) -> usize {
-    600 + event.raw.len() + event.message.as_ref().map_or(0, String::len)
+fn size(record: &Joined) -> usize {
+    400 + record.raw.len() + 2 * record.message.len()
 }

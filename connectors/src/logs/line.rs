@@ -14,6 +14,7 @@ pub(crate) struct Line {
     pub(crate) message: String,
     /// Which of several workers in one stream said it.
     pub(crate) speaker: Speaker,
+    /// As the line's fields say; the text is looked at when it is told.
     pub(crate) severity: Option<String>,
     pub(crate) rank: Option<i32>,
     /// As it stood in the file.
@@ -45,11 +46,8 @@ pub(crate) fn interpret(content: &str, raw: String, number: u64) -> Line {
         .clock
         .or_else(|| clock::leading(text).map(|(clock, _)| clock))
         .or_else(|| fields::logfmt(text));
-    let severity = structured.severity.or_else(|| fields::severity(&message));
-    let rank = structured
-        .rank
-        .or(speaker.rank)
-        .or_else(|| prefix::rank_in(&message));
+    let severity = structured.severity;
+    let rank = structured.rank.or(speaker.rank);
     Line {
         number,
         clock,

@@ -9,7 +9,7 @@ use super::line::interpret;
 use super::placing::Placing;
 use super::source::LogSource;
 use super::wrapper;
-use crate::event::{Event, SourceKind};
+use crate::event::SourceKind;
 use crate::observation::Observation;
 use crate::recording::LogLines;
 use crate::time::Stamp;
@@ -112,9 +112,9 @@ impl LogStream {
         }
         self.joiner.finish(&mut joined);
         let mut kept = Vec::new();
-        self.tell(joined, &mut kept);
+        self.choose(joined, &mut kept);
         self.keep.finish(&mut kept);
-        self.give(kept, out);
+        self.tell(kept, out);
     }
 
     /// How many lines were left out because the log is long.
@@ -149,20 +149,21 @@ impl LogStream {
             self.joiner.push(line, &mut joined);
         }
         let mut kept = Vec::new();
-        self.tell(joined, &mut kept);
-        self.give(kept, out);
+        self.choose(joined, &mut kept);
+        self.tell(kept, out);
     }
 
-    fn tell(&mut self, joined: Vec<Joined>, kept: &mut Vec<Event>) {
-        for record in joined {
-            let lines = record.lines;
-            let event = self.teller.tell(record);
-            self.keep.push(event, lines, kept);
+    fn choose(&mut self, joined: Vec<Joined>, kept: &mut Vec<Joined>) {
+        for mut record in joined {
+            // Also what is left out is counted, so that ids do not depend on it.
+            self.teller.count(&mut record);
+            self.keep.push(record, kept);
         }
     }
 
-    fn give(&self, events: Vec<Event>, out: &mut Vec<Observation>) {
-        for mut event in events {
+    fn tell(&self, kept: Vec<Joined>, out: &mut Vec<Observation>) {
+        for record in kept {
+            let mut event = self.teller.tell(record);
             event.set_attribute("log_name", self.source.file_stem.as_deref());
             event.set_attribute("previous", self.source.previous.then_some(true));
             out.push(Observation::Event(Box::new(event)));

@@ -167,7 +167,7 @@ fn tell(identity: String, said: &[Said], file: &Arc<str>, out: &mut Vec<Observat
         );
     }
     joiner.finish(&mut joined);
-    for record in joined {
+    for mut record in joined {
         let Some(said) = usize::try_from(record.first.line.number)
             .ok()
             .and_then(|number| said.get(number))
@@ -175,6 +175,7 @@ fn tell(identity: String, said: &[Said], file: &Arc<str>, out: &mut Vec<Observat
             continue;
         };
         let labels = merged(&said.labels, &said.metadata);
+        teller.count(&mut record);
         let mut event = teller.tell(record);
         event.entities = labels::entities(&labels);
         event.severity = labels::level(&labels).or(event.severity);
