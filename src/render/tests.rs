@@ -135,6 +135,15 @@ fn no_line_is_wider_than_asked() {
 }
 
 #[test]
+fn a_huge_line_costs_little() {
+    let mut huge = gpt2();
+    huge.timeline[6].text = "x".repeat(4_000_000);
+    huge.incidents[0].summary = "y-".repeat(500_000);
+    assert!(table(&huge, 80).contains("(3999400 more"));
+    assert!(shown(&huge, Format::Md, &Style::default()).contains("(3999400 more"));
+}
+
+#[test]
 fn colours_add_nothing_but_escapes() {
     for (name, answer) in all() {
         for width in [80, 200] {

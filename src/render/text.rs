@@ -86,6 +86,24 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
+/// Whether the text takes more than `columns`; reads no further than it must.
+pub(crate) fn is_wider(text: &str, columns: usize) -> bool {
+    let mut used = 0;
+    text.chars().any(|c| {
+        used += c.width().unwrap_or(0);
+        used > columns
+    })
+}
+
+/// The text, cut where it has more than `limit` characters, with how many more there are.
+pub(crate) fn clip(text: &str, limit: usize) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(limit) else {
+        return Cow::Borrowed(text);
+    };
+    let more = text[end..].chars().count();
+    Cow::Owned(format!("{}… ({more} more characters)", &text[..end]))
+}
+
 /// Splits where the first part takes at most `columns`, after a separator if
 /// there is one in its second half; the first part is never empty.
 pub(crate) fn split_at_width(text: &str, columns: usize) -> (&str, &str) {
@@ -163,6 +181,12 @@ mod tests {
         let safe = escape_json(&json);
         assert_eq!(safe, r#""\u009b1m \u202e \udb40\udc41 \u007f é""#);
         assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), text);
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(clip("漢字", 2), "漢字");
+        assert_eq!(clip("漢字漢字", 1), "漢… (3 more characters)");
     }
 
     #[test]

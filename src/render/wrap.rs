@@ -1,7 +1,7 @@
 //! Breaking spans into lines.
 
 use super::page::{Span, Spans};
-use super::text::{split_at_width, width};
+use super::text::{is_wider, split_at_width, width};
 
 /// Lines of at most `columns`: the first starts with `prefix`, the others under
 /// its end. A word that does not fit there but fits on a line of its own gets
@@ -76,7 +76,7 @@ impl Lines {
             let mut rest = span.text.as_str();
             while !rest.is_empty() {
                 let room = self.columns.saturating_sub(self.used);
-                if room == 0 || (width(rest) > room && room < self.columns / 4) {
+                if room == 0 || (is_wider(rest, room) && room < self.columns / 4) {
                     self.next_line(self.indent);
                     continue;
                 }

@@ -5,11 +5,11 @@ use crate::answer::{Answer, Incident};
 use super::super::clock::{Clock, duration, offset, run_of, seconds_between, zero};
 use super::super::error::RenderError;
 use super::super::page::{Spans, Tone};
-use super::super::select::{Shown, select};
 use super::super::style::Style;
 use super::super::table::main_incident;
 use super::super::words;
-use super::escape::{code, escape};
+use super::escape::{code, escape, plain};
+use super::records::{coverage, timeline};
 
 /// Writes the answer: the verdict, why, coverage, and the timeline folded away.
 pub(crate) fn answer(
@@ -241,90 +241,6 @@ fn incidents(
     Ok(())
 }
 
-fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    writeln!(out, "### What was read\n")?;
-    if answer.coverage.is_empty() {
-        writeln!(out, "No source was asked.\n")?;
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "| source | records | status | would have shown |\n| --- | ---: | --- | --- |"
-    )?;
-    for row in &answer.coverage {
-        let name = escape(&format!("{} {}", row.source, row.resource));
-        let detail = row
-            .detail
-            .as_deref()
-            .map(|detail| format!(": {}", escape(detail)))
-            .unwrap_or_default();
-        let shown = row
-            .would_have_shown
-            .as_deref()
-            .filter(|_| row.status != "complete")
-            .map(escape);
-        let status = escape(&row.status.replace('_', " "));
-        writeln!(
-            out,
-            "| {name} | {} | {status}{detail} | {} |",
-            row.rows,
-            shown.unwrap_or_default()
-        )?;
-    }
-    writeln!(out)?;
-    Ok(())
-}
-
-fn timeline(
-    answer: &Answer,
-    style: &Style,
-    clock: Clock,
-    out: &mut dyn io::Write,
-) -> Result<(), RenderError> {
-    if answer.timeline.is_empty() {
-        return Ok(());
-    }
-    let many = plain(&words::count(answer.timeline.len(), "row"));
-    writeln!(out, "<details><summary>Timeline, {many}</summary>\n")?;
-    writeln!(
-        out,
-        "| | time | offset | entity | what happened |\n| --- | --- | ---: | --- | --- |"
-    )?;
-    for shown in select(&answer.timeline, style.timeline_limit) {
-        match shown {
-            Shown::LeftOut(n) => writeln!(
-                out,
-                "| | ⋯ | | | {} left out |",
-                plain(&words::count(n, "row"))
-            )?,
-            Shown::Row(row) => {
-                let mark = if row.in_chain { "▸" } else { "" };
-                let repeats = if row.count > 1 {
-                    format!(" ×{}", row.count)
-                } else {
-                    String::new()
-                };
-                let (time, offset) = (clock.full(&row.time), offset(row.offset_s));
-                let entity = code(&format!("{}/{}", row.lane, row.entity));
-                let by = row
-                    .actor
-                    .as_deref()
-                    .filter(|actor| !row.text.contains(actor));
-                let by = by
-                    .map(|actor| format!(" · by {}", code(actor)))
-                    .unwrap_or_default();
-                let text = escape(&row.text);
-                writeln!(
-                    out,
-                    "| {mark} | {time} | {offset} | {entity} | {text}{repeats}{by} |"
-                )?;
-            }
-        }
-    }
-    writeln!(out, "\n</details>\n")?;
-    Ok(())
-}
-
 /// Words, with names as code.
 fn spans(spans: &Spans) -> String {
     let mut shown = String::new();
@@ -334,9 +250,4 @@ fn spans(spans: &Spans) -> String {
         shown.push_str(&if is_name { code(&text) } else { escape(&text) });
     }
     shown
-}
-
-/// Our no-break spaces are of no use here.
-fn plain(text: &str) -> String {
-    text.replace('\u{a0}', " ")
 }

@@ -41,6 +41,11 @@ pub(super) fn code(value: &str) -> String {
     }
 }
 
+/// Our no-break spaces are of no use here.
+pub(super) fn plain(text: &str) -> String {
+    text.replace('\u{a0}', " ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod escape;
+mod records;
 mod rows;
 
 pub(crate) use self::answer::answer;

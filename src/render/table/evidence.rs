@@ -6,6 +6,7 @@ use crate::answer::Incident;
 
 use super::super::clock::Clock;
 use super::super::page::{Page, Spans, Tone};
+use super::super::text::clip;
 use super::super::words::{count, grouped};
 
 /// Hexadecimal digits of an id that are shown; the whole is in the JSON.
@@ -14,6 +15,9 @@ const ID: usize = 12;
 const NAMED: usize = 4;
 /// Evidence rows shown.
 const ROWS: usize = 60;
+
+/// Characters of a record's text that are shown; the whole is in the other formats.
+const CHARACTERS: usize = 600;
 
 pub(super) fn show(page: &mut Page<'_>, incident: &Incident) {
     if !incident.evidence.is_empty() {
@@ -90,7 +94,7 @@ fn record(page: &mut Page<'_>, row: &Value) {
         body = body.data(Tone::Strong, reason).say("  ");
     }
     match text("message").or_else(|| text("fact")) {
-        Some(message) => body = body.data(Tone::Plain, message),
+        Some(message) => body = body.data(Tone::Plain, &clip(message, CHARACTERS)),
         None => body = body.own(Tone::Dim, "no text of its own"),
     }
     if let Some(actor) = text("actor") {

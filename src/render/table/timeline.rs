@@ -5,11 +5,14 @@ use crate::answer::{Answer, Incident, TimelineRow};
 use super::super::clock::{Clock, offset, seconds_between};
 use super::super::page::{Page, Spans, Tone};
 use super::super::select::{Shown, select};
-use super::super::text::{escape, middle, width};
+use super::super::text::{clip, escape, middle, width};
 use super::super::words::{count, grouped};
 
 /// Columns that a text must have beside a column of names.
 const TEXT: usize = 60;
+
+/// Characters of a row's text that are shown; the whole is in the other formats.
+const CHARACTERS: usize = 600;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
     let Some(first) = answer.timeline.first() else {
@@ -142,7 +145,7 @@ impl Layout {
     }
 
     fn text(&self, row: &TimelineRow, tone: Tone) -> Spans {
-        let mut text = Spans::new().data(tone, &row.text);
+        let mut text = Spans::new().data(tone, &clip(&row.text, CHARACTERS));
         if row.count > 1 {
             text = text.own(Tone::Strong, format!(" ×{}", grouped(row.count)));
         }

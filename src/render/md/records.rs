@@ -1,0 +1,100 @@
+//! The lists at the end: what was read, and the timeline.
+
+use std::io;
+
+use crate::answer::Answer;
+
+use super::super::clock::{Clock, offset};
+use super::super::error::RenderError;
+use super::super::select::{Shown, select};
+use super::super::style::Style;
+use super::super::text::clip;
+use super::super::words;
+use super::escape::{code, escape, plain};
+
+/// Characters of a timeline row that are shown.
+const CHARACTERS: usize = 600;
+
+pub(super) fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    writeln!(out, "### What was read\n")?;
+    if answer.coverage.is_empty() {
+        writeln!(out, "No source was asked.\n")?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "| source | records | status | would have shown |\n| --- | ---: | --- | --- |"
+    )?;
+    for row in &answer.coverage {
+        let name = escape(&format!("{} {}", row.source, row.resource));
+        let detail = row
+            .detail
+            .as_deref()
+            .map(|detail| format!(": {}", escape(detail)))
+            .unwrap_or_default();
+        let shown = row
+            .would_have_shown
+            .as_deref()
+            .filter(|_| row.status != "complete")
+            .map(escape);
+        let status = escape(&row.status.replace('_', " "));
+        writeln!(
+            out,
+            "| {name} | {} | {status}{detail} | {} |",
+            row.rows,
+            shown.unwrap_or_default()
+        )?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+pub(super) fn timeline(
+    answer: &Answer,
+    style: &Style,
+    clock: Clock,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    if answer.timeline.is_empty() {
+        return Ok(());
+    }
+    let many = plain(&words::count(answer.timeline.len(), "row"));
+    writeln!(out, "<details><summary>Timeline, {many}</summary>\n")?;
+    writeln!(
+        out,
+        "| | time | offset | entity | what happened |\n| --- | --- | ---: | --- | --- |"
+    )?;
+    for shown in select(&answer.timeline, style.timeline_limit) {
+        match shown {
+            Shown::LeftOut(n) => writeln!(
+                out,
+                "| | ⋯ | | | {} left out |",
+                plain(&words::count(n, "row"))
+            )?,
+            Shown::Row(row) => {
+                let mark = if row.in_chain { "▸" } else { "" };
+                let repeats = if row.count > 1 {
+                    format!(" ×{}", row.count)
+                } else {
+                    String::new()
+                };
+                let (time, offset) = (clock.full(&row.time), offset(row.offset_s));
+                let entity = code(&format!("{}/{}", row.lane, row.entity));
+                let by = row
+                    .actor
+                    .as_deref()
+                    .filter(|actor| !row.text.contains(actor));
+                let by = by
+                    .map(|actor| format!(" · by {}", code(actor)))
+                    .unwrap_or_default();
+                let text = escape(&clip(&row.text, CHARACTERS));
+                writeln!(
+                    out,
+                    "| {mark} | {time} | {offset} | {entity} | {text}{repeats}{by} |"
+                )?;
+            }
+        }
+    }
+    writeln!(out, "\n</details>\n")?;
+    Ok(())
+}
