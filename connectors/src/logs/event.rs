@@ -1,10 +1,12 @@
 //! A joined record to the event it is.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::join::Joined;
+use super::wrapper::PodName;
 use super::{exception, fields, prefix};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::redact::redact;
@@ -56,7 +58,8 @@ impl Teller {
         }
         // Fixed keys: the same in every run.
         let mut hasher = DefaultHasher::new();
-        (joined.first.stamp.lo, &joined.message).hash(&mut hasher);
+        let line = &joined.first.line;
+        (joined.first.stamp.lo, &line.speaker.prefix, &joined.message).hash(&mut hasher);
         let count = self.equals.entry(hasher.finish()).or_default();
         *count += 1;
         joined.ordinal = *count;
@@ -83,10 +86,18 @@ impl Teller {
         };
         let ordinal = format!("{run}{ordinal}");
         let lo = first.stamp.lo.to_string();
-        let id = EventId::of(&["log.line", &self.identity, &lo, &message, &ordinal]);
+        let mut entities = self.entities.clone();
+        let mut identity = Cow::Borrowed(&self.identity);
+        if let Some(PodName { pod, container }) = first.line.pod {
+            let namespace = entities.namespace.as_deref().unwrap_or_default();
+            identity = Cow::Owned(format!("{namespace}/{pod}/{container}"));
+            entities.pod = Some(pod);
+            entities.container = Some(container);
+        }
+        let id = EventId::of(&["log.line", &identity, &lo, &message, &ordinal]);
         let mut event = Event::new(id, "log.line", first.stamp, self.source_kind);
         event.end = end;
-        event.entities = self.entities.clone();
+        event.entities = entities;
         event.rank = first.line.rank.or_else(|| prefix::rank_in(&message));
         event.severity = first.line.severity.or_else(|| fields::severity(&message));
         event.message = Some(redact(&message).into_owned());

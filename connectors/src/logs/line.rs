@@ -3,6 +3,7 @@
 use super::clock::{self, Clock};
 use super::fields;
 use super::prefix::{self, Speaker};
+use super::wrapper::PodName;
 
 /// A line out of its wrapper, with what it says of itself.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct Line {
     pub(crate) message: String,
     /// Which of several workers in one stream said it.
     pub(crate) speaker: Speaker,
+    /// Whose line it is, where `kubectl logs --prefix` says so.
+    pub(crate) pod: Option<PodName>,
     /// As the line's fields say; the text is looked at when it is told.
     pub(crate) severity: Option<String>,
     pub(crate) rank: Option<i32>,
@@ -25,6 +28,18 @@ impl Line {
     /// The message without the speaker's prefix.
     pub(crate) fn text(&self) -> &str {
         prefix::split(&self.message).1
+    }
+
+    /// Sets whose line it is, in a stream of several pods.
+    pub(super) fn of_pod(mut self, pod: Option<PodName>) -> Self {
+        if let Some(PodName { pod, container }) = &pod {
+            // Lines of different pods are not parts of one record.
+            self.speaker
+                .prefix
+                .insert_str(0, &format!("{pod}/{container} "));
+        }
+        self.pod = pod;
+        self
     }
 
     /// Sets the collector's time, which is better than the program's own.
@@ -53,6 +68,7 @@ pub(crate) fn interpret(content: &str, raw: String, number: u64) -> Line {
         clock,
         message,
         speaker,
+        pod: None,
         severity,
         rank,
         raw,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::event::Teller;
 use super::join::{Joined, Joiner};
 use super::keep::Keep;
-use super::line::interpret;
+use super::line::{Line, interpret};
 use super::placing::Placing;
 use super::source::LogSource;
 use super::wrapper;
@@ -72,6 +72,12 @@ impl LogStream {
         if line.len() > limit {
             return Err(format!("a line of more than {limit} bytes"));
         }
+        if let Some((pod, rest)) = wrapper::pod(line) {
+            let unwrapped = wrapper::unwrap(rest);
+            let content = interpret(&unwrapped.content, line.to_owned(), number);
+            self.whole(content.with_time(unwrapped.time).of_pod(Some(pod)), out);
+            return Ok(());
+        }
         let unwrapped = wrapper::unwrap(line);
         if self.cut.is_some() || unwrapped.partial {
             let cut = self.cut.get_or_insert_with(|| Cut {
@@ -91,13 +97,8 @@ impl LogStream {
             self.end_cut(out);
             return Ok(());
         }
-        self.whole(
-            &unwrapped.content,
-            unwrapped.time,
-            line.to_owned(),
-            number,
-            out,
-        );
+        let content = interpret(&unwrapped.content, line.to_owned(), number);
+        self.whole(content.with_time(unwrapped.time), out);
         Ok(())
     }
 
@@ -126,24 +127,17 @@ impl LogStream {
     fn end_cut(&mut self, out: &mut Vec<Observation>) {
         if let Some(cut) = self.cut.take() {
             let raw = cut.raw.trim_end().to_owned();
-            self.whole(&cut.content, cut.time, raw, cut.number, out);
+            let content = interpret(&cut.content, raw, cut.number);
+            self.whole(content.with_time(cut.time), out);
         }
     }
 
-    fn whole(
-        &mut self,
-        content: &str,
-        time: Option<Stamp>,
-        raw: String,
-        number: u64,
-        out: &mut Vec<Observation>,
-    ) {
-        if content.trim().is_empty() {
+    fn whole(&mut self, line: Line, out: &mut Vec<Observation>) {
+        if line.message.trim().is_empty() {
             return;
         }
         let mut placed = Vec::new();
-        self.placing
-            .push(interpret(content, raw, number).with_time(time), &mut placed);
+        self.placing.push(line, &mut placed);
         let mut joined = Vec::new();
         for line in placed {
             self.joiner.push(line, &mut joined);

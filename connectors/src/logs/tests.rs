@@ -220,6 +220,27 @@ fn structured_and_coloured_lines_are_read() {
 }
 
 #[test]
+fn lines_of_several_pods_in_one_stream_keep_their_pod() {
+    let mut text = String::new();
+    for line in TRACEBACK.lines() {
+        for pod in ["a-0", "a-1"] {
+            text.push_str(&format!(
+                "[pod/{pod}/trainer] 2026-11-21T15:20:39Z {line}\n"
+            ));
+        }
+    }
+    let source = LogSource {
+        file: "logs.txt".into(),
+        ..LogSource::default()
+    };
+    let (events, _) = read_as(&text, source, LogLines::default());
+    assert_eq!(events.len(), 2);
+    assert_eq!(messages(&events), [TRACEBACK, TRACEBACK]);
+    assert_eq!(events[1].entities.pod.as_deref(), Some("a-1"));
+    assert_ne!(events[0].id, events[1].id);
+}
+
+#[test]
 fn the_same_line_twice_at_one_time_is_two_facts_and_two_copies_agree() {
     let text = "2026-11-21T15:20:39Z a\n2026-11-21T15:20:39Z a\n2026-11-21T15:20:40Z a";
     let ids: Vec<_> = read(text).iter().map(|event| event.id).collect();

@@ -79,6 +79,25 @@ pub(super) fn unwrap(line: &str) -> Unwrapped<'_> {
     }
 }
 
+/// What `kubectl logs --prefix` puts before a line: `[pod/name/container] `.
+pub(super) fn pod(line: &str) -> Option<(PodName, &str)> {
+    let (names, rest) = line.strip_prefix("[pod/")?.split_once("] ")?;
+    let (pod, container) = names.split_once('/')?;
+    let plain = |name: &str| !name.is_empty() && !name.contains([' ', '/']);
+    let name = PodName {
+        pod: pod.to_owned(),
+        container: container.to_owned(),
+    };
+    (plain(pod) && plain(container)).then_some((name, rest))
+}
+
+/// A pod and its container, as a line names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PodName {
+    pub(crate) pod: String,
+    pub(crate) container: String,
+}
+
 /// A line without its wrapper, for stores that keep the time apart.
 pub(crate) fn content(line: &str) -> Cow<'_, str> {
     unwrap(line).content

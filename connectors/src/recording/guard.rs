@@ -37,6 +37,11 @@ impl Meter {
         self.progress.fetch_add(n, Ordering::Relaxed);
     }
 
+    /// Counts a file that is read in any order, beyond what was counted of it.
+    pub(super) fn packed_whole(&self, size: u64) {
+        self.packed(size.saturating_sub(self.packed.get()));
+    }
+
     fn unpacked(&self, n: u64) -> io::Result<()> {
         let out = self.unpacked.get().saturating_add(n);
         self.unpacked.set(out);

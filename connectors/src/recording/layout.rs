@@ -26,7 +26,7 @@ pub(super) struct Place {
 static KNOWN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         // must-gather and `oc adm inspect`
-        r"(?:^|/)namespaces/(?<ns>[^/]+)/pods/(?<pod>[^/]+)/(?<container>[^/]+)/[^/]+/logs/(?<previous>current|previous(?:\.insecure)?)\.log$",
+        r"(?:^|/)namespaces/(?<ns>[^/]+)/pods/(?<pod>[^/]+)/(?<container>[^/]+)/[^/]+/logs/(?:rotated/[^/]+|(?<previous>current|previous)(?:\.insecure)?\.log)$",
         // troubleshoot.sh
         r"(?:^|/)cluster-resources/pods/logs/(?<ns>[^/]+)/(?<pod>[^/]+)/(?<container>[^/]+?)(?<previous>-previous)?\.log$",
         // sonobuoy
@@ -92,8 +92,18 @@ pub(super) fn place(name: &str) -> Place {
                 .is_some_and(|pattern| pattern.is_match(pod))
         };
         if place.pod.as_deref().is_some_and(made) {
+            // troubleshoot.sh puts a collector's name where others put the namespace.
+            let collector = path.contains("support-bundle");
+            let generic = |folder: &String| {
+                folder.contains("log")
+                    || ["pods", "tmp", "output", "containers"].contains(&folder.as_str())
+            };
+            let namespace = place
+                .namespace
+                .filter(|folder| !collector && !generic(folder));
             return Place {
                 is_log: true,
+                namespace,
                 ..place
             };
         }
@@ -194,6 +204,11 @@ mod tests {
             );
             assert_eq!(parts(path), want, "{path}");
         }
+        let collected = parts("support-bundle-1/app/atari-dqn-42-0-mc2jd/trainer-previous.log");
+        assert_eq!(
+            (collected.0.as_str(), collected.1.as_str(), collected.3),
+            ("", "atari-dqn-42-0-mc2jd", true)
+        );
         let id = "0123456789abcdef".repeat(4);
         let want = (
             "ns".to_owned(),

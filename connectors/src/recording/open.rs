@@ -216,7 +216,7 @@ fn zip(mut layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
     let spooled = match layer.file.take() {
         Some(file) => {
             if let Ok(meta) = file.metadata() {
-                layer.meter.packed(meta.len());
+                layer.meter.packed_whole(meta.len());
             }
             Ok(file)
         }
@@ -261,9 +261,17 @@ fn zip(mut layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
     }
 }
 
+/// What is put into a temporary file at most.
+const MAX_SPOOLED: u64 = 16 << 30;
+
 fn spool(from: &mut dyn Read) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
-    io::copy(from, &mut file)?;
+    let copied = io::copy(&mut from.take(MAX_SPOOLED + 1), &mut file)?;
+    if copied > MAX_SPOOLED {
+        return Err(io::Error::other(
+            "a zip archive of more than 16 GiB inside another input",
+        ));
+    }
     file.rewind()?;
     Ok(file)
 }

@@ -203,7 +203,8 @@ fn brackets(text: &[u8]) -> bool {
         None | Some(b'{') => true,
         Some(b'[') => rest.next() == Some(&b'{'),
         Some(b']') => rest.next().is_none(),
-        _ => false,
+        // An array of words or numbers, such as a bundle's list of its errors.
+        _ => serde_json::from_slice::<Vec<Value>>(text).is_ok(),
     }
 }
 
@@ -251,6 +252,8 @@ mod tests {
             ("{\"kind\":\"Pod\",\"cut o", Form::Json),
             ("[\n{\"a\":1}]", Form::Json),
             ("[]", Form::Json),
+            ("[\n  \"failed to get log stream\"\n]\n", Form::Json),
+            ("[0] NCCL INFO x", Form::Text),
             ("[rank0]: Traceback (most recent call last):", Form::Text),
             ("[2025-12-18 20:27:22,783] [INFO] x", Form::Text),
             (

@@ -1,0 +1,108 @@
+//! Times in every form that lines write them.
+
+use super::*;
+use crate::time::rfc3339;
+
+fn shown(text: &str) -> String {
+    match leading(text) {
+        None => "none".to_owned(),
+        Some((Clock::Full(stamp), end)) => format!("{} {}", rfc3339(stamp.lo), &text[end..]),
+        Some((Clock::NoZone(stamp), end)) => format!("~{} {}", rfc3339(stamp.lo), &text[end..]),
+        Some((
+            Clock::NoYear {
+                month,
+                day,
+                nanos,
+                width,
+            },
+            end,
+        )) => {
+            let stamp = in_year(2026, month, day, nanos, width).unwrap();
+            format!("?{} {}", rfc3339(stamp.lo), &text[end..])
+        }
+    }
+}
+
+#[test]
+fn times_are_read_in_every_form() {
+    for (text, want) in [
+        (
+            "2026-11-21T15:20:39.123456789Z x",
+            "2026-11-21T15:20:39.123456789Z  x",
+        ),
+        ("2026-11-21T16:20:39+01:00 x", "2026-11-21T15:20:39Z  x"),
+        (
+            "[2025-12-18 20:27:22 +0000] [1]",
+            "2025-12-18T20:27:22Z ] [1]",
+        ),
+        (
+            "2025-12-18 20:27:22,783 INFO",
+            "~2025-12-18T20:27:22.783Z  INFO",
+        ),
+        (
+            "[2025-12-18 20:27:22,783] [INFO]",
+            "~2025-12-18T20:27:22.783Z ] [INFO]",
+        ),
+        ("2026/11/21 15:20:39 x", "~2026-11-21T15:20:39Z  x"),
+        ("2026-08-10_15:46:36", "~2026-08-10T15:46:36Z "),
+        (
+            "E1121 15:21:00.350808 1 f.go:1]",
+            "?2026-11-21T15:21:00.350808Z  1 f.go:1]",
+        ),
+        (
+            "[E810 15:36:05.945860779 P.cpp:6]",
+            "?2026-08-10T15:36:05.945860779Z  P.cpp:6]",
+        ),
+        (
+            "INFO 11-21 15:20:27 llm.py:1]",
+            "?2026-11-21T15:20:27Z  llm.py:1]",
+        ),
+        ("ERROR: 2026-11-21 15:20:27 x", "~2026-11-21T15:20:27Z  x"),
+        ("Aug 10 15:36:05 host", "?2026-08-10T15:36:05Z  host"),
+        ("Aug  1 15:36:05 host", "?2026-08-01T15:36:05Z  host"),
+        (
+            "[Sun Feb 23 16:24:18 2025] NVRM",
+            "~2025-02-23T16:24:18Z ] NVRM",
+        ),
+    ] {
+        assert_eq!(shown(text), want, "{text}");
+    }
+    for text in [
+        "",
+        "[",
+        "Info",
+        "E1",
+        "I9999 15:21:00",
+        "2026-13-01 00:00:00",
+        "2026-11-21",
+        "1: x",
+        "é",
+        "INFO",
+        "INFO é",
+    ] {
+        assert_eq!(shown(text), "none", "{text}");
+    }
+}
+
+#[test]
+fn epochs_are_told_apart_by_size() {
+    let want = Stamp::parse("2026-11-21T15:20:27.5Z").unwrap().lo;
+    for text in [
+        "1795274427.5",
+        "1795274427500",
+        "1795274427500000",
+        "1795274427500000000",
+    ] {
+        assert_eq!(epoch(text).unwrap().lo, want, "{text}");
+    }
+    assert_eq!(epoch("12"), None);
+}
+
+#[test]
+fn a_heading_tells_the_year() {
+    assert_eq!(
+        mentioned_year("-- Logs begin at Tue 2021-08-03 09:10:29 UTC"),
+        Some(2021)
+    );
+    assert_eq!(mentioned_year("x2021-08-03 20"), None);
+}

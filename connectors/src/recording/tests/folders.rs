@@ -1,0 +1,182 @@
+//! Folders, bundles and what lies in them.
+
+use super::*;
+
+#[test]
+fn folders_are_read_in_name_order_and_loops_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("b.json"), B).unwrap();
+    fs::write(folder.path().join("sub/a.json"), A).unwrap();
+    fs::write(folder.path().join("z.bin"), b"ab\0c").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("sub/loop")).unwrap();
+    let (summary, seen) = records(&[folder.path().to_owned()], &options());
+    assert_eq!(seen.len(), 2);
+    let shown: Vec<String> = summary
+        .files
+        .iter()
+        .map(|f| {
+            Path::new(&*f.name)
+                .strip_prefix(folder.path())
+                .unwrap()
+                .display()
+                .to_string()
+        })
+        .collect();
+    #[cfg(unix)]
+    assert_eq!(shown, ["b.json", "sub/a.json", "sub/loop", "z.bin"]);
+    assert_eq!(summary.files.last().unwrap().form, "binary");
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_a_failed_file() {
+    let (summary, _) = records(&[PathBuf::from("/no/such/file")], &options());
+    assert!(
+        matches!(&summary.files[0].status, FileStatus::Failed(why) if why.contains("No such file")),
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn foreign_json_is_irrelevant_and_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    fs::write(
+        &path,
+        "{\"Records\":[{\"a\":1}]}\n{\"kind\":\"Lease\",\"apiVersion\":\"coordination.k8s.io/v1\"}",
+    )
+    .unwrap();
+    let summary = read(&[Input::Path(path)], &options(), &mut Kept::default());
+    assert_eq!(
+        (
+            summary.total.records,
+            summary.total.irrelevant,
+            summary.total.rejected
+        ),
+        (2, 2, 0),
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn a_partial_answer_of_loki_is_said_to_be_partial() {
+    let stream = r#"{"stream":{"pod":"p"},"values":[["1795274427000000346","x"]]}"#;
+    let text = format!(
+        r#"{{"status":"success","data":{{"resultType":"streams","result":[{stream}]}},"warnings":["maximum number of series (1) reached for a single query; returning partial results"]}}"#
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    fs::write(&path, text).unwrap();
+    let mut kept = Kept::default();
+    let summary = read(&[Input::Path(path)], &options(), &mut kept);
+    assert_eq!(kept.0.len(), 1);
+    assert_eq!(summary.files[0].form, "Loki answer");
+    assert!(
+        matches!(&summary.files[0].status, FileStatus::Truncated(why) if why.contains("partial")),
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn logs_in_bundles_know_their_pod() {
+    let log = b"2026-11-21T15:20:39Z hello\n";
+    let events = br#"[{"kind":"Event","apiVersion":"v1","metadata":{"name":"e","namespace":"ns","uid":"u"},"involvedObject":{"kind":"Pod","name":"p-0","namespace":"ns"},"reason":"Failed","message":"x","firstTimestamp":"2026-11-21T15:20:39Z","lastTimestamp":"2026-11-21T15:20:39Z","count":1,"type":"Warning"}]"#;
+    let pods = b"---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p-0\n    namespace: ns\n    uid: u1\n  status:\n    phase: Failed\nkind: PodList\n";
+    let bundle = gzip(&tar(&[
+        (
+            "mg/quay-io/namespaces/ns/pods/p-0/c/c/logs/current.log",
+            log,
+        ),
+        ("mg/quay-io/namespaces/ns/core/pods.yaml", pods),
+        ("sb/cluster-resources/pods/logs/ns/p-0/c-previous.log", log),
+        ("sb/cluster-resources/events/ns.json", events),
+        ("sb/version.yaml", b"---\nversionNumber: 0.1\n"),
+        ("podlogs/ns/p-0/logs/c.txt", log),
+    ]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    fs::write(&path, bundle).unwrap();
+    let mut kept = Kept::default();
+    let summary = read(&[Input::Path(path)], &options(), &mut kept);
+    assert_eq!(summary.total.rejected, 0, "{summary:?}");
+    let lines: Vec<_> = kept
+        .0
+        .iter()
+        .filter_map(|observation| match observation {
+            Observation::Event(event) if event.fact == "log.line" => Some(event),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines.len(), 3);
+    for line in &lines {
+        let found = &line.entities;
+        assert_eq!(
+            (
+                found.namespace.as_deref(),
+                found.pod.as_deref(),
+                found.container.as_deref()
+            ),
+            (Some("ns"), Some("p-0"), Some("c"))
+        );
+        assert_eq!(line.message.as_deref(), Some("hello"));
+    }
+    // One line in three copies is one fact.
+    assert!(lines.iter().all(|line| line.id == lines[0].id));
+    assert!(
+        kept.0
+            .iter()
+            .any(|o| matches!(o, Observation::Object(object) if object.key.name == "p-0"))
+    );
+    assert!(
+        kept.0
+            .iter()
+            .any(|o| matches!(o, Observation::Event(event) if event.fact == "k8s.event"))
+    );
+}
+
+#[test]
+fn what_is_given_twice_has_the_same_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "2026-11-21T15:20:39Z a\n2026-11-21T15:20:39Z a\nb\n";
+    for name in ["x", "y"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(
+            folder.path().join(name).join("atari-dqn-42-0-mc2jd.log"),
+            text,
+        )
+        .unwrap();
+    }
+    let mut kept = Kept::default();
+    let summary = read(
+        &[Input::Path(folder.path().to_owned())],
+        &options(),
+        &mut kept,
+    );
+    assert_eq!(summary.total.observations, 6);
+    let mut ids: Vec<_> = kept
+        .0
+        .iter()
+        .map(|observation| match observation {
+            Observation::Event(event) => event.id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
+fn everything_shared_reads_without_harm() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    if !shared.exists() {
+        println!("skipped: no ../shared");
+        return;
+    }
+    let inputs = ["incidents", "recordings"].map(|name| Input::Path(shared.join(name)));
+    let summary = read(&inputs, &options(), &mut Kept::default());
+    assert!(summary.total.observations > 30_000, "{:?}", summary.total);
+    assert_eq!(summary.total.rejected, 0, "{:?}", summary.rejected);
+    assert_eq!(summary.total.status, FileStatus::Complete);
+}
