@@ -240,6 +240,23 @@ fn valid_day(month: u32, day: u32) -> bool {
     NaiveDate::from_ymd_opt(2024, month, day).is_some()
 }
 
+/// `--11-21T15:20:27.5`, for a time whose year nothing tells.
+pub(super) fn without_year(clock: Clock) -> Option<String> {
+    let Clock::NoYear {
+        month, day, nanos, ..
+    } = clock
+    else {
+        return None;
+    };
+    // Any leap year prints every day.
+    let text = crate::time::rfc3339(in_year(2024, month, day, nanos, 1)?.lo);
+    Some(
+        text.replacen("2024", "-", 1)
+            .trim_end_matches('Z')
+            .to_owned(),
+    )
+}
+
 /// A time without year in the year given.
 pub(super) fn in_year(
     year: i32,

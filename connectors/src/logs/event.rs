@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::join::Joined;
 use super::wrapper::PodName;
-use super::{exception, fields, prefix};
+use super::{clock, exception, fields, prefix};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::redact::redact;
 use crate::time::Stamp;
@@ -107,6 +107,10 @@ impl Teller {
             line: first.line.number,
         };
         event.set_attribute("time_inferred", first.inferred);
+        if untimed {
+            let stated = first.line.clock.and_then(clock::without_year);
+            event.set_attribute("time_without_year", stated);
+        }
         if lines > 1 {
             event.set_attribute("lines", Some(lines));
         }

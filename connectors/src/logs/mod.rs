@@ -11,7 +11,7 @@
 //! | `year` | the line names no year, that of its log is taken |
 //! | `previous` | no time: from the line before to the line after, at most an hour |
 //! | `next` | no time and none before: the hour before the first timed line |
-//! | `none` | no time in the whole log, or no year: [`crate::time::Stamp::OPEN`] |
+//! | `none` | no time in the whole log, or no year: [`crate::time::Stamp::OPEN`]; what there is of it is in `time_without_year` |
 
 mod block;
 mod clock;

@@ -1,7 +1,5 @@
 //! Gives every line a time, from its own text or from its neighbours.
 
-use std::collections::VecDeque;
-
 use chrono::{DateTime, Datelike as _};
 
 use super::clock::{self, Clock};
@@ -30,14 +28,14 @@ pub(super) struct Placing {
     last: Option<Stamp>,
     year: Option<i32>,
     month: u32,
-    waiting: VecDeque<Line>,
+    waiting: Vec<Line>,
 }
 
 impl Placing {
     /// Takes the next line; lines that are placed by it come out in order.
     pub(super) fn push(&mut self, line: Line, out: &mut Vec<Placed>) {
         let Some((stamp, inferred)) = self.stated(&line) else {
-            self.waiting.push_back(line);
+            self.waiting.push(line);
             if self.waiting.len() > WAITING {
                 self.release(None, out);
             }
@@ -71,47 +69,69 @@ impl Placing {
                 self.month = date.month();
                 Some((stamp, matches!(clock, Clock::NoZone(_)).then_some("zone")))
             }
-            Clock::NoYear {
-                month,
-                day,
-                nanos,
-                width,
-            } => {
-                let year = self.year?;
-                // The log went past New Year.
-                let year = if self.month == 12 && month == 1 {
-                    year + 1
-                } else {
-                    year
-                };
-                let stamp = clock::in_year(year, month, day, nanos, width)?;
-                self.year = Some(year);
-                self.month = month;
+            Clock::NoYear { .. } => {
+                let stamp = self.in_known_year(clock)?;
+                let date = DateTime::from_timestamp_nanos(stamp.lo);
+                self.year = Some(date.year());
+                self.month = date.month();
                 Some((stamp, Some("year")))
             }
         }
     }
 
-    fn release(&mut self, next: Option<Stamp>, out: &mut Vec<Placed>) {
-        let (stamp, inferred) = match (self.last, next) {
-            (Some(last), next) => {
-                let latest = last.hi.saturating_add(SILENCE);
-                let hi = next.map_or(latest, |next| next.hi.clamp(last.hi, latest));
-                (Stamp { lo: last.lo, hi }, "previous")
-            }
-            (None, Some(next)) => (
-                Stamp {
-                    lo: next.lo.saturating_sub(SILENCE),
-                    hi: next.hi,
-                },
-                "next",
-            ),
-            (None, None) => (Stamp::OPEN, "none"),
+    /// A time without year in the year the log is in.
+    fn in_known_year(&self, clock: Clock) -> Option<Stamp> {
+        let Clock::NoYear {
+            month,
+            day,
+            nanos,
+            width,
+        } = clock
+        else {
+            return None;
         };
-        out.extend(self.waiting.drain(..).map(|line| Placed {
-            line,
-            stamp,
-            inferred: Some(inferred),
-        }));
+        // The log went past New Year between the two lines.
+        let year = match (self.month, month) {
+            (12, 1) => self.year? + 1,
+            (1, 12) => self.year? - 1,
+            _ => self.year?,
+        };
+        clock::in_year(year, month, day, nanos, width)
+    }
+
+    fn release(&mut self, next: Option<Stamp>, out: &mut Vec<Placed>) {
+        for line in std::mem::take(&mut self.waiting) {
+            // The year may have become known after the line.
+            let known = line.clock.and_then(|clock| self.in_known_year(clock));
+            let (stamp, inferred) = match known {
+                Some(stamp) => {
+                    self.last = Some(stamp);
+                    (stamp, "year")
+                }
+                None => between(self.last, next),
+            };
+            let inferred = Some(inferred);
+            out.push(Placed {
+                line,
+                stamp,
+                inferred,
+            });
+        }
+    }
+}
+
+/// The time of a line that states none, and how it was found.
+fn between(last: Option<Stamp>, next: Option<Stamp>) -> (Stamp, &'static str) {
+    match (last, next) {
+        (Some(last), next) => {
+            let latest = last.hi.saturating_add(SILENCE);
+            let hi = next.map_or(latest, |next| next.hi.clamp(last.hi, latest));
+            (Stamp { lo: last.lo, hi }, "previous")
+        }
+        (None, Some(next)) => {
+            let lo = next.lo.saturating_sub(SILENCE);
+            (Stamp { lo, hi: next.hi }, "next")
+        }
+        (None, None) => (Stamp::OPEN, "none"),
     }
 }

@@ -206,7 +206,15 @@ fn a_missing_year_is_that_of_the_log() {
     assert_eq!(rfc3339(events[2].time.lo), "2022-01-01T00:00:01.500Z");
     assert_eq!(events[2].attribute("time_inferred"), Some("year"));
     assert_eq!(events[2].severity.as_deref(), Some("ERROR"));
-    assert_eq!(read("E0101 00:00:01.5 1 f.go:1] y")[0].time, Stamp::OPEN);
+    let unplaced = &read("E0101 00:00:01.5 1 f.go:1] y")[0];
+    assert_eq!(unplaced.time, Stamp::OPEN);
+    assert_eq!(
+        unplaced.attribute("time_without_year"),
+        Some("--01-01T00:00:01.500")
+    );
+    let events = read("E1231 23:59:59 1 f.go:1] y\nx\n2026-01-01 00:00:01,000 INFO z");
+    assert_eq!(rfc3339(events[0].time.lo), "2025-12-31T23:59:59Z");
+    assert_eq!(events[1].time.lo, events[0].time.lo);
 }
 
 #[test]
