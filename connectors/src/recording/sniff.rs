@@ -94,6 +94,9 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     if head.contains(&0) {
         return Form::Foreign("binary");
     }
+    if starts_with_chatter(text) {
+        return Form::Json;
+    }
     if is_yaml(text) {
         Form::Yaml
     } else if is_kubectl(text) {
@@ -198,6 +201,34 @@ fn logged(object: &Map<String, Value>) -> Form {
     }
 }
 
+/// Objects below what a shell or kubectl said first: `$ kubectl get …`,
+/// `Warning: …`. Those lines are rejected one by one.
+fn starts_with_chatter(text: &[u8]) -> bool {
+    let mut lines = text.split(|&b| b == b'\n').take(20);
+    let Some(brace) = lines.position(|line| line.starts_with(b"{")) else {
+        return false;
+    };
+    let start: usize = text
+        .split(|&b| b == b'\n')
+        .take(brace)
+        .map(|line| line.len() + 1)
+        .sum();
+    let object = &text[start..text.len().min(start + 80)];
+    let keys: [&[u8]; 4] = [
+        b"\"apiVersion\"",
+        b"\"kind\"",
+        b"\"items\"",
+        b"\"type\":\"ADDED\"",
+    ];
+    let inside = object[1..].trim_ascii_start();
+    keys.iter().any(|key| inside.starts_with(key))
+}
+
+/// Lines of a shell above what was asked for.
+pub(super) fn is_chatter(line: &[u8]) -> bool {
+    line.starts_with(b"$ ") || line.starts_with(b"Warning: ")
+}
+
 /// An array of objects, and not `[INFO]`, `[rank0]:` or `[2026-11-21 …]`.
 fn brackets(text: &[u8]) -> bool {
     let mut rest = text[1..].iter().filter(|b| !b.is_ascii_whitespace());
@@ -221,7 +252,7 @@ fn is_yaml(text: &[u8]) -> bool {
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let first = lines
         .clone()
-        .find(|line| !line.starts_with(b"#") && !line.is_empty());
+        .find(|line| !line.starts_with(b"#") && !line.is_empty() && !is_chatter(line));
     let marked = first.is_some_and(|line| line == b"---" || line.starts_with(b"%YAML"));
     let field = |line: &[u8], name: &[u8]| {
         line.strip_prefix(b"- ")
@@ -283,6 +314,19 @@ mod tests {
             ("{\"kind\":\"Pod\",\"cut o", Form::Json),
             ("[\n{\"a\":1}]", Form::Json),
             ("[]", Form::Json),
+            (
+                "$ kubectl get pods -o json\n{\n    \"apiVersion\": \"v1\",",
+                Form::Json,
+            ),
+            ("Warning: x\n{\"kind\":\"Pod\"}\n", Form::Json),
+            (
+                "starting\n{\"level\":\"info\",\"kind\":\"x\"}\n",
+                Form::Text,
+            ),
+            (
+                "$ kubectl get pod -o yaml\napiVersion: v1\nkind: Pod\n",
+                Form::Yaml,
+            ),
             ("[\n  \"failed to get log stream\"\n]\n", Form::Json),
             ("[0] NCCL INFO x", Form::Text),
             ("[rank0]: Traceback (most recent call last):", Form::Text),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -127,7 +128,7 @@ impl Worker<'_> {
     fn json(&mut self, record: &[u8], list_kind: Option<&str>, line: u64) {
         let record = self.as_utf8(record);
         let origin = self.origin(line);
-        let mut result = (self.decode)(&record, list_kind, &origin, &mut self.out);
+        let mut result = self.decode_safely(&record, list_kind, &origin);
         // Answers are taken apart by the reader; one that is wrapped in
         // something else, or whose keys come in an odd order, is not.
         if matches!(result, Err(Rejection::Irrelevant(_)))
@@ -136,6 +137,24 @@ impl Worker<'_> {
             result = loki::decode(&record, &origin, &mut self.out);
         }
         self.count(line, result);
+    }
+
+    /// A record that a decoder has a mistake about must not cost all the others.
+    fn decode_safely(
+        &mut self,
+        record: &[u8],
+        list_kind: Option<&str>,
+        origin: &Origin,
+    ) -> Result<(), Rejection> {
+        let before = self.out.len();
+        let out = &mut self.out;
+        let decode = self.decode;
+        let decoded = catch_unwind(AssertUnwindSafe(|| decode(record, list_kind, origin, out)));
+        decoded.unwrap_or_else(|_| {
+            self.out.truncate(before);
+            let why = "a mistake in the decoder, please report it with this record".to_owned();
+            Err(Rejection::Malformed(why))
+        })
     }
 
     /// Bytes that are no UTF-8 would make the whole record unreadable.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::batch::Kind;
 use super::feed::Feed;
+use super::sniff;
 use super::window::Window;
 
 /// Splits `from` and feeds documents and items; returns why it ended early.
@@ -118,7 +119,7 @@ impl Splitter<'_, '_> {
             return;
         }
         if self.piece.is_empty() && !self.too_large {
-            if blank {
+            if blank || sniff::is_chatter(text) {
                 return;
             }
             self.line = number;

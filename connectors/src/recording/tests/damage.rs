@@ -204,3 +204,22 @@ fn damaged_input_does_no_harm() {
         }
     }
 }
+
+#[test]
+fn a_mistake_in_a_decoder_costs_one_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given");
+    fs::write(&path, format!("{A}\n{B}\n{A}\n")).unwrap();
+    let decode = |json: &[u8], _: Option<&str>, _: &Origin, _: &mut Vec<Observation>| {
+        assert!(!json.ends_with(B.as_bytes()), "a mistake");
+        Ok(())
+    };
+    let summary = read_with(
+        &[Input::Path(path)],
+        &options(),
+        &decode,
+        &mut Kept::default(),
+    );
+    assert_eq!((summary.total.records, summary.total.rejected), (3, 1));
+    assert_eq!(summary.rejected[0].origin.line, 2);
+}

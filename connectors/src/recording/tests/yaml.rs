@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn yaml_lists_and_documents_are_taken_apart() {
-    let yaml = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    annotations:\n      x: |\n        - kind: Fake\n        ---x\n- kind: Pod\n  metadata:\n    name: b\nkind: List\nmetadata: {}\n---\nkind: PodList\napiVersion: v1\nitems:\n  - metadata:\n      name: c\n      list:\n      - x\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: d}\n---\n---\n{apiVersion: v1, kind: List, items: [{metadata: {name: e}}]}\n";
+    let yaml = "$ kubectl get pods -o yaml\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    annotations:\n      x: |\n        - kind: Fake\n        ---x\n- kind: Pod\n  metadata:\n    name: b\nkind: List\nmetadata: {}\n---\nkind: PodList\napiVersion: v1\nitems:\n  - metadata:\n      name: c\n      list:\n      - x\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: d}\n---\n---\n{apiVersion: v1, kind: List, items: [{metadata: {name: e}}]}\n";
     let (summary, seen) = one(yaml.as_bytes());
     assert_eq!(names(&seen), ["a", "b", "c", "d", "e"], "{summary:?}");
     assert_eq!(
@@ -13,7 +13,7 @@ fn yaml_lists_and_documents_are_taken_apart() {
     );
     assert_eq!(
         seen.iter().map(|(.., line)| *line).collect::<Vec<_>>(),
-        [3, 11, 20, 25, 30]
+        [4, 12, 21, 26, 31]
     );
     assert_eq!(summary.total.status, FileStatus::Complete);
 }
