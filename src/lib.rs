@@ -6,4 +6,9 @@
 //! timeline) → explain → case, coverage → assemble → answer → render → commands.
 
 pub mod answer;
+pub mod assemble;
+pub mod case;
+mod coverage;
+pub mod error;
+pub mod explain;
 pub mod render;

@@ -2,9 +2,13 @@
 
 #![warn(missing_docs)]
 
+pub mod death;
 pub mod evidence;
 pub mod life;
 pub mod resolve;
 pub mod signals;
 pub mod symbols;
+pub mod tie;
+pub mod timeline;
+pub mod words;
 pub mod world;

@@ -27,6 +27,8 @@ pub struct Row {
     pub node: Sym,
     /// Name of the workload it is about.
     pub workload: Sym,
+    /// The kind of fact.
+    pub fact: Sym,
     /// Whether the rules know what it means.
     pub tells: bool,
     pub(super) place: Place,
@@ -51,6 +53,7 @@ impl Row {
             namespace: symbols.optional(event.entities.namespace.as_deref()),
             node: symbols.optional(event.entities.node.as_deref()),
             workload: symbols.optional(event.entities.workload.as_deref()),
+            fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
             place: Place::default(),
             seen_by: bit(event.source_kind),
@@ -103,6 +106,12 @@ impl Row {
     pub fn seen_by(&self) -> impl Iterator<Item = SourceKind> + use<> {
         let seen = self.seen_by;
         SourceKind::ALL.into_iter().filter(move |kind| seen & bit(*kind) != 0)
+    }
+
+    /// The file it was read from.
+    #[must_use]
+    pub fn file(&self) -> Sym {
+        self.file
     }
 
     /// The last instant it can speak of.

@@ -1,6 +1,6 @@
 //! Runs: one root object each, with the generations of its gang.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use whathappened_connectors::time::Nanos;
 
@@ -76,8 +76,9 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
     }
     // A workload that never got a pod is a run too: quota, queue or admission held it.
     let makes_runs = |kind: &str| !matches!(kind, "CronJob" | "Workload" | "PersistentVolumeClaim" | "RayService");
+    let spoken_of: HashSet<u32> = world.said.iter().map(|(workload, _)| *workload).collect();
     for (index, workload) in world.workloads.iter().enumerate() {
-        let known = workload.body.is_some() || world.facts.iter().any(|fact| fact.workload == number(index));
+        let known = workload.body.is_some() || spoken_of.contains(&number(index));
         let top = workload.owner == NO
             || world.workloads.get(workload.owner as usize).is_some_and(|owner| world.name(owner.kind) == "CronJob");
         if top && known && makes_runs(world.name(workload.kind)) && whathappened_connectors::kubernetes::is_workload(world.name(workload.kind)) {

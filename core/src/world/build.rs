@@ -2,6 +2,8 @@
 //! uid, pods by name, facts. Each step only uses what the ones before settled,
 //! so the order of the input cannot show.
 
+use std::collections::HashSet;
+
 use whathappened_connectors::event::Event;
 use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::time::Nanos;
@@ -41,7 +43,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     evidence.symbols = symbols;
 
     let now = evidence.rows().iter().filter(|row| row.time.hi != Nanos::MAX).map(Row::last).max();
-    let mut world = World { evidence, pods: pods.all, workloads: workloads.all, facts, pod_of_row, now };
+    let mut world = World { evidence, pods: pods.all, workloads: workloads.all, facts, pod_of_row, said: HashSet::new(), now };
     set_roots(&mut world);
     put_in_order(&mut world);
     Ok(world)
@@ -184,6 +186,7 @@ fn put_in_order(world: &mut World) {
     for number in &mut world.pod_of_row {
         *number = renumber(&pod_order, *number);
     }
+    world.said = world.facts.iter().filter(|fact| fact.workload != NO).map(|fact| (fact.workload, fact.signal)).collect();
     let name = |sym: Sym| symbols.name(sym);
     world.facts.sort_by(|a, b| {
         (a.time, name(a.signal), a.id).cmp(&(b.time, name(b.signal), b.id))

@@ -15,10 +15,13 @@ pub use fact::{Fact, NO};
 pub use pod::{Exit, Pod};
 pub use workload::Workload;
 
+use std::collections::HashSet;
+
 use whathappened_connectors::time::Nanos;
 
 use crate::evidence::{Evidence, SpillError};
 use crate::signals::Ruleset;
+use crate::symbols::Sym;
 
 /// Everything that is known, tied together.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub struct World {
     pub facts: Vec<Fact>,
     /// For each row of evidence the pod it is about, [`NO`] for none.
     pub pod_of_row: Vec<u32>,
+    /// Which signals speak of which workloads.
+    pub said: HashSet<(u32, Sym)>,
     /// The latest record time: what "now" means for recorded input.
     pub now: Option<Nanos>,
 }
@@ -46,9 +51,15 @@ impl World {
         build::build(evidence, ruleset)
     }
 
+    /// Whether any record says this of a workload.
+    #[must_use]
+    pub fn says(&self, workload: u32, signal: &str) -> bool {
+        self.evidence.symbols.find(signal).is_some_and(|signal| self.said.contains(&(workload, signal)))
+    }
+
     /// A name that the evidence uses.
     #[must_use]
-    pub fn name(&self, sym: crate::symbols::Sym) -> &str {
+    pub fn name(&self, sym: Sym) -> &str {
         self.evidence.symbols.name(sym)
     }
 }

@@ -1,0 +1,174 @@
+//! Deaths, and the states that are as bad: what there is to explain.
+
+use whathappened_connectors::time::Stamp;
+
+use crate::life::{End, Mode, State};
+use crate::resolve::{Root, Run};
+use crate::symbols::Sym;
+use crate::world::{NO, World};
+
+/// Something to explain.
+#[derive(Clone, Debug)]
+pub struct Death {
+    /// Number of the run in [`crate::resolve::runs`].
+    pub run: usize,
+    /// The generation of the gang, from 1.
+    pub attempt: u32,
+    /// The pod, [`NO`] where a run never got one.
+    pub pod: u32,
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `stuck_starting` or `not_ready`.
+    pub state: &'static str,
+    /// In which way it died.
+    pub mode: Mode,
+    /// When, or since when.
+    pub time: Stamp,
+    /// Until when records can speak of it: the next start of its container.
+    pub until: Option<Stamp>,
+    /// Since when: the last end before, for containers that start again.
+    pub since: Option<Stamp>,
+    /// Exit code of the container that tells most.
+    pub exit_code: Option<i32>,
+    /// What its status claims.
+    pub reason: Sym,
+    /// Which container.
+    pub container: Sym,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum RunState {
+    Completed,
+    Failed,
+    Deleted,
+    Pending,
+    Running,
+}
+
+impl RunState {
+    /// The name used in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Deleted => "deleted",
+            Self::Pending => "pending",
+            Self::Running => "running",
+        }
+    }
+}
+
+/// The deaths of some runs, in order of (run, attempt, time, pod).
+#[must_use]
+pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
+    let mut found = Vec::new();
+    for number in chosen {
+        let Some(run) = runs.get(*number) else { continue };
+        if run.pods.is_empty() {
+            found.extend(never_created(world, *number, run));
+        }
+        for (index, attempt) in run.attempts.iter().enumerate() {
+            let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
+            for pod in &attempt.pods {
+                if let Some(end) = ends.get(*pod as usize) {
+                    of_pod(*number, attempt_number, *pod, end, &mut found);
+                }
+            }
+        }
+    }
+    found.sort_by_key(|death| (death.run, death.attempt, death.time, death.pod, death.state));
+    found
+}
+
+fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>) {
+    let mut since = None;
+    for restart in &end.restarts {
+        let exit = &restart.exit;
+        // A container that ends well and starts again has lost nothing.
+        if exit.exit_code != Some(0) {
+            found.push(Death {
+                run,
+                attempt,
+                pod,
+                state: "restarted",
+                mode: Mode::Exited,
+                time: exit.time,
+                until: Some(exit.time),
+                since,
+                exit_code: exit.exit_code,
+                reason: exit.reason,
+                container: exit.container,
+            });
+        }
+        since = Some(exit.time);
+    }
+    if end.state.is_bad() {
+        found.push(Death {
+            run,
+            attempt,
+            pod,
+            state: end.state.as_str(),
+            mode: end.mode,
+            time: end.time,
+            until: None,
+            since: if end.state == State::CrashLoop { None } else { since },
+            exit_code: end.exit.as_ref().and_then(|exit| exit.exit_code),
+            reason: end.exit.as_ref().map_or(Sym::NONE, |exit| exit.reason),
+            container: end.exit.as_ref().map_or(Sym::NONE, |exit| exit.container),
+        });
+    }
+}
+
+/// A workload without a single pod: held back, or refused.
+fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
+    let Root::Workload(root) = run.root else { return None };
+    let workload = world.workloads.get(root as usize)?;
+    let wants_none = workload.body.as_ref().is_some_and(|body| body.replicas == Some(0));
+    let completed = world.says(root, "k8s.workload.completed");
+    if wants_none || completed {
+        return None;
+    }
+    let first = world.facts.iter().find(|fact| fact.workload == root).map(|fact| fact.time);
+    Some(Death {
+        run: number,
+        attempt: 1,
+        pod: NO,
+        state: "never_created",
+        mode: Mode::None,
+        time: workload.created.or(first)?,
+        until: None,
+        since: None,
+        exit_code: None,
+        reason: Sym::NONE,
+        container: Sym::NONE,
+    })
+}
+
+/// How a run stands at the end of what was seen.
+#[must_use]
+pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
+    if let Root::Workload(root) = run.root {
+        if world.says(root, "k8s.workload.completed") {
+            return RunState::Completed;
+        }
+        if world.says(root, "k8s.workload.failed") {
+            return RunState::Failed;
+        }
+        if world.workloads.get(root as usize).is_some_and(|one| one.gone.is_some()) {
+            return RunState::Deleted;
+        }
+    }
+    let Some(last) = run.attempts.last() else { return RunState::Pending };
+    let states: Vec<State> = last.pods.iter().filter_map(|pod| ends.get(*pod as usize)).map(|end| end.state).collect();
+    let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
+    if any(&[State::Died, State::CrashLoop]) {
+        RunState::Failed
+    } else if any(&[State::NeverScheduled, State::StuckStarting]) {
+        RunState::Pending
+    } else if !states.is_empty() && states.iter().all(|state| *state == State::Completed) {
+        RunState::Completed
+    } else {
+        RunState::Running
+    }
+}

@@ -1,0 +1,212 @@
+//! Ties: which facts touch which death, through which entity, how long before.
+//!
+//! The tenure join, done once. A fact about a machine counts for a pod only
+//! while the pod was on it; a state counts from its beginning to its end.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use crate::death::Death;
+use crate::resolve::{Root, Run};
+use crate::symbols::Sym;
+use crate::world::{Fact, NO, Pod, World};
+
+/// How long after a death its records still arrive: a node is called silent
+/// 50 s after it fell silent, its pods are evicted 300 s later.
+const ECHO: Nanos = 600 * SECOND;
+
+/// States of a node, and the signals that end them.
+const STATES: [(&str, &str); 10] = [
+    ("k8s.node.not_ready", "k8s.node.ready"),
+    ("k8s.node.silent", "k8s.node.ready"),
+    ("k8s.node.unreachable", "k8s.node.ready"),
+    ("k8s.node.cordoned", "k8s.node.uncordoned"),
+    ("k8s.node.network_unavailable", ""),
+    ("k8s.node.pressure.", ""),
+    ("maintenance.", ""),
+    ("upgrade.", "upgrade.done"),
+    ("gpu.", ""),
+    ("nic.", ""),
+];
+
+/// One fact that touches one death.
+#[derive(Clone, Copy, Debug)]
+pub struct Tie {
+    /// Number of the death.
+    pub death: usize,
+    /// Number of the fact in the world.
+    pub fact: usize,
+    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim` or `cluster`.
+    pub via: &'static str,
+    /// Seconds from the fact to the death; negative for a fact after it.
+    pub lag_s: f64,
+}
+
+/// Facts by the entities they are about.
+struct Index {
+    pod: HashMap<u32, Vec<usize>>,
+    named: HashMap<u32, Vec<usize>>,
+    node: HashMap<Sym, Vec<usize>>,
+    workload: HashMap<u32, Vec<usize>>,
+    cluster: Vec<usize>,
+}
+
+/// All ties of some deaths, in order of (death, fact, via).
+#[must_use]
+pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
+    let index = index(world);
+    let claims = claims(world);
+    let children = children(world);
+    let mut found = Vec::new();
+    for (number, death) in deaths.iter().enumerate() {
+        let mut touch = |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
+            for fact in facts.into_iter().flatten() {
+                if let Some(one) = world.facts.get(*fact).filter(|one| counts(one)) {
+                    found.push(Tie { death: number, fact: *fact, via, lag_s: lag(one.time, death.time) });
+                }
+            }
+        };
+        let own = |fact: &Fact| in_life(fact, death);
+        if let Some(pod) = world.pods.get(death.pod as usize) {
+            touch(index.pod.get(&death.pod), "pod", &own);
+            touch(index.named.get(&death.pod), "named", &own);
+            if pod.node.is_some() {
+                let closed = Closed { world, facts: index.node.get(&pod.node) };
+                touch(index.node.get(&pod.node), "node", &|fact| in_tenure(fact, pod, death, &closed));
+            }
+            for claim in pod.body.iter().flat_map(|body| &body.claims) {
+                let claim = claims.get(&(world.name(pod.namespace), claim.as_str()));
+                touch(claim.and_then(|claim| index.workload.get(claim)), "claim", &|fact| fact.time.lo <= death.time.hi.saturating_add(ECHO));
+            }
+            if death.state == "never_scheduled" {
+                touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
+            }
+        }
+        for workload in chain(world, runs, death) {
+            let own = index.workload.get(&workload);
+            touch(own, "workload", &|fact| around(fact, death));
+            for child in children.get(&workload).into_iter().flatten() {
+                touch(index.workload.get(child), "workload", &|fact| around(fact, death));
+            }
+        }
+    }
+    found.sort_by(|a, b| (a.death, a.fact, a.via).cmp(&(b.death, b.fact, b.via)));
+    found.dedup_by(|a, b| (a.death, a.fact, a.via) == (b.death, b.fact, b.via));
+    found
+}
+
+fn index(world: &World) -> Index {
+    let mut index =
+        Index { pod: HashMap::new(), named: HashMap::new(), node: HashMap::new(), workload: HashMap::new(), cluster: Vec::new() };
+    for (number, fact) in world.facts.iter().enumerate() {
+        if fact.other != NO {
+            index.named.entry(fact.other).or_default().push(number);
+        }
+        if fact.pod != NO {
+            index.pod.entry(fact.pod).or_default().push(number);
+        } else if fact.workload != NO {
+            index.workload.entry(fact.workload).or_default().push(number);
+        } else if fact.node.is_some() {
+            index.node.entry(fact.node).or_default().push(number);
+        } else {
+            index.cluster.push(number);
+        }
+    }
+    index
+}
+
+fn claims(world: &World) -> HashMap<(&str, &str), u32> {
+    let is_claim = |kind: Sym| world.name(kind) == "PersistentVolumeClaim";
+    let number = |index: usize| u32::try_from(index).unwrap_or(NO);
+    world
+        .workloads
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| is_claim(one.kind))
+        .map(|(index, one)| ((world.name(one.namespace), world.name(one.name)), number(index)))
+        .collect()
+}
+
+/// Kueue's Workload objects are owned by the job they admit, not its owners.
+fn children(world: &World) -> HashMap<u32, Vec<u32>> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (index, one) in world.workloads.iter().enumerate() {
+        if one.owner != NO && world.name(one.kind) == "Workload" {
+            children.entry(one.owner).or_default().push(u32::try_from(index).unwrap_or(NO));
+        }
+    }
+    children
+}
+
+/// The workloads above a pod, or the root of a run that never got one.
+fn chain(world: &World, runs: &[Run], death: &Death) -> Vec<u32> {
+    let first = match world.pods.get(death.pod as usize) {
+        Some(pod) => pod.owner,
+        None => match runs.get(death.run).map(|run| run.root) {
+            Some(Root::Workload(root)) => root,
+            _ => NO,
+        },
+    };
+    let up = |number: &u32| world.workloads.get(*number as usize).map(|one| one.owner).filter(|owner| *owner != NO);
+    std::iter::successors(Some(first).filter(|owner| *owner != NO), up).take(16).collect()
+}
+
+/// Seconds from the fact to the death; zero where their uncertainties overlap.
+fn lag(fact: Stamp, death: Stamp) -> f64 {
+    if fact.overlaps(death) {
+        return 0.0;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "seconds for rules of thumb")]
+    let seconds = death.lo.saturating_sub(fact.lo) as f64 / SECOND as f64;
+    seconds
+}
+
+/// A fact about the pod itself: between the end before and this one's echo.
+fn in_life(fact: &Fact, death: &Death) -> bool {
+    let after_last = death.since.is_none_or(|since| fact.time.hi > since.hi || fact.time == Stamp::OPEN);
+    let before_next = death.until.is_none_or(|until| fact.time.lo <= until.hi.saturating_add(5 * SECOND));
+    after_last && before_next
+}
+
+/// A fact about the workload: not long after the death.
+fn around(fact: &Fact, death: &Death) -> bool {
+    let before_next = death.until.is_none_or(|until| fact.time.lo <= until.hi);
+    before_next && (death.mode == crate::life::Mode::None || fact.time.lo <= death.time.hi.saturating_add(ECHO))
+}
+
+/// A fact about no entity, while the pod waited.
+fn near(fact: &Fact, death: &Death) -> bool {
+    fact.time.hi.saturating_add(ECHO) >= death.time.lo
+}
+
+/// Facts of one node, to see whether a state had ended.
+struct Closed<'a> {
+    world: &'a World,
+    facts: Option<&'a Vec<usize>>,
+}
+
+impl Closed<'_> {
+    /// Whether the state that a fact began had ended before a time.
+    fn before(&self, fact: &Fact, at: Nanos) -> bool {
+        let signal = self.world.name(fact.signal);
+        let Some((_, closer)) = STATES.iter().find(|(state, _)| signal.starts_with(state)) else { return true };
+        !closer.is_empty()
+            && self.facts.into_iter().flatten().filter_map(|number| self.world.facts.get(*number)).any(|other| {
+                self.world.name(other.signal).starts_with(closer) && other.time.lo >= fact.time.lo && other.time.hi <= at
+            })
+    }
+}
+
+/// A fact about the machine: a point falls inside the pod's stay on it, a state
+/// overlaps the stay, and both may be told somewhat late.
+fn in_tenure(fact: &Fact, pod: &Pod, death: &Death, closed: &Closed<'_>) -> bool {
+    let begin = pod.bound.or(pod.created).map(|stamp| stamp.lo).or(pod.begin()).unwrap_or(Nanos::MIN);
+    let begin = death.since.map_or(begin, |since| since.lo.max(begin));
+    let end = death.until.unwrap_or(death.time).hi;
+    let told_until = if death.mode == crate::life::Mode::None { Nanos::MAX } else { end.saturating_add(ECHO) };
+    if fact.time.lo > told_until {
+        return false;
+    }
+    fact.time.hi > begin || fact.end.is_some_and(|end| end.hi > begin) || !closed.before(fact, begin)
+}

@@ -1,0 +1,180 @@
+//! The timeline of some runs: every fact about their pods and workloads, and
+//! what their machines told while they were there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whathappened_connectors::event::{Event, EventId};
+use whathappened_connectors::time::{Nanos, SECOND};
+
+use crate::evidence::SpillError;
+use crate::resolve::{Root, Run};
+use crate::world::{NO, World};
+
+/// How long after its end facts about a pod's machine still belong to its story.
+const ECHO: Nanos = 60 * SECOND;
+
+/// One fact of the timeline, or several that say the same.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The first of them, whole.
+    pub event: Event,
+    /// Connectors that witnessed it.
+    pub seen_by: Vec<String>,
+    /// `pod`, `container`, `node`, `workload`, `log` or `other`.
+    pub lane: &'static str,
+    /// What it is about, by name.
+    pub entity: String,
+    /// What it says.
+    pub text: String,
+    /// `info`, `warning` or `error`.
+    pub weight: &'static str,
+    /// How many facts or occurrences it stands for.
+    pub count: u64,
+    /// When the last of them was.
+    pub end: Option<Nanos>,
+    /// All of them.
+    pub ids: Vec<EventId>,
+}
+
+/// The timeline of some runs, in order of (time, entity, id). `wanted` facts are kept whatever they are.
+///
+/// # Errors
+/// When facts cannot be read back.
+pub fn timeline(world: &World, runs: &[&Run], wanted: &BTreeSet<EventId>) -> Result<Vec<Entry>, SpillError> {
+    let pods: BTreeSet<u32> = runs.iter().flat_map(|run| run.pods.iter().copied()).collect();
+    let mut workloads: BTreeSet<u32> = BTreeSet::new();
+    let mut stays: BTreeMap<&str, Vec<(Nanos, Nanos)>> = BTreeMap::new();
+    for run in runs {
+        if let Root::Workload(root) = run.root {
+            workloads.insert(root);
+        }
+    }
+    for pod in pods.iter().filter_map(|pod| world.pods.get(*pod as usize)) {
+        let mut owner = pod.owner;
+        while owner != NO && workloads.insert(owner) {
+            owner = world.workloads.get(owner as usize).map_or(NO, |one| one.owner);
+        }
+        if pod.node.is_some() {
+            let from = pod.bound.or(pod.created).map(|stamp| stamp.lo).or(pod.begin()).unwrap_or(Nanos::MIN);
+            let to = pod.gone.or(pod.ended).map(|stamp| stamp.hi).or(pod.seen.map(|(_, last)| last)).unwrap_or(Nanos::MAX);
+            stays.entry(world.name(pod.node)).or_default().push((from, to.saturating_add(ECHO)));
+        }
+    }
+    let names: BTreeSet<(&str, &str)> = workloads
+        .iter()
+        .filter_map(|one| world.workloads.get(*one as usize))
+        .map(|one| (world.name(one.namespace), world.name(one.name)))
+        .collect();
+
+    let mut entries = Vec::new();
+    for (number, row) in world.evidence.rows().iter().enumerate() {
+        let pod = world.pod_of_row.get(number).copied().unwrap_or(NO);
+        let of_pod = pods.contains(&pod);
+        let of_workload = || row.workload.is_some() && names.contains(&(world.name(row.namespace), world.name(row.workload)));
+        let of_node = || {
+            row.tells
+                && !row.pod.is_some()
+                && !row.workload.is_some()
+                && stays.get(world.name(row.node)).is_some_and(|stays| {
+                    stays.iter().any(|(from, to)| row.time.lo <= *to && row.last() >= *from)
+                })
+        };
+        if !(of_pod || of_workload() || of_node() || wanted.contains(&row.id)) {
+            continue;
+        }
+        let event = world.evidence.event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;
+        if wanted.contains(&event.id) || !is_noise(&event) {
+            let seen_by = row.seen_by().map(|kind| kind.as_str().to_owned()).collect();
+            entries.push(entry(event, seen_by));
+        }
+    }
+    entries.sort_by(|a, b| (a.event.time, &a.entity, &a.text, a.event.id).cmp(&(b.event.time, &b.entity, &b.text, b.event.id)));
+    Ok(collapsed(entries, wanted))
+}
+
+/// What other facts say better: phases and readiness follow from container
+/// states, and a plain log line belongs to the log.
+fn is_noise(event: &Event) -> bool {
+    match event.fact.as_str() {
+        "log.line" => event.signals.is_empty(),
+        "k8s.pod.phase" | "k8s.pod.bound" | "k8s.container.started" | "k8s.pod.deleted" => true,
+        "k8s.pod.condition" => event.attribute("condition") == Some("Ready"),
+        "k8s.event" => matches!(event.reason.as_deref(), Some("Pulled" | "Created" | "SuccessfulCreate" | "Pulling")) && event.severity.as_deref() != Some("Warning"),
+        "k8s.audit.bind" => true,
+        _ => false,
+    }
+}
+
+fn entry(event: Event, seen_by: Vec<String>) -> Entry {
+    let names = &event.entities;
+    let (lane, entity) = if event.fact == "log.line" {
+        ("log", names.pod.clone().or_else(|| names.node.clone()))
+    } else if event.fact.starts_with("k8s.container.") {
+        ("container", names.pod.clone())
+    } else if names.pod.is_some() {
+        ("pod", names.pod.clone())
+    } else if let Some(workload) = &names.workload {
+        ("workload", Some(workload.clone()))
+    } else if names.node.is_some() {
+        ("node", names.node.clone())
+    } else {
+        ("other", None)
+    };
+    let text = crate::words::say(&event);
+    let weight = weight(&event);
+    let end = event.end.map(|end| end.lo);
+    Entry {
+        lane,
+        entity: entity.unwrap_or_default(),
+        text,
+        weight,
+        count: event.count.unwrap_or(1).max(1),
+        end,
+        ids: vec![event.id],
+        seen_by,
+        event,
+    }
+}
+
+fn weight(event: &Event) -> &'static str {
+    let has = |stems: &[&str]| event.signals.iter().any(|signal| stems.iter().any(|stem| signal.starts_with(stem)));
+    let failed = event.exit_code.is_some_and(|code| code != 0);
+    if failed
+        || has(&[
+            "k8s.container.oom_killed", "k8s.pod.preempted", "k8s.pod.evicted", "k8s.node.not_ready", "k8s.node.silent",
+            "k8s.workload.failed", "k8s.workload.backoff", "k8s.workload.deadline", "log.traceback", "log.exception",
+            "log.cuda", "k8s.pod.deleted_by_user", "k8s.node.rebooted", "k8s.gpu", "gpu.", "k8s.pod.node_",
+        ])
+    {
+        "error"
+    } else if event.severity.as_deref() == Some("Warning") || has(&["k8s.node.", "nccl.", "log.", "k8s.pod.unschedulable"]) {
+        "warning"
+    } else {
+        "info"
+    }
+}
+
+/// Neighbours that say the same of the same entity become one line.
+fn collapsed(entries: Vec<Entry>, wanted: &BTreeSet<EventId>) -> Vec<Entry> {
+    let mut lines: Vec<Entry> = Vec::new();
+    let mut last_of: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for entry in entries {
+        let key = (entry.entity.clone(), entry.text.clone());
+        let known = last_of.get(&key).copied();
+        match known.and_then(|index| lines.get_mut(index)) {
+            Some(line) if !wanted.contains(&entry.event.id) => {
+                line.count += entry.count;
+                line.end = line.end.max(entry.end).max(Some(entry.event.time.lo));
+                line.ids.extend(entry.ids);
+                line.seen_by.extend(entry.seen_by);
+                line.seen_by.sort();
+                line.seen_by.dedup();
+            }
+            _ => {
+                last_of.insert(key, lines.len());
+                lines.push(entry);
+            }
+        }
+    }
+    lines
+}

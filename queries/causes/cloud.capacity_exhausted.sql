@@ -1,0 +1,15 @@
+-- cause: cloud.capacity_exhausted
+-- title: The cloud has no such machines left
+-- rank: 34
+-- level: supported
+-- needs: autoscaler.scale_up.stockout
+-- summary: {pod} waits for machines that the cloud does not have: {message}
+-- advice: Try another zone, region or machine type, or reserve capacity.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
+WHERE u.signal IN ('autoscaler.scale_up.stockout') AND u.via IN ('pod', 'cluster') AND u.state = 'never_scheduled' AND lag_s BETWEEN -86400 AND 900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('autoscaler.scale_up.stockout') AND via = 'pod' AND state = 'never_scheduled' AND lag_s BETWEEN -86400 AND 900

@@ -1,0 +1,27 @@
+-- cause: cloud.instance_terminated
+-- title: Its machine was terminated
+-- rank: 85
+-- level: supported
+-- needs: cloud.instance_terminating, k8s.node.gone_in_cloud, k8s.node.vm_stopped
+-- needs: k8s.node.deleted_by_cloud, k8s.pod.evicted.podgc
+-- overturned_by: aws: who terminated the instance
+-- overturned_by: gcp: who terminated the instance
+-- overturned_by: azure: who terminated the instance
+-- summary: The machine under {node} was terminated or stopped; {pod} was on it.
+-- advice: The cloud's activity log says who terminated it.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
+                   'k8s.node.deleted_by_cloud')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+UNION ALL
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+WHERE u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
+                   'k8s.node.deleted_by_cloud')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.pod.evicted.podgc' AND via = 'pod' AND mode IN ('killed', 'lost')

@@ -1,0 +1,15 @@
+-- cause: cloud.spot_reclaimed
+-- title: The cloud took a spot machine back
+-- rank: 98
+-- level: supported
+-- needs: cloud.spot_reclaimed, cloud.capacity_reclaimed
+-- summary: The cloud reclaimed {node}, a spot or borrowed machine; {pod} was on it.
+-- advice: Use on-demand or reserved capacity for runs that cannot restart cheaply, or checkpoint more often.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+UNION ALL
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900

@@ -1,0 +1,16 @@
+-- cause: code.deadline
+-- title: Ran past its deadline
+-- rank: 55
+-- level: supported
+-- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
+-- summary: {workload} ran longer than its deadline allows and was stopped.
+-- advice: Raise activeDeadlineSeconds (or the queue's run-time limit), or checkpoint before it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
+  AND (mode IN ('killed', 'lost') OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created'))
+  AND lag_s BETWEEN -120 AND 120
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'

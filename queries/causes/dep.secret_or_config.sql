@@ -1,0 +1,14 @@
+-- cause: dep.secret_or_config
+-- title: A secret or config map is missing
+-- rank: 26
+-- level: established
+-- needs: k8s.container.config_error, k8s.workload.create_failed.config
+-- summary: {pod} could not start: {message}
+-- advice: Create the object named, or correct the name in the spec.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'k8s.container.config_error' AND via = 'pod' AND state IN ('stuck_starting', 'crash_loop')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'k8s.workload.create_failed.config' AND via = 'workload' AND state = 'never_created'

@@ -1,0 +1,30 @@
+-- cause: dep.volume
+-- title: A volume cannot be mounted
+-- rank: 27
+-- level: established
+-- needs: k8s.pod.volume_failed*, k8s.pod.unschedulable.volume, k8s.pvc.failed, k8s.pvc.lost
+-- needs: k8s.pvc.pending
+-- summary: {pod} could not start: {message}
+-- advice: Check the volume claim, its storage class, and which node still holds the volume.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal LIKE 'k8s.pod.volume_failed%' AND via = 'pod' AND state = 'stuck_starting'
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.pod.unschedulable.volume' AND via = 'pod' AND state = 'never_scheduled'
+UNION ALL
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
+WHERE u.signal IN ('k8s.pvc.failed', 'k8s.pvc.lost') AND u.via = 'claim'
+  AND u.state IN ('never_scheduled', 'stuck_starting')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('k8s.pvc.failed', 'k8s.pvc.lost') AND via = 'claim'
+  AND state IN ('never_scheduled', 'stuck_starting')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.pvc.pending' AND via = 'claim' AND state IN ('never_scheduled', 'stuck_starting')

@@ -1,0 +1,19 @@
+-- cause: hw.nic
+-- title: A network card or its link failed
+-- rank: 81
+-- level: supported
+-- needs: nic.error
+-- overturned_by: prometheus: what DCGM measured
+-- overturned_by: kernel: the Xid line
+-- summary: A network link of {node} failed under {pod}: {message}
+-- advice: Drain the node; check cable, transceiver and switch port.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('nic.error') AND via IN ('node', 'pod')
+  AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
+  AND lag_s BETWEEN -120 AND 900
+UNION ALL
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('nic.error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

@@ -1,0 +1,17 @@
+-- cause: node.driver
+-- title: The GPU driver or device plugin failed
+-- rank: 53
+-- level: supported
+-- needs: k8s.pod.admission_failed.device, k8s.container.cannot_run.device
+-- needs: gpu.device_plugin_unhealthy, gpu.driver_error
+-- summary: The GPU driver or device plugin on {node} failed {pod}: {message}
+-- advice: Drain the node, restart the device plugin, check the driver.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('k8s.pod.admission_failed.device', 'k8s.container.cannot_run.device') AND via = 'pod'
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via = 'node'
+  AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting') AND lag_s BETWEEN -60 AND 900
+  AND COALESCE(exit_code, 1) <> 0

@@ -1,0 +1,32 @@
+-- cause: node.not_ready
+-- title: Its node stopped answering
+-- rank: 58
+-- level: established
+-- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
+-- overturned_by: kubernetes_audit: whether somebody stopped the node
+-- overturned_by: kernel: why the machine fell silent
+-- summary: {node} stopped answering; {pod} was on it.
+-- advice: Look at the machine: its console, BMC and kernel log tell why it fell silent; keep it out of the pool until then.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal = 'k8s.pod.evicted.taint'
+  AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.pod.evicted.taint' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND via = 'node' AND mode = 'lost'
+  AND lag_s BETWEEN -60 AND 3600
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.node.unreachable' AND via = 'node' AND mode IN ('killed', 'lost')
+  AND lag_s BETWEEN -600 AND 900

@@ -1,0 +1,22 @@
+-- cause: node.runtime
+-- title: The container runtime of its node failed
+-- rank: 52
+-- level: supported
+-- needs: k8s.node.runtime, k8s.container.cannot_run.runtime
+-- summary: The container runtime on {node} failed under {pod}: {message}
+-- advice: Restart containerd or the node; look at its journal.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'k8s.container.cannot_run.runtime' AND via = 'pod'
+  AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting')
+UNION ALL
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+  AND u.lag_s BETWEEN -900 AND 600
+UNION ALL
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+  AND u.lag_s BETWEEN -900 AND 600

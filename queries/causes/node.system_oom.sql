@@ -1,0 +1,16 @@
+-- cause: node.system_oom
+-- title: The node itself ran out of memory
+-- rank: 78
+-- level: supported
+-- needs: k8s.node.system_oom
+-- summary: {node} ran out of memory as a whole; the kernel killed {pod}.
+-- advice: Something on the node used more than its request; set requests and limits, and leave room for the system.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')
+  AND m.lag_s BETWEEN -1 AND 1
+WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 60
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60

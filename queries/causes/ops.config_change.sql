@@ -1,0 +1,17 @@
+-- cause: ops.config_change
+-- title: Replaced after a change of its spec
+-- rank: 45
+-- level: supported
+-- needs: k8s.workload.spec_changed, k8s.workload.scaled, k8s.workload.suspended
+-- needs: k8s.workload.updated_by_user, k8s.container.changed_killed
+-- overturned_by: kubernetes_audit: who asked for it
+-- summary: {workload} was changed{by}, and its pods were stopped for it.
+-- advice: Compare the spec before and after the change.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
+  AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -2 AND 120
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.container.changed_killed' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')

@@ -1,0 +1,34 @@
+-- cause: ops.manual_delete
+-- title: Deleted
+-- rank: 65
+-- level: established
+-- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
+-- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
+-- overturned_by: kubernetes_audit: who asked for it
+-- summary: {pod} was deleted{by}.
+-- advice: Ask whoever deleted it; nothing points to a fault.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
+  AND (mode IN ('killed', 'lost') OR state = 'never_created') AND lag_s BETWEEN -5 AND 600
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.node.deleted_by_user' AND via = 'node' AND mode IN ('killed', 'lost')
+  AND lag_s BETWEEN -5 AND 900
+UNION ALL
+-- Deleted, and no record says by whom: unless its own controller is known to have done it.
+SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties d
+LEFT JOIN ties other ON other.death = d.death
+  AND ((other.via = 'named' AND other.signal = 'k8s.workload.pod_deleted')
+    OR (other.via = 'pod' AND (other.signal LIKE 'k8s.pod.evicted%' OR other.signal LIKE 'k8s.pod.preempted%'
+      OR other.signal LIKE 'k8s.pod.deleted_by_%' OR other.signal LIKE 'k8s.pod.node_%'
+      OR other.signal LIKE 'autoscaler.%' OR other.signal LIKE 'kueue.%'
+      OR other.signal IN ('k8s.pod.deadline', 'k8s.container.liveness_killed'))))
+WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'
+  AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND other.fact IS NULL

@@ -1,0 +1,35 @@
+-- cause: ops.node_drained
+-- title: Its node was drained
+-- rank: 70
+-- level: established
+-- needs: k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
+-- overturned_by: kubernetes_audit: who asked for it
+-- summary: {pod} was evicted from {node}, which was being drained{by}.
+-- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator', 'k8s.pod.evicted_by_other',
+                 'k8s.pod.evicted_by_controller')
+  AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.pod.evicted.api' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+-- The eviction's own record and the condition it left are one act: the record names who.
+SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties e
+JOIN ties who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
+UNION ALL
+-- A drain that deletes instead of evicting: one actor cordons the node, then deletes the pod.
+SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties d
+JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.actor = d.actor
+  AND c.signal = 'k8s.node.cordoned_by_user' AND d.time - c.time BETWEEN 0 AND 900000000000
+WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM ties
+WHERE signal LIKE 'k8s.node.cordoned%' AND via = 'node' AND mode IN ('killed', 'lost')
+  AND lag_s BETWEEN -5 AND 3900

@@ -1,0 +1,12 @@
+-- cause: sched.preempted
+-- title: Preempted by a pod of higher priority
+-- rank: 60
+-- level: established
+-- needs: k8s.pod.preempted, k8s.pod.evicted.kubelet_preempted
+-- overturned_by: kubernetes_audit: who asked for it
+-- summary: {pod} was preempted on {node} to make room for {other}.
+-- advice: Give the job a higher priority class, or run it where no higher priority can claim its nodes; it can be resubmitted as it is.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.pod.preempted', 'k8s.pod.evicted.kubelet_preempted')
+  AND via = 'pod' AND mode IN ('killed', 'lost')

@@ -1,0 +1,16 @@
+-- cause: sched.quota
+-- title: No quota for its pods
+-- rank: 35
+-- level: established
+-- needs: k8s.quota.exceeded, kueue.pending
+-- summary: {workload} could not get its pods: {message}
+-- advice: Free quota in the namespace or queue, or ask for less.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.quota.exceeded' AND via = 'workload'
+  AND state IN ('never_created', 'never_scheduled')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'kueue.pending' AND via = 'workload'
+  AND state IN ('never_created', 'never_scheduled')

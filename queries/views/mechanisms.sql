@@ -1,0 +1,13 @@
+-- How something further upstream reaches a pod: draining, evicting, deleting, shutting down.
+-- A rule for an upstream cause links its record to these; each of them leads on to the death
+-- by the rule of its own.
+SELECT death, fact, time, signal
+FROM ties
+WHERE signal LIKE 'k8s.pod.evicted%'
+   OR signal LIKE 'k8s.pod.deleted_by_%'
+   OR signal LIKE 'k8s.node.cordoned%'
+   OR signal LIKE 'k8s.node.deleted%'
+   OR signal IN ('autoscaler.scale_down', 'cloud.instance_terminating', 'k8s.node.drained',
+                 'k8s.node.gone_in_cloud', 'k8s.node.not_ready', 'k8s.node.rebooted',
+                 'k8s.node.shutdown', 'k8s.node.silent', 'k8s.node.vm_stopped',
+                 'k8s.pod.deletion_requested', 'k8s.pod.node_shutdown')

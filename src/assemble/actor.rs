@@ -1,0 +1,62 @@
+//! Who did it.
+
+use whathappened_core::resolve::{Root, Run};
+use whathappened_core::world::World;
+
+use crate::answer::Actor;
+
+/// Labels that name whose experiment it is.
+const OWNERS: [&str; 6] = ["owner", "user", "username", "determined.ai/user", "created-by", "submitter"];
+
+/// An actor from the name a record has, and whether it is the run's own owner.
+pub(super) fn actor(world: &World, run: &Run, name: &str) -> Actor {
+    let kind = kind(name);
+    Actor { name: name.to_owned(), kind: kind.to_owned(), is_owner: kind == "user" && is_owner(world, run, name) }
+}
+
+fn kind(name: &str) -> &'static str {
+    let last = name.rsplit(':').next().unwrap_or(name);
+    if last.contains("autoscaler") || last.contains("karpenter") {
+        "autoscaler"
+    } else if name.starts_with("system:node:") || name == "kubelet" {
+        "kubelet"
+    } else if last.ends_with("scheduler") {
+        "scheduler"
+    } else if name.starts_with("system:serviceaccount:") || last.ends_with("-controller") || last.ends_with("-collector") {
+        "controller"
+    } else if name == "kernel-monitor" || name == "kernel" {
+        "kernel"
+    } else if name.starts_with("system:") {
+        "component"
+    } else {
+        "user"
+    }
+}
+
+/// Who made the run, as the audit log or its labels say.
+pub(super) fn owner(world: &World, run: &Run) -> Option<String> {
+    if let Root::Workload(root) = run.root
+        && let Some(workload) = world.workloads.get(root as usize)
+        && workload.made_by.is_some()
+        && kind(world.name(workload.made_by)) == "user"
+    {
+        return Some(world.name(workload.made_by).to_owned());
+    }
+    labelled(world, run)
+}
+
+fn labelled(world: &World, run: &Run) -> Option<String> {
+    let root = match run.root {
+        Root::Workload(root) => world.workloads.get(root as usize).and_then(|one| one.body.as_ref()),
+        Root::Pod(_) => None,
+    };
+    let pods = run.pods.iter().filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref());
+    root.into_iter().chain(pods).find_map(|body| OWNERS.iter().find_map(|key| body.labels.get(*key).cloned()))
+}
+
+fn is_owner(world: &World, run: &Run, name: &str) -> bool {
+    // Labels cannot hold an `@`, so the part before it must do.
+    let local = |name: &str| name.split('@').next().unwrap_or(name).to_lowercase();
+    owner(world, run).is_some_and(|owner| owner == name || local(&owner) == local(name))
+        || labelled(world, run).is_some_and(|owner| local(&owner) == local(name))
+}

@@ -1,0 +1,297 @@
+//! The whole answer to one question.
+
+use std::collections::BTreeSet;
+
+use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_core::death::RunState;
+use whathappened_core::resolve::{Matched, Name, resolve};
+use whathappened_core::timeline::{Entry, timeline};
+
+use super::incident::Teller;
+use super::run::run as tell_run;
+use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, TimelineRow};
+use crate::case::Case;
+use crate::error::Error;
+use crate::explain::gang::Finding;
+use crate::explain::{Verdict, explain};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// The name, as typed.
+    pub name: String,
+    /// Only this run, by id.
+    pub run: Option<String>,
+    /// Only incidents that touch this pod.
+    pub pod: Option<String>,
+    /// Only what happened at or after this time.
+    pub since: Option<Nanos>,
+    /// Only what happened before this time.
+    pub until: Option<Nanos>,
+    /// The moment to speak from.
+    pub at: Option<Nanos>,
+}
+
+/// Answers what happened to one experiment.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the nearest names, or a rule that fails.
+pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
+    let name = Name::parse(&question.name);
+    if name.is_everything() {
+        return everything(case, question).await;
+    }
+    let mut matched = resolve(&case.world, &case.runs, &name);
+    if matched.runs.is_empty() {
+        return Err(Error::UnknownName { name: question.name.clone(), nearest: matched.nearest });
+    }
+    if let Some(id) = &question.run {
+        matched.runs.retain(|number| case.runs.get(*number).is_some_and(|run| run.id(&case.world).starts_with(id.as_str())));
+        if matched.runs.is_empty() {
+            return Err(Error::UnknownRun { run: id.clone(), name: question.name.clone() });
+        }
+    }
+    let verdict = explain(&case.world, &case.runs, &matched.runs, &case.ends, &case.rules.causes, &case.coverage).await?;
+    let pods = asked_pods(case, &matched, question);
+    let incidents = incidents(case, &verdict, &matched, &pods, question)?;
+    let timeline = lines(case, &matched, &pods, &incidents, question)?;
+    Ok(Answer {
+        experiment: Some(question.name.clone()),
+        matched_by: Some(matched.how.clone()),
+        runs: runs(case, &verdict, &matched.runs),
+        notes: notes(&matched),
+        incidents,
+        timeline,
+        ..blank(case, question)
+    })
+}
+
+/// Answers what happened to everything in the input.
+///
+/// # Errors
+/// When a rule fails.
+pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
+    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    let verdict = explain(&case.world, &case.runs, &chosen, &case.ends, &case.rules.causes, &case.coverage).await?;
+    let teller = Teller { case, verdict: &verdict };
+    let mut incidents = Vec::new();
+    for finding in verdict.findings.iter().filter(|finding| !finding.recovered) {
+        incidents.push(teller.tell(finding, "main")?);
+    }
+    incidents.retain(|incident| inside(incident.time.as_deref(), question));
+    incidents.sort_by(|a, b| (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt)));
+    let hurt: BTreeSet<&str> = incidents.iter().filter_map(|incident| incident.run_id.as_deref()).collect();
+    let mut told = runs(case, &verdict, &chosen);
+    told.retain(|run| hurt.contains(run.id.as_str()));
+    Ok(Answer { runs: told, incidents, ..blank(case, question) })
+}
+
+fn blank(case: &Case, question: &Question) -> Answer {
+    Answer {
+        schema: SCHEMA,
+        experiment: None,
+        matched_by: None,
+        now: question.at.or(case.world.now).map(rfc3339),
+        ruleset: case.rules.version.clone(),
+        runs: Vec::new(),
+        incidents: Vec::new(),
+        coverage: case.coverage.iter().map(coverage_row).collect(),
+        timeline: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crate::answer::Run> {
+    chosen
+        .iter()
+        .filter_map(|number| {
+            let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
+            Some(tell_run(&case.world, &case.ends, case.runs.get(*number)?, state))
+        })
+        .collect()
+}
+
+fn notes(matched: &Matched) -> Vec<String> {
+    if matched.others.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> =
+        matched.others.iter().map(|other| format!("{}/{}/{}", other.kind, other.namespace, other.name)).collect();
+    vec![format!("The name is also borne elsewhere; ask for these by kind/namespace/name: {}", names.join(", "))]
+}
+
+/// Pods that were asked for by name, by the question or its option.
+fn asked_pods(case: &Case, matched: &Matched, question: &Question) -> BTreeSet<u32> {
+    let mut pods: BTreeSet<u32> = matched.pods.iter().copied().collect();
+    if let Some(wanted) = &question.pod {
+        let of_runs = matched.runs.iter().filter_map(|number| case.runs.get(*number)).flat_map(|run| run.pods.iter().copied());
+        pods = of_runs
+            .filter(|pod| case.world.pods.get(*pod as usize).is_some_and(|pod| case.world.name(pod.name) == wanted))
+            .collect();
+    }
+    pods
+}
+
+fn incidents(
+    case: &Case,
+    verdict: &Verdict,
+    matched: &Matched,
+    pods: &BTreeSet<u32>,
+    question: &Question,
+) -> Result<Vec<Incident>, Error> {
+    let teller = Teller { case, verdict };
+    let newest = matched.runs.first().copied();
+    let touches = |finding: &&Finding| {
+        pods.is_empty()
+            || finding.victims.iter().chain(&finding.collateral).any(|death| verdict.deaths.get(*death).is_some_and(|death| pods.contains(&death.pod)))
+    };
+    // Newest run first; in it what ended it, then what it survived, newest first.
+    let order = |finding: &&Finding| {
+        let place = matched.runs.iter().position(|run| *run == finding.run);
+        let death = finding.first.first().and_then(|death| verdict.deaths.get(*death));
+        let newest_first = finding.attempt;
+        (place, finding.recovered, std::cmp::Reverse(newest_first), death.map(|death| (death.time, death.pod)))
+    };
+    let mut chosen: Vec<&Finding> = verdict.findings.iter().filter(touches).collect();
+    chosen.sort_by_key(order);
+    let mut told = Vec::new();
+    let mut led = false;
+    for finding in chosen {
+        let role = match (Some(finding.run) == newest, finding.recovered) {
+            (true, false) if !led => {
+                led = true;
+                "main"
+            }
+            (true, false) => "also",
+            (true, true) => "recovered",
+            (false, _) => "earlier",
+        };
+        let incident = teller.tell(finding, role)?;
+        if inside(incident.time.as_deref(), question) || role == "main" {
+            told.push(incident);
+        }
+    }
+    if !led && let Some(newest) = newest.and_then(|number| well(case, verdict, number)) {
+        told.insert(0, newest);
+    }
+    Ok(told)
+}
+
+/// A run that nothing ended: completed, or running.
+fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
+    let run = case.runs.get(number)?;
+    let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
+    let name = run.names(&case.world).3;
+    let (cause, title, summary) = match state {
+        RunState::Completed => ("none.completed", "Completed", format!("{name} ran to its end.")),
+        RunState::Running => ("none.running", "Running", format!("{name} is running; nothing ended it.")),
+        _ => return None,
+    };
+    let pods: Vec<Nanos> =
+        run.pods.iter().filter_map(|pod| case.ends.get(*pod as usize)?.final_time()).map(|time| time.lo).filter(|time| *time != Nanos::MIN).collect();
+    let time = if state == RunState::Completed { pods.into_iter().max() } else { case.world.now };
+    Some(Incident {
+        cause: cause.to_owned(),
+        level: "established".to_owned(),
+        title: title.to_owned(),
+        summary,
+        time: time.map(rfc3339),
+        time_hi: None,
+        announced_at: None,
+        run_id: Some(run.id(&case.world)),
+        attempt: u32::try_from(run.attempts.len()).ok(),
+        role: "main".to_owned(),
+        actor: None,
+        actor_unseen: false,
+        first_victim: None,
+        first_victims: Vec::new(),
+        victims: Vec::new(),
+        collateral: Vec::new(),
+        chain: Vec::new(),
+        evidence: Vec::new(),
+        against: Vec::new(),
+        alternatives: Vec::new(),
+        advice: Vec::new(),
+        gpu_hours_lost: None,
+        would_have_told: Vec::new(),
+    })
+}
+
+fn inside(time: Option<&str>, question: &Question) -> bool {
+    let Some(at) = time.and_then(whathappened_connectors::time::Stamp::parse).map(|stamp| stamp.lo) else { return true };
+    question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
+}
+
+fn lines(
+    case: &Case,
+    matched: &Matched,
+    pods: &BTreeSet<u32>,
+    incidents: &[Incident],
+    question: &Question,
+) -> Result<Vec<TimelineRow>, Error> {
+    let Some(newest) = matched.runs.first().and_then(|number| case.runs.get(*number)) else { return Ok(Vec::new()) };
+    let id = newest.id(&case.world);
+    let cited: BTreeSet<String> = incidents
+        .iter()
+        .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()))
+        .flat_map(|incident| incident.chain.iter().flat_map(|link| link.event_ids.iter().cloned()))
+        .collect();
+    let wanted = case.world.facts.iter().filter(|fact| cited.contains(&fact.id.to_string())).map(|fact| fact.id).collect();
+    let many = matched.how == "namespace" || question.name.contains('*');
+    let runs: Vec<&whathappened_core::resolve::Run> = if many && pods.is_empty() {
+        matched.runs.iter().filter_map(|number| case.runs.get(*number)).collect()
+    } else {
+        vec![newest]
+    };
+    let start = newest.begin;
+    let entries = timeline(&case.world, &runs, &wanted)?;
+    Ok(entries
+        .into_iter()
+        .filter(|entry| {
+            let at = entry.event.time.lo;
+            question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
+        })
+        .map(|entry| line(entry, start, &cited))
+        .collect())
+}
+
+fn line(entry: Entry, start: Option<Nanos>, cited: &BTreeSet<String>) -> TimelineRow {
+    let ids: Vec<String> = entry.ids.iter().map(ToString::to_string).collect();
+    #[expect(clippy::cast_precision_loss, reason = "seconds to milliseconds")]
+    let offset = start.map_or(0.0, |start| (entry.event.time.lo.saturating_sub(start) / 1_000_000) as f64 / 1e3);
+    TimelineRow {
+        time: rfc3339(entry.event.time.lo),
+        time_hi: rfc3339(entry.event.time.hi),
+        end: entry.end.map(rfc3339),
+        offset_s: offset,
+        lane: entry.lane.to_owned(),
+        entity: entry.entity,
+        text: entry.text,
+        actor: entry.event.actor.clone(),
+        weight: entry.weight.to_owned(),
+        signals: entry.event.signals.clone(),
+        seen_by: entry.seen_by,
+        count: entry.count,
+        in_chain: ids.iter().any(|id| cited.contains(id)),
+        event_ids: ids,
+    }
+}
+
+fn coverage_row(row: &whathappened_connectors::coverage::Coverage) -> CoverageRow {
+    CoverageRow {
+        source: row.source.clone(),
+        resource: row.resource.clone(),
+        cluster: row.cluster.clone(),
+        namespace: row.namespace.clone(),
+        mode: row.mode.as_str().to_owned(),
+        asked_from: row.asked_from.map(rfc3339),
+        asked_to: row.asked_to.map(rfc3339),
+        got_from: row.got_from.map(rfc3339),
+        got_to: row.got_to.map(rfc3339),
+        retention_s: row.retention_s,
+        status: row.status.as_str().to_owned(),
+        rows: row.rows,
+        detail: row.detail.clone(),
+        would_have_shown: row.would_have_shown.clone(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Runs as the answer shows them.
+
+use whathappened_connectors::time::rfc3339;
+use whathappened_core::death::RunState;
+use whathappened_core::life::{End, State};
+use whathappened_core::resolve::{Root, Run as Found};
+use whathappened_core::world::World;
+
+use super::actor::owner;
+use super::record::told;
+use crate::answer::{Attempt, Run};
+
+/// A run as the answer shows it.
+pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> Run {
+    let (_, kind, namespace, name) = run.names(world);
+    let attempts: Vec<Attempt> = run
+        .attempts
+        .iter()
+        .enumerate()
+        .map(|(index, attempt)| {
+            let own: Vec<&End> = attempt.pods.iter().filter_map(|pod| ends.get(*pod as usize)).collect();
+            let last = index + 1 == run.attempts.len();
+            let begin = attempt.pods.iter().filter_map(|pod| world.pods.get(*pod as usize)?.begin()).min();
+            Attempt {
+                number: u32::try_from(index).unwrap_or(0) + 1,
+                start: begin.map(rfc3339),
+                end: over(&own).map(rfc3339),
+                pods: own.len(),
+                died: own.iter().filter(|end| matches!(end.state, State::Died | State::CrashLoop)).count(),
+                state: attempt_state(&own, last, state).to_owned(),
+            }
+        })
+        .collect();
+    let gone = match run.root {
+        Root::Workload(root) => world.workloads.get(root as usize).and_then(|one| one.gone),
+        Root::Pod(_) => None,
+    };
+    let ended = matches!(state, RunState::Completed | RunState::Failed | RunState::Deleted);
+    let end = attempts.last().and_then(|attempt| attempt.end.clone()).or_else(|| gone.map(|gone| rfc3339(gone.lo)));
+    Run {
+        id: run.id(world),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        namespace: Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty()),
+        cluster: None,
+        owner: owner(world, run),
+        start: run.begin.map(rfc3339),
+        end: end.filter(|_| ended),
+        state: state.as_str().to_owned(),
+        attempts,
+    }
+}
+
+/// When the last of them was over, if all of them are.
+fn over(ends: &[&End]) -> Option<i64> {
+    let times: Option<Vec<i64>> = ends.iter().map(|end| told(end.final_time()?).map(|time| time.lo)).collect();
+    times?.into_iter().max()
+}
+
+fn attempt_state(ends: &[&End], last: bool, state: RunState) -> &'static str {
+    let any = |wanted: &[State]| ends.iter().any(|end| wanted.contains(&end.state));
+    if last && matches!(state, RunState::Completed | RunState::Failed) {
+        return state.as_str();
+    }
+    if any(&[State::Died, State::CrashLoop]) {
+        "failed"
+    } else if any(&[State::NeverScheduled, State::StuckStarting]) || ends.is_empty() {
+        "pending"
+    } else if ends.iter().all(|end| end.state == State::Completed) {
+        "completed"
+    } else {
+        "running"
+    }
+}

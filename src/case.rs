@@ -1,0 +1,122 @@
+//! A case: everything read from some input, tied together and ready for questions.
+
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::recording::{self, Input, Options, Sink, Summary};
+use whathappened_core::evidence::{Counts, Evidence, SpillError};
+use whathappened_core::life::{End, ends};
+use whathappened_core::resolve::{Run, runs};
+use whathappened_core::signals::{Ruleset, SignalError};
+use whathappened_core::world::World;
+
+use crate::coverage;
+use crate::explain::{self, Rule, RuleError};
+
+/// Why a case could not be opened. Bad records and files are no reason: they are counted.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// A signal rule is wrong.
+    #[error(transparent)]
+    Signals(#[from] SignalError),
+    /// A cause rule is wrong.
+    #[error(transparent)]
+    Rules(#[from] RuleError),
+    /// Facts could not be kept.
+    #[error(transparent)]
+    Spill(#[from] SpillError),
+}
+
+/// The rules that a case is read and explained with.
+#[derive(Debug)]
+pub struct Rules {
+    /// What records mean.
+    pub signals: Ruleset,
+    /// What causes what.
+    pub causes: Vec<Rule>,
+    /// A hash of both.
+    pub version: String,
+}
+
+impl Rules {
+    /// The built-in rules and a user's own, given as (file name, text); names
+    /// end in `.toml` for signals and in `.sql` for causes.
+    ///
+    /// # Errors
+    /// Names the file that is wrong.
+    pub fn load(own: &[(String, String)]) -> Result<Self, CaseError> {
+        let (sql, toml): (Vec<_>, Vec<_>) = own.iter().cloned().partition(|(name, _)| name.ends_with(".sql"));
+        let signals = Ruleset::load(toml)?;
+        let causes = explain::load(sql)?;
+        let version = explain::ruleset_version(&causes, signals.version());
+        Ok(Self { signals, causes, version })
+    }
+}
+
+/// Everything read from some input.
+#[derive(Debug)]
+pub struct Case {
+    /// What the evidence speaks of.
+    pub world: World,
+    /// How each pod ended.
+    pub ends: Vec<End>,
+    /// All runs, oldest first.
+    pub runs: Vec<Run>,
+    /// What every source could and could not show.
+    pub coverage: Vec<Coverage>,
+    /// What became of each file.
+    pub summary: Summary,
+    /// Facts told and told again.
+    pub counts: Counts,
+    /// The rules.
+    pub rules: Rules,
+}
+
+/// Takes in what the reader finds.
+struct Taker<'a> {
+    evidence: Evidence,
+    signals: &'a Ruleset,
+    failed: Option<SpillError>,
+    progress: &'a mut dyn FnMut(u64, Option<u64>),
+}
+
+impl Sink for Taker<'_> {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        for observation in observations {
+            if self.failed.is_none()
+                && let Err(error) = self.evidence.observe(observation, self.signals)
+            {
+                self.failed = Some(error);
+            }
+        }
+    }
+
+    fn progress(&mut self, done: u64, total: Option<u64>) {
+        (self.progress)(done, total);
+    }
+}
+
+impl Case {
+    /// Reads the inputs.
+    ///
+    /// # Errors
+    /// Only when facts cannot be kept; bad input is counted in the summary.
+    pub fn read(
+        inputs: &[Input],
+        options: &Options,
+        rules: Rules,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Self, CaseError> {
+        let mut taker = Taker { evidence: Evidence::default(), signals: &rules.signals, failed: None, progress };
+        let summary = recording::read(inputs, options, &mut taker);
+        let Taker { evidence, failed, .. } = taker;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let counts = evidence.counts();
+        let world = World::build(evidence, &rules.signals)?;
+        let ends = ends(&world);
+        let runs = runs(&world, &ends);
+        let coverage = coverage::of_recording(&world, &summary);
+        Ok(Self { world, ends, runs, coverage, summary, counts, rules })
+    }
+}

@@ -1,0 +1,149 @@
+//! What recorded input could and could not show.
+
+use std::collections::BTreeMap;
+
+use whathappened_connectors::coverage::{Coverage, Mode, Status};
+use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::recording::{FileStatus, Summary};
+use whathappened_connectors::time::Nanos;
+use whathappened_core::symbols::Sym;
+use whathappened_core::world::World;
+
+/// What a source would have shown, where it is not there.
+const MISSING: &[(&str, &str, &str)] = &[
+    ("cloud", "activity", "maintenance, faults and terminations of the machines under the nodes"),
+    ("container_log", "logs", "the traceback of the first failing rank, the last step and checkpoint"),
+    ("kubernetes", "events", "scheduling, image pulls, probes, evictions and what controllers did"),
+    ("kubernetes", "nodes", "whether the nodes were ready, cordoned, tainted, rebooted or removed"),
+    ("kubernetes", "pods", "how containers ended, with exit codes and what the status claims"),
+    ("kubernetes", "workloads", "whether jobs failed, finished, were suspended or ran past a deadline"),
+    ("kubernetes_audit", "audit", "who deleted, evicted, cordoned or changed what, and when exactly"),
+    ("node_logs", "kernel", "out-of-memory kills, GPU Xid errors, panics and reboots of the machines"),
+];
+
+/// Kubernetes forgets its Events after this many seconds by default.
+const EVENTS_KEPT_S: i64 = 3_600;
+
+#[derive(Default)]
+struct Got {
+    rows: u64,
+    from: Option<Nanos>,
+    to: Option<Nanos>,
+}
+
+/// One row a source and resource that is there, one for each that is not, and
+/// one for each file that fell short.
+#[must_use]
+pub fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
+    let mut got: BTreeMap<(&str, &str), Got> = BTreeMap::new();
+    let mut kinds_of_file: BTreeMap<Sym, Vec<SourceKind>> = BTreeMap::new();
+    for row in world.evidence.rows() {
+        for kind in row.seen_by() {
+            let kinds = kinds_of_file.entry(row.file()).or_default();
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+            let one = got.entry((kind.as_str(), resource(kind, world.name(row.fact)))).or_default();
+            one.rows += 1;
+            if row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX {
+                one.from = Some(one.from.map_or(row.time.lo, |from| from.min(row.time.lo)));
+                one.to = Some(one.to.map_or(row.last(), |to| to.max(row.last())));
+            }
+        }
+    }
+    let left_out = summary.total.left_out;
+    let mut rows: Vec<Coverage> = got
+        .iter()
+        .map(|((source, resource), got)| {
+            let sampled = matches!(*resource, "logs") && left_out > 0;
+            Coverage {
+                rows: got.rows,
+                got_from: got.from,
+                got_to: got.to,
+                retention_s: (*resource == "events").then_some(EVENTS_KEPT_S),
+                status: if sampled { Status::Sampled } else { Status::Complete },
+                detail: sampled.then(|| format!("{left_out} lines that match nothing known were left out of long logs")),
+                ..blank(source, resource)
+            }
+        })
+        .collect();
+    let has = |resource: &str| got.keys().any(|(_, known)| *known == resource);
+    for (source, resource, would_have_shown) in MISSING {
+        // Logs are logs, whichever store they come from.
+        if !has(resource) {
+            rows.push(Coverage {
+                status: Status::NotConfigured,
+                would_have_shown: Some((*would_have_shown).to_owned()),
+                ..blank(source, resource)
+            });
+        }
+    }
+    rows.extend(short_files(world, summary, &kinds_of_file));
+    rows.sort();
+    rows
+}
+
+fn resource(kind: SourceKind, fact: &str) -> &'static str {
+    match kind {
+        SourceKind::KubernetesAudit => "audit",
+        SourceKind::Loki | SourceKind::ContainerLog => "logs",
+        SourceKind::Kubernetes if fact == "k8s.event" => "events",
+        SourceKind::Kubernetes if fact.starts_with("k8s.node.") => "nodes",
+        SourceKind::Kubernetes if fact.starts_with("k8s.pod.") || fact.starts_with("k8s.container.") => "pods",
+        SourceKind::Kubernetes => "workloads",
+    }
+}
+
+fn blank(source: &str, resource: &str) -> Coverage {
+    Coverage {
+        source: source.to_owned(),
+        resource: resource.to_owned(),
+        cluster: None,
+        namespace: None,
+        mode: Mode::Interval,
+        asked_from: None,
+        asked_to: None,
+        got_from: None,
+        got_to: None,
+        retention_s: None,
+        status: Status::Complete,
+        rows: 0,
+        detail: None,
+        would_have_shown: None,
+    }
+}
+
+/// Files that ended early or could not be used, as rows of the sources they hold.
+fn short_files(world: &World, summary: &Summary, kinds_of_file: &BTreeMap<Sym, Vec<SourceKind>>) -> Vec<Coverage> {
+    let mut rows = Vec::new();
+    for file in &summary.files {
+        let (status, why) = match &file.status {
+            FileStatus::Complete => continue,
+            FileStatus::Truncated(why) => (Status::Truncated, why),
+            FileStatus::Failed(why) => (Status::Failed, why),
+        };
+        let kinds = world.evidence.symbols.find(&file.name).and_then(|name| kinds_of_file.get(&name));
+        let mut sources: Vec<&str> = kinds.into_iter().flatten().map(|kind| kind.as_str()).collect();
+        if sources.is_empty() {
+            sources.push("recording");
+        }
+        for source in sources {
+            rows.push(Coverage {
+                status,
+                rows: file.records,
+                detail: Some(format!("{}: {why}", file.name)),
+                would_have_shown: Some("whatever stood in the part that could not be read".to_owned()),
+                ..blank(source, "file")
+            });
+        }
+    }
+    for gap in summary.rejected.iter().filter(|record| record.why.contains("the recorded watch broke")) {
+        rows.push(Coverage {
+            status: Status::Truncated,
+            detail: Some(format!("{}: {}", gap.origin, gap.why)),
+            would_have_shown: Some("changes between the break and the next record".to_owned()),
+            ..blank("kubernetes", "watch")
+        });
+    }
+    rows
+}

@@ -1,0 +1,88 @@
+//! What a question can fail with, and the exit code of each.
+
+use whathappened_core::evidence::SpillError;
+
+use crate::case::CaseError;
+use crate::explain::engine::EngineError;
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing in the input bears the name.
+    #[error("nothing in the input is called {name:?}")]
+    UnknownName {
+        /// What was typed.
+        name: String,
+        /// The nearest names there are.
+        nearest: Vec<String>,
+    },
+    /// The name has no such run.
+    #[error("{name:?} has no run whose id begins with {run:?}")]
+    UnknownRun {
+        /// The run asked for.
+        run: String,
+        /// The name asked for.
+        name: String,
+    },
+    /// Something typed cannot be understood.
+    #[error("{0}")]
+    Usage(String),
+    /// The case cannot be opened.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    /// A rule fails.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Facts cannot be read back.
+    #[error(transparent)]
+    Spill(#[from] SpillError),
+    /// The answer cannot be written.
+    #[error(transparent)]
+    Render(#[from] crate::render::RenderError),
+    /// A person's statement fails.
+    #[error("{0}")]
+    Sql(Box<datafusion::error::DataFusionError>),
+    /// A file cannot be used.
+    #[error("{path}: {error}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Something that was to be shown wrong is wrong: `rules test`, `accuracy`.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<datafusion::error::DataFusionError> for Error {
+    fn from(error: datafusion::error::DataFusionError) -> Self {
+        Self::Sql(Box::new(error))
+    }
+}
+
+impl Error {
+    /// The exit code, as the README documents it.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::UnknownName { .. } | Self::UnknownRun { .. } => 3,
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 4,
+            _ => 1,
+        }
+    }
+
+    /// What to do about it, one line each.
+    #[must_use]
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            Self::UnknownName { nearest, .. } if nearest.is_empty() => {
+                vec!["see what there is: whathappened experiments --from …".to_owned()]
+            }
+            Self::UnknownName { nearest, .. } => vec![format!("did you mean: {}?", nearest.join(", "))],
+            Self::UnknownRun { .. } => vec!["the ids are in the answer: --format json, field runs".to_owned()],
+            _ => Vec::new(),
+        }
+    }
+}

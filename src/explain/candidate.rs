@@ -1,0 +1,139 @@
+//! Candidates: for each death the roots that edges lead up to.
+
+use std::collections::BTreeMap;
+
+use whathappened_core::world::World;
+
+use super::edge::{Edge, Kind, Role};
+use super::level::Level;
+use super::rule::Rule;
+
+/// Longest chain from a root to a death; longer ones only come from cycles.
+const LONGEST: usize = 8;
+
+/// Most chains looked at for one death.
+const MOST: usize = 5_000;
+
+/// One step of a chain: a fact, how it is tied to the next, and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Number of the fact.
+    pub fact: usize,
+    /// How it is tied to what follows it.
+    pub kind: Kind,
+    /// What it is in the story.
+    pub role: Role,
+}
+
+/// One root that may have brought about a death.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Number of the rule that names the cause.
+    pub rule: usize,
+    /// From the root to the death.
+    pub path: Vec<Step>,
+    /// Facts that belong to the story.
+    pub context: Vec<Step>,
+    /// Facts that speak against it.
+    pub against: Vec<usize>,
+    /// How well it is proven.
+    pub level: Level,
+}
+
+impl Candidate {
+    /// The root's fact.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.path.first().map_or(0, |step| step.fact)
+    }
+}
+
+/// The candidates of one death, best first. `edges` are those of this death.
+#[must_use]
+pub fn candidates(world: &World, rules: &[Rule], edges: &[Edge], capped: &dyn Fn(&Rule) -> bool) -> Vec<Candidate> {
+    let mut into: BTreeMap<Option<usize>, Vec<&Edge>> = BTreeMap::new();
+    for edge in edges.iter().filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess)) {
+        into.entry(edge.effect).or_default().push(edge);
+    }
+    let mut paths = Vec::new();
+    climb(&into, None, &mut Vec::new(), &mut paths);
+
+    let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
+    for (rule_number, path) in paths {
+        let Some(rule) = rules.get(rule_number) else { continue };
+        let of_cause = |kind: Kind| {
+            edges.iter().filter(move |edge| edge.kind == kind && rules.get(edge.rule).is_some_and(|other| other.cause == rule.cause))
+        };
+        let against: Vec<usize> = of_cause(Kind::Against).map(|edge| edge.cause).collect();
+        let mut level = path.iter().map(|step| proves(step.kind)).min().unwrap_or(Level::Unknown).min(rule.level);
+        if !against.is_empty() || capped(rule) {
+            level = level.lowered();
+        }
+        let mut context: Vec<Step> =
+            of_cause(Kind::Context).map(|edge| Step { fact: edge.cause, kind: Kind::Context, role: edge.role }).collect();
+        // The mechanisms of other rules on the way belong to the story as well.
+        context.retain(|step| path.iter().all(|other| other.fact != step.fact));
+        context.dedup();
+        let candidate = Candidate { rule: rule_number, path, context, against, level };
+        match found.get_mut(rule.cause.as_str()) {
+            Some(known) if order(world, rules, &candidate, known).is_lt() => *known = candidate,
+            Some(_) => {}
+            None => {
+                found.insert(&rule.cause, candidate);
+            }
+        }
+    }
+    let mut found: Vec<Candidate> = found.into_values().collect();
+    found.sort_by(|a, b| order(world, rules, a, b));
+    found
+}
+
+fn proves(kind: Kind) -> Level {
+    match kind {
+        Kind::Asserted => Level::Established,
+        Kind::Inferred => Level::Supported,
+        _ => Level::Hypothesis,
+    }
+}
+
+/// Better proven first, then further upstream, then the longer chain, then
+/// the earlier root, then by name.
+fn order(world: &World, rules: &[Rule], a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    let key = |candidate: &Candidate| {
+        let rule = rules.get(candidate.rule);
+        let root = world.facts.get(candidate.root());
+        (
+            std::cmp::Reverse(candidate.level),
+            std::cmp::Reverse(rule.map_or(0, |rule| rule.rank)),
+            std::cmp::Reverse(candidate.path.len()),
+            root.map(|fact| fact.time),
+            rule.map(|rule| rule.cause.clone()),
+            root.map(|fact| fact.id),
+        )
+    };
+    key(a).cmp(&key(b))
+}
+
+/// Walks from the death up to facts that nothing brought about.
+fn climb(
+    into: &BTreeMap<Option<usize>, Vec<&Edge>>,
+    effect: Option<usize>,
+    below: &mut Vec<Step>,
+    paths: &mut Vec<(usize, Vec<Step>)>,
+) {
+    for edge in into.get(&effect).into_iter().flatten() {
+        if paths.len() >= MOST {
+            return;
+        }
+        if below.len() >= LONGEST || below.iter().any(|step| step.fact == edge.cause) {
+            continue;
+        }
+        below.push(Step { fact: edge.cause, kind: edge.kind, role: edge.role });
+        if into.contains_key(&Some(edge.cause)) && below.len() < LONGEST {
+            climb(into, Some(edge.cause), below, paths);
+        } else {
+            paths.push((edge.rule, below.iter().rev().copied().collect()));
+        }
+        below.pop();
+    }
+}

@@ -1,0 +1,111 @@
+//! Runs the cause rules over the small tables.
+
+use std::collections::BTreeSet;
+
+use datafusion::arrow::array::{Array as _, AsArray as _, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use whathappened_core::death::Death;
+use whathappened_core::resolve::Run;
+use whathappened_core::tie::Tie;
+use whathappened_core::world::World;
+
+use super::edge::{Edge, Kind, Role};
+use super::rule::Rule;
+use super::tables;
+
+/// How something further upstream reaches a pod.
+const MECHANISMS: &str = include_str!("../../queries/views/mechanisms.sql");
+
+/// A rule's statement that does not run or does not answer as it must.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The statement failed.
+    #[error("{file}: the statement fails: {error}")]
+    Statement {
+        /// The rule's file.
+        file: String,
+        /// What DataFusion says.
+        error: Box<datafusion::error::DataFusionError>,
+    },
+    /// The statement answers something else than edges.
+    #[error("{file}: {why}; a rule selects death, cause (a fact), effect (a fact or NULL), edge (asserted, inferred, guess, context or against) and role (act, fault, claim or state)")]
+    Shape {
+        /// The rule's file.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The tables could not be made.
+    #[error("the tables for the rules could not be made: {0}")]
+    Tables(#[from] datafusion::error::DataFusionError),
+}
+
+/// Evaluates all rules that may apply.
+///
+/// # Errors
+/// Names the rule whose statement fails.
+pub async fn edges(
+    world: &World,
+    runs: &[Run],
+    deaths: &[Death],
+    ties: &[Tie],
+    rules: &[Rule],
+) -> Result<Vec<Edge>, EngineError> {
+    // One partition: the tables are small, and planning is most of the work.
+    let config = SessionConfig::new().with_target_partitions(1).with_information_schema(false);
+    let context = SessionContext::new_with_config(config);
+    let tables = |error| EngineError::Tables(datafusion::error::DataFusionError::ArrowError(Box::new(error), None));
+    context.register_batch("deaths", tables::deaths(world, runs, deaths).map_err(tables)?)?;
+    context.register_batch("ties", tables::ties(world, runs, deaths, ties).map_err(tables)?)?;
+
+    context.sql(&format!("CREATE VIEW mechanisms AS {MECHANISMS}")).await?;
+
+    let present: BTreeSet<&str> =
+        ties.iter().filter_map(|tie| world.facts.get(tie.fact)).map(|fact| world.name(fact.signal)).collect();
+    let mut found = Vec::new();
+    for (number, rule) in rules.iter().enumerate() {
+        if !rule.may_apply(present.iter().copied()) {
+            continue;
+        }
+        let failed = |error| EngineError::Statement { file: rule.file.clone(), error: Box::new(error) };
+        let batches = context.sql(&rule.sql).await.map_err(failed)?.collect().await.map_err(failed)?;
+        for batch in &batches {
+            read(batch, number, rule, &mut found)?;
+        }
+    }
+    found.sort_by_key(|edge| (edge.death, edge.cause, edge.effect, edge.rule, edge.kind, edge.role));
+    found.dedup();
+    Ok(found)
+}
+
+fn read(batch: &RecordBatch, number: usize, rule: &Rule, found: &mut Vec<Edge>) -> Result<(), EngineError> {
+    let shape = |why: String| EngineError::Shape { file: rule.file.clone(), why };
+    let column = |name: &str, kind: &DataType| {
+        let column = batch.column_by_name(name).ok_or_else(|| shape(format!("the column {name} is missing")))?;
+        cast(column, kind).map_err(|error| shape(format!("the column {name} has a wrong type: {error}")))
+    };
+    let whole = |name: &str| column(name, &DataType::Int64);
+    let text = |name: &str| column(name, &DataType::Utf8);
+    let (death, cause, effect) = (whole("death")?, whole("cause")?, whole("effect")?);
+    let (edge, role) = (text("edge")?, text("role")?);
+    let (death, cause, effect) =
+        (death.as_primitive::<Int64Type>(), cause.as_primitive::<Int64Type>(), effect.as_primitive::<Int64Type>());
+    let (edge, role) = (edge.as_string::<i32>(), role.as_string::<i32>());
+    for row in 0..batch.num_rows() {
+        if death.is_null(row) || cause.is_null(row) {
+            continue;
+        }
+        let number_of = |value: i64| usize::try_from(value).map_err(|_| shape(format!("{value} is no row of a table")));
+        found.push(Edge {
+            death: number_of(death.value(row))?,
+            cause: number_of(cause.value(row))?,
+            effect: if effect.is_null(row) { None } else { Some(number_of(effect.value(row))?) },
+            kind: Kind::parse(edge.value(row)).ok_or_else(|| shape(format!("the edge is {:?}", edge.value(row))))?,
+            role: Role::parse(role.value(row)).ok_or_else(|| shape(format!("the role is {:?}", role.value(row))))?,
+            rule: number,
+        });
+    }
+    Ok(())
+}

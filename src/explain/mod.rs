@@ -1,0 +1,20 @@
+//! From facts to incidents.
+//!
+//! `tables` are what cause rules query; `engine` runs the rules, each answering
+//! with edges; `candidate` climbs the edges from each death to its roots;
+//! `gang` groups deaths with one root; `verdict` runs all of it.
+
+mod built_in;
+pub mod candidate;
+pub mod edge;
+pub mod engine;
+pub mod gang;
+mod level;
+mod rule;
+pub mod tables;
+mod verdict;
+
+pub use built_in::{built_in, load, ruleset_version};
+pub use level::Level;
+pub use rule::{Rule, RuleError};
+pub use verdict::{Verdict, explain};

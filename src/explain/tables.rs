@@ -1,0 +1,171 @@
+//! The small tables that cause rules query: `deaths` and `ties`.
+//!
+//! `ties` is one row a fact that touches a death, with what both are, so that
+//! most rules are a filter and the rest one self-join on `death`.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch, StringBuilder,
+};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
+use whathappened_core::death::Death;
+use whathappened_core::resolve::{Root, Run};
+use whathappened_core::tie::Tie;
+use whathappened_core::world::World;
+
+/// A column: its name, its type, and what it means.
+type Column = (&'static str, DataType, &'static str);
+
+/// Columns of `deaths`.
+pub const DEATHS: &[Column] = &[
+    ("death", DataType::Int64, "number of the death"),
+    ("run", DataType::Int64, "number of its run"),
+    ("attempt", DataType::Int64, "generation of the gang, from 1"),
+    ("pod", DataType::Utf8, "the pod's name"),
+    ("state", DataType::Utf8, "died, restarted, crash_loop, never_scheduled, never_created, stuck_starting or not_ready"),
+    ("mode", DataType::Utf8, "killed, exited, lost or none"),
+    ("exit_code", DataType::Int32, "exit code of the container that tells most"),
+    ("reason", DataType::Utf8, "what the container's status claims"),
+    ("root_kind", DataType::Utf8, "kind of the run's root object"),
+    ("node", DataType::Utf8, "the node the pod was on"),
+];
+
+/// Columns of `ties`; those of `deaths` first.
+pub const TIES: &[Column] = &[
+    ("fact", DataType::Int64, "number of the fact"),
+    ("signal", DataType::Utf8, "what the fact means"),
+    ("via", DataType::Utf8, "the entity shared: pod, named, node, workload, claim or cluster"),
+    ("lag_s", DataType::Float64, "seconds from the fact to the death; 0 where they overlap, negative after it"),
+    ("time", DataType::Int64, "the fact's time, ns"),
+    ("actor", DataType::Utf8, "who did it"),
+    ("detail", DataType::Utf8, "a resource, a taint's key, a condition, an exception"),
+    ("code", DataType::Int32, "the fact's own exit code"),
+    ("count", DataType::Int64, "how often it was seen"),
+    ("source_kind", DataType::Utf8, "the connector"),
+    ("same_container", DataType::Boolean, "the fact is about the container that ended, or names none"),
+];
+
+fn schema(columns: &[&[Column]]) -> SchemaRef {
+    let fields: Vec<Field> = columns
+        .iter()
+        .copied()
+        .flatten()
+        .map(|(name, kind, meaning)| {
+            let meaning = [("description".to_owned(), (*meaning).to_owned())];
+            Field::new(*name, kind.clone(), true).with_metadata(meaning.into())
+        })
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// The columns that a death fills in both tables.
+#[derive(Default)]
+struct DeathColumns {
+    death: Int64Builder,
+    run: Int64Builder,
+    attempt: Int64Builder,
+    pod: StringBuilder,
+    state: StringBuilder,
+    mode: StringBuilder,
+    exit_code: Int32Builder,
+    reason: StringBuilder,
+    root_kind: StringBuilder,
+    node: StringBuilder,
+}
+
+fn long(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl DeathColumns {
+    fn push(&mut self, world: &World, runs: &[Run], number: usize, death: &Death) {
+        let pod = world.pods.get(death.pod as usize);
+        let kind = match runs.get(death.run).map(|run| run.root) {
+            Some(Root::Workload(root)) => world.workloads.get(root as usize).map(|one| world.name(one.kind)),
+            _ => Some("Pod"),
+        };
+        let symbols = &world.evidence.symbols;
+        self.death.append_value(long(number));
+        self.run.append_value(long(death.run));
+        self.attempt.append_value(i64::from(death.attempt));
+        self.pod.append_option(pod.map(|pod| world.name(pod.name)));
+        self.state.append_value(death.state);
+        self.mode.append_value(death.mode.as_str());
+        self.exit_code.append_option(death.exit_code);
+        self.reason.append_option(symbols.some(death.reason));
+        self.root_kind.append_option(kind);
+        self.node.append_option(pod.and_then(|pod| symbols.some(pod.node)));
+    }
+
+    fn finish(mut self) -> Vec<ArrayRef> {
+        vec![
+            Arc::new(self.death.finish()),
+            Arc::new(self.run.finish()),
+            Arc::new(self.attempt.finish()),
+            Arc::new(self.pod.finish()),
+            Arc::new(self.state.finish()),
+            Arc::new(self.mode.finish()),
+            Arc::new(self.exit_code.finish()),
+            Arc::new(self.reason.finish()),
+            Arc::new(self.root_kind.finish()),
+            Arc::new(self.node.finish()),
+        ]
+    }
+}
+
+/// The table of deaths.
+///
+/// # Errors
+/// Never for columns of one length, which these are.
+pub fn deaths(world: &World, runs: &[Run], deaths: &[Death]) -> Result<RecordBatch, ArrowError> {
+    let mut columns = DeathColumns::default();
+    for (number, death) in deaths.iter().enumerate() {
+        columns.push(world, runs, number, death);
+    }
+    RecordBatch::try_new(schema(&[DEATHS]), columns.finish())
+}
+
+/// The table of ties.
+///
+/// # Errors
+/// Never for columns of one length, which these are.
+pub fn ties(world: &World, runs: &[Run], deaths: &[Death], ties: &[Tie]) -> Result<RecordBatch, ArrowError> {
+    let symbols = &world.evidence.symbols;
+    let mut columns = DeathColumns::default();
+    let (mut fact, mut time, mut count) = (Int64Builder::new(), Int64Builder::new(), Int64Builder::new());
+    let (mut signal, mut via, mut actor) = (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
+    let (mut detail, mut source_kind) = (StringBuilder::new(), StringBuilder::new());
+    let (mut lag_s, mut code, mut same) = (Float64Builder::new(), Int32Builder::new(), BooleanBuilder::new());
+    for tie in ties {
+        let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else { continue };
+        columns.push(world, runs, tie.death, death);
+        fact.append_value(long(tie.fact));
+        signal.append_value(symbols.name(one.signal));
+        via.append_value(tie.via);
+        lag_s.append_value(tie.lag_s);
+        time.append_value(one.time.lo);
+        actor.append_option(symbols.some(one.actor));
+        detail.append_option(symbols.some(one.detail));
+        code.append_option(one.exit_code);
+        count.append_value(i64::try_from(one.count).unwrap_or(i64::MAX));
+        source_kind.append_value(one.source_kind.as_str());
+        same.append_value(!one.container.is_some() || !death.container.is_some() || one.container == death.container);
+    }
+    let mut arrays = columns.finish();
+    arrays.extend::<[ArrayRef; 11]>([
+        Arc::new(fact.finish()),
+        Arc::new(signal.finish()),
+        Arc::new(via.finish()),
+        Arc::new(lag_s.finish()),
+        Arc::new(time.finish()),
+        Arc::new(actor.finish()),
+        Arc::new(detail.finish()),
+        Arc::new(code.finish()),
+        Arc::new(count.finish()),
+        Arc::new(source_kind.finish()),
+        Arc::new(same.finish()),
+    ]);
+    RecordBatch::try_new(schema(&[DEATHS, TIES]), arrays)
+}
