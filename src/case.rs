@@ -44,11 +44,18 @@ impl Rules {
     /// # Errors
     /// Names the file that is wrong.
     pub fn load(own: &[(String, String)]) -> Result<Self, CaseError> {
-        let (sql, toml): (Vec<_>, Vec<_>) = own.iter().cloned().partition(|(name, _)| name.ends_with(".sql"));
+        let (sql, toml): (Vec<_>, Vec<_>) = own
+            .iter()
+            .cloned()
+            .partition(|(name, _)| name.ends_with(".sql"));
         let signals = Ruleset::load(toml)?;
         let causes = explain::load(sql)?;
         let version = explain::ruleset_version(&causes, signals.version());
-        Ok(Self { signals, causes, version })
+        Ok(Self {
+            signals,
+            causes,
+            version,
+        })
     }
 }
 
@@ -106,9 +113,16 @@ impl Case {
         rules: Rules,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Self, CaseError> {
-        let mut taker = Taker { evidence: Evidence::default(), signals: &rules.signals, failed: None, progress };
+        let mut taker = Taker {
+            evidence: Evidence::default(),
+            signals: &rules.signals,
+            failed: None,
+            progress,
+        };
         let summary = recording::read(inputs, options, &mut taker);
-        let Taker { evidence, failed, .. } = taker;
+        let Taker {
+            evidence, failed, ..
+        } = taker;
         if let Some(error) = failed {
             return Err(error.into());
         }
@@ -117,6 +131,14 @@ impl Case {
         let ends = ends(&world);
         let runs = runs(&world, &ends);
         let coverage = coverage::of_recording(&world, &summary);
-        Ok(Self { world, ends, runs, coverage, summary, counts, rules })
+        Ok(Self {
+            world,
+            ends,
+            runs,
+            coverage,
+            summary,
+            counts,
+            rules,
+        })
     }
 }

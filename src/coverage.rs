@@ -11,14 +11,46 @@ use whathappened_core::world::World;
 
 /// What a source would have shown, where it is not there.
 const MISSING: &[(&str, &str, &str)] = &[
-    ("cloud", "activity", "maintenance, faults and terminations of the machines under the nodes"),
-    ("container_log", "logs", "the traceback of the first failing rank, the last step and checkpoint"),
-    ("kubernetes", "events", "scheduling, image pulls, probes, evictions and what controllers did"),
-    ("kubernetes", "nodes", "whether the nodes were ready, cordoned, tainted, rebooted or removed"),
-    ("kubernetes", "pods", "how containers ended, with exit codes and what the status claims"),
-    ("kubernetes", "workloads", "whether jobs failed, finished, were suspended or ran past a deadline"),
-    ("kubernetes_audit", "audit", "who deleted, evicted, cordoned or changed what, and when exactly"),
-    ("node_logs", "kernel", "out-of-memory kills, GPU Xid errors, panics and reboots of the machines"),
+    (
+        "cloud",
+        "activity",
+        "maintenance, faults and terminations of the machines under the nodes",
+    ),
+    (
+        "container_log",
+        "logs",
+        "the traceback of the first failing rank, the last step and checkpoint",
+    ),
+    (
+        "kubernetes",
+        "events",
+        "scheduling, image pulls, probes, evictions and what controllers did",
+    ),
+    (
+        "kubernetes",
+        "nodes",
+        "whether the nodes were ready, cordoned, tainted, rebooted or removed",
+    ),
+    (
+        "kubernetes",
+        "pods",
+        "how containers ended, with exit codes and what the status claims",
+    ),
+    (
+        "kubernetes",
+        "workloads",
+        "whether jobs failed, finished, were suspended or ran past a deadline",
+    ),
+    (
+        "kubernetes_audit",
+        "audit",
+        "who deleted, evicted, cordoned or changed what, and when exactly",
+    ),
+    (
+        "node_logs",
+        "kernel",
+        "out-of-memory kills, GPU Xid errors, panics and reboots of the machines",
+    ),
 ];
 
 /// Kubernetes forgets its Events after this many seconds by default.
@@ -43,7 +75,9 @@ pub fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
-            let one = got.entry((kind.as_str(), resource(kind, world.name(row.fact)))).or_default();
+            let one = got
+                .entry((kind.as_str(), resource(kind, world.name(row.fact))))
+                .or_default();
             one.rows += 1;
             if row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX {
                 one.from = Some(one.from.map_or(row.time.lo, |from| from.min(row.time.lo)));
@@ -61,8 +95,14 @@ pub fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
                 got_from: got.from,
                 got_to: got.to,
                 retention_s: (*resource == "events").then_some(EVENTS_KEPT_S),
-                status: if sampled { Status::Sampled } else { Status::Complete },
-                detail: sampled.then(|| format!("{left_out} lines that match nothing known were left out of long logs")),
+                status: if sampled {
+                    Status::Sampled
+                } else {
+                    Status::Complete
+                },
+                detail: sampled.then(|| {
+                    format!("{left_out} lines that match nothing known were left out of long logs")
+                }),
                 ..blank(source, resource)
             }
         })
@@ -89,7 +129,11 @@ fn resource(kind: SourceKind, fact: &str) -> &'static str {
         SourceKind::Loki | SourceKind::ContainerLog => "logs",
         SourceKind::Kubernetes if fact == "k8s.event" => "events",
         SourceKind::Kubernetes if fact.starts_with("k8s.node.") => "nodes",
-        SourceKind::Kubernetes if fact.starts_with("k8s.pod.") || fact.starts_with("k8s.container.") => "pods",
+        SourceKind::Kubernetes
+            if fact.starts_with("k8s.pod.") || fact.starts_with("k8s.container.") =>
+        {
+            "pods"
+        }
         SourceKind::Kubernetes => "workloads",
     }
 }
@@ -114,7 +158,11 @@ fn blank(source: &str, resource: &str) -> Coverage {
 }
 
 /// Files that ended early or could not be used, as rows of the sources they hold.
-fn short_files(world: &World, summary: &Summary, kinds_of_file: &BTreeMap<Sym, Vec<SourceKind>>) -> Vec<Coverage> {
+fn short_files(
+    world: &World,
+    summary: &Summary,
+    kinds_of_file: &BTreeMap<Sym, Vec<SourceKind>>,
+) -> Vec<Coverage> {
     let mut rows = Vec::new();
     for file in &summary.files {
         let (status, why) = match &file.status {
@@ -122,8 +170,16 @@ fn short_files(world: &World, summary: &Summary, kinds_of_file: &BTreeMap<Sym, V
             FileStatus::Truncated(why) => (Status::Truncated, why),
             FileStatus::Failed(why) => (Status::Failed, why),
         };
-        let kinds = world.evidence.symbols.find(&file.name).and_then(|name| kinds_of_file.get(&name));
-        let mut sources: Vec<&str> = kinds.into_iter().flatten().map(|kind| kind.as_str()).collect();
+        let kinds = world
+            .evidence
+            .symbols
+            .find(&file.name)
+            .and_then(|name| kinds_of_file.get(&name));
+        let mut sources: Vec<&str> = kinds
+            .into_iter()
+            .flatten()
+            .map(|kind| kind.as_str())
+            .collect();
         if sources.is_empty() {
             sources.push("recording");
         }
@@ -132,12 +188,18 @@ fn short_files(world: &World, summary: &Summary, kinds_of_file: &BTreeMap<Sym, V
                 status,
                 rows: file.records,
                 detail: Some(format!("{}: {why}", file.name)),
-                would_have_shown: Some("whatever stood in the part that could not be read".to_owned()),
+                would_have_shown: Some(
+                    "whatever stood in the part that could not be read".to_owned(),
+                ),
                 ..blank(source, "file")
             });
         }
     }
-    for gap in summary.rejected.iter().filter(|record| record.why.contains("the recorded watch broke")) {
+    for gap in summary
+        .rejected
+        .iter()
+        .filter(|record| record.why.contains("the recorded watch broke"))
+    {
         rows.push(Coverage {
             status: Status::Truncated,
             detail: Some(format!("{}: {}", gap.origin, gap.why)),

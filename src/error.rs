@@ -80,8 +80,12 @@ impl Error {
             Self::UnknownName { nearest, .. } if nearest.is_empty() => {
                 vec!["see what there is: whathappened experiments --from …".to_owned()]
             }
-            Self::UnknownName { nearest, .. } => vec![format!("did you mean: {}?", nearest.join(", "))],
-            Self::UnknownRun { .. } => vec!["the ids are in the answer: --format json, field runs".to_owned()],
+            Self::UnknownName { nearest, .. } => {
+                vec![format!("did you mean: {}?", nearest.join(", "))]
+            }
+            Self::UnknownRun { .. } => {
+                vec!["the ids are in the answer: --format json, field runs".to_owned()]
+            }
             _ => Vec::new(),
         }
     }

@@ -8,6 +8,8 @@
 pub mod answer;
 pub mod assemble;
 pub mod case;
+pub mod cli;
+pub mod commands;
 mod coverage;
 pub mod error;
 pub mod explain;

@@ -1,20 +1,69 @@
-//! x
-use whathappened::{assemble, case, render};
-use whathappened_connectors::recording::{Input, Options};
-#[tokio::main]
-async fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let inputs: Vec<Input> = args[1..].iter().map(|a| Input::Path(a.into())).collect();
-    let rules = case::Rules::load(&[]).unwrap();
-    let case = case::Case::read(&inputs, &Options::default(), rules, &mut |_, _| {}).unwrap();
-    let t = std::time::Instant::now();
-    let q = assemble::Question { name: args[0].clone(), ..Default::default() };
-    match assemble::answer(&case, &q).await {
-        Ok(a) => {
-            eprintln!("{:?}", t.elapsed());
-            let f = if std::env::var("J").is_ok() { render::Format::Json } else { render::Format::Table };
-            render::answer(&a, f, &render::Style::default(), &mut std::io::stdout()).unwrap();
+//! The command: parses, runs one verb, prints errors, sets the exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use whathappened::cli::{Cli, Command};
+use whathappened::commands::{accuracy, completions, experiments, man, question, rules, sql};
+use whathappened::error::Error;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has enough of it.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!(
+                "{}error:{} {error}",
+                anstyle::AnsiColor::Red.on_default().bold(),
+                anstyle::Reset
+            );
+            for hint in error.hints() {
+                anstream::eprintln!(
+                    "{}hint:{} {hint}",
+                    anstyle::AnsiColor::Cyan.on_default().bold(),
+                    anstyle::Reset
+                );
+            }
+            ExitCode::from(error.exit_code())
         }
-        Err(e) => println!("{e} {:?}", e.hints()),
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    let failed = |error| Error::Io {
+        path: "starting threads".to_owned(),
+        error,
+    };
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(failed)
+}
+
+async fn run(cli: Cli) -> Result<(), Error> {
+    match (cli.command, cli.question) {
+        (Some(Command::Experiments(args)), _) => experiments::run(&args),
+        (Some(Command::Sql(args)), _) => sql::run(&args).await,
+        (Some(Command::Rules(args)), _) => rules::run(&args).await,
+        (Some(Command::Accuracy(args)), _) => accuracy::run(&args).await,
+        (Some(Command::Completions(args)), _) => {
+            completions::run(&args);
+            Ok(())
+        }
+        (Some(Command::Man(args)), _) => man::run(&args),
+        (None, Some(args)) => question::run(&args).await,
+        (None, None) => Err(Error::Usage(
+            "name an experiment; --help says how".to_owned(),
+        )),
+    }
+}
+
+fn is_broken_pipe(error: &Error) -> bool {
+    match error {
+        Error::Render(error) => error.is_broken_pipe(),
+        Error::Io { error, .. } => error.kind() == std::io::ErrorKind::BrokenPipe,
+        _ => false,
     }
 }

@@ -59,8 +59,12 @@ pub enum SourceKind {
 
 impl SourceKind {
     /// Every kind, in rank order.
-    pub const ALL: [Self; 4] =
-        [Self::Kubernetes, Self::KubernetesAudit, Self::Loki, Self::ContainerLog];
+    pub const ALL: [Self; 4] = [
+        Self::Kubernetes,
+        Self::KubernetesAudit,
+        Self::Loki,
+        Self::ContainerLog,
+    ];
 
     /// The name used in tables and answers.
     #[must_use]
@@ -77,7 +81,10 @@ impl SourceKind {
 /// The entities that a record itself speaks about; names follow
 /// OpenTelemetry's meaning. What is learned later is in tenures, not here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it; the table schema documents each column")]
+#[expect(
+    missing_docs,
+    reason = "the names say it; the table schema documents each column"
+)]
 pub struct Entities {
     pub cluster: Option<String>,
     pub namespace: Option<String>,
@@ -211,14 +218,19 @@ mod json_text {
     use serde::{Deserialize as _, Deserializer, Serializer};
     use serde_json::{Map, Value};
 
-    pub(super) fn serialize<S: Serializer>(map: &Map<String, Value>, to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        map: &Map<String, Value>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         if map.is_empty() {
             return to.serialize_str("");
         }
         to.serialize_str(&serde_json::to_string(map).map_err(serde::ser::Error::custom)?)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Map<String, Value>, D::Error> {
         let text = String::deserialize(from)?;
         if text.is_empty() {
             return Ok(Map::new());

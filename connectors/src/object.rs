@@ -149,6 +149,8 @@ pub struct ObjectVersion {
     /// The record says the object is gone (watch DELETED, audit delete of a
     /// finished object).
     pub deleted: bool,
+    /// Who made this version, where an audit record of the write says so.
+    pub by: Option<String>,
     /// What it was.
     pub body: ObjectBody,
     /// The connector.

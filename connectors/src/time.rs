@@ -53,18 +53,27 @@ impl TimeKind {
 
 impl Stamp {
     /// No time is known at all.
-    pub const OPEN: Self = Self { lo: Nanos::MIN, hi: Nanos::MAX };
+    pub const OPEN: Self = Self {
+        lo: Nanos::MIN,
+        hi: Nanos::MAX,
+    };
 
     /// An instant known to the nanosecond.
     #[must_use]
     pub fn exact(at: Nanos) -> Self {
-        Self { lo: at, hi: at.saturating_add(1) }
+        Self {
+            lo: at,
+            hi: at.saturating_add(1),
+        }
     }
 
     /// A time known to a whole second.
     #[must_use]
     pub fn second(at: Nanos) -> Self {
-        Self { lo: at, hi: at.saturating_add(SECOND) }
+        Self {
+            lo: at,
+            hi: at.saturating_add(SECOND),
+        }
     }
 
     /// Parses RFC 3339; the digits of the fraction say how exact it is.
@@ -74,13 +83,22 @@ impl Stamp {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let lo = DateTime::parse_from_rfc3339(text).ok()?.timestamp_nanos_opt()?;
+        let lo = DateTime::parse_from_rfc3339(text)
+            .ok()?
+            .timestamp_nanos_opt()?;
         let digits = match text.find('.') {
-            Some(dot) => text[dot + 1..].bytes().take_while(u8::is_ascii_digit).count().min(9),
+            Some(dot) => text[dot + 1..]
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .count()
+                .min(9),
             None => 0,
         };
         let width = 10_i64.pow(9 - u32::try_from(digits).ok()?);
-        Some(Self { lo, hi: lo.saturating_add(width) })
+        Some(Self {
+            lo,
+            hi: lo.saturating_add(width),
+        })
     }
 
     /// The width of the uncertainty.
@@ -98,14 +116,18 @@ impl Stamp {
     /// The same time, `by` nanoseconds later (earlier where negative).
     #[must_use]
     pub fn shift(self, by: Nanos) -> Self {
-        Self { lo: self.lo.saturating_add(by), hi: self.hi.saturating_add(by) }
+        Self {
+            lo: self.lo.saturating_add(by),
+            hi: self.hi.saturating_add(by),
+        }
     }
 }
 
 /// Prints an instant as RFC 3339 in UTC, with as many decimals as it needs.
 #[must_use]
 pub fn rfc3339(at: Nanos) -> String {
-    Utc.timestamp_nanos(at).to_rfc3339_opts(SecondsFormat::AutoSi, true)
+    Utc.timestamp_nanos(at)
+        .to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 #[cfg(test)]
@@ -126,14 +148,24 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in ["", "yesterday", "2026-11-21", "9999-01-01T00:00:00Z", "0001-01-01T00:00:00Z"] {
+        for text in [
+            "",
+            "yesterday",
+            "2026-11-21",
+            "9999-01-01T00:00:00Z",
+            "0001-01-01T00:00:00Z",
+        ] {
             assert_eq!(Stamp::parse(text), None, "{text}");
         }
     }
 
     #[test]
     fn prints_what_it_parsed() {
-        for text in ["2026-11-21T15:20:15Z", "2026-11-21T15:20:15.193705Z", "1970-01-01T00:00:00Z"] {
+        for text in [
+            "2026-11-21T15:20:15Z",
+            "2026-11-21T15:20:15.193705Z",
+            "1970-01-01T00:00:00Z",
+        ] {
             assert_eq!(rfc3339(Stamp::parse(text).unwrap().lo), text);
         }
     }

@@ -64,7 +64,9 @@ impl RunState {
 pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
     let mut found = Vec::new();
     for number in chosen {
-        let Some(run) = runs.get(*number) else { continue };
+        let Some(run) = runs.get(*number) else {
+            continue;
+        };
         if run.pods.is_empty() {
             found.extend(never_created(world, *number, run));
         }
@@ -112,7 +114,11 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
             mode: end.mode,
             time: end.time,
             until: None,
-            since: if end.state == State::CrashLoop { None } else { since },
+            since: if end.state == State::CrashLoop {
+                None
+            } else {
+                since
+            },
             exit_code: end.exit.as_ref().and_then(|exit| exit.exit_code),
             reason: end.exit.as_ref().map_or(Sym::NONE, |exit| exit.reason),
             container: end.exit.as_ref().map_or(Sym::NONE, |exit| exit.container),
@@ -122,14 +128,23 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
 
 /// A workload without a single pod: held back, or refused.
 fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
-    let Root::Workload(root) = run.root else { return None };
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
     let workload = world.workloads.get(root as usize)?;
-    let wants_none = workload.body.as_ref().is_some_and(|body| body.replicas == Some(0));
+    let wants_none = workload
+        .body
+        .as_ref()
+        .is_some_and(|body| body.replicas == Some(0));
     let completed = world.says(root, "k8s.workload.completed");
     if wants_none || completed {
         return None;
     }
-    let first = world.facts.iter().find(|fact| fact.workload == root).map(|fact| fact.time);
+    let first = world
+        .facts
+        .iter()
+        .find(|fact| fact.workload == root)
+        .map(|fact| fact.time);
     Some(Death {
         run: number,
         attempt: 1,
@@ -155,12 +170,23 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
         if world.says(root, "k8s.workload.failed") {
             return RunState::Failed;
         }
-        if world.workloads.get(root as usize).is_some_and(|one| one.gone.is_some()) {
+        if world
+            .workloads
+            .get(root as usize)
+            .is_some_and(|one| one.gone.is_some())
+        {
             return RunState::Deleted;
         }
     }
-    let Some(last) = run.attempts.last() else { return RunState::Pending };
-    let states: Vec<State> = last.pods.iter().filter_map(|pod| ends.get(*pod as usize)).map(|end| end.state).collect();
+    let Some(last) = run.attempts.last() else {
+        return RunState::Pending;
+    };
+    let states: Vec<State> = last
+        .pods
+        .iter()
+        .filter_map(|pod| ends.get(*pod as usize))
+        .map(|end| end.state)
+        .collect();
     let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
     if any(&[State::Died, State::CrashLoop]) {
         RunState::Failed

@@ -100,7 +100,11 @@ impl End {
 #[must_use]
 pub fn ends(world: &World) -> Vec<End> {
     let losses = losses(world);
-    world.pods.iter().map(|pod| end(world, pod, &losses)).collect()
+    world
+        .pods
+        .iter()
+        .map(|pod| end(world, pod, &losses))
+        .collect()
 }
 
 /// When nodes stopped answering, and when they answered again.
@@ -108,7 +112,10 @@ type Losses = std::collections::HashMap<Sym, Vec<(Stamp, Option<Stamp>)>>;
 
 fn losses(world: &World) -> Losses {
     let symbols = &world.evidence.symbols;
-    let (down, up) = (symbols.find("k8s.node.not_ready"), symbols.find("k8s.node.ready"));
+    let (down, up) = (
+        symbols.find("k8s.node.not_ready"),
+        symbols.find("k8s.node.ready"),
+    );
     let mut found: Losses = Losses::new();
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &world.facts {
@@ -132,29 +139,70 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     let main: Vec<&Exit> = pod.exits.iter().filter(|exit| !exit.init).collect();
     let last_start = pod.starts.last().copied();
     // An exit was outlived when a container started after it.
-    let outlived = |exit: &&&Exit| last_start.is_some_and(|start| start.lo > exit.time.lo && exit.time != Stamp::OPEN);
-    let mut restarts: Vec<Restart> =
-        main.iter().filter(outlived).map(|exit| Restart { exit: (**exit).clone() }).collect();
-    let last = main.iter().filter(|exit| !outlived(exit)).copied().next_back().cloned();
+    let outlived = |exit: &&&Exit| {
+        last_start.is_some_and(|start| start.lo > exit.time.lo && exit.time != Stamp::OPEN)
+    };
+    let mut restarts: Vec<Restart> = main
+        .iter()
+        .filter(outlived)
+        .map(|exit| Restart {
+            exit: (**exit).clone(),
+        })
+        .collect();
+    let last = main
+        .iter()
+        .filter(|exit| !outlived(exit))
+        .copied()
+        .next_back()
+        .cloned();
     let telling = tells_most(world, &main, &outlived).or(last);
     let crashing = pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
     let phase = pod.phase.as_deref().unwrap_or_default();
-    let since = pod.created.or(pod.bound).or(pod.seen.map(|(first, _)| Stamp::second(first))).unwrap_or(Stamp::OPEN);
+    let since = pod
+        .created
+        .or(pod.bound)
+        .or(pod.seen.map(|(first, _)| Stamp::second(first)))
+        .unwrap_or(Stamp::OPEN);
 
     if let Some((mode, time)) = death(pod, &telling, losses, crashing) {
-        return End { state: State::Died, mode, time, exit: telling, restarts };
+        return End {
+            state: State::Died,
+            mode,
+            time,
+            exit: telling,
+            restarts,
+        };
     }
     if phase == "Succeeded" {
-        let time = pod.ended.or(telling.as_ref().map(|exit| exit.time)).unwrap_or(since);
-        return End { state: State::Completed, mode: Mode::None, time, exit: telling, restarts };
+        let time = pod
+            .ended
+            .or(telling.as_ref().map(|exit| exit.time))
+            .unwrap_or(since);
+        return End {
+            state: State::Completed,
+            mode: Mode::None,
+            time,
+            exit: telling,
+            restarts,
+        };
     }
     let alive = |state, time| (state, time);
     let (state, time) = if crashing && !pod.exits.is_empty() {
         let exit = telling.clone().or_else(|| pod.exits.last().cloned());
         let time = exit.as_ref().map_or(since, |exit| exit.time);
         restarts.retain(|restart| Some(&restart.exit) != exit.as_ref());
-        return End { state: State::CrashLoop, mode: Mode::Exited, time, exit, restarts };
-    } else if pod.bound.is_none() && !pod.node.is_some() && pod.started.is_none() && (pod.unplaced.is_some() || phase == "Pending") {
+        return End {
+            state: State::CrashLoop,
+            mode: Mode::Exited,
+            time,
+            exit,
+            restarts,
+        };
+    } else if pod.bound.is_none()
+        && !pod.node.is_some()
+        && pod.started.is_none()
+        && (pod.unplaced.is_some() || phase == "Pending")
+    {
         alive(State::NeverScheduled, pod.unplaced.unwrap_or(since))
     } else if pod.started.is_none() && (phase == "Pending" || pod.stuck.is_some()) {
         alive(State::StuckStarting, pod.stuck.unwrap_or(since))
@@ -163,19 +211,33 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         let bad = exit.exit_code != Some(0);
         let state = if bad { State::Died } else { State::Completed };
         let mode = if bad { Mode::Exited } else { Mode::None };
-        return End { state, mode, time: exit.time, exit: telling, restarts };
+        return End {
+            state,
+            mode,
+            time: exit.time,
+            exit: telling,
+            restarts,
+        };
     } else if let Some((since, false)) = pod.ready {
         alive(State::NotReady, since)
     } else {
         alive(State::Running, pod.started.unwrap_or(since))
     };
-    End { state, mode: Mode::None, time, exit: telling, restarts }
+    End {
+        state,
+        mode: Mode::None,
+        time,
+        exit: telling,
+        restarts,
+    }
 }
 
 /// Of the ends that nothing outlived, the one that tells most: a failure before
 /// a success, an own end before a signal, the earliest first.
 fn tells_most(world: &World, main: &[&Exit], outlived: &dyn Fn(&&&Exit) -> bool) -> Option<Exit> {
-    let signalled = |exit: &Exit| matches!(exit.exit_code, Some(137 | 143)) && world.name(exit.reason) != "OOMKilled";
+    let signalled = |exit: &Exit| {
+        matches!(exit.exit_code, Some(137 | 143)) && world.name(exit.reason) != "OOMKilled"
+    };
     main.iter()
         .filter(|exit| !outlived(exit))
         .min_by_key(|exit| (exit.exit_code == Some(0), signalled(exit), exit.time))
@@ -185,14 +247,26 @@ fn tells_most(world: &World, main: &[&Exit], outlived: &dyn Fn(&&&Exit) -> bool)
 /// The earliest of: somebody asked for its end, its process ended, its node was lost.
 fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Option<(Mode, Stamp)> {
     let phase = pod.phase.as_deref().unwrap_or_default();
-    let failed = phase == "Failed" || pod.verdict.as_ref().is_some_and(|(_, reason)| !reason.is_empty());
-    let asked = [pod.deletion_requested, pod.killed].into_iter().flatten().min_by_key(|asked| (asked.hi, asked.lo));
-    let completed = exit.as_ref().is_some_and(|exit| exit.exit_code == Some(0)) || phase == "Succeeded";
+    let failed = phase == "Failed"
+        || pod
+            .verdict
+            .as_ref()
+            .is_some_and(|(_, reason)| !reason.is_empty());
+    let asked = [pod.deletion_requested, pod.killed]
+        .into_iter()
+        .flatten()
+        .min_by_key(|asked| (asked.hi, asked.lo));
+    let completed =
+        exit.as_ref().is_some_and(|exit| exit.exit_code == Some(0)) || phase == "Succeeded";
     let exited = exit
         .as_ref()
         .map(|exit| exit.time)
         .filter(|time| *time != Stamp::OPEN)
-        .or(if failed { pod.verdict.as_ref().map(|(time, _)| *time) } else { None });
+        .or(if failed {
+            pod.verdict.as_ref().map(|(time, _)| *time)
+        } else {
+            None
+        });
     // A finished pod that is cleaned up has not died of it.
     if let (Some(asked), Some(exited)) = (asked, exited)
         && exited.hi <= asked.lo
@@ -205,28 +279,53 @@ fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Opt
     }
     let ended_by_status = matches!(
         pod.verdict.as_ref().map(|(_, reason)| reason.as_str()),
-        Some("Evicted" | "NodeShutdown" | "Terminated" | "Shutdown" | "Preempting" | "NodeLost" | "DeadlineExceeded")
+        Some(
+            "Evicted"
+                | "NodeShutdown"
+                | "Terminated"
+                | "Shutdown"
+                | "Preempting"
+                | "NodeLost"
+                | "DeadlineExceeded"
+        )
     );
     let mut ways: Vec<(Stamp, Mode)> = Vec::new();
     if let Some(asked) = asked {
         ways.push((asked, Mode::Killed));
     } else if ended_by_status && let Some(exited) = exited {
         ways.push((exited, Mode::Killed));
-    } else if failed && !crashing && let Some(exited) = exited {
+    } else if failed
+        && !crashing
+        && let Some(exited) = exited
+    {
         ways.push((exited, Mode::Exited));
     } else if let Some(gone) = pod.gone {
-        ways.push((gone, if exited.is_some() { Mode::Exited } else { Mode::Killed }));
+        ways.push((
+            gone,
+            if exited.is_some() {
+                Mode::Exited
+            } else {
+                Mode::Killed
+            },
+        ));
     } else if failed && !crashing {
-        ways.push((pod.verdict.as_ref().map_or(Stamp::OPEN, |(time, _)| *time), Mode::Exited));
+        ways.push((
+            pod.verdict.as_ref().map_or(Stamp::OPEN, |(time, _)| *time),
+            Mode::Exited,
+        ));
     }
     let (died, _) = *ways.iter().min()?;
     // The node was lost while the pod was on it and did not answer again before the end.
-    let lost = losses.get(&pod.node).into_iter().flatten().find(|(from, until)| {
-        from.lo <= died.hi
-            && pod.begin().is_none_or(|begin| begin <= from.hi)
-            && until.is_none_or(|until| until.lo >= died.lo)
-            && died.lo.saturating_sub(from.lo) < 3_600 * SECOND
-    });
+    let lost = losses
+        .get(&pod.node)
+        .into_iter()
+        .flatten()
+        .find(|(from, until)| {
+            from.lo <= died.hi
+                && pod.begin().is_none_or(|begin| begin <= from.hi)
+                && until.is_none_or(|until| until.lo >= died.lo)
+                && died.lo.saturating_sub(from.lo) < 3_600 * SECOND
+        });
     if let Some((from, _)) = lost {
         ways.push((*from, Mode::Lost));
     }

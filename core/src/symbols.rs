@@ -29,7 +29,10 @@ pub struct Symbols {
 
 impl Default for Symbols {
     fn default() -> Self {
-        let mut symbols = Self { names: Vec::new(), numbers: HashMap::new() };
+        let mut symbols = Self {
+            names: Vec::new(),
+            numbers: HashMap::new(),
+        };
         symbols.number("");
         symbols
     }

@@ -60,24 +60,39 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
     let children = children(world);
     let mut found = Vec::new();
     for (number, death) in deaths.iter().enumerate() {
-        let mut touch = |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
-            for fact in facts.into_iter().flatten() {
-                if let Some(one) = world.facts.get(*fact).filter(|one| counts(one)) {
-                    found.push(Tie { death: number, fact: *fact, via, lag_s: lag(one.time, death.time) });
+        let mut touch =
+            |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
+                for fact in facts.into_iter().flatten() {
+                    if let Some(one) = world.facts.get(*fact).filter(|one| counts(one)) {
+                        found.push(Tie {
+                            death: number,
+                            fact: *fact,
+                            via,
+                            lag_s: lag(one.time, death.time),
+                        });
+                    }
                 }
-            }
-        };
+            };
         let own = |fact: &Fact| in_life(fact, death);
         if let Some(pod) = world.pods.get(death.pod as usize) {
             touch(index.pod.get(&death.pod), "pod", &own);
             touch(index.named.get(&death.pod), "named", &own);
             if pod.node.is_some() {
-                let closed = Closed { world, facts: index.node.get(&pod.node) };
-                touch(index.node.get(&pod.node), "node", &|fact| in_tenure(fact, pod, death, &closed));
+                let closed = Closed {
+                    world,
+                    facts: index.node.get(&pod.node),
+                };
+                touch(index.node.get(&pod.node), "node", &|fact| {
+                    in_tenure(fact, pod, death, &closed)
+                });
             }
             for claim in pod.body.iter().flat_map(|body| &body.claims) {
                 let claim = claims.get(&(world.name(pod.namespace), claim.as_str()));
-                touch(claim.and_then(|claim| index.workload.get(claim)), "claim", &|fact| fact.time.lo <= death.time.hi.saturating_add(ECHO));
+                touch(
+                    claim.and_then(|claim| index.workload.get(claim)),
+                    "claim",
+                    &|fact| fact.time.lo <= death.time.hi.saturating_add(ECHO),
+                );
             }
             if death.state == "never_scheduled" {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
@@ -87,7 +102,9 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
             let own = index.workload.get(&workload);
             touch(own, "workload", &|fact| around(fact, death));
             for child in children.get(&workload).into_iter().flatten() {
-                touch(index.workload.get(child), "workload", &|fact| around(fact, death));
+                touch(index.workload.get(child), "workload", &|fact| {
+                    around(fact, death)
+                });
             }
         }
     }
@@ -97,8 +114,13 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
 }
 
 fn index(world: &World) -> Index {
-    let mut index =
-        Index { pod: HashMap::new(), named: HashMap::new(), node: HashMap::new(), workload: HashMap::new(), cluster: Vec::new() };
+    let mut index = Index {
+        pod: HashMap::new(),
+        named: HashMap::new(),
+        node: HashMap::new(),
+        workload: HashMap::new(),
+        cluster: Vec::new(),
+    };
     for (number, fact) in world.facts.iter().enumerate() {
         if fact.other != NO {
             index.named.entry(fact.other).or_default().push(number);
@@ -106,7 +128,11 @@ fn index(world: &World) -> Index {
         if fact.pod != NO {
             index.pod.entry(fact.pod).or_default().push(number);
         } else if fact.workload != NO {
-            index.workload.entry(fact.workload).or_default().push(number);
+            index
+                .workload
+                .entry(fact.workload)
+                .or_default()
+                .push(number);
         } else if fact.node.is_some() {
             index.node.entry(fact.node).or_default().push(number);
         } else {
@@ -124,7 +150,12 @@ fn claims(world: &World) -> HashMap<(&str, &str), u32> {
         .iter()
         .enumerate()
         .filter(|(_, one)| is_claim(one.kind))
-        .map(|(index, one)| ((world.name(one.namespace), world.name(one.name)), number(index)))
+        .map(|(index, one)| {
+            (
+                (world.name(one.namespace), world.name(one.name)),
+                number(index),
+            )
+        })
         .collect()
 }
 
@@ -133,7 +164,10 @@ fn children(world: &World) -> HashMap<u32, Vec<u32>> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for (index, one) in world.workloads.iter().enumerate() {
         if one.owner != NO && world.name(one.kind) == "Workload" {
-            children.entry(one.owner).or_default().push(u32::try_from(index).unwrap_or(NO));
+            children
+                .entry(one.owner)
+                .or_default()
+                .push(u32::try_from(index).unwrap_or(NO));
         }
     }
     children
@@ -148,8 +182,16 @@ fn chain(world: &World, runs: &[Run], death: &Death) -> Vec<u32> {
             _ => NO,
         },
     };
-    let up = |number: &u32| world.workloads.get(*number as usize).map(|one| one.owner).filter(|owner| *owner != NO);
-    std::iter::successors(Some(first).filter(|owner| *owner != NO), up).take(16).collect()
+    let up = |number: &u32| {
+        world
+            .workloads
+            .get(*number as usize)
+            .map(|one| one.owner)
+            .filter(|owner| *owner != NO)
+    };
+    std::iter::successors(Some(first).filter(|owner| *owner != NO), up)
+        .take(16)
+        .collect()
 }
 
 /// Seconds from the fact to the death; zero where their uncertainties overlap.
@@ -164,15 +206,21 @@ fn lag(fact: Stamp, death: Stamp) -> f64 {
 
 /// A fact about the pod itself: between the end before and this one's echo.
 fn in_life(fact: &Fact, death: &Death) -> bool {
-    let after_last = death.since.is_none_or(|since| fact.time.hi > since.hi || fact.time == Stamp::OPEN);
-    let before_next = death.until.is_none_or(|until| fact.time.lo <= until.hi.saturating_add(5 * SECOND));
+    let after_last = death
+        .since
+        .is_none_or(|since| fact.time.hi > since.hi || fact.time == Stamp::OPEN);
+    let before_next = death
+        .until
+        .is_none_or(|until| fact.time.lo <= until.hi.saturating_add(5 * SECOND));
     after_last && before_next
 }
 
 /// A fact about the workload: not long after the death.
 fn around(fact: &Fact, death: &Death) -> bool {
     let before_next = death.until.is_none_or(|until| fact.time.lo <= until.hi);
-    before_next && (death.mode == crate::life::Mode::None || fact.time.lo <= death.time.hi.saturating_add(ECHO))
+    before_next
+        && (death.mode == crate::life::Mode::None
+            || fact.time.lo <= death.time.hi.saturating_add(ECHO))
 }
 
 /// A fact about no entity, while the pod waited.
@@ -190,23 +238,43 @@ impl Closed<'_> {
     /// Whether the state that a fact began had ended before a time.
     fn before(&self, fact: &Fact, at: Nanos) -> bool {
         let signal = self.world.name(fact.signal);
-        let Some((_, closer)) = STATES.iter().find(|(state, _)| signal.starts_with(state)) else { return true };
+        let Some((_, closer)) = STATES.iter().find(|(state, _)| signal.starts_with(state)) else {
+            return true;
+        };
         !closer.is_empty()
-            && self.facts.into_iter().flatten().filter_map(|number| self.world.facts.get(*number)).any(|other| {
-                self.world.name(other.signal).starts_with(closer) && other.time.lo >= fact.time.lo && other.time.hi <= at
-            })
+            && self
+                .facts
+                .into_iter()
+                .flatten()
+                .filter_map(|number| self.world.facts.get(*number))
+                .any(|other| {
+                    self.world.name(other.signal).starts_with(closer)
+                        && other.time.lo >= fact.time.lo
+                        && other.time.hi <= at
+                })
     }
 }
 
 /// A fact about the machine: a point falls inside the pod's stay on it, a state
 /// overlaps the stay, and both may be told somewhat late.
 fn in_tenure(fact: &Fact, pod: &Pod, death: &Death, closed: &Closed<'_>) -> bool {
-    let begin = pod.bound.or(pod.created).map(|stamp| stamp.lo).or(pod.begin()).unwrap_or(Nanos::MIN);
+    let begin = pod
+        .bound
+        .or(pod.created)
+        .map(|stamp| stamp.lo)
+        .or(pod.begin())
+        .unwrap_or(Nanos::MIN);
     let begin = death.since.map_or(begin, |since| since.lo.max(begin));
     let end = death.until.unwrap_or(death.time).hi;
-    let told_until = if death.mode == crate::life::Mode::None { Nanos::MAX } else { end.saturating_add(ECHO) };
+    let told_until = if death.mode == crate::life::Mode::None {
+        Nanos::MAX
+    } else {
+        end.saturating_add(ECHO)
+    };
     if fact.time.lo > told_until {
         return false;
     }
-    fact.time.hi > begin || fact.end.is_some_and(|end| end.hi > begin) || !closed.before(fact, begin)
+    fact.time.hi > begin
+        || fact.end.is_some_and(|end| end.hi > begin)
+        || !closed.before(fact, begin)
 }

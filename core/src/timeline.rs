@@ -40,8 +40,15 @@ pub struct Entry {
 ///
 /// # Errors
 /// When facts cannot be read back.
-pub fn timeline(world: &World, runs: &[&Run], wanted: &BTreeSet<EventId>) -> Result<Vec<Entry>, SpillError> {
-    let pods: BTreeSet<u32> = runs.iter().flat_map(|run| run.pods.iter().copied()).collect();
+pub fn timeline(
+    world: &World,
+    runs: &[&Run],
+    wanted: &BTreeSet<EventId>,
+) -> Result<Vec<Entry>, SpillError> {
+    let pods: BTreeSet<u32> = runs
+        .iter()
+        .flat_map(|run| run.pods.iter().copied())
+        .collect();
     let mut workloads: BTreeSet<u32> = BTreeSet::new();
     let mut stays: BTreeMap<&str, Vec<(Nanos, Nanos)>> = BTreeMap::new();
     for run in runs {
@@ -52,12 +59,28 @@ pub fn timeline(world: &World, runs: &[&Run], wanted: &BTreeSet<EventId>) -> Res
     for pod in pods.iter().filter_map(|pod| world.pods.get(*pod as usize)) {
         let mut owner = pod.owner;
         while owner != NO && workloads.insert(owner) {
-            owner = world.workloads.get(owner as usize).map_or(NO, |one| one.owner);
+            owner = world
+                .workloads
+                .get(owner as usize)
+                .map_or(NO, |one| one.owner);
         }
         if pod.node.is_some() {
-            let from = pod.bound.or(pod.created).map(|stamp| stamp.lo).or(pod.begin()).unwrap_or(Nanos::MIN);
-            let to = pod.gone.or(pod.ended).map(|stamp| stamp.hi).or(pod.seen.map(|(_, last)| last)).unwrap_or(Nanos::MAX);
-            stays.entry(world.name(pod.node)).or_default().push((from, to.saturating_add(ECHO)));
+            let from = pod
+                .bound
+                .or(pod.created)
+                .map(|stamp| stamp.lo)
+                .or(pod.begin())
+                .unwrap_or(Nanos::MIN);
+            let to = pod
+                .gone
+                .or(pod.ended)
+                .map(|stamp| stamp.hi)
+                .or(pod.seen.map(|(_, last)| last))
+                .unwrap_or(Nanos::MAX);
+            stays
+                .entry(world.name(pod.node))
+                .or_default()
+                .push((from, to.saturating_add(ECHO)));
         }
     }
     let names: BTreeSet<(&str, &str)> = workloads
@@ -70,25 +93,39 @@ pub fn timeline(world: &World, runs: &[&Run], wanted: &BTreeSet<EventId>) -> Res
     for (number, row) in world.evidence.rows().iter().enumerate() {
         let pod = world.pod_of_row.get(number).copied().unwrap_or(NO);
         let of_pod = pods.contains(&pod);
-        let of_workload = || row.workload.is_some() && names.contains(&(world.name(row.namespace), world.name(row.workload)));
+        let of_workload = || {
+            row.workload.is_some()
+                && names.contains(&(world.name(row.namespace), world.name(row.workload)))
+        };
         let of_node = || {
             row.tells
                 && !row.pod.is_some()
                 && !row.workload.is_some()
                 && stays.get(world.name(row.node)).is_some_and(|stays| {
-                    stays.iter().any(|(from, to)| row.time.lo <= *to && row.last() >= *from)
+                    stays
+                        .iter()
+                        .any(|(from, to)| row.time.lo <= *to && row.last() >= *from)
                 })
         };
         if !(of_pod || of_workload() || of_node() || wanted.contains(&row.id)) {
             continue;
         }
-        let event = world.evidence.event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;
+        let event = world
+            .evidence
+            .event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;
         if wanted.contains(&event.id) || !is_noise(&event) {
             let seen_by = row.seen_by().map(|kind| kind.as_str().to_owned()).collect();
             entries.push(entry(event, seen_by));
         }
     }
-    entries.sort_by(|a, b| (a.event.time, &a.entity, &a.text, a.event.id).cmp(&(b.event.time, &b.entity, &b.text, b.event.id)));
+    entries.sort_by(|a, b| {
+        (a.event.time, &a.entity, &a.text, a.event.id).cmp(&(
+            b.event.time,
+            &b.entity,
+            &b.text,
+            b.event.id,
+        ))
+    });
     Ok(collapsed(entries, wanted))
 }
 
@@ -99,7 +136,12 @@ fn is_noise(event: &Event) -> bool {
         "log.line" => event.signals.is_empty(),
         "k8s.pod.phase" | "k8s.pod.bound" | "k8s.container.started" | "k8s.pod.deleted" => true,
         "k8s.pod.condition" => event.attribute("condition") == Some("Ready"),
-        "k8s.event" => matches!(event.reason.as_deref(), Some("Pulled" | "Created" | "SuccessfulCreate" | "Pulling")) && event.severity.as_deref() != Some("Warning"),
+        "k8s.event" => {
+            matches!(
+                event.reason.as_deref(),
+                Some("Pulled" | "Created" | "SuccessfulCreate" | "Pulling")
+            ) && event.severity.as_deref() != Some("Warning")
+        }
         "k8s.audit.bind" => true,
         _ => false,
     }
@@ -137,17 +179,37 @@ fn entry(event: Event, seen_by: Vec<String>) -> Entry {
 }
 
 fn weight(event: &Event) -> &'static str {
-    let has = |stems: &[&str]| event.signals.iter().any(|signal| stems.iter().any(|stem| signal.starts_with(stem)));
+    let has = |stems: &[&str]| {
+        event
+            .signals
+            .iter()
+            .any(|signal| stems.iter().any(|stem| signal.starts_with(stem)))
+    };
     let failed = event.exit_code.is_some_and(|code| code != 0);
     if failed
         || has(&[
-            "k8s.container.oom_killed", "k8s.pod.preempted", "k8s.pod.evicted", "k8s.node.not_ready", "k8s.node.silent",
-            "k8s.workload.failed", "k8s.workload.backoff", "k8s.workload.deadline", "log.traceback", "log.exception",
-            "log.cuda", "k8s.pod.deleted_by_user", "k8s.node.rebooted", "k8s.gpu", "gpu.", "k8s.pod.node_",
+            "k8s.container.oom_killed",
+            "k8s.pod.preempted",
+            "k8s.pod.evicted",
+            "k8s.node.not_ready",
+            "k8s.node.silent",
+            "k8s.workload.failed",
+            "k8s.workload.backoff",
+            "k8s.workload.deadline",
+            "log.traceback",
+            "log.exception",
+            "log.cuda",
+            "k8s.pod.deleted_by_user",
+            "k8s.node.rebooted",
+            "k8s.gpu",
+            "gpu.",
+            "k8s.pod.node_",
         ])
     {
         "error"
-    } else if event.severity.as_deref() == Some("Warning") || has(&["k8s.node.", "nccl.", "log.", "k8s.pod.unschedulable"]) {
+    } else if event.severity.as_deref() == Some("Warning")
+        || has(&["k8s.node.", "nccl.", "log.", "k8s.pod.unschedulable"])
+    {
         "warning"
     } else {
         "info"

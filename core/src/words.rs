@@ -15,46 +15,102 @@ pub fn say(event: &Event) -> String {
         "k8s.event" => joined(reason, message),
         "k8s.container.terminated" => {
             let container = event.entities.container.as_deref().unwrap_or("container");
-            let code = event.exit_code.map(|code| format!(" with code {code}")).unwrap_or_default();
-            let claim = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            joined(&format!("{}container {container} ended{code}{claim}", init(event)), message)
+            let code = event
+                .exit_code
+                .map(|code| format!(" with code {code}"))
+                .unwrap_or_default();
+            let claim = if reason.is_empty() {
+                String::new()
+            } else {
+                format!(" ({reason})")
+            };
+            joined(
+                &format!("{}container {container} ended{code}{claim}", init(event)),
+                message,
+            )
         }
         "k8s.container.waiting" => {
             let container = event.entities.container.as_deref().unwrap_or("container");
-            joined(&format!("{}container {container} waits: {reason}", init(event)), message)
+            joined(
+                &format!("{}container {container} waits: {reason}", init(event)),
+                message,
+            )
         }
         "k8s.container.started" => {
-            format!("{}container {} started", init(event), event.entities.container.as_deref().unwrap_or_default())
+            format!(
+                "{}container {} started",
+                init(event),
+                event.entities.container.as_deref().unwrap_or_default()
+            )
         }
-        "k8s.pod.bound" => format!("bound to node {}", event.entities.node.as_deref().unwrap_or("unknown")),
+        "k8s.pod.bound" => format!(
+            "bound to node {}",
+            event.entities.node.as_deref().unwrap_or("unknown")
+        ),
         "k8s.pod.condition" | "k8s.node.condition" | "k8s.workload.condition" => {
             let head = format!("{} is {}", attribute("condition"), attribute("status"));
-            joined(&if reason.is_empty() { head } else { format!("{head} ({reason})") }, message)
+            joined(
+                &if reason.is_empty() {
+                    head
+                } else {
+                    format!("{head} ({reason})")
+                },
+                message,
+            )
         }
         "k8s.pod.status" => joined(&format!("pod status: {reason}"), message),
         "k8s.pod.phase" | "k8s.workload.phase" => joined(&format!("phase {reason}"), message),
         "k8s.pvc.phase" => format!("volume claim is {reason}"),
-        "k8s.pod.deletion_requested" | "k8s.node.deletion_requested" | "k8s.workload.deletion_requested" => {
-            let grace = event.attributes.get("grace_s").and_then(serde_json::Value::as_i64);
-            grace.map_or_else(|| "deletion requested".to_owned(), |grace| format!("deletion requested (grace {grace} s)"))
+        "k8s.pod.deletion_requested"
+        | "k8s.node.deletion_requested"
+        | "k8s.workload.deletion_requested" => {
+            let grace = event
+                .attributes
+                .get("grace_s")
+                .and_then(serde_json::Value::as_i64);
+            grace.map_or_else(
+                || "deletion requested".to_owned(),
+                |grace| format!("deletion requested (grace {grace} s)"),
+            )
         }
-        "k8s.pod.deleted" | "k8s.node.deleted" | "k8s.workload.deleted" => "object is gone".to_owned(),
+        "k8s.pod.deleted" | "k8s.node.deleted" | "k8s.workload.deleted" => {
+            "object is gone".to_owned()
+        }
         "k8s.node.cordoned" | "k8s.node.uncordoned" => {
-            let act = if event.fact == "k8s.node.cordoned" { "cordoned" } else { "uncordoned" };
-            match event.attribute("manager") {
-                Some(manager) => format!("{act} (field manager {manager})"),
-                None => act.to_owned(),
+            let act = if event.fact == "k8s.node.cordoned" {
+                "cordoned"
+            } else {
+                "uncordoned"
+            };
+            match (&event.actor, event.attribute("manager")) {
+                (Some(actor), _) => format!("{act} by {actor}"),
+                (None, Some(manager)) => format!("{act} (field manager {manager})"),
+                (None, None) => act.to_owned(),
             }
         }
         "k8s.node.taint" => {
-            let value = event.attribute("value").map(|value| format!("={value}")).unwrap_or_default();
-            format!("tainted {}{value}:{}", attribute("key"), attribute("effect"))
+            let value = event
+                .attribute("value")
+                .map(|value| format!("={value}"))
+                .unwrap_or_default();
+            format!(
+                "tainted {}{value}:{}",
+                attribute("key"),
+                attribute("effect")
+            )
         }
         "k8s.node.boot_changed" => "booted anew (boot id changed)".to_owned(),
         "k8s.node.allocatable_dropped" => {
-            format!("allocatable {} fell from {} to {}", attribute("resource"), attribute("from"), attribute("to"))
+            format!(
+                "allocatable {} fell from {} to {}",
+                attribute("resource"),
+                attribute("from"),
+                attribute("to")
+            )
         }
-        "k8s.node.label" | "k8s.node.annotation" => format!("{} = {}", attribute("key"), attribute("value")),
+        "k8s.node.label" | "k8s.node.annotation" => {
+            format!("{} = {}", attribute("key"), attribute("value"))
+        }
         "k8s.workload.suspended" => "suspended".to_owned(),
         "k8s.workload.resumed" => "resumed".to_owned(),
         "k8s.workload.spec_changed" => format!("spec changed: {}", attribute("fields")),
@@ -66,7 +122,11 @@ pub fn say(event: &Event) -> String {
 }
 
 fn init(event: &Event) -> &'static str {
-    if event.attribute("init").is_some() { "init " } else { "" }
+    if event.attribute("init").is_some() {
+        "init "
+    } else {
+        ""
+    }
 }
 
 fn joined(head: &str, tail: &str) -> String {
@@ -79,8 +139,13 @@ fn joined(head: &str, tail: &str) -> String {
 
 /// A traceback says its exception and its place; other lines say themselves.
 fn log(event: &Event, message: &str) -> String {
-    let Some(exception) = event.attribute("exception") else { return message.to_owned() };
-    let what = joined(exception, event.attribute("exception_message").unwrap_or_default());
+    let Some(exception) = event.attribute("exception") else {
+        return message.to_owned();
+    };
+    let what = joined(
+        exception,
+        event.attribute("exception_message").unwrap_or_default(),
+    );
     match event.attribute("location") {
         Some(place) => format!("{what} (at {place})"),
         None => what,
@@ -92,21 +157,34 @@ fn audit(event: &Event, fact: &str) -> String {
     let who = event.actor.as_deref().unwrap_or("an unnamed user");
     let names = &event.entities;
     let kind = event.object_kind.as_deref().unwrap_or("object");
-    let name = names.pod.as_deref().or(names.workload.as_deref()).or(names.node.as_deref()).unwrap_or("(unnamed)");
+    let name = names
+        .pod
+        .as_deref()
+        .or(names.workload.as_deref())
+        .or(names.node.as_deref())
+        .unwrap_or("(unnamed)");
     let act = match fact.strip_prefix("k8s.audit.").unwrap_or(fact) {
         "evict" => "evicted".to_owned(),
-        "bind" => format!("bound to node {}", names.node.as_deref().unwrap_or("unknown")),
+        "bind" => format!(
+            "bound to node {}",
+            names.node.as_deref().unwrap_or("unknown")
+        ),
         "create" => "created".to_owned(),
         "delete" => "deleted".to_owned(),
         "deletecollection" => "deleted (with a whole collection)".to_owned(),
-        _ if event.attribute("unschedulable") == Some("true") => "cordoned".to_owned(),
-        _ if event.attribute("unschedulable") == Some("false") => "uncordoned".to_owned(),
         _ if event.attribute("taints").is_some() => "changed the taints of".to_owned(),
         _ if event.attribute("subresource") == Some("status") => "marked for disruption".to_owned(),
         verb => format!("{verb}d"),
     };
-    let tool = attribute("user_agent").split(['/', ' ']).next().unwrap_or_default();
-    let with = if tool.is_empty() { String::new() } else { format!(" with {tool}") };
+    let tool = attribute("user_agent")
+        .split(['/', ' '])
+        .next()
+        .unwrap_or_default();
+    let with = if tool.is_empty() {
+        String::new()
+    } else {
+        format!(" with {tool}")
+    };
     let refused = match event.attribute("code") {
         Some(code) if !code.starts_with('2') => format!(", refused with HTTP {code}"),
         _ => String::new(),

@@ -6,12 +6,23 @@ use whathappened_core::world::World;
 use crate::answer::Actor;
 
 /// Labels that name whose experiment it is.
-const OWNERS: [&str; 6] = ["owner", "user", "username", "determined.ai/user", "created-by", "submitter"];
+const OWNERS: [&str; 6] = [
+    "owner",
+    "user",
+    "username",
+    "determined.ai/user",
+    "created-by",
+    "submitter",
+];
 
 /// An actor from the name a record has, and whether it is the run's own owner.
 pub(super) fn actor(world: &World, run: &Run, name: &str) -> Actor {
     let kind = kind(name);
-    Actor { name: name.to_owned(), kind: kind.to_owned(), is_owner: kind == "user" && is_owner(world, run, name) }
+    Actor {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        is_owner: kind == "user" && is_owner(world, run, name),
+    }
 }
 
 fn kind(name: &str) -> &'static str {
@@ -22,7 +33,10 @@ fn kind(name: &str) -> &'static str {
         "kubelet"
     } else if last.ends_with("scheduler") {
         "scheduler"
-    } else if name.starts_with("system:serviceaccount:") || last.ends_with("-controller") || last.ends_with("-collector") {
+    } else if name.starts_with("system:serviceaccount:")
+        || last.ends_with("-controller")
+        || last.ends_with("-collector")
+    {
         "controller"
     } else if name == "kernel-monitor" || name == "kernel" {
         "kernel"
@@ -47,11 +61,19 @@ pub(super) fn owner(world: &World, run: &Run) -> Option<String> {
 
 fn labelled(world: &World, run: &Run) -> Option<String> {
     let root = match run.root {
-        Root::Workload(root) => world.workloads.get(root as usize).and_then(|one| one.body.as_ref()),
+        Root::Workload(root) => world
+            .workloads
+            .get(root as usize)
+            .and_then(|one| one.body.as_ref()),
         Root::Pod(_) => None,
     };
-    let pods = run.pods.iter().filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref());
-    root.into_iter().chain(pods).find_map(|body| OWNERS.iter().find_map(|key| body.labels.get(*key).cloned()))
+    let pods = run
+        .pods
+        .iter()
+        .filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref());
+    root.into_iter()
+        .chain(pods)
+        .find_map(|body| OWNERS.iter().find_map(|key| body.labels.get(*key).cloned()))
 }
 
 fn is_owner(world: &World, run: &Run, name: &str) -> bool {

@@ -43,15 +43,33 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     }
     let mut matched = resolve(&case.world, &case.runs, &name);
     if matched.runs.is_empty() {
-        return Err(Error::UnknownName { name: question.name.clone(), nearest: matched.nearest });
+        return Err(Error::UnknownName {
+            name: question.name.clone(),
+            nearest: matched.nearest,
+        });
     }
     if let Some(id) = &question.run {
-        matched.runs.retain(|number| case.runs.get(*number).is_some_and(|run| run.id(&case.world).starts_with(id.as_str())));
+        matched.runs.retain(|number| {
+            case.runs
+                .get(*number)
+                .is_some_and(|run| run.id(&case.world).starts_with(id.as_str()))
+        });
         if matched.runs.is_empty() {
-            return Err(Error::UnknownRun { run: id.clone(), name: question.name.clone() });
+            return Err(Error::UnknownRun {
+                run: id.clone(),
+                name: question.name.clone(),
+            });
         }
     }
-    let verdict = explain(&case.world, &case.runs, &matched.runs, &case.ends, &case.rules.causes, &case.coverage).await?;
+    let verdict = explain(
+        &case.world,
+        &case.runs,
+        &matched.runs,
+        &case.ends,
+        &case.rules.causes,
+        &case.coverage,
+    )
+    .await?;
     let pods = asked_pods(case, &matched, question);
     let incidents = incidents(case, &verdict, &matched, &pods, question)?;
     let timeline = lines(case, &matched, &pods, &incidents, question)?;
@@ -72,18 +90,38 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
 /// When a rule fails.
 pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
     let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
-    let verdict = explain(&case.world, &case.runs, &chosen, &case.ends, &case.rules.causes, &case.coverage).await?;
-    let teller = Teller { case, verdict: &verdict };
+    let verdict = explain(
+        &case.world,
+        &case.runs,
+        &chosen,
+        &case.ends,
+        &case.rules.causes,
+        &case.coverage,
+    )
+    .await?;
+    let teller = Teller {
+        case,
+        verdict: &verdict,
+    };
     let mut incidents = Vec::new();
     for finding in verdict.findings.iter().filter(|finding| !finding.recovered) {
         incidents.push(teller.tell(finding, "main")?);
     }
     incidents.retain(|incident| inside(incident.time.as_deref(), question));
-    incidents.sort_by(|a, b| (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt)));
-    let hurt: BTreeSet<&str> = incidents.iter().filter_map(|incident| incident.run_id.as_deref()).collect();
+    incidents.sort_by(|a, b| {
+        (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt))
+    });
+    let hurt: BTreeSet<&str> = incidents
+        .iter()
+        .filter_map(|incident| incident.run_id.as_deref())
+        .collect();
     let mut told = runs(case, &verdict, &chosen);
     told.retain(|run| hurt.contains(run.id.as_str()));
-    Ok(Answer { runs: told, incidents, ..blank(case, question) })
+    Ok(Answer {
+        runs: told,
+        incidents,
+        ..blank(case, question)
+    })
 }
 
 fn blank(case: &Case, question: &Question) -> Answer {
@@ -106,7 +144,12 @@ fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crate::answer::
         .iter()
         .filter_map(|number| {
             let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
-            Some(tell_run(&case.world, &case.ends, case.runs.get(*number)?, state))
+            Some(tell_run(
+                &case.world,
+                &case.ends,
+                case.runs.get(*number)?,
+                state,
+            ))
         })
         .collect()
 }
@@ -115,18 +158,33 @@ fn notes(matched: &Matched) -> Vec<String> {
     if matched.others.is_empty() {
         return Vec::new();
     }
-    let names: Vec<String> =
-        matched.others.iter().map(|other| format!("{}/{}/{}", other.kind, other.namespace, other.name)).collect();
-    vec![format!("The name is also borne elsewhere; ask for these by kind/namespace/name: {}", names.join(", "))]
+    let names: Vec<String> = matched
+        .others
+        .iter()
+        .map(|other| format!("{}/{}/{}", other.kind, other.namespace, other.name))
+        .collect();
+    vec![format!(
+        "The name is also borne elsewhere; ask for these by kind/namespace/name: {}",
+        names.join(", ")
+    )]
 }
 
 /// Pods that were asked for by name, by the question or its option.
 fn asked_pods(case: &Case, matched: &Matched, question: &Question) -> BTreeSet<u32> {
     let mut pods: BTreeSet<u32> = matched.pods.iter().copied().collect();
     if let Some(wanted) = &question.pod {
-        let of_runs = matched.runs.iter().filter_map(|number| case.runs.get(*number)).flat_map(|run| run.pods.iter().copied());
+        let of_runs = matched
+            .runs
+            .iter()
+            .filter_map(|number| case.runs.get(*number))
+            .flat_map(|run| run.pods.iter().copied());
         pods = of_runs
-            .filter(|pod| case.world.pods.get(*pod as usize).is_some_and(|pod| case.world.name(pod.name) == wanted))
+            .filter(|pod| {
+                case.world
+                    .pods
+                    .get(*pod as usize)
+                    .is_some_and(|pod| case.world.name(pod.name) == wanted)
+            })
             .collect();
     }
     pods
@@ -143,14 +201,31 @@ fn incidents(
     let newest = matched.runs.first().copied();
     let touches = |finding: &&Finding| {
         pods.is_empty()
-            || finding.victims.iter().chain(&finding.collateral).any(|death| verdict.deaths.get(*death).is_some_and(|death| pods.contains(&death.pod)))
+            || finding
+                .victims
+                .iter()
+                .chain(&finding.collateral)
+                .any(|death| {
+                    verdict
+                        .deaths
+                        .get(*death)
+                        .is_some_and(|death| pods.contains(&death.pod))
+                })
     };
     // Newest run first; in it what ended it, then what it survived, newest first.
     let order = |finding: &&Finding| {
         let place = matched.runs.iter().position(|run| *run == finding.run);
-        let death = finding.first.first().and_then(|death| verdict.deaths.get(*death));
+        let death = finding
+            .first
+            .first()
+            .and_then(|death| verdict.deaths.get(*death));
         let newest_first = finding.attempt;
-        (place, finding.recovered, std::cmp::Reverse(newest_first), death.map(|death| (death.time, death.pod)))
+        (
+            place,
+            finding.recovered,
+            std::cmp::Reverse(newest_first),
+            death.map(|death| (death.time, death.pod)),
+        )
     };
     let mut chosen: Vec<&Finding> = verdict.findings.iter().filter(touches).collect();
     chosen.sort_by_key(order);
@@ -183,13 +258,30 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
     let name = run.names(&case.world).3;
     let (cause, title, summary) = match state {
-        RunState::Completed => ("none.completed", "Completed", format!("{name} ran to its end.")),
-        RunState::Running => ("none.running", "Running", format!("{name} is running; nothing ended it.")),
+        RunState::Completed => (
+            "none.completed",
+            "Completed",
+            format!("{name} ran to its end."),
+        ),
+        RunState::Running => (
+            "none.running",
+            "Running",
+            format!("{name} is running; nothing ended it."),
+        ),
         _ => return None,
     };
-    let pods: Vec<Nanos> =
-        run.pods.iter().filter_map(|pod| case.ends.get(*pod as usize)?.final_time()).map(|time| time.lo).filter(|time| *time != Nanos::MIN).collect();
-    let time = if state == RunState::Completed { pods.into_iter().max() } else { case.world.now };
+    let pods: Vec<Nanos> = run
+        .pods
+        .iter()
+        .filter_map(|pod| case.ends.get(*pod as usize)?.final_time())
+        .map(|time| time.lo)
+        .filter(|time| *time != Nanos::MIN)
+        .collect();
+    let time = if state == RunState::Completed {
+        pods.into_iter().max()
+    } else {
+        case.world.now
+    };
     Some(Incident {
         cause: cause.to_owned(),
         level: "established".to_owned(),
@@ -218,7 +310,12 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
 }
 
 fn inside(time: Option<&str>, question: &Question) -> bool {
-    let Some(at) = time.and_then(whathappened_connectors::time::Stamp::parse).map(|stamp| stamp.lo) else { return true };
+    let Some(at) = time
+        .and_then(whathappened_connectors::time::Stamp::parse)
+        .map(|stamp| stamp.lo)
+    else {
+        return true;
+    };
     question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
 }
 
@@ -229,17 +326,38 @@ fn lines(
     incidents: &[Incident],
     question: &Question,
 ) -> Result<Vec<TimelineRow>, Error> {
-    let Some(newest) = matched.runs.first().and_then(|number| case.runs.get(*number)) else { return Ok(Vec::new()) };
+    let Some(newest) = matched
+        .runs
+        .first()
+        .and_then(|number| case.runs.get(*number))
+    else {
+        return Ok(Vec::new());
+    };
     let id = newest.id(&case.world);
     let cited: BTreeSet<String> = incidents
         .iter()
         .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()))
-        .flat_map(|incident| incident.chain.iter().flat_map(|link| link.event_ids.iter().cloned()))
+        .flat_map(|incident| {
+            incident
+                .chain
+                .iter()
+                .flat_map(|link| link.event_ids.iter().cloned())
+        })
         .collect();
-    let wanted = case.world.facts.iter().filter(|fact| cited.contains(&fact.id.to_string())).map(|fact| fact.id).collect();
+    let wanted = case
+        .world
+        .facts
+        .iter()
+        .filter(|fact| cited.contains(&fact.id.to_string()))
+        .map(|fact| fact.id)
+        .collect();
     let many = matched.how == "namespace" || question.name.contains('*');
     let runs: Vec<&whathappened_core::resolve::Run> = if many && pods.is_empty() {
-        matched.runs.iter().filter_map(|number| case.runs.get(*number)).collect()
+        matched
+            .runs
+            .iter()
+            .filter_map(|number| case.runs.get(*number))
+            .collect()
     } else {
         vec![newest]
     };
@@ -249,7 +367,8 @@ fn lines(
         .into_iter()
         .filter(|entry| {
             let at = entry.event.time.lo;
-            question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
+            question.since.is_none_or(|since| at >= since)
+                && question.until.is_none_or(|until| at < until)
         })
         .map(|entry| line(entry, start, &cited))
         .collect())
@@ -258,7 +377,9 @@ fn lines(
 fn line(entry: Entry, start: Option<Nanos>, cited: &BTreeSet<String>) -> TimelineRow {
     let ids: Vec<String> = entry.ids.iter().map(ToString::to_string).collect();
     #[expect(clippy::cast_precision_loss, reason = "seconds to milliseconds")]
-    let offset = start.map_or(0.0, |start| (entry.event.time.lo.saturating_sub(start) / 1_000_000) as f64 / 1e3);
+    let offset = start.map_or(0.0, |start| {
+        (entry.event.time.lo.saturating_sub(start) / 1_000_000) as f64 / 1e3
+    });
     TimelineRow {
         time: rfc3339(entry.event.time.lo),
         time_hi: rfc3339(entry.event.time.hi),

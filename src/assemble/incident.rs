@@ -49,29 +49,49 @@ impl<'a> Teller<'a> {
     }
 
     fn event(&self, fact: usize) -> Result<Option<Event>, SpillError> {
-        self.fact(fact).map(|fact| self.world().evidence.event(fact.row)).transpose()
+        self.fact(fact)
+            .map(|fact| self.world().evidence.event(fact.row))
+            .transpose()
     }
 
     fn victims(&self, deaths: &[usize]) -> Vec<Victim> {
         let mut seen = BTreeSet::new();
         let named = deaths.iter().filter_map(|death| self.death(*death));
-        named.filter(|death| seen.insert(death.pod)).filter_map(|death| victim(self.world(), death)).collect()
+        named
+            .filter(|death| seen.insert(death.pod))
+            .filter_map(|death| victim(self.world(), death))
+            .collect()
     }
 
     /// The finding as an incident.
     pub(super) fn tell(&self, finding: &Finding, role: &str) -> Result<Incident, SpillError> {
         let run = self.case.runs.get(finding.run);
-        let rule = finding.candidate.as_ref().and_then(|candidate| self.rule(candidate));
-        let root = finding.candidate.as_ref().and_then(|candidate| self.fact(candidate.root()));
-        let root_event = finding.candidate.as_ref().map(|candidate| self.event(candidate.root())).transpose()?.flatten();
+        let rule = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.rule(candidate));
+        let root = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.fact(candidate.root()));
+        let root_event = finding
+            .candidate
+            .as_ref()
+            .map(|candidate| self.event(candidate.root()))
+            .transpose()?
+            .flatten();
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let time = root.map(|root| root.time).or(first.map(|first| first.time)).and_then(told);
+        let time = root
+            .map(|root| root.time)
+            .or(first.map(|first| first.time))
+            .and_then(told);
         let mut acted = self.actor(finding, run)?;
         let deliberate = finding
             .candidate
             .as_ref()
             .is_some_and(|candidate| candidate.path.iter().any(|step| step.role == Role::Act));
-        if !deliberate && first.is_some_and(|first| matches!(first.mode, Mode::Exited | Mode::None)) {
+        if !deliberate && first.is_some_and(|first| matches!(first.mode, Mode::Exited | Mode::None))
+        {
             acted = None;
         }
         let unseen = acted.is_none() && deliberate;
@@ -79,14 +99,24 @@ impl<'a> Teller<'a> {
         let collateral = self.victims(&finding.collateral);
         let first_victims = self.victims(&finding.first);
         let summary = match (rule, &root_event) {
-            (Some(rule), Some(event)) => self.fill(&rule.summary, event, root, finding, acted.as_ref(), unseen),
+            (Some(rule), Some(event)) => {
+                self.fill(&rule.summary, event, root, finding, acted.as_ref(), unseen)
+            }
             _ => self.unexplained(finding),
         };
-        let all = finding.victims.iter().chain(&finding.collateral).filter_map(|death| self.death(*death));
+        let all = finding
+            .victims
+            .iter()
+            .chain(&finding.collateral)
+            .filter_map(|death| self.death(*death));
         Ok(Incident {
-            cause: rule.map_or("unknown", |rule| rule.cause.as_str()).to_owned(),
+            cause: rule
+                .map_or("unknown", |rule| rule.cause.as_str())
+                .to_owned(),
             level: finding.level().as_str().to_owned(),
-            title: rule.map_or("Could not be determined", |rule| rule.title.as_str()).to_owned(),
+            title: rule
+                .map_or("Could not be determined", |rule| rule.title.as_str())
+                .to_owned(),
             summary,
             time: time.map(|time| rfc3339(time.lo)),
             time_hi: time.map(|time| rfc3339(time.hi)),
@@ -114,31 +144,48 @@ impl<'a> Teller<'a> {
     fn actor(&self, finding: &Finding, run: Option<&Run>) -> Result<Option<Actor>, SpillError> {
         let Some(run) = run else { return Ok(None) };
         let world = self.world();
-        let path = finding.candidate.as_ref().map_or(&[][..], |candidate| candidate.path.as_slice());
+        let path = finding
+            .candidate
+            .as_ref()
+            .map_or(&[][..], |candidate| candidate.path.as_slice());
         let acts: Vec<&Step> = path.iter().filter(|step| step.role == Role::Act).collect();
         for step in &acts {
             if let Some(fact) = self.fact(step.fact).filter(|fact| fact.actor.is_some()) {
                 return Ok(Some(actor::actor(world, run, world.name(fact.actor))));
             }
         }
-        let Some(first) = finding.first.first().and_then(|death| self.death(*death)) else { return Ok(None) };
+        let Some(first) = finding.first.first().and_then(|death| self.death(*death)) else {
+            return Ok(None);
+        };
         if first.mode == Mode::None {
             return Ok(None);
         }
         // Another record of the same act may name who did it.
-        let told_act = acts.first().and_then(|step| self.fact(step.fact)).map(|fact| fact.signal);
-        let of_victim = || world.facts.iter().filter(|fact| fact.pod == first.pod && first.pod != NO && fact.actor.is_some());
+        let told_act = acts
+            .first()
+            .and_then(|step| self.fact(step.fact))
+            .map(|fact| fact.signal);
+        let of_victim = || {
+            world
+                .facts
+                .iter()
+                .filter(|fact| fact.pod == first.pod && first.pod != NO && fact.actor.is_some())
+        };
         let twin = of_victim().find(|fact| Some(fact.signal) == told_act);
         let deleter = || {
             of_victim().find(|fact| {
                 let signal = world.name(fact.signal);
-                (signal.starts_with("k8s.pod.deleted_by_") || signal.starts_with("k8s.pod.evicted_by_"))
+                (signal.starts_with("k8s.pod.deleted_by_")
+                    || signal.starts_with("k8s.pod.evicted_by_"))
                     && signal != "k8s.pod.deleted_by_kubelet"
             })
         };
         let controller = || {
             world.facts.iter().find(|fact| {
-                fact.other == first.pod && first.pod != NO && fact.actor.is_some() && world.name(fact.signal) == "k8s.workload.pod_deleted"
+                fact.other == first.pod
+                    && first.pod != NO
+                    && fact.actor.is_some()
+                    && world.name(fact.signal) == "k8s.workload.pod_deleted"
             })
         };
         let found = twin.or_else(deleter).or_else(controller);
@@ -148,12 +195,22 @@ impl<'a> Teller<'a> {
     fn announced(&self, finding: &Finding) -> Option<String> {
         let candidate = finding.candidate.as_ref()?;
         let steps = candidate.path.iter().chain(&candidate.context);
-        let announced = steps.filter_map(|step| self.fact(step.fact)).find(|fact| self.world().name(fact.signal).ends_with(".announced"))?;
+        let announced = steps
+            .filter_map(|step| self.fact(step.fact))
+            .find(|fact| self.world().name(fact.signal).ends_with(".announced"))?;
         told(announced.time).map(|time| rfc3339(time.lo))
     }
 
     /// The sentence of a rule with its places filled.
-    fn fill(&self, template: &str, event: &Event, root: Option<&Fact>, finding: &Finding, who: Option<&Actor>, unseen: bool) -> String {
+    fn fill(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+        unseen: bool,
+    ) -> String {
         let world = self.world();
         let first = finding.first.first().and_then(|death| self.death(*death));
         let pod = first.and_then(|first| world.pods.get(first.pod as usize));
@@ -164,10 +221,16 @@ impl<'a> Teller<'a> {
             (Some(pod), many) => format!("{} (and {} more)", world.name(pod.name), many - 1),
             (None, _) => workload.to_owned(),
         };
-        let node = event.entities.node.clone().or_else(|| pod.map(|pod| world.name(pod.node).to_owned()).filter(|node| !node.is_empty()));
+        let node = event.entities.node.clone().or_else(|| {
+            pod.map(|pod| world.name(pod.node).to_owned())
+                .filter(|node| !node.is_empty())
+        });
         let other = root.and_then(|root| world.pods.get(root.other as usize));
         let other_name = other.map(|other| {
-            let run = world.workloads.get(other.root as usize).map(|one| world.name(one.name));
+            let run = world
+                .workloads
+                .get(other.root as usize)
+                .map(|one| world.name(one.name));
             match run {
                 Some(run) => format!("{} of {run}", world.name(other.name)),
                 None => world.name(other.name).to_owned(),
@@ -179,11 +242,19 @@ impl<'a> Teller<'a> {
             None if unseen => " by an unseen actor".to_owned(),
             None => String::new(),
         };
-        let code = first.and_then(|first| first.exit_code).map(|code| code.to_string());
+        let code = first
+            .and_then(|first| first.exit_code)
+            .map(|code| code.to_string());
         template
             .replace("{pod}", &name)
             .replace("{node}", node.as_deref().unwrap_or("its node"))
-            .replace("{other}", other_name.as_deref().or(event.attribute("preemptor")).unwrap_or("another pod"))
+            .replace(
+                "{other}",
+                other_name
+                    .as_deref()
+                    .or(event.attribute("preemptor"))
+                    .unwrap_or("another pod"),
+            )
             .replace("{workload}", workload)
             .replace("{by}", &by)
             .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
@@ -194,15 +265,34 @@ impl<'a> Teller<'a> {
     fn unexplained(&self, finding: &Finding) -> String {
         let victims = self.victims(&finding.victims);
         let Some(first) = victims.first() else {
-            let workload = self.case.runs.get(finding.run).map_or("it", |run| run.names(self.world()).3);
+            let workload = self
+                .case
+                .runs
+                .get(finding.run)
+                .map_or("it", |run| run.names(self.world()).3);
             return format!("{workload} never got a pod, and nothing in the input says why.");
         };
-        format!("{} {}; nothing in the input says why.", first.pod, first.how)
+        format!(
+            "{} {}; nothing in the input says why.",
+            first.pod, first.how
+        )
     }
 
-    fn link(&self, fact: usize, role: &str, edge: Option<Kind>) -> Result<Option<ChainLink>, SpillError> {
-        let Some(event) = self.event(fact)? else { return Ok(None) };
-        let about = event.entities.pod.as_deref().or(event.entities.workload.as_deref()).or(event.entities.node.as_deref());
+    fn link(
+        &self,
+        fact: usize,
+        role: &str,
+        edge: Option<Kind>,
+    ) -> Result<Option<ChainLink>, SpillError> {
+        let Some(event) = self.event(fact)? else {
+            return Ok(None);
+        };
+        let about = event
+            .entities
+            .pod
+            .as_deref()
+            .or(event.entities.workload.as_deref())
+            .or(event.entities.node.as_deref());
         let text = match about {
             Some(about) if !say(&event).contains(about) => format!("{about}: {}", say(&event)),
             _ => say(&event),
@@ -249,8 +339,15 @@ impl<'a> Teller<'a> {
         let victims = self.victims(&finding.victims);
         if let Some(first) = victims.first() {
             let others = victims.len() - 1;
-            let more = if others > 0 { format!(", and {others} more like it") } else { String::new() };
-            let rank = first.rank.map(|rank| format!(" (rank {rank})")).unwrap_or_default();
+            let more = if others > 0 {
+                format!(", and {others} more like it")
+            } else {
+                String::new()
+            };
+            let rank = first
+                .rank
+                .map(|rank| format!(" (rank {rank})"))
+                .unwrap_or_default();
             links.push(ChainLink {
                 time: first.time.clone(),
                 role: "death".to_owned(),
@@ -265,7 +362,13 @@ impl<'a> Teller<'a> {
                 1 => format!("{} followed: its gang was torn down", first.pod),
                 many => format!("{many} more pods followed: the gang was torn down"),
             };
-            links.push(ChainLink { time: first.time.clone(), role: "teardown".to_owned(), text, edge: None, event_ids: Vec::new() });
+            links.push(ChainLink {
+                time: first.time.clone(),
+                role: "teardown".to_owned(),
+                text,
+                edge: None,
+                event_ids: Vec::new(),
+            });
         }
         links
     }
@@ -273,18 +376,26 @@ impl<'a> Teller<'a> {
     /// What the workload's controller made of it.
     fn outcome(&self, finding: &Finding) -> Result<Option<ChainLink>, SpillError> {
         let world = self.world();
-        let Some(whathappened_core::resolve::Root::Workload(root)) = self.case.runs.get(finding.run).map(|run| run.root) else {
+        let Some(whathappened_core::resolve::Root::Workload(root)) =
+            self.case.runs.get(finding.run).map(|run| run.root)
+        else {
             return Ok(None);
         };
         if finding.recovered {
             return Ok(None);
         }
-        let cited: BTreeSet<usize> =
-            finding.candidate.iter().flat_map(|candidate| candidate.path.iter().map(|step| step.fact)).collect();
+        let cited: BTreeSet<usize> = finding
+            .candidate
+            .iter()
+            .flat_map(|candidate| candidate.path.iter().map(|step| step.fact))
+            .collect();
         let failed = world.facts.iter().enumerate().filter(|(number, fact)| {
             fact.workload == root
                 && !cited.contains(number)
-                && matches!(world.name(fact.signal), "k8s.workload.failed" | "k8s.workload.backoff_limit")
+                && matches!(
+                    world.name(fact.signal),
+                    "k8s.workload.failed" | "k8s.workload.backoff_limit"
+                )
         });
         match failed.map(|(number, _)| number).next_back() {
             Some(number) => self.link(number, "outcome", None),
@@ -299,7 +410,11 @@ impl<'a> Teller<'a> {
             facts.extend(candidate.path.iter().map(|step| step.fact));
             facts.extend(candidate.context.iter().take(CITED).map(|step| step.fact));
         }
-        let cause = finding.candidate.as_ref().and_then(|candidate| self.rule(candidate)).map(|rule| &rule.cause);
+        let cause = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.rule(candidate))
+            .map(|rule| &rule.cause);
         for death in finding.victims.iter().take(CITED) {
             let own = self.verdict.candidates.get(*death).into_iter().flatten();
             for candidate in own.filter(|own| self.rule(own).map(|rule| &rule.cause) == cause) {
@@ -316,8 +431,11 @@ impl<'a> Teller<'a> {
             if seen.insert(fact.id) {
                 let event = self.world().evidence.event(fact.row)?;
                 let witnesses = self.world().evidence.rows().get(fact.row as usize);
-                let seen_by: Vec<String> =
-                    witnesses.into_iter().flat_map(|row| row.seen_by()).map(|kind| kind.as_str().to_owned()).collect();
+                let seen_by: Vec<String> = witnesses
+                    .into_iter()
+                    .flat_map(|row| row.seen_by())
+                    .map(|kind| kind.as_str().to_owned())
+                    .collect();
                 rows.push(record(&event, &seen_by));
             }
         }
@@ -325,30 +443,43 @@ impl<'a> Teller<'a> {
     }
 
     fn against(&self, finding: &Finding) -> Result<Vec<Against>, SpillError> {
-        let Some(candidate) = &finding.candidate else { return Ok(Vec::new()) };
+        let Some(candidate) = &finding.candidate else {
+            return Ok(Vec::new());
+        };
         let mut found = Vec::new();
         for fact in &candidate.against {
             if let Some(event) = self.event(*fact)? {
-                found.push(Against { text: say(&event), event_ids: vec![event.id.to_string()] });
+                found.push(Against {
+                    text: say(&event),
+                    event_ids: vec![event.id.to_string()],
+                });
             }
         }
         Ok(found)
     }
 
     fn alternatives(&self, finding: &Finding) -> Vec<Alternative> {
-        let Some(winner) = &finding.candidate else { return Vec::new() };
+        let Some(winner) = &finding.candidate else {
+            return Vec::new();
+        };
         finding
             .others
             .iter()
             .filter_map(|other| {
                 let rule = self.rule(other)?;
-                Some(Alternative { cause: rule.cause.clone(), level: other.level.as_str().to_owned(), why_not: self.why_not(winner, other) })
+                Some(Alternative {
+                    cause: rule.cause.clone(),
+                    level: other.level.as_str().to_owned(),
+                    why_not: self.why_not(winner, other),
+                })
             })
             .collect()
     }
 
     fn why_not(&self, winner: &Candidate, other: &Candidate) -> String {
-        let title = self.rule(winner).map_or("the cause above", |rule| rule.title.as_str());
+        let title = self
+            .rule(winner)
+            .map_or("the cause above", |rule| rule.title.as_str());
         if other.level < winner.level {
             let how = match other.level {
                 Level::Hypothesis => "nothing but its absence of rivals speaks for it",
@@ -357,11 +488,18 @@ impl<'a> Teller<'a> {
             return format!("less well proven than “{title}”: {how}");
         }
         let (a, b) = (self.fact(winner.root()), self.fact(other.root()));
-        if winner.path.iter().any(|step| other.path.first().is_some_and(|root| root.fact == step.fact)) {
+        if winner.path.iter().any(|step| {
+            other
+                .path
+                .first()
+                .is_some_and(|root| root.fact == step.fact)
+        }) {
             return format!("a step on the way from “{title}”");
         }
         match (a, b) {
-            (Some(a), Some(b)) if a.time.lo < b.time.lo => format!("as well proven, but later and further downstream than “{title}”"),
+            (Some(a), Some(b)) if a.time.lo < b.time.lo => {
+                format!("as well proven, but later and further downstream than “{title}”")
+            }
             _ => format!("as well proven, but further downstream than “{title}”"),
         }
     }
@@ -369,7 +507,11 @@ impl<'a> Teller<'a> {
     /// Sources that are not there and could have told more or otherwise.
     fn would_have_told(&self, rule: Option<&Rule>) -> Vec<String> {
         let missing = |source: &str| {
-            !self.case.coverage.iter().any(|row| row.source == source && row.rows > 0)
+            !self
+                .case
+                .coverage
+                .iter()
+                .any(|row| row.source == source && row.rows > 0)
         };
         match rule {
             Some(rule) => rule
@@ -379,7 +521,9 @@ impl<'a> Teller<'a> {
                 .filter(|line| {
                     // One log store is enough.
                     let log = line.starts_with("loki") || line.starts_with("container_log");
-                    !log || (missing("loki") && missing("container_log") && line.starts_with("container_log"))
+                    !log || (missing("loki")
+                        && missing("container_log")
+                        && line.starts_with("container_log"))
                 })
                 .cloned()
                 .collect(),
@@ -387,7 +531,13 @@ impl<'a> Teller<'a> {
                 .case
                 .coverage
                 .iter()
-                .filter_map(|row| Some(format!("{}: {}", row.source, row.would_have_shown.as_ref()?)))
+                .filter_map(|row| {
+                    Some(format!(
+                        "{}: {}",
+                        row.source,
+                        row.would_have_shown.as_ref()?
+                    ))
+                })
                 .collect(),
         }
     }

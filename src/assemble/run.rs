@@ -18,15 +18,26 @@ pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> 
         .iter()
         .enumerate()
         .map(|(index, attempt)| {
-            let own: Vec<&End> = attempt.pods.iter().filter_map(|pod| ends.get(*pod as usize)).collect();
+            let own: Vec<&End> = attempt
+                .pods
+                .iter()
+                .filter_map(|pod| ends.get(*pod as usize))
+                .collect();
             let last = index + 1 == run.attempts.len();
-            let begin = attempt.pods.iter().filter_map(|pod| world.pods.get(*pod as usize)?.begin()).min();
+            let begin = attempt
+                .pods
+                .iter()
+                .filter_map(|pod| world.pods.get(*pod as usize)?.begin())
+                .min();
             Attempt {
                 number: u32::try_from(index).unwrap_or(0) + 1,
                 start: begin.map(rfc3339),
                 end: over(&own).map(rfc3339),
                 pods: own.len(),
-                died: own.iter().filter(|end| matches!(end.state, State::Died | State::CrashLoop)).count(),
+                died: own
+                    .iter()
+                    .filter(|end| matches!(end.state, State::Died | State::CrashLoop))
+                    .count(),
                 state: attempt_state(&own, last, state).to_owned(),
             }
         })
@@ -35,8 +46,14 @@ pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> 
         Root::Workload(root) => world.workloads.get(root as usize).and_then(|one| one.gone),
         Root::Pod(_) => None,
     };
-    let ended = matches!(state, RunState::Completed | RunState::Failed | RunState::Deleted);
-    let end = attempts.last().and_then(|attempt| attempt.end.clone()).or_else(|| gone.map(|gone| rfc3339(gone.lo)));
+    let ended = matches!(
+        state,
+        RunState::Completed | RunState::Failed | RunState::Deleted
+    );
+    let end = attempts
+        .last()
+        .and_then(|attempt| attempt.end.clone())
+        .or_else(|| gone.map(|gone| rfc3339(gone.lo)));
     Run {
         id: run.id(world),
         kind: kind.to_owned(),
@@ -53,7 +70,10 @@ pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> 
 
 /// When the last of them was over, if all of them are.
 fn over(ends: &[&End]) -> Option<i64> {
-    let times: Option<Vec<i64>> = ends.iter().map(|end| told(end.final_time()?).map(|time| time.lo)).collect();
+    let times: Option<Vec<i64>> = ends
+        .iter()
+        .map(|end| told(end.final_time()?).map(|time| time.lo))
+        .collect();
     times?.into_iter().max()
 }
 

@@ -29,9 +29,15 @@ pub(super) fn victim(world: &World, death: &Death) -> Option<Victim> {
 /// How a pod ended, in words.
 fn how(death: &Death, reason: &str) -> String {
     let code = death.exit_code.map(|code| format!("exit code {code}"));
-    let claim = Some(reason).filter(|reason| !reason.is_empty()).map(|reason| format!("({reason})"));
+    let claim = Some(reason)
+        .filter(|reason| !reason.is_empty())
+        .map(|reason| format!("({reason})"));
     let exit: Vec<String> = [code, claim].into_iter().flatten().collect();
-    let exit = if exit.is_empty() { "an unseen exit".to_owned() } else { exit.join(" ") };
+    let exit = if exit.is_empty() {
+        "an unseen exit".to_owned()
+    } else {
+        exit.join(" ")
+    };
     match (death.state, death.mode) {
         ("died", Mode::Killed) => "was ended from outside".to_owned(),
         ("died", Mode::Lost) => "was lost with its node".to_owned(),
@@ -48,8 +54,12 @@ fn how(death: &Death, reason: &str) -> String {
 pub(super) fn gpu_hours<'a>(world: &World, deaths: impl Iterator<Item = &'a Death>) -> Option<f64> {
     let mut sum = 0.0;
     for death in deaths.filter(|death| death.mode != Mode::None) {
-        let Some(pod) = world.pods.get(death.pod as usize) else { continue };
-        let (Some(start), Some(end)) = (pod.started.or(pod.bound), told(death.time)) else { continue };
+        let Some(pod) = world.pods.get(death.pod as usize) else {
+            continue;
+        };
+        let (Some(start), Some(end)) = (pod.started.or(pod.bound), told(death.time)) else {
+            continue;
+        };
         sum += pod.gpus() * hours(death.since.unwrap_or(start), end);
     }
     // Hundredths, so that the order of summing cannot show.

@@ -50,9 +50,17 @@ impl Candidate {
 
 /// The candidates of one death, best first. `edges` are those of this death.
 #[must_use]
-pub fn candidates(world: &World, rules: &[Rule], edges: &[Edge], capped: &dyn Fn(&Rule) -> bool) -> Vec<Candidate> {
+pub fn candidates(
+    world: &World,
+    rules: &[Rule],
+    edges: &[Edge],
+    capped: &dyn Fn(&Rule) -> bool,
+) -> Vec<Candidate> {
     let mut into: BTreeMap<Option<usize>, Vec<&Edge>> = BTreeMap::new();
-    for edge in edges.iter().filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess)) {
+    for edge in edges
+        .iter()
+        .filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess))
+    {
         into.entry(edge.effect).or_default().push(edge);
     }
     let mut paths = Vec::new();
@@ -60,21 +68,44 @@ pub fn candidates(world: &World, rules: &[Rule], edges: &[Edge], capped: &dyn Fn
 
     let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
     for (rule_number, path) in paths {
-        let Some(rule) = rules.get(rule_number) else { continue };
+        let Some(rule) = rules.get(rule_number) else {
+            continue;
+        };
         let of_cause = |kind: Kind| {
-            edges.iter().filter(move |edge| edge.kind == kind && rules.get(edge.rule).is_some_and(|other| other.cause == rule.cause))
+            edges.iter().filter(move |edge| {
+                edge.kind == kind
+                    && rules
+                        .get(edge.rule)
+                        .is_some_and(|other| other.cause == rule.cause)
+            })
         };
         let against: Vec<usize> = of_cause(Kind::Against).map(|edge| edge.cause).collect();
-        let mut level = path.iter().map(|step| proves(step.kind)).min().unwrap_or(Level::Unknown).min(rule.level);
+        let mut level = path
+            .iter()
+            .map(|step| proves(step.kind))
+            .min()
+            .unwrap_or(Level::Unknown)
+            .min(rule.level);
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }
-        let mut context: Vec<Step> =
-            of_cause(Kind::Context).map(|edge| Step { fact: edge.cause, kind: Kind::Context, role: edge.role }).collect();
+        let mut context: Vec<Step> = of_cause(Kind::Context)
+            .map(|edge| Step {
+                fact: edge.cause,
+                kind: Kind::Context,
+                role: edge.role,
+            })
+            .collect();
         // The mechanisms of other rules on the way belong to the story as well.
         context.retain(|step| path.iter().all(|other| other.fact != step.fact));
         context.dedup();
-        let candidate = Candidate { rule: rule_number, path, context, against, level };
+        let candidate = Candidate {
+            rule: rule_number,
+            path,
+            context,
+            against,
+            level,
+        };
         match found.get_mut(rule.cause.as_str()) {
             Some(known) if order(world, rules, &candidate, known).is_lt() => *known = candidate,
             Some(_) => {}
@@ -128,7 +159,11 @@ fn climb(
         if below.len() >= LONGEST || below.iter().any(|step| step.fact == edge.cause) {
             continue;
         }
-        below.push(Step { fact: edge.cause, kind: edge.kind, role: edge.role });
+        below.push(Step {
+            fact: edge.cause,
+            kind: edge.kind,
+            role: edge.role,
+        });
         if into.contains_key(&Some(edge.cause)) && below.len() < LONGEST {
             climb(into, Some(edge.cause), below, paths);
         } else {

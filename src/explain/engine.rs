@@ -30,7 +30,9 @@ pub enum EngineError {
         error: Box<datafusion::error::DataFusionError>,
     },
     /// The statement answers something else than edges.
-    #[error("{file}: {why}; a rule selects death, cause (a fact), effect (a fact or NULL), edge (asserted, inferred, guess, context or against) and role (act, fault, claim or state)")]
+    #[error(
+        "{file}: {why}; a rule selects death, cause (a fact), effect (a fact or NULL), edge (asserted, inferred, guess, context or against) and role (act, fault, claim or state)"
+    )]
     Shape {
         /// The rule's file.
         file: String,
@@ -54,56 +56,114 @@ pub async fn edges(
     rules: &[Rule],
 ) -> Result<Vec<Edge>, EngineError> {
     // One partition: the tables are small, and planning is most of the work.
-    let config = SessionConfig::new().with_target_partitions(1).with_information_schema(false);
+    let config = SessionConfig::new()
+        .with_target_partitions(1)
+        .with_information_schema(false);
     let context = SessionContext::new_with_config(config);
-    let tables = |error| EngineError::Tables(datafusion::error::DataFusionError::ArrowError(Box::new(error), None));
-    context.register_batch("deaths", tables::deaths(world, runs, deaths).map_err(tables)?)?;
-    context.register_batch("ties", tables::ties(world, runs, deaths, ties).map_err(tables)?)?;
+    let tables = |error| {
+        EngineError::Tables(datafusion::error::DataFusionError::ArrowError(
+            Box::new(error),
+            None,
+        ))
+    };
+    context.register_batch(
+        "deaths",
+        tables::deaths(world, runs, deaths).map_err(tables)?,
+    )?;
+    context.register_batch(
+        "ties",
+        tables::ties(world, runs, deaths, ties).map_err(tables)?,
+    )?;
 
-    context.sql(&format!("CREATE VIEW mechanisms AS {MECHANISMS}")).await?;
+    context
+        .sql(&format!("CREATE VIEW mechanisms AS {MECHANISMS}"))
+        .await?;
 
-    let present: BTreeSet<&str> =
-        ties.iter().filter_map(|tie| world.facts.get(tie.fact)).map(|fact| world.name(fact.signal)).collect();
+    let present: BTreeSet<&str> = ties
+        .iter()
+        .filter_map(|tie| world.facts.get(tie.fact))
+        .map(|fact| world.name(fact.signal))
+        .collect();
     let mut found = Vec::new();
     for (number, rule) in rules.iter().enumerate() {
         if !rule.may_apply(present.iter().copied()) {
             continue;
         }
-        let failed = |error| EngineError::Statement { file: rule.file.clone(), error: Box::new(error) };
-        let batches = context.sql(&rule.sql).await.map_err(failed)?.collect().await.map_err(failed)?;
+        let failed = |error| EngineError::Statement {
+            file: rule.file.clone(),
+            error: Box::new(error),
+        };
+        let batches = context
+            .sql(&rule.sql)
+            .await
+            .map_err(failed)?
+            .collect()
+            .await
+            .map_err(failed)?;
         for batch in &batches {
             read(batch, number, rule, &mut found)?;
         }
     }
-    found.sort_by_key(|edge| (edge.death, edge.cause, edge.effect, edge.rule, edge.kind, edge.role));
+    found.sort_by_key(|edge| {
+        (
+            edge.death,
+            edge.cause,
+            edge.effect,
+            edge.rule,
+            edge.kind,
+            edge.role,
+        )
+    });
     found.dedup();
     Ok(found)
 }
 
-fn read(batch: &RecordBatch, number: usize, rule: &Rule, found: &mut Vec<Edge>) -> Result<(), EngineError> {
-    let shape = |why: String| EngineError::Shape { file: rule.file.clone(), why };
+fn read(
+    batch: &RecordBatch,
+    number: usize,
+    rule: &Rule,
+    found: &mut Vec<Edge>,
+) -> Result<(), EngineError> {
+    let shape = |why: String| EngineError::Shape {
+        file: rule.file.clone(),
+        why,
+    };
     let column = |name: &str, kind: &DataType| {
-        let column = batch.column_by_name(name).ok_or_else(|| shape(format!("the column {name} is missing")))?;
-        cast(column, kind).map_err(|error| shape(format!("the column {name} has a wrong type: {error}")))
+        let column = batch
+            .column_by_name(name)
+            .ok_or_else(|| shape(format!("the column {name} is missing")))?;
+        cast(column, kind)
+            .map_err(|error| shape(format!("the column {name} has a wrong type: {error}")))
     };
     let whole = |name: &str| column(name, &DataType::Int64);
     let text = |name: &str| column(name, &DataType::Utf8);
     let (death, cause, effect) = (whole("death")?, whole("cause")?, whole("effect")?);
     let (edge, role) = (text("edge")?, text("role")?);
-    let (death, cause, effect) =
-        (death.as_primitive::<Int64Type>(), cause.as_primitive::<Int64Type>(), effect.as_primitive::<Int64Type>());
+    let (death, cause, effect) = (
+        death.as_primitive::<Int64Type>(),
+        cause.as_primitive::<Int64Type>(),
+        effect.as_primitive::<Int64Type>(),
+    );
     let (edge, role) = (edge.as_string::<i32>(), role.as_string::<i32>());
     for row in 0..batch.num_rows() {
         if death.is_null(row) || cause.is_null(row) {
             continue;
         }
-        let number_of = |value: i64| usize::try_from(value).map_err(|_| shape(format!("{value} is no row of a table")));
+        let number_of = |value: i64| {
+            usize::try_from(value).map_err(|_| shape(format!("{value} is no row of a table")))
+        };
         found.push(Edge {
             death: number_of(death.value(row))?,
             cause: number_of(cause.value(row))?,
-            effect: if effect.is_null(row) { None } else { Some(number_of(effect.value(row))?) },
-            kind: Kind::parse(edge.value(row)).ok_or_else(|| shape(format!("the edge is {:?}", edge.value(row))))?,
-            role: Role::parse(role.value(row)).ok_or_else(|| shape(format!("the role is {:?}", role.value(row))))?,
+            effect: if effect.is_null(row) {
+                None
+            } else {
+                Some(number_of(effect.value(row))?)
+            },
+            kind: Kind::parse(edge.value(row))
+                .ok_or_else(|| shape(format!("the edge is {:?}", edge.value(row))))?,
+            role: Role::parse(role.value(row))
+                .ok_or_else(|| shape(format!("the role is {:?}", role.value(row))))?,
             rule: number,
         });
     }

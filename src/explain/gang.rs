@@ -18,8 +18,21 @@ const ONE_ACT: Nanos = 600 * SECOND;
 
 /// Kinds whose pods work as one: one dies, the rest follow.
 const GANGS: [&str; 15] = [
-    "Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob",
-    "RayJob", "RayCluster", "VolcanoJob", "Workflow", "PodGroup",
+    "Job",
+    "JobSet",
+    "LeaderWorkerSet",
+    "PyTorchJob",
+    "TFJob",
+    "MPIJob",
+    "XGBoostJob",
+    "PaddleJob",
+    "JAXJob",
+    "TrainJob",
+    "RayJob",
+    "RayCluster",
+    "VolcanoJob",
+    "Workflow",
+    "PodGroup",
 ];
 
 /// Deaths with one root.
@@ -47,7 +60,9 @@ impl Finding {
     /// How well it is proven.
     #[must_use]
     pub fn level(&self) -> Level {
-        self.candidate.as_ref().map_or(Level::Unknown, |candidate| candidate.level)
+        self.candidate
+            .as_ref()
+            .map_or(Level::Unknown, |candidate| candidate.level)
     }
 }
 
@@ -67,7 +82,9 @@ pub struct Grouping<'a> {
 
 impl std::fmt::Debug for Grouping<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Grouping").field("deaths", &self.deaths.len()).finish_non_exhaustive()
+        f.debug_struct("Grouping")
+            .field("deaths", &self.deaths.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -75,7 +92,10 @@ impl std::fmt::Debug for Grouping<'_> {
 #[must_use]
 pub fn is_gang(world: &World, run: &Run) -> bool {
     match run.root {
-        Root::Workload(root) => world.workloads.get(root as usize).is_some_and(|one| GANGS.contains(&world.name(one.kind))),
+        Root::Workload(root) => world
+            .workloads
+            .get(root as usize)
+            .is_some_and(|one| GANGS.contains(&world.name(one.kind))),
         Root::Pod(_) => false,
     }
 }
@@ -84,38 +104,84 @@ impl Grouping<'_> {
     /// Groups the deaths of one attempt, given in time order.
     #[must_use]
     pub fn group(&self, run: usize, attempt: u32, deaths: &[usize]) -> Vec<Finding> {
-        let gang = self.runs.get(run).is_some_and(|run| is_gang(self.world, run));
+        let gang = self
+            .runs
+            .get(run)
+            .is_some_and(|run| is_gang(self.world, run));
         let mut left: Vec<usize> = deaths.to_vec();
         // A pod that is merely not well, for no known reason, explains nothing.
         left.sort_by_key(|death| (self.is_vague(*death), self.time(*death), *death));
         let mut found = Vec::new();
         while let Some(first) = left.first().copied() {
-            let together: Vec<usize> =
-                left.iter().copied().filter(|other| self.stamp(*other).overlaps(self.stamp(first))).collect();
-            let primary = together.iter().copied().min_by(|a, b| self.compare(*a, *b)).unwrap_or(first);
+            let together: Vec<usize> = left
+                .iter()
+                .copied()
+                .filter(|other| self.stamp(*other).overlaps(self.stamp(first)))
+                .collect();
+            let primary = together
+                .iter()
+                .copied()
+                .min_by(|a, b| self.compare(*a, *b))
+                .unwrap_or(first);
             let candidate = self.best(primary).cloned();
             let victims: Vec<usize> = left
                 .iter()
                 .copied()
-                .filter(|other| *other == primary || candidate.as_ref().is_some_and(|root| self.same_root(root, primary, *other)))
+                .filter(|other| {
+                    *other == primary
+                        || candidate
+                            .as_ref()
+                            .is_some_and(|root| self.same_root(root, primary, *other))
+                })
                 .collect();
             let start = self.time(primary);
             let collateral: Vec<usize> = if gang {
-                left.iter().copied().filter(|other| !victims.contains(other) && self.followed(start, *other)).collect()
+                left.iter()
+                    .copied()
+                    .filter(|other| !victims.contains(other) && self.followed(start, *other))
+                    .collect()
             } else {
                 Vec::new()
             };
             left.retain(|other| !victims.contains(other) && !collateral.contains(other));
-            let earliest = victims.iter().map(|death| self.stamp(*death)).min().unwrap_or(self.stamp(primary));
-            let first = victims.iter().copied().filter(|death| self.stamp(*death).overlaps(earliest)).collect();
-            let others = self.candidates.get(primary).map_or(&[][..], Vec::as_slice).iter().skip(1).cloned().collect();
-            found.push(Finding { run, attempt, candidate, others, first, victims, collateral, recovered: false });
+            let earliest = victims
+                .iter()
+                .map(|death| self.stamp(*death))
+                .min()
+                .unwrap_or(self.stamp(primary));
+            let first = victims
+                .iter()
+                .copied()
+                .filter(|death| self.stamp(*death).overlaps(earliest))
+                .collect();
+            let others = self
+                .candidates
+                .get(primary)
+                .map_or(&[][..], Vec::as_slice)
+                .iter()
+                .skip(1)
+                .cloned()
+                .collect();
+            found.push(Finding {
+                run,
+                attempt,
+                candidate,
+                others,
+                first,
+                victims,
+                collateral,
+                recovered: false,
+            });
         }
         found
     }
 
     fn stamp(&self, death: usize) -> whathappened_connectors::time::Stamp {
-        self.deaths.get(death).map_or(whathappened_connectors::time::Stamp::OPEN, |death| death.time)
+        self.deaths
+            .get(death)
+            .map_or(whathappened_connectors::time::Stamp::OPEN, |death| {
+                death.time
+            })
     }
 
     fn time(&self, death: usize) -> Nanos {
@@ -137,7 +203,10 @@ impl Grouping<'_> {
             let best = self.best(death);
             (
                 std::cmp::Reverse(best.map_or(Level::Unknown, |best| best.level)),
-                std::cmp::Reverse(best.and_then(|best| self.rules.get(best.rule)).map_or(i64::MIN, |rule| rule.rank)),
+                std::cmp::Reverse(
+                    best.and_then(|best| self.rules.get(best.rule))
+                        .map_or(i64::MIN, |rule| rule.rank),
+                ),
                 self.stamp(death).hi,
                 death,
             )
@@ -147,34 +216,61 @@ impl Grouping<'_> {
 
     /// Whether a death has a tie of its own to the same root.
     fn same_root(&self, root: &Candidate, primary: usize, death: usize) -> bool {
-        let cause = |candidate: &Candidate| self.rules.get(candidate.rule).map(|rule| rule.cause.as_str());
+        let cause = |candidate: &Candidate| {
+            self.rules
+                .get(candidate.rule)
+                .map(|rule| rule.cause.as_str())
+        };
         let own = self.candidates.get(death).into_iter().flatten();
-        let Some(own) = own.filter(|own| own.level > Level::Hypothesis || root.level == Level::Hypothesis).find(|own| cause(own) == cause(root)) else {
+        let Some(own) = own
+            .filter(|own| own.level > Level::Hypothesis || root.level == Level::Hypothesis)
+            .find(|own| cause(own) == cause(root))
+        else {
             return false;
         };
         // A weaker tie of its own must not hide a stronger other root.
-        if self.best(death).is_some_and(|best| cause(best) != cause(root) && best.level > own.level) {
+        if self
+            .best(death)
+            .is_some_and(|best| cause(best) != cause(root) && best.level > own.level)
+        {
             return false;
         }
-        let (Some(a), Some(b)) = (self.world.facts.get(root.root()), self.world.facts.get(own.root())) else { return false };
-        let acted = |candidate: &Candidate| candidate.path.iter().any(|step| step.role == Role::Act);
+        let (Some(a), Some(b)) = (
+            self.world.facts.get(root.root()),
+            self.world.facts.get(own.root()),
+        ) else {
+            return false;
+        };
+        let acted =
+            |candidate: &Candidate| candidate.path.iter().any(|step| step.role == Role::Act);
         let near = (a.time.lo.saturating_sub(b.time.lo)).abs() <= ONE_ACT;
         let same_actor = a.actor == b.actor && acted(root) && acted(own);
-        let same_node = a.node.is_some() && a.node == b.node && a.pod == whathappened_core::world::NO;
-        let same_detail = a.detail == b.detail && self.deaths.get(primary).map(|one| one.state) == self.deaths.get(death).map(|one| one.state);
+        let same_node =
+            a.node.is_some() && a.node == b.node && a.pod == whathappened_core::world::NO;
+        let same_detail = a.detail == b.detail
+            && self.deaths.get(primary).map(|one| one.state)
+                == self.deaths.get(death).map(|one| one.state);
         let at_once = self.stamp(primary).overlaps(self.stamp(death));
         // An exception of its own at another time is the echo of the first one.
-        let echoes = matches!(cause(root), Some("code.exception" | "hang.collective_timeout"));
-        root.root() == own.root() || (near && (at_once || (!echoes && (same_actor || same_node || same_detail))))
+        let echoes = matches!(
+            cause(root),
+            Some("code.exception" | "hang.collective_timeout")
+        );
+        root.root() == own.root()
+            || (near && (at_once || (!echoes && (same_actor || same_node || same_detail))))
     }
 
     /// Whether a death belongs to the teardown of a gang whose first one died at `start`.
     fn followed(&self, start: Nanos, death: usize) -> bool {
-        let Some(one) = self.deaths.get(death) else { return false };
+        let Some(one) = self.deaths.get(death) else {
+            return false;
+        };
         if !matches!(one.state, "died" | "crash_loop" | "restarted") {
             return false;
         }
-        let own_cause = self.best(death).is_some_and(|best| best.level >= Level::Supported);
+        let own_cause = self
+            .best(death)
+            .is_some_and(|best| best.level >= Level::Supported);
         let after = one.time.lo.saturating_sub(start);
         one.time.hi > start && (after <= TEARDOWN || !own_cause)
     }

@@ -25,7 +25,14 @@ impl Level {
     /// The level of a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Unknown, Self::Hypothesis, Self::Supported, Self::Established].into_iter().find(|level| level.as_str() == name)
+        [
+            Self::Unknown,
+            Self::Hypothesis,
+            Self::Supported,
+            Self::Established,
+        ]
+        .into_iter()
+        .find(|level| level.as_str() == name)
     }
 
     /// One lower, but never below a hypothesis: something did happen.

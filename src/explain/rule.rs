@@ -44,7 +44,16 @@ pub struct Rule {
     pub text: String,
 }
 
-const KEYS: [&str; 8] = ["cause", "title", "rank", "level", "needs", "overturned_by", "summary", "advice"];
+const KEYS: [&str; 8] = [
+    "cause",
+    "title",
+    "rank",
+    "level",
+    "needs",
+    "overturned_by",
+    "summary",
+    "advice",
+];
 
 impl Rule {
     /// Parses a rule file: `-- key: value` lines, then one SELECT.
@@ -52,35 +61,72 @@ impl Rule {
     /// # Errors
     /// Names the line and what is wrong with it.
     pub fn parse(file: &str, text: &str) -> Result<Self, RuleError> {
-        let fail = |line: usize, why: String| RuleError { file: file.to_owned(), line, why };
+        let fail = |line: usize, why: String| RuleError {
+            file: file.to_owned(),
+            line,
+            why,
+        };
         let mut header: BTreeMap<&str, Vec<(usize, String)>> = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
-            let Some(comment) = line.strip_prefix("--") else { continue };
-            let Some((key, value)) = comment.trim().split_once(':') else { continue };
-            let Some(key) = KEYS.iter().find(|known| **known == key.trim()) else { continue };
-            header.entry(key).or_default().push((index + 1, value.trim().to_owned()));
+            let Some(comment) = line.strip_prefix("--") else {
+                continue;
+            };
+            let Some((key, value)) = comment.trim().split_once(':') else {
+                continue;
+            };
+            let Some(key) = KEYS.iter().find(|known| **known == key.trim()) else {
+                continue;
+            };
+            header
+                .entry(key)
+                .or_default()
+                .push((index + 1, value.trim().to_owned()));
         }
         let one = |key: &str| match header.get(key).map(Vec::as_slice) {
             Some([(line, value)]) if !value.is_empty() => Ok((*line, value.clone())),
-            Some([_, (line, _), ..]) => Err(fail(*line, format!("`-- {key}:` stands twice; keep one"))),
+            Some([_, (line, _), ..]) => {
+                Err(fail(*line, format!("`-- {key}:` stands twice; keep one")))
+            }
             _ => Err(fail(1, format!("the header lacks `-- {key}: …`"))),
         };
         let all = |key: &str| -> Vec<String> {
-            header.get(key).into_iter().flatten().map(|(_, value)| value.clone()).collect()
+            header
+                .get(key)
+                .into_iter()
+                .flatten()
+                .map(|(_, value)| value.clone())
+                .collect()
         };
         let (line, rank) = one("rank")?;
-        let rank = rank.parse().map_err(|_| fail(line, format!("rank is {rank:?}; write a whole number")))?;
+        let rank = rank
+            .parse()
+            .map_err(|_| fail(line, format!("rank is {rank:?}; write a whole number")))?;
         let (line, level) = one("level")?;
         let level = Level::parse(&level).ok_or_else(|| {
-            fail(line, format!("level is {level:?}; write established, supported or hypothesis"))
+            fail(
+                line,
+                format!("level is {level:?}; write established, supported or hypothesis"),
+            )
         })?;
         let (line, cause) = one("cause")?;
         if cause.split('.').count() != 2 {
-            return Err(fail(line, format!("cause is {cause:?}; write two words with a dot between, as in sched.preempted")));
+            return Err(fail(
+                line,
+                format!(
+                    "cause is {cause:?}; write two words with a dot between, as in sched.preempted"
+                ),
+            ));
         }
-        let sql: String = text.lines().filter(|line| !line.trim_start().starts_with("--")).collect::<Vec<_>>().join("\n");
+        let sql: String = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("--"))
+            .collect::<Vec<_>>()
+            .join("\n");
         if sql.trim().is_empty() {
-            return Err(fail(text.lines().count().max(1), "there is no SELECT".to_owned()));
+            return Err(fail(
+                text.lines().count().max(1),
+                "there is no SELECT".to_owned(),
+            ));
         }
         Ok(Self {
             file: file.to_owned(),
@@ -88,7 +134,12 @@ impl Rule {
             title: one("title")?.1,
             rank,
             level,
-            needs: all("needs").iter().flat_map(|list| list.split(',')).map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
+            needs: all("needs")
+                .iter()
+                .flat_map(|list| list.split(','))
+                .map(|one| one.trim().to_owned())
+                .filter(|one| !one.is_empty())
+                .collect(),
             overturned_by: all("overturned_by"),
             summary: one("summary")?.1,
             advice: all("advice"),
@@ -118,7 +169,10 @@ mod tests {
     #[test]
     fn a_header_is_read() {
         let rule = Rule::parse("r.sql", GOOD).unwrap();
-        assert_eq!((rule.cause.as_str(), rule.rank, rule.sql.as_str()), ("a.b", 3, "SELECT 1"));
+        assert_eq!(
+            (rule.cause.as_str(), rule.rank, rule.sql.as_str()),
+            ("a.b", 3, "SELECT 1")
+        );
         assert!(rule.may_apply(["z.q"].into_iter()) && rule.may_apply(["x.y"].into_iter()));
         assert!(!rule.may_apply(["x.yy"].into_iter()));
     }
@@ -126,7 +180,10 @@ mod tests {
     #[test]
     fn errors_name_file_line_and_remedy() {
         let error = Rule::parse("r.sql", &GOOD.replace("rank: 3", "rank: high")).unwrap_err();
-        assert_eq!(error.to_string(), "r.sql:3: rank is \"high\"; write a whole number");
+        assert_eq!(
+            error.to_string(),
+            "r.sql:3: rank is \"high\"; write a whole number"
+        );
         let error = Rule::parse("r.sql", &GOOD.replace("-- title: T\n", "")).unwrap_err();
         assert_eq!(error.to_string(), "r.sql:1: the header lacks `-- title: …`");
     }

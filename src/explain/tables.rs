@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch, StringBuilder,
+    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch,
+    StringBuilder,
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
@@ -24,10 +25,22 @@ pub const DEATHS: &[Column] = &[
     ("run", DataType::Int64, "number of its run"),
     ("attempt", DataType::Int64, "generation of the gang, from 1"),
     ("pod", DataType::Utf8, "the pod's name"),
-    ("state", DataType::Utf8, "died, restarted, crash_loop, never_scheduled, never_created, stuck_starting or not_ready"),
+    (
+        "state",
+        DataType::Utf8,
+        "died, restarted, crash_loop, never_scheduled, never_created, stuck_starting or not_ready",
+    ),
     ("mode", DataType::Utf8, "killed, exited, lost or none"),
-    ("exit_code", DataType::Int32, "exit code of the container that tells most"),
-    ("reason", DataType::Utf8, "what the container's status claims"),
+    (
+        "exit_code",
+        DataType::Int32,
+        "exit code of the container that tells most",
+    ),
+    (
+        "reason",
+        DataType::Utf8,
+        "what the container's status claims",
+    ),
     ("root_kind", DataType::Utf8, "kind of the run's root object"),
     ("node", DataType::Utf8, "the node the pod was on"),
 ];
@@ -36,15 +49,31 @@ pub const DEATHS: &[Column] = &[
 pub const TIES: &[Column] = &[
     ("fact", DataType::Int64, "number of the fact"),
     ("signal", DataType::Utf8, "what the fact means"),
-    ("via", DataType::Utf8, "the entity shared: pod, named, node, workload, claim or cluster"),
-    ("lag_s", DataType::Float64, "seconds from the fact to the death; 0 where they overlap, negative after it"),
+    (
+        "via",
+        DataType::Utf8,
+        "the entity shared: pod, named, node, workload, claim or cluster",
+    ),
+    (
+        "lag_s",
+        DataType::Float64,
+        "seconds from the fact to the death; 0 where they overlap, negative after it",
+    ),
     ("time", DataType::Int64, "the fact's time, ns"),
     ("actor", DataType::Utf8, "who did it"),
-    ("detail", DataType::Utf8, "a resource, a taint's key, a condition, an exception"),
+    (
+        "detail",
+        DataType::Utf8,
+        "a resource, a taint's key, a condition, an exception",
+    ),
     ("code", DataType::Int32, "the fact's own exit code"),
     ("count", DataType::Int64, "how often it was seen"),
     ("source_kind", DataType::Utf8, "the connector"),
-    ("same_container", DataType::Boolean, "the fact is about the container that ended, or names none"),
+    (
+        "same_container",
+        DataType::Boolean,
+        "the fact is about the container that ended, or names none",
+    ),
 ];
 
 fn schema(columns: &[&[Column]]) -> SchemaRef {
@@ -83,7 +112,10 @@ impl DeathColumns {
     fn push(&mut self, world: &World, runs: &[Run], number: usize, death: &Death) {
         let pod = world.pods.get(death.pod as usize);
         let kind = match runs.get(death.run).map(|run| run.root) {
-            Some(Root::Workload(root)) => world.workloads.get(root as usize).map(|one| world.name(one.kind)),
+            Some(Root::Workload(root)) => world
+                .workloads
+                .get(root as usize)
+                .map(|one| world.name(one.kind)),
             _ => Some("Pod"),
         };
         let symbols = &world.evidence.symbols;
@@ -96,7 +128,8 @@ impl DeathColumns {
         self.exit_code.append_option(death.exit_code);
         self.reason.append_option(symbols.some(death.reason));
         self.root_kind.append_option(kind);
-        self.node.append_option(pod.and_then(|pod| symbols.some(pod.node)));
+        self.node
+            .append_option(pod.and_then(|pod| symbols.some(pod.node)));
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -131,15 +164,34 @@ pub fn deaths(world: &World, runs: &[Run], deaths: &[Death]) -> Result<RecordBat
 ///
 /// # Errors
 /// Never for columns of one length, which these are.
-pub fn ties(world: &World, runs: &[Run], deaths: &[Death], ties: &[Tie]) -> Result<RecordBatch, ArrowError> {
+pub fn ties(
+    world: &World,
+    runs: &[Run],
+    deaths: &[Death],
+    ties: &[Tie],
+) -> Result<RecordBatch, ArrowError> {
     let symbols = &world.evidence.symbols;
     let mut columns = DeathColumns::default();
-    let (mut fact, mut time, mut count) = (Int64Builder::new(), Int64Builder::new(), Int64Builder::new());
-    let (mut signal, mut via, mut actor) = (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
+    let (mut fact, mut time, mut count) = (
+        Int64Builder::new(),
+        Int64Builder::new(),
+        Int64Builder::new(),
+    );
+    let (mut signal, mut via, mut actor) = (
+        StringBuilder::new(),
+        StringBuilder::new(),
+        StringBuilder::new(),
+    );
     let (mut detail, mut source_kind) = (StringBuilder::new(), StringBuilder::new());
-    let (mut lag_s, mut code, mut same) = (Float64Builder::new(), Int32Builder::new(), BooleanBuilder::new());
+    let (mut lag_s, mut code, mut same) = (
+        Float64Builder::new(),
+        Int32Builder::new(),
+        BooleanBuilder::new(),
+    );
     for tie in ties {
-        let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else { continue };
+        let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else {
+            continue;
+        };
         columns.push(world, runs, tie.death, death);
         fact.append_value(long(tie.fact));
         signal.append_value(symbols.name(one.signal));
@@ -151,7 +203,11 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death], ties: &[Tie]) -> Resu
         code.append_option(one.exit_code);
         count.append_value(i64::try_from(one.count).unwrap_or(i64::MAX));
         source_kind.append_value(one.source_kind.as_str());
-        same.append_value(!one.container.is_some() || !death.container.is_some() || one.container == death.container);
+        same.append_value(
+            !one.container.is_some()
+                || !death.container.is_some()
+                || one.container == death.container,
+        );
     }
     let mut arrays = columns.finish();
     arrays.extend::<[ArrayRef; 11]>([

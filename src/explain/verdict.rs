@@ -43,7 +43,10 @@ pub async fn explain(
     let capped = |rule: &Rule| {
         coverage.iter().any(|row| {
             row.status.caps_a_verdict()
-                && rule.overturned_by.iter().any(|source| source.split(':').next().unwrap_or(source).trim() == row.source)
+                && rule
+                    .overturned_by
+                    .iter()
+                    .any(|source| source.split(':').next().unwrap_or(source).trim() == row.source)
         })
     };
     let mut rest = edges.as_slice();
@@ -58,39 +61,99 @@ pub async fn explain(
         .iter()
         .filter_map(|number| Some((*number, run_state(world, runs.get(*number)?, ends))))
         .collect();
-    let grouping = Grouping { world, runs, rules, deaths: &deaths, candidates: &of_death };
+    let grouping = Grouping {
+        world,
+        runs,
+        rules,
+        deaths: &deaths,
+        candidates: &of_death,
+    };
     let mut findings = Vec::new();
     let mut from = 0;
     while let Some(first) = deaths.get(from) {
         // Deaths are sorted by (run, attempt).
         let same = |death: &Death| (death.run, death.attempt) == (first.run, first.attempt);
-        let to = from + deaths.iter().skip(from).take_while(|death| same(death)).count();
-        let state = states.iter().find(|(run, _)| *run == first.run).map(|(_, state)| *state);
-        let own: Vec<usize> = (from..to).filter(|death| !is_turnover(world, runs, &deaths, &of_death, *death, state)).collect();
-        let (restarts, finals): (Vec<usize>, Vec<usize>) =
-            own.into_iter().partition(|death| deaths.get(*death).is_some_and(|death| death.state == "restarted"));
-        findings.extend(grouping.group(first.run, first.attempt, &restarts).into_iter().map(|finding| Finding { recovered: true, ..finding }));
+        let to = from
+            + deaths
+                .iter()
+                .skip(from)
+                .take_while(|death| same(death))
+                .count();
+        let state = states
+            .iter()
+            .find(|(run, _)| *run == first.run)
+            .map(|(_, state)| *state);
+        let own: Vec<usize> = (from..to)
+            .filter(|death| !is_turnover(world, runs, &deaths, &of_death, *death, state))
+            .collect();
+        let (restarts, finals): (Vec<usize>, Vec<usize>) = own.into_iter().partition(|death| {
+            deaths
+                .get(*death)
+                .is_some_and(|death| death.state == "restarted")
+        });
+        findings.extend(
+            grouping
+                .group(first.run, first.attempt, &restarts)
+                .into_iter()
+                .map(|finding| Finding {
+                    recovered: true,
+                    ..finding
+                }),
+        );
         findings.extend(grouping.group(first.run, first.attempt, &finals));
         from = to;
     }
     for finding in &mut findings {
-        let last = runs.get(finding.run).map_or(0, |run| run.attempts.len().max(1));
-        let state = states.iter().find(|(run, _)| *run == finding.run).map(|(_, state)| *state);
-        let went_on = (finding.attempt as usize) < last || matches!(state, Some(RunState::Completed));
-        let still_bad = finding.victims.iter().any(|death| deaths.get(*death).is_some_and(|death| !matches!(death.state, "restarted" | "died")));
+        let last = runs
+            .get(finding.run)
+            .map_or(0, |run| run.attempts.len().max(1));
+        let state = states
+            .iter()
+            .find(|(run, _)| *run == finding.run)
+            .map(|(_, state)| *state);
+        let went_on =
+            (finding.attempt as usize) < last || matches!(state, Some(RunState::Completed));
+        let still_bad = finding.victims.iter().any(|death| {
+            deaths
+                .get(*death)
+                .is_some_and(|death| !matches!(death.state, "restarted" | "died"))
+        });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
         finding.recovered |= went_on || running;
     }
-    Ok(Verdict { deaths, candidates: of_death, findings, states })
+    Ok(Verdict {
+        deaths,
+        candidates: of_death,
+        findings,
+        states,
+    })
 }
 
 /// Pods that a controller of interchangeable pods takes away are no incident:
 /// nothing but their controller touched them, and others took their place.
-fn is_turnover(world: &World, runs: &[Run], deaths: &[Death], candidates: &[Vec<Candidate>], number: usize, state: Option<RunState>) -> bool {
-    let Some(death) = deaths.get(number) else { return false };
-    let Some(run) = runs.get(death.run) else { return false };
+fn is_turnover(
+    world: &World,
+    runs: &[Run],
+    deaths: &[Death],
+    candidates: &[Vec<Candidate>],
+    number: usize,
+    state: Option<RunState>,
+) -> bool {
+    let Some(death) = deaths.get(number) else {
+        return false;
+    };
+    let Some(run) = runs.get(death.run) else {
+        return false;
+    };
     let owned = matches!(run.root, whathappened_core::resolve::Root::Workload(_));
-    let unexplained = candidates.get(number).is_none_or(|found| found.iter().all(|one| one.level <= super::Level::Hypothesis));
-    owned && !is_gang(world, run) && death.mode == whathappened_core::life::Mode::Killed && unexplained
+    let unexplained = candidates.get(number).is_none_or(|found| {
+        found
+            .iter()
+            .all(|one| one.level <= super::Level::Hypothesis)
+    });
+    owned
+        && !is_gang(world, run)
+        && death.mode == whathappened_core::life::Mode::Killed
+        && unexplained
         && matches!(state, Some(RunState::Running | RunState::Completed))
 }

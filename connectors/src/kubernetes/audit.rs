@@ -11,44 +11,76 @@ use crate::time::{Stamp, TimeKind};
 
 const MUTATING: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
-pub(super) fn decode(json: &[u8], context: Context<'_>, out: &mut Vec<Observation>) -> Result<(), Rejection> {
-    let record: Value = serde_json::from_slice(json).map_err(|error| Rejection::Malformed(error.to_string()))?;
+pub(super) fn decode(
+    json: &[u8],
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
+    let record: Value =
+        serde_json::from_slice(json).map_err(|error| Rejection::Malformed(error.to_string()))?;
     let Some(audit_id) = field::text(&record, &["auditID"]) else {
-        return Err(Rejection::Malformed("an audit record without a text auditID".to_owned()));
+        return Err(Rejection::Malformed(
+            "an audit record without a text auditID".to_owned(),
+        ));
     };
     let stage = field::text(&record, &["stage"]).unwrap_or_default();
     if matches!(stage, "RequestReceived" | "ResponseStarted") {
-        return Err(Rejection::Irrelevant("an audit record of a request not answered yet".to_owned()));
+        return Err(Rejection::Irrelevant(
+            "an audit record of a request not answered yet".to_owned(),
+        ));
     }
     let verb = field::text(&record, &["verb"]).unwrap_or_default();
     let resource = field::text(&record, &["objectRef", "resource"]).unwrap_or_default();
     if !MUTATING.contains(&verb) || resource.is_empty() {
-        return Err(Rejection::Irrelevant("an audit record of a request that changes nothing".to_owned()));
+        return Err(Rejection::Irrelevant(
+            "an audit record of a request that changes nothing".to_owned(),
+        ));
     }
     let Some(received) = field::time(&record, &["requestReceivedTimestamp"])
         .or_else(|| field::time(&record, &["stageTimestamp"]))
     else {
-        return Err(Rejection::Malformed("an audit record without requestReceivedTimestamp".to_owned()));
+        return Err(Rejection::Malformed(
+            "an audit record without requestReceivedTimestamp".to_owned(),
+        ));
     };
-    let answered = field::time(&record, &["stageTimestamp"]).unwrap_or(received).max(received);
+    let answered = field::time(&record, &["stageTimestamp"])
+        .unwrap_or(received)
+        .max(received);
     let context = Context {
         source_kind: SourceKind::KubernetesAudit,
-        at: Some(Stamp { lo: received.lo, hi: answered.hi }),
+        at: Some(Stamp {
+            lo: received.lo,
+            hi: answered.hi,
+        }),
         ..context
     };
-    let done = field::int(&record, &["responseStatus", "code"]).is_none_or(|code| (200..300).contains(&code));
-    let dry_run = field::text(&record, &["requestURI"]).is_some_and(|uri| uri.contains("dryRun=All"));
+    let done = field::int(&record, &["responseStatus", "code"])
+        .is_none_or(|code| (200..300).contains(&code));
+    let dry_run =
+        field::text(&record, &["requestURI"]).is_some_and(|uri| uri.contains("dryRun=All"));
     if resource == "events" {
         return recovered_event(&record, verb, context, out);
     }
 
     let group = field::text(&record, &["objectRef", "apiGroup"]).unwrap_or_default();
     let kind = kind::of_resource(resource, group);
-    let concerns = matches!(kind.as_str(), "Pod" | "Node" | "PersistentVolumeClaim" | "Namespace") || is_workload(&kind);
+    let concerns = matches!(
+        kind.as_str(),
+        "Pod" | "Node" | "PersistentVolumeClaim" | "Namespace"
+    ) || is_workload(&kind);
     if !concerns {
-        return Err(Rejection::Irrelevant(format!("an audit record about {resource}")));
+        return Err(Rejection::Irrelevant(format!(
+            "an audit record about {resource}"
+        )));
     }
-    let act = Act { record: &record, audit_id, verb, kind: &kind, received, context };
+    let act = Act {
+        record: &record,
+        audit_id,
+        verb,
+        kind: &kind,
+        received,
+        context,
+    };
     act.tell(out);
     if done && !dry_run {
         bodies(&record, verb, &kind, context, out);
@@ -71,10 +103,13 @@ fn recovered_event(
             Ok(())
         }
         ("patch", Some(body)) => {
-            let (Some(namespace), Some(name)) =
-                (field::owned(record, &["objectRef", "namespace"]), field::owned(record, &["objectRef", "name"]))
-            else {
-                return Err(Rejection::Malformed("an audit record of an Event patch without its name".to_owned()));
+            let (Some(namespace), Some(name)) = (
+                field::owned(record, &["objectRef", "namespace"]),
+                field::owned(record, &["objectRef", "name"]),
+            ) else {
+                return Err(Rejection::Malformed(
+                    "an audit record of an Event patch without its name".to_owned(),
+                ));
             };
             let series = body.get("series");
             out.push(Observation::EventGrew {
@@ -90,14 +125,29 @@ fn recovered_event(
             });
             Ok(())
         }
-        _ => Err(Rejection::Irrelevant("an audit record of an Event without its body".to_owned())),
+        _ => Err(Rejection::Irrelevant(
+            "an audit record of an Event without its body".to_owned(),
+        )),
     }
 }
 
 /// Objects as the API server answered them.
-fn bodies(record: &Value, verb: &str, kind: &str, context: Context<'_>, out: &mut Vec<Observation>) {
-    let Some(answer) = record.get("responseObject").filter(|answer| answer.is_object()) else { return };
-    if field::text(answer, &["kind"]) == Some("Status") || field::text(record, &["objectRef", "subresource"]).is_some_and(|sub| sub != "status") {
+fn bodies(
+    record: &Value,
+    verb: &str,
+    kind: &str,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) {
+    let Some(answer) = record
+        .get("responseObject")
+        .filter(|answer| answer.is_object())
+    else {
+        return;
+    };
+    if field::text(answer, &["kind"]) == Some("Status")
+        || field::text(record, &["objectRef", "subresource"]).is_some_and(|sub| sub != "status")
+    {
         return;
     }
     // A delete answers with the object; it is gone unless it still has time or finalizers to go.
@@ -106,7 +156,15 @@ fn bodies(record: &Value, verb: &str, kind: &str, context: Context<'_>, out: &mu
             || !field::items(object, &["metadata", "finalizers"]).is_empty()
     };
     let deletes = matches!(verb, "delete" | "deletecollection");
-    let context = Context { deleted: deletes && !lingers(answer), ..context };
+    // A patch answers for the fields it names; what else differs was others' work.
+    let schedulable = field::at(record, &["requestObject", "spec", "unschedulable"]).is_some();
+    let wrote = kind != "Node" || verb == "update" || (verb == "patch" && schedulable);
+    let by = field::text(record, &["user", "username"]).filter(|_| wrote);
+    let context = Context {
+        deleted: deletes && !lingers(answer),
+        by,
+        ..context
+    };
     // Bodies are read for what they hold; a kind this tool does not explain is no fault of the record.
     let _irrelevant = decode_value(answer, Some(kind), context, out);
 }
@@ -145,26 +203,55 @@ impl Act<'_> {
             ("delete", None) => Some("k8s.audit.delete"),
             ("deletecollection", None) => Some("k8s.audit.deletecollection"),
             ("update" | "patch", Some("status")) => {
-                let marks_disruption =
-                    self.kind == "Pod" && self.body_text().is_some_and(|body| body.contains("\"DisruptionTarget\""));
+                let marks_disruption = self.kind == "Pod"
+                    && self
+                        .body_text()
+                        .is_some_and(|body| body.contains("\"DisruptionTarget\""));
                 marks_disruption.then_some("k8s.audit.patch")
             }
             ("update" | "patch", None | Some("scale")) => {
                 let body = self.record.get("requestObject");
-                let only_metadata = body
-                    .and_then(Value::as_object)
-                    .is_some_and(|body| body.keys().all(|key| matches!(key.as_str(), "metadata" | "kind" | "apiVersion")));
+                let only_metadata = body.and_then(Value::as_object).is_some_and(|body| {
+                    body.keys()
+                        .all(|key| matches!(key.as_str(), "metadata" | "kind" | "apiVersion"))
+                });
                 if only_metadata {
                     return None;
                 }
-                Some(if self.verb == "update" { "k8s.audit.update" } else { "k8s.audit.patch" })
+                if let Some(cordon) = self.cordon() {
+                    // Where the answer holds the node, the difference to the version before tells it.
+                    let told = field::at(self.record, &["responseObject", "spec"]).is_some();
+                    return (!told).then_some(cordon);
+                }
+                Some(if self.verb == "update" {
+                    "k8s.audit.update"
+                } else {
+                    "k8s.audit.patch"
+                })
             }
             _ => None,
         }
     }
 
+    /// A patch that makes a node unschedulable or schedulable. null, false and
+    /// absent all mean schedulable; kubectl sends null.
+    fn cordon(&self) -> Option<&'static str> {
+        if self.kind != "Node" || self.verb != "patch" {
+            return None;
+        }
+        let wanted = field::at(self.record, &["requestObject", "spec", "unschedulable"])?;
+        Some(if wanted.as_bool() == Some(true) {
+            "k8s.node.cordoned"
+        } else {
+            "k8s.node.uncordoned"
+        })
+    }
+
     fn body_text(&self) -> Option<String> {
-        self.record.get("requestObject").filter(|body| body.is_object()).map(Value::to_string)
+        self.record
+            .get("requestObject")
+            .filter(|body| body.is_object())
+            .map(Value::to_string)
     }
 
     fn event(&self, fact: &str, object: Option<&Value>) -> Event {
@@ -178,7 +265,11 @@ impl Act<'_> {
             .or_else(|| field::owned(self.record, &["requestObject", "metadata", "uid"]));
         let name = reference("name").or_else(|| of("name"));
         let namespace = reference("namespace").or_else(|| of("namespace"));
-        let distinct = if self.verb == "deletecollection" { uid.as_deref().or(name.as_deref()) } else { None };
+        let distinct = if self.verb == "deletecollection" {
+            uid.as_deref().or(name.as_deref())
+        } else {
+            None
+        };
         let id = EventId::of(&["k8s.audit", self.audit_id, distinct.unwrap_or_default()]);
         let mut event = Event::new(id, fact, self.received, SourceKind::KubernetesAudit);
         event.time_kind = TimeKind::Received;
@@ -186,7 +277,8 @@ impl Act<'_> {
         event.object_kind = Some(self.kind.to_owned());
         event.object_uid.clone_from(&uid);
         event.reason = field::owned(self.record, &["responseStatus", "reason"]);
-        event.message = field::text(self.record, &["responseStatus", "message"]).map(|text| redact(text).into_owned());
+        event.message = field::text(self.record, &["responseStatus", "message"])
+            .map(|text| redact(text).into_owned());
         event.origin = self.context.origin.clone();
         let target = field::owned(self.record, &["requestObject", "target", "name"]);
         let bound_to = (fact == "k8s.audit.bind").then_some(target).flatten();
@@ -195,8 +287,9 @@ impl Act<'_> {
                 event.entities.namespace = namespace;
                 event.entities.pod = name;
                 event.entities.pod_uid = uid;
-                event.entities.node =
-                    bound_to.or_else(|| object.and_then(|object| field::owned(object, &["spec", "nodeName"])));
+                event.entities.node = bound_to.or_else(|| {
+                    object.and_then(|object| field::owned(object, &["spec", "nodeName"]))
+                });
             }
             "Node" => event.entities.node = name,
             kind => {
@@ -213,8 +306,14 @@ impl Act<'_> {
     fn attributes(&self, event: &mut Event) {
         event.set_attribute("verb", Some(self.verb));
         event.set_attribute("user_agent", field::owned(self.record, &["userAgent"]));
-        event.set_attribute("impersonated", field::owned(self.record, &["impersonatedUser", "username"]));
-        event.set_attribute("subresource", field::owned(self.record, &["objectRef", "subresource"]));
+        event.set_attribute(
+            "impersonated",
+            field::owned(self.record, &["impersonatedUser", "username"]),
+        );
+        event.set_attribute(
+            "subresource",
+            field::owned(self.record, &["objectRef", "subresource"]),
+        );
         event.set_attribute(
             "code",
             field::int(self.record, &["responseStatus", "code"]).map(|code| code.to_string()),
@@ -225,15 +324,12 @@ impl Act<'_> {
             event.set_attribute("selector", uri.split_once('?').map(|(_, query)| query));
         }
         if self.kind == "Node" || is_workload(self.kind) {
-            let spec = field::at(self.record, &["requestObject", "spec"]).and_then(Value::as_object);
+            let spec =
+                field::at(self.record, &["requestObject", "spec"]).and_then(Value::as_object);
             if let Some(spec) = spec.filter(|_| self.verb != "create") {
                 let mut fields: Vec<_> = spec.keys().map(String::as_str).collect();
                 fields.sort_unstable();
                 event.set_attribute("fields", Some(fields.join(",")));
-            }
-            if let Some(unschedulable) = field::at(self.record, &["requestObject", "spec", "unschedulable"]) {
-                // null, false and absent all mean schedulable; kubectl sends null.
-                event.set_attribute("unschedulable", Some(unschedulable.as_bool().unwrap_or(false).to_string()));
             }
             if let Some(taints) = field::at(self.record, &["requestObject", "spec", "taints"]) {
                 event.set_attribute("taints", Some(taints.to_string()));
@@ -249,7 +345,9 @@ impl Act<'_> {
         let mut record = self.record.clone();
         if let Value::Object(fields) = &mut record {
             fields.remove("responseObject");
-            let large = fields.get("requestObject").is_some_and(|body| body.to_string().len() > 2_000);
+            let large = fields
+                .get("requestObject")
+                .is_some_and(|body| body.to_string().len() > 2_000);
             if large {
                 fields.remove("requestObject");
             }

@@ -19,6 +19,8 @@ pub(super) struct Context<'a> {
     pub(super) at: Option<Stamp>,
     /// The record says that the object is gone.
     pub(super) deleted: bool,
+    /// Who wrote it, where the record says so.
+    pub(super) by: Option<&'a str>,
 }
 
 /// A line of a watch.
@@ -41,7 +43,13 @@ pub fn decode(
     origin: &Origin,
     out: &mut Vec<Observation>,
 ) -> Result<(), Rejection> {
-    let context = Context { origin, source_kind: SourceKind::Kubernetes, at: None, deleted: false };
+    let context = Context {
+        origin,
+        source_kind: SourceKind::Kubernetes,
+        at: None,
+        deleted: false,
+        by: None,
+    };
     if memmem::find(json, b"\"auditID\"").is_some() {
         return audit::decode(json, context, out);
     }
@@ -51,7 +59,15 @@ pub fn decode(
         let object = watch.object.get().as_bytes();
         return match watch.kind.as_str() {
             "ADDED" | "MODIFIED" => decode_object(object, None, context, out),
-            "DELETED" => decode_object(object, None, Context { deleted: true, ..context }, out),
+            "DELETED" => decode_object(
+                object,
+                None,
+                Context {
+                    deleted: true,
+                    ..context
+                },
+                out,
+            ),
             "BOOKMARK" => Err(Rejection::Irrelevant("a watch bookmark".to_owned())),
             "ERROR" => {
                 let status: Value = serde_json::from_slice(object).unwrap_or_default();
@@ -60,7 +76,9 @@ pub fn decode(
                     "the recorded watch broke here, events after it may be missing: {message}"
                 )))
             }
-            other => Err(Rejection::Malformed(format!("unknown watch event type {other:?}"))),
+            other => Err(Rejection::Malformed(format!(
+                "unknown watch event type {other:?}"
+            ))),
         };
     }
     decode_object(json, list_kind, context, out)
@@ -78,7 +96,8 @@ fn decode_object(
         out.push(Observation::Event(Box::new(found)));
         return Ok(());
     }
-    let value: Value = serde_json::from_slice(json).map_err(|error| Rejection::Malformed(error.to_string()))?;
+    let value: Value =
+        serde_json::from_slice(json).map_err(|error| Rejection::Malformed(error.to_string()))?;
     decode_value(&value, list_kind, context, out)
 }
 
@@ -93,12 +112,16 @@ pub(super) fn decode_value(
         return Err(Rejection::Malformed("not a JSON object".to_owned()));
     }
     let item_kind = list_kind.map(|kind| kind.strip_suffix("List").unwrap_or(kind));
-    let Some(kind) = field::text(value, &["kind"]).or(item_kind).filter(|kind| !kind.is_empty()) else {
+    let Some(kind) = field::text(value, &["kind"])
+        .or(item_kind)
+        .filter(|kind| !kind.is_empty())
+    else {
         return guess(value, context, out);
     };
     let api_version = field::text(value, &["apiVersion"]).unwrap_or_default();
     match kind::normal_kind(kind, api_version).as_str() {
-        "Event" => event::decode_value(value, context).map(|event| out.push(Observation::Event(Box::new(event)))),
+        "Event" => event::decode_value(value, context)
+            .map(|event| out.push(Observation::Event(Box::new(event)))),
         "Pod" => pod::decode(value, context, out),
         "Node" => node::decode(value, context, out),
         "PersistentVolumeClaim" => workload::decode_claim(value, context, out),
@@ -118,14 +141,20 @@ pub(super) fn decode_value(
 
 /// Objects without a kind: a pod or a node is told by its fields.
 fn guess(value: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Result<(), Rejection> {
-    if field::at(value, &["spec", "containers"]).is_some() || field::at(value, &["status", "containerStatuses"]).is_some() {
+    if field::at(value, &["spec", "containers"]).is_some()
+        || field::at(value, &["status", "containerStatuses"]).is_some()
+    {
         return pod::decode(value, context, out);
     }
     if field::at(value, &["status", "nodeInfo"]).is_some() {
         return node::decode(value, context, out);
     }
     if value.get("metadata").is_some() && meta::name(value).is_some() {
-        return Err(Rejection::Irrelevant("an object that does not say its kind".to_owned()));
+        return Err(Rejection::Irrelevant(
+            "an object that does not say its kind".to_owned(),
+        ));
     }
-    Err(Rejection::Irrelevant("JSON that is not a Kubernetes object".to_owned()))
+    Err(Rejection::Irrelevant(
+        "JSON that is not a Kubernetes object".to_owned(),
+    ))
 }

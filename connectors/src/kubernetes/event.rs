@@ -43,7 +43,6 @@ struct Wire {
 struct Metadata {
     name: Option<String>,
     namespace: Option<String>,
-    uid: Option<String>,
     creation_timestamp: Option<String>,
 }
 
@@ -88,7 +87,9 @@ pub(super) fn decode(json: &[u8], context: Context<'_>) -> Result<Option<Event>,
             }
             let wire = lenient(&value);
             if wire.reason.is_none() && wire.message.is_none() {
-                return Err(Rejection::Malformed(format!("an Event with fields of wrong types: {strict}")));
+                return Err(Rejection::Malformed(format!(
+                    "an Event with fields of wrong types: {strict}"
+                )));
             }
             finish(wire, &value.to_string(), context).map(Some)
         }
@@ -123,7 +124,11 @@ fn finish(wire: Wire, raw: &str, context: Context<'_>) -> Result<Event, Rejectio
         .as_ref()
         .and_then(|series| parse(&series.last_observed_time))
         .or_else(|| parse(&wire.last_timestamp));
-    let count = wire.series.as_ref().and_then(|series| series.count).or(wire.count);
+    let count = wire
+        .series
+        .as_ref()
+        .and_then(|series| series.count)
+        .or(wire.count);
     let repeats = count.is_some_and(|count| count > 1);
     let (time, time_kind) = match (first, last, parse(&wire.metadata.creation_timestamp)) {
         (Some(first), _, _) if repeats => (first, TimeKind::FirstSeen),
@@ -140,23 +145,39 @@ fn finish(wire: Wire, raw: &str, context: Context<'_>) -> Result<Event, Rejectio
 
     let object = wire.involved_object;
     let name = object.name.filter(|name| !name.is_empty());
-    let id = identity(&wire.metadata, &object.kind, &name, &wire.reason, &wire.message, time);
+    let id = identity(
+        &wire.metadata,
+        &object.kind,
+        &name,
+        &wire.reason,
+        &wire.message,
+        time,
+    );
     let mut event = Event::new(id, "k8s.event", time, context.source_kind);
     event.end = last.filter(|last| last.hi > time.hi);
     event.time_kind = time_kind;
     event.severity = wire.severity;
     event.count = count;
-    event.count_is_lower_bound =
-        wire.message.as_deref().is_some_and(|text| text.starts_with("(combined from similar events): "));
+    event.count_is_lower_bound = wire
+        .message
+        .as_deref()
+        .is_some_and(|text| text.starts_with("(combined from similar events): "));
     event.reason = wire.reason;
     event.message = wire.message.map(|text| redact(&text).into_owned());
     let source = wire.source.unwrap_or_default();
-    event.actor = source.component.filter(|name| !name.is_empty()).or(wire.reporting_component).filter(|name| !name.is_empty());
+    event.actor = source
+        .component
+        .filter(|name| !name.is_empty())
+        .or(wire.reporting_component)
+        .filter(|name| !name.is_empty());
     event.object_uid = object.uid.filter(|uid| !uid.is_empty());
     event.raw = redact(raw).into_owned();
     event.origin = context.origin.clone();
 
-    let namespace = object.namespace.or(wire.metadata.namespace).filter(|name| !name.is_empty());
+    let namespace = object
+        .namespace
+        .or(wire.metadata.namespace)
+        .filter(|name| !name.is_empty());
     let entities = &mut event.entities;
     let host = source.host.filter(|host| !host.is_empty());
     let kind = kind::normal_kind(
@@ -195,9 +216,11 @@ fn finish(wire: Wire, raw: &str, context: Context<'_>) -> Result<Event, Rejectio
     Ok(event)
 }
 
-/// An Event's name carries the nanosecond of its first occurrence, and an audit
-/// write of it carries the name but not the uid, so the name identifies it.
-/// Names given by hand do not, so there the uid or what it says joins in.
+/// An audit write of an Event carries its name but not its uid, so the name
+/// identifies it, where a recorder made it: it holds the nanosecond of the
+/// first occurrence. Other names are given by hand and come again, or are made
+/// by the server, after the write: there what it says, of what, and its first
+/// second tell it apart.
 fn identity(
     metadata: &Metadata,
     kind: &Option<String>,
@@ -213,19 +236,15 @@ fn identity(
     }
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let seconds = time.lo.div_euclid(crate::time::SECOND).to_string();
-    match metadata.uid.as_deref().filter(|uid| !uid.is_empty()) {
-        Some(uid) => EventId::of(&["k8s.event", uid]),
-        None => EventId::of(&[
-            "k8s.event",
-            namespace,
-            name,
-            &text(kind),
-            &text(object),
-            &text(reason),
-            &text(message),
-            &seconds,
-        ]),
-    }
+    EventId::of(&[
+        "k8s.event",
+        namespace,
+        &text(kind),
+        &text(object),
+        &text(reason),
+        &text(message),
+        &seconds,
+    ])
 }
 
 /// The id of an Event whose name was made by a recorder.
@@ -236,8 +255,9 @@ pub fn by_name(namespace: &str, name: &str) -> EventId {
 
 /// Whether a recorder made this name: `<object>.<hex nanoseconds>`.
 pub(super) fn is_generated(name: &str) -> bool {
-    name.rsplit_once('.')
-        .is_some_and(|(_, tail)| tail.len() >= 14 && tail.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    name.rsplit_once('.').is_some_and(|(_, tail)| {
+        tail.len() >= 14 && tail.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// `spec.containers{trainer}` names the container.

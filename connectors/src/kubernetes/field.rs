@@ -42,7 +42,9 @@ pub(super) fn time(value: &Value, path: &[&str]) -> Option<Stamp> {
 
 /// The items of an array at a path; nothing where there is none.
 pub(super) fn items<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
-    at(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    at(value, path)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 /// A map of texts at a path; numbers and truths become text.
@@ -50,7 +52,9 @@ pub(super) fn texts(value: &Value, path: &[&str]) -> BTreeMap<String, String> {
     let Some(Value::Object(map)) = at(value, path) else {
         return BTreeMap::new();
     };
-    map.iter().filter_map(|(key, value)| Some((key.clone(), scalar(value)?))).collect()
+    map.iter()
+        .filter_map(|(key, value)| Some((key.clone(), scalar(value)?)))
+        .collect()
 }
 
 /// The text of a scalar.

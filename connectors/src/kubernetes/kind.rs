@@ -71,7 +71,9 @@ pub(super) fn of_resource(resource: &str, group: &str) -> String {
     }
     let singular = resource.strip_suffix('s').unwrap_or(resource);
     let mut letters = singular.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// Whether objects of this kind make pods.

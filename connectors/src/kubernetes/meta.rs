@@ -18,7 +18,9 @@ pub(super) fn name(object: &Value) -> Option<&str> {
 /// Which object it is.
 pub(super) fn key(kind: &str, object: &Value) -> Result<ObjectKey, Rejection> {
     let Some(name) = name(object) else {
-        return Err(Rejection::Malformed(format!("a {kind} without metadata.name")));
+        return Err(Rejection::Malformed(format!(
+            "a {kind} without metadata.name"
+        )));
     };
     Ok(ObjectKey {
         kind: kind.to_owned(),
@@ -44,7 +46,8 @@ pub(super) fn body(object: &Value) -> ObjectBody {
         owners: owners(object),
         created: field::time(object, &["metadata", "creationTimestamp"]),
         // The timestamp is when the grace period ends, not when it was asked for.
-        deletion_requested: deletion.map(|at| at.shift(-grace.unwrap_or(0).clamp(0, 1 << 31) * SECOND)),
+        deletion_requested: deletion
+            .map(|at| at.shift(-grace.unwrap_or(0).clamp(0, 1 << 31) * SECOND)),
         deletion_grace_s: grace,
         generation: field::int(object, &["metadata", "generation"]),
         phase: field::owned(object, &["status", "phase"]),
@@ -71,7 +74,11 @@ fn owners(object: &Value) -> Vec<Owner> {
 pub(super) fn writer(object: &Value, path: &[&str]) -> Option<FieldWriter> {
     field::items(object, &["metadata", "managedFields"])
         .iter()
-        .filter(|entry| entry.get("fieldsV1").is_some_and(|fields| field::at(fields, path).is_some()))
+        .filter(|entry| {
+            entry
+                .get("fieldsV1")
+                .is_some_and(|fields| field::at(fields, path).is_some())
+        })
         .filter_map(|entry| {
             Some(FieldWriter {
                 manager: field::owned(entry, &["manager"])?,
@@ -82,12 +89,19 @@ pub(super) fn writer(object: &Value, path: &[&str]) -> Option<FieldWriter> {
 }
 
 /// The version of the object that a record shows.
-pub(super) fn version(key: ObjectKey, object: &Value, body: ObjectBody, context: Context<'_>) -> ObjectVersion {
+pub(super) fn version(
+    key: ObjectKey,
+    object: &Value,
+    body: ObjectBody,
+    context: Context<'_>,
+) -> ObjectVersion {
     ObjectVersion {
         key,
-        revision: field::text(object, &["metadata", "resourceVersion"]).and_then(|text| text.parse().ok()),
+        revision: field::text(object, &["metadata", "resourceVersion"])
+            .and_then(|text| text.parse().ok()),
         at: context.at.or_else(|| latest_time(object)),
         deleted: context.deleted,
+        by: context.by.map(str::to_owned),
         body,
         source_kind: context.source_kind,
         origin: context.origin.clone(),
@@ -147,7 +161,14 @@ fn latest_time(object: &Value) -> Option<Stamp> {
 /// Its identity is (kind of fact, object, what changed and to which value, the
 /// fact's own time to the second): audit bodies carry times more exactly than
 /// stored objects do, and both must be one fact.
-pub(super) fn fact(fact: &str, key: &ObjectKey, what: &[&str], time: Stamp, raw: &Value, context: Context<'_>) -> Event {
+pub(super) fn fact(
+    fact: &str,
+    key: &ObjectKey,
+    what: &[&str],
+    time: Stamp,
+    raw: &Value,
+    context: Context<'_>,
+) -> Event {
     let identity = key.identity();
     let seconds = time.lo.div_euclid(SECOND).to_string();
     let mut parts = vec![fact, identity.as_str()];
@@ -185,16 +206,33 @@ pub(super) fn endings(version: &ObjectVersion, context: Context<'_>, out: &mut V
     if let Some(asked) = version.body.deletion_requested {
         let grace = version.body.deletion_grace_s;
         let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(asked.lo), "deletionGracePeriodSeconds": grace });
-        let mut event = fact(&format!("{lane}.deletion_requested"), &version.key, &[], asked, &raw, context);
+        let mut event = fact(
+            &format!("{lane}.deletion_requested"),
+            &version.key,
+            &[],
+            asked,
+            &raw,
+            context,
+        );
         event.set_attribute("grace_s", grace);
         event.entities.node = event.entities.node.or_else(|| version.body.node.clone());
         out.push(Observation::Event(Box::new(event)));
     }
     if version.deleted
-        && let Some(last) = version.at.or(version.body.deletion_requested).or(version.body.created)
+        && let Some(last) = version
+            .at
+            .or(version.body.deletion_requested)
+            .or(version.body.created)
     {
         let raw = serde_json::json!({ "deleted": true });
-        let mut event = fact(&format!("{lane}.deleted"), &version.key, &[], last, &raw, context);
+        let mut event = fact(
+            &format!("{lane}.deleted"),
+            &version.key,
+            &[],
+            last,
+            &raw,
+            context,
+        );
         // Seen gone at or after the latest time the object tells.
         event.id = EventId::of(&[&event.fact, &version.key.identity()]);
         event.entities.node = event.entities.node.or_else(|| version.body.node.clone());

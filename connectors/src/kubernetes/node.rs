@@ -9,7 +9,11 @@ use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
 use crate::time::Stamp;
 
-pub(super) fn decode(node: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Result<(), Rejection> {
+pub(super) fn decode(
+    node: &Value,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
     let key = meta::key("Node", node)?;
     let mut body = meta::body(node);
     body.provider_id = field::owned(node, &["spec", "providerID"]);
@@ -32,15 +36,26 @@ pub(super) fn decode(node: &Value, context: Context<'_>, out: &mut Vec<Observati
     body.taints.sort();
     let version = meta::version(key, node, body, context);
     for condition in field::items(node, &["status", "conditions"]) {
-        let (Some(kind), Some(status)) = (field::text(condition, &["type"]), field::text(condition, &["status"]))
-        else {
+        let (Some(kind), Some(status)) = (
+            field::text(condition, &["type"]),
+            field::text(condition, &["status"]),
+        ) else {
             continue;
         };
         if !tells(kind, status) {
             continue;
         }
-        let since = field::time(condition, &["lastTransitionTime"]).or(version.at).unwrap_or(Stamp::OPEN);
-        let mut event = meta::fact("k8s.node.condition", &version.key, &[kind, status], since, condition, context);
+        let since = field::time(condition, &["lastTransitionTime"])
+            .or(version.at)
+            .unwrap_or(Stamp::OPEN);
+        let mut event = meta::fact(
+            "k8s.node.condition",
+            &version.key,
+            &[kind, status],
+            since,
+            condition,
+            context,
+        );
         event.reason = field::owned(condition, &["reason"]);
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));

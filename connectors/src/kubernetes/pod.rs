@@ -11,10 +11,20 @@ use crate::redact::redact;
 use crate::time::Stamp;
 
 /// Pod conditions that tell more than the container states do.
-const CONDITIONS: [&str; 6] =
-    ["DisruptionTarget", "PodScheduled", "Ready", "TerminationTarget", "PodReadyToStartContainers", "FailureTarget"];
+const CONDITIONS: [&str; 6] = [
+    "DisruptionTarget",
+    "PodScheduled",
+    "Ready",
+    "TerminationTarget",
+    "PodReadyToStartContainers",
+    "FailureTarget",
+];
 
-pub(super) fn decode(pod: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Result<(), Rejection> {
+pub(super) fn decode(
+    pod: &Value,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
     let key = meta::key("Pod", pod)?;
     let mut body = meta::body(pod);
     if let Some(spec) = pod.get("spec") {
@@ -46,24 +56,45 @@ fn rank(body: &ObjectBody) -> Option<i32> {
         "volcano.sh/task-index",
         "jobset.sigs.k8s.io/job-global-index",
     ];
-    KEYS.iter().find_map(|key| body.labels.get(*key).or_else(|| body.annotations.get(*key))?.parse().ok())
+    KEYS.iter().find_map(|key| {
+        body.labels
+            .get(*key)
+            .or_else(|| body.annotations.get(*key))?
+            .parse()
+            .ok()
+    })
 }
 
 /// What was asked for, without what the cluster filled in.
 fn spec_hash(spec: &Value) -> String {
     let mut asked = spec.clone();
     if let Value::Object(fields) = &mut asked {
-        for filled in ["nodeName", "volumes", "hostname", "subdomain", "tolerations"] {
+        for filled in [
+            "nodeName",
+            "volumes",
+            "hostname",
+            "subdomain",
+            "tolerations",
+        ] {
             fields.remove(filled);
         }
     }
     field::hash(&asked)
 }
 
-fn containers(pod: &Value, key: &ObjectKey, body: &mut ObjectBody, context: Context<'_>, facts: &mut Vec<Event>) {
+fn containers(
+    pod: &Value,
+    key: &ObjectKey,
+    body: &mut ObjectBody,
+    context: Context<'_>,
+    facts: &mut Vec<Event>,
+) {
     let mut all_ended = true;
     let mut last_end: Option<Stamp> = None;
-    for (list, init) in [("containerStatuses", false), ("initContainerStatuses", true)] {
+    for (list, init) in [
+        ("containerStatuses", false),
+        ("initContainerStatuses", true),
+    ] {
         for status in field::items(pod, &["status", list]) {
             let name = field::text(status, &["name"]).unwrap_or_default();
             let restarts = field::int(status, &["restartCount"]).unwrap_or(0);
@@ -71,9 +102,20 @@ fn containers(pod: &Value, key: &ObjectKey, body: &mut ObjectBody, context: Cont
                 body.restarts.insert(name.to_owned(), restarts);
             }
             for (state, before) in [("lastState", 1), ("state", 0)] {
-                if let Some(ended) = field::at(status, &[state, "terminated"]).filter(|ended| ended.is_object()) {
+                if let Some(ended) =
+                    field::at(status, &[state, "terminated"]).filter(|ended| ended.is_object())
+                {
                     let finished = field::time(ended, &["finishedAt"]);
-                    let event = terminated(key, name, ended, finished, init, restarts - before, body, context);
+                    let event = terminated(
+                        key,
+                        name,
+                        ended,
+                        finished,
+                        init,
+                        restarts - before,
+                        body,
+                        context,
+                    );
                     facts.push(event);
                     if !init && state == "state" {
                         last_end = last_end.max(finished);
@@ -83,16 +125,26 @@ fn containers(pod: &Value, key: &ObjectKey, body: &mut ObjectBody, context: Cont
                     .or_else(|| field::time(status, &[state, "terminated", "startedAt"]))
                 {
                     if !init {
-                        body.started = Some(body.started.map_or(started, |earlier| earlier.min(started)));
+                        body.started =
+                            Some(body.started.map_or(started, |earlier| earlier.min(started)));
                     }
-                    let mut event = meta::fact("k8s.container.started", key, &[name], started, status, context);
+                    let mut event = meta::fact(
+                        "k8s.container.started",
+                        key,
+                        &[name],
+                        started,
+                        status,
+                        context,
+                    );
                     event.entities.container = Some(name.to_owned());
                     event.raw = String::new();
                     mark_init(&mut event, init);
                     facts.push(event);
                 }
             }
-            if let Some(waiting) = field::at(status, &["state", "waiting"]).filter(|waiting| waiting.is_object()) {
+            if let Some(waiting) =
+                field::at(status, &["state", "waiting"]).filter(|waiting| waiting.is_object())
+            {
                 body.waits.extend(field::owned(waiting, &["reason"]));
                 facts.push(self::waiting(pod, key, name, waiting, init, body, context));
             }
@@ -106,7 +158,10 @@ fn containers(pod: &Value, key: &ObjectKey, body: &mut ObjectBody, context: Cont
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is one part of what ended; a struct would only name them again")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is one part of what ended; a struct would only name them again"
+)]
 fn terminated(
     key: &ObjectKey,
     name: &str,
@@ -120,7 +175,9 @@ fn terminated(
     let exit_code = field::int(ended, &["exitCode"]).and_then(|code| i32::try_from(code).ok());
     let reason = field::owned(ended, &["reason"]);
     // Without its own time it ended somewhere between the pod's start and this version.
-    let time = finished.or_else(|| unfinished(body, context)).unwrap_or(Stamp::OPEN);
+    let time = finished
+        .or_else(|| unfinished(body, context))
+        .unwrap_or(Stamp::OPEN);
     let code = exit_code.map(|code| code.to_string()).unwrap_or_default();
     let what = [name, code.as_str(), reason.as_deref().unwrap_or_default()];
     let mut event = meta::fact("k8s.container.terminated", key, &what, time, ended, context);
@@ -129,7 +186,10 @@ fn terminated(
     event.message = field::text(ended, &["message"]).map(|text| redact(text).into_owned());
     event.entities.container = Some(name.to_owned());
     event.set_attribute("restart", Some(restart));
-    event.set_attribute("signal", field::int(ended, &["signal"]).filter(|signal| *signal != 0));
+    event.set_attribute(
+        "signal",
+        field::int(ended, &["signal"]).filter(|signal| *signal != 0),
+    );
     event.set_attribute("started", field::owned(ended, &["startedAt"]));
     mark_init(&mut event, init);
     event
@@ -138,7 +198,10 @@ fn terminated(
 fn unfinished(body: &ObjectBody, context: Context<'_>) -> Option<Stamp> {
     let lo = body.started.or(body.created)?;
     let hi = context.at.or(body.deletion_requested).unwrap_or(lo).max(lo);
-    Some(Stamp { lo: lo.lo, hi: hi.hi })
+    Some(Stamp {
+        lo: lo.lo,
+        hi: hi.hi,
+    })
 }
 
 fn waiting(
@@ -152,8 +215,18 @@ fn waiting(
 ) -> Event {
     let reason = field::text(waiting, &["reason"]).unwrap_or_default();
     // A waiting state carries no time; the pod's own start bounds it from below.
-    let since = field::time(pod, &["status", "startTime"]).or(body.created).or(context.at).unwrap_or(Stamp::OPEN);
-    let mut event = meta::fact("k8s.container.waiting", key, &[name, reason], since, waiting, context);
+    let since = field::time(pod, &["status", "startTime"])
+        .or(body.created)
+        .or(context.at)
+        .unwrap_or(Stamp::OPEN);
+    let mut event = meta::fact(
+        "k8s.container.waiting",
+        key,
+        &[name, reason],
+        since,
+        waiting,
+        context,
+    );
     event.reason = Some(reason.to_owned());
     event.message = field::text(waiting, &["message"]).map(|text| redact(text).into_owned());
     event.entities.container = Some(name.to_owned());
@@ -167,7 +240,9 @@ fn mark_init(event: &mut Event, init: bool) {
 
 fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mut Vec<Event>) {
     for condition in field::items(pod, &["status", "conditions"]) {
-        let Some(kind) = field::text(condition, &["type"]) else { continue };
+        let Some(kind) = field::text(condition, &["type"]) else {
+            continue;
+        };
         if !CONDITIONS.contains(&kind) {
             continue;
         }
@@ -176,8 +251,19 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
             .or(version.at)
             .or(version.body.created)
             .unwrap_or(Stamp::OPEN);
-        let fact = if kind == "PodScheduled" && status == "True" { "k8s.pod.bound" } else { "k8s.pod.condition" };
-        let mut event = meta::fact(fact, &version.key, &[kind, status], since, condition, context);
+        let fact = if kind == "PodScheduled" && status == "True" {
+            "k8s.pod.bound"
+        } else {
+            "k8s.pod.condition"
+        };
+        let mut event = meta::fact(
+            fact,
+            &version.key,
+            &[kind, status],
+            since,
+            condition,
+            context,
+        );
         event.reason = field::owned(condition, &["reason"]);
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));
@@ -187,7 +273,9 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
 }
 
 fn status(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mut Vec<Event>) {
-    let Some(status) = pod.get("status") else { return };
+    let Some(status) = pod.get("status") else {
+        return;
+    };
     let phase = version.body.phase.as_deref().unwrap_or_default();
     let ended = version
         .body
@@ -199,14 +287,28 @@ fn status(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mu
         .unwrap_or(Stamp::OPEN);
     if matches!(phase, "Succeeded" | "Failed") {
         let raw = serde_json::json!({ "phase": phase });
-        let mut event = meta::fact("k8s.pod.phase", &version.key, &[phase], ended, &raw, context);
+        let mut event = meta::fact(
+            "k8s.pod.phase",
+            &version.key,
+            &[phase],
+            ended,
+            &raw,
+            context,
+        );
         event.reason = Some(phase.to_owned());
         facts.push(event);
     }
     if let Some(reason) = field::text(status, &["reason"]) {
         let message = field::text(status, &["message"]);
         let raw = serde_json::json!({ "phase": phase, "reason": reason, "message": message });
-        let mut event = meta::fact("k8s.pod.status", &version.key, &[reason], ended, &raw, context);
+        let mut event = meta::fact(
+            "k8s.pod.status",
+            &version.key,
+            &[reason],
+            ended,
+            &raw,
+            context,
+        );
         event.reason = Some(reason.to_owned());
         event.message = message.map(|text| redact(text).into_owned());
         event.set_attribute("phase", Some(phase).filter(|phase| !phase.is_empty()));
@@ -218,7 +320,12 @@ fn status(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mu
 fn ready_ended(status: &Value) -> Option<Stamp> {
     field::items(status, &["conditions"])
         .iter()
-        .filter(|condition| matches!(field::text(condition, &["type"]), Some("Ready" | "DisruptionTarget")))
+        .filter(|condition| {
+            matches!(
+                field::text(condition, &["type"]),
+                Some("Ready" | "DisruptionTarget")
+            )
+        })
         .filter(|condition| {
             field::text(condition, &["type"]) == Some("DisruptionTarget")
                 || field::text(condition, &["status"]) == Some("False")

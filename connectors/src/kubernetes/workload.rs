@@ -15,11 +15,36 @@ type Path = &'static [&'static str];
 /// Where kinds without (only) conditions keep their state word, what says why,
 /// and since when.
 const STATE_WORDS: &[(&str, Path, Path, Path)] = &[
-    ("RayJob", &["status", "jobDeploymentStatus"], &["status", "message"], &["status", "endTime"]),
-    ("RayJob", &["status", "jobStatus"], &["status", "message"], &["status", "endTime"]),
-    ("RayCluster", &["status", "state"], &["status", "reason"], &["status", "lastUpdateTime"]),
-    ("VolcanoJob", &["status", "state", "phase"], &["status", "state", "message"], &["status", "state", "lastTransitionTime"]),
-    ("Workflow", &["status", "phase"], &["status", "message"], &["status", "finishedAt"]),
+    (
+        "RayJob",
+        &["status", "jobDeploymentStatus"],
+        &["status", "message"],
+        &["status", "endTime"],
+    ),
+    (
+        "RayJob",
+        &["status", "jobStatus"],
+        &["status", "message"],
+        &["status", "endTime"],
+    ),
+    (
+        "RayCluster",
+        &["status", "state"],
+        &["status", "reason"],
+        &["status", "lastUpdateTime"],
+    ),
+    (
+        "VolcanoJob",
+        &["status", "state", "phase"],
+        &["status", "state", "message"],
+        &["status", "state", "lastTransitionTime"],
+    ),
+    (
+        "Workflow",
+        &["status", "phase"],
+        &["status", "message"],
+        &["status", "finishedAt"],
+    ),
 ];
 
 pub(super) fn decode(
@@ -35,8 +60,10 @@ pub(super) fn decode(
     }
     let version = meta::version(key, object, body, context);
     for condition in field::items(object, &["status", "conditions"]) {
-        let (Some(name), Some(status)) = (field::text(condition, &["type"]), field::text(condition, &["status"]))
-        else {
+        let (Some(name), Some(status)) = (
+            field::text(condition, &["type"]),
+            field::text(condition, &["status"]),
+        ) else {
             continue;
         };
         // Kueue says with False what a workload still waits for; elsewhere only True tells.
@@ -48,8 +75,14 @@ pub(super) fn decode(
             .or_else(|| field::time(condition, &["lastUpdateTime"]))
             .or(version.at)
             .unwrap_or(Stamp::OPEN);
-        let mut event =
-            meta::fact("k8s.workload.condition", &version.key, &[name, status, reason], since, condition, context);
+        let mut event = meta::fact(
+            "k8s.workload.condition",
+            &version.key,
+            &[name, status, reason],
+            since,
+            condition,
+            context,
+        );
         event.reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(name));
@@ -57,12 +90,25 @@ pub(super) fn decode(
         out.push(Observation::Event(Box::new(event)));
     }
     for (of, word, why, since) in STATE_WORDS.iter().filter(|(of, ..)| *of == kind) {
-        let Some(word) = field::text(object, word) else { continue };
-        let since = field::time(object, since).or(version.at).or(version.body.created).unwrap_or(Stamp::OPEN);
+        let Some(word) = field::text(object, word) else {
+            continue;
+        };
+        let since = field::time(object, since)
+            .or(version.at)
+            .or(version.body.created)
+            .unwrap_or(Stamp::OPEN);
         let raw = object.get("status").cloned().unwrap_or_default();
-        let mut event = meta::fact("k8s.workload.phase", &version.key, &[of, word], since, &raw, context);
+        let mut event = meta::fact(
+            "k8s.workload.phase",
+            &version.key,
+            &[of, word],
+            since,
+            &raw,
+            context,
+        );
         // The word lasts over many versions, each with a later time: one fact.
-        event.id = crate::event::EventId::of(&["k8s.workload.phase", &version.key.identity(), word]);
+        event.id =
+            crate::event::EventId::of(&["k8s.workload.phase", &version.key.identity(), word]);
         event.reason = Some(word.to_owned());
         event.message = field::text(object, why).map(|text| redact(text).into_owned());
         out.push(Observation::Event(Box::new(event)));
@@ -84,11 +130,14 @@ fn fill(spec: &Value, body: &mut ObjectBody) {
         body.tolerations = body.tolerations.take().or(one.tolerations);
         body.node_selector.append(&mut one.node_selector);
     }
-    body.suspended = field::flag(spec, &["suspend"]) || field::flag(spec, &["runPolicy", "suspend"]);
-    body.replicas = field::int(spec, &["parallelism"]).or_else(|| field::int(spec, &["replicas"])).or_else(|| {
-        let sum = sum_of_replicas(spec, 6);
-        (sum > 0).then_some(sum)
-    });
+    body.suspended =
+        field::flag(spec, &["suspend"]) || field::flag(spec, &["runPolicy", "suspend"]);
+    body.replicas = field::int(spec, &["parallelism"])
+        .or_else(|| field::int(spec, &["replicas"]))
+        .or_else(|| {
+            let sum = sum_of_replicas(spec, 6);
+            (sum > 0).then_some(sum)
+        });
     let mut asked = spec.clone();
     if let Value::Object(fields) = &mut asked {
         for word in ["suspend", "replicas", "parallelism"] {
@@ -103,22 +152,39 @@ fn sum_of_replicas(value: &Value, depth: u8) -> i64 {
     match value {
         Value::Object(map) if depth > 0 => {
             let own = map.get("replicas").and_then(Value::as_i64).unwrap_or(0);
-            let below: i64 = map.values().map(|value| sum_of_replicas(value, depth - 1)).sum();
+            let below: i64 = map
+                .values()
+                .map(|value| sum_of_replicas(value, depth - 1))
+                .sum();
             own.saturating_add(below)
         }
-        Value::Array(items) if depth > 0 => items.iter().map(|item| sum_of_replicas(item, depth - 1)).sum(),
+        Value::Array(items) if depth > 0 => items
+            .iter()
+            .map(|item| sum_of_replicas(item, depth - 1))
+            .sum(),
         _ => 0,
     }
 }
 
 /// A volume claim: whether it found a volume.
-pub(super) fn decode_claim(object: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Result<(), Rejection> {
+pub(super) fn decode_claim(
+    object: &Value,
+    context: Context<'_>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
     let key = meta::key("PersistentVolumeClaim", object)?;
     let version = meta::version(key, object, meta::body(object), context);
     if let Some(phase) = version.body.phase.as_deref() {
         let since = version.body.created.or(version.at).unwrap_or(Stamp::OPEN);
         let raw = object.get("status").cloned().unwrap_or_default();
-        let mut event = meta::fact("k8s.pvc.phase", &version.key, &[phase], since, &raw, context);
+        let mut event = meta::fact(
+            "k8s.pvc.phase",
+            &version.key,
+            &[phase],
+            since,
+            &raw,
+            context,
+        );
         event.reason = Some(phase.to_owned());
         out.push(Observation::Event(Box::new(event)));
     }

@@ -32,7 +32,7 @@ pub struct Counts {
 }
 
 /// All facts and object versions of a case.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Evidence {
     /// Names used by rows.
     pub symbols: Symbols,
@@ -45,26 +45,16 @@ pub struct Evidence {
     counts: Counts,
 }
 
-impl Default for Evidence {
-    fn default() -> Self {
-        Self {
-            symbols: Symbols::default(),
-            objects: Objects::default(),
-            rows: Vec::new(),
-            by_id: HashMap::new(),
-            spill: Spill::default(),
-            grew: Vec::new(),
-            counts: Counts::default(),
-        }
-    }
-}
-
 impl Evidence {
     /// Takes in what a record told.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn observe(&mut self, observation: Observation, ruleset: &Ruleset) -> Result<(), SpillError> {
+    pub fn observe(
+        &mut self,
+        observation: Observation,
+        ruleset: &Ruleset,
+    ) -> Result<(), SpillError> {
         match observation {
             Observation::Event(mut event) => {
                 ruleset.classify(&mut event);
@@ -74,7 +64,12 @@ impl Evidence {
                 self.objects.add(*version);
                 Ok(())
             }
-            Observation::EventGrew { namespace, name, count, last } => {
+            Observation::EventGrew {
+                namespace,
+                name,
+                count,
+                last,
+            } => {
                 let id = whathappened_connectors::kubernetes::event_id(&namespace, &name);
                 self.grew.push((id, count, last));
                 Ok(())
@@ -98,7 +93,9 @@ impl Evidence {
             return Ok(());
         };
         self.counts.duplicates += 1;
-        let Some(kept) = self.rows.get_mut(known as usize) else { return Ok(()) };
+        let Some(kept) = self.rows.get_mut(known as usize) else {
+            return Ok(());
+        };
         if row.is_better_than(kept, &self.symbols) {
             let place = self.spill.push(&body)?;
             *kept = row.placed(place).with_witnesses_of(kept);
@@ -111,7 +108,11 @@ impl Evidence {
     /// Applies what audit writes said of Events that other records show.
     pub fn settle(&mut self) {
         for (id, count, last) in std::mem::take(&mut self.grew) {
-            if let Some(row) = self.by_id.get(&id).and_then(|row| self.rows.get_mut(*row as usize)) {
+            if let Some(row) = self
+                .by_id
+                .get(&id)
+                .and_then(|row| self.rows.get_mut(*row as usize))
+            {
                 row.grow(count, last);
             }
         }

@@ -16,6 +16,8 @@ pub struct Version {
     pub at: Option<Stamp>,
     /// The object was gone.
     pub deleted: bool,
+    /// Who made this version, where that was seen.
+    pub by: Option<String>,
     /// What it was.
     pub body: Arc<ObjectBody>,
     /// The connector.
@@ -38,7 +40,11 @@ impl Objects {
         self.read += 1;
         let text = serde_json::to_vec(&version.body).unwrap_or_default();
         let digest = *blake3::hash(&text).as_bytes();
-        let body = Arc::clone(self.bodies.entry(digest).or_insert_with(|| Arc::new(version.body)));
+        let body = Arc::clone(
+            self.bodies
+                .entry(digest)
+                .or_insert_with(|| Arc::new(version.body)),
+        );
         let versions = self.versions.entry(version.key).or_default();
         let same = versions.iter_mut().find(|known| {
             known.deleted == version.deleted
@@ -50,6 +56,7 @@ impl Objects {
             revision: version.revision,
             at: version.at,
             deleted: version.deleted,
+            by: version.by,
             body,
             source_kind: version.source_kind,
             origin: version.origin,
@@ -58,11 +65,17 @@ impl Objects {
             // Of two copies the one with the narrower time is kept, then the lower origin.
             Some(known) => {
                 let rank = |version: &Version| {
-                    (version.at.map_or(i64::MAX, Stamp::width), version.source_kind, version.origin.clone())
+                    (
+                        version.at.map_or(i64::MAX, Stamp::width),
+                        version.source_kind,
+                        version.origin.clone(),
+                    )
                 };
+                let by = known.by.take().max(found.by.clone());
                 if rank(&found) < rank(known) {
                     *known = found;
                 }
+                known.by = by;
             }
             None => versions.push(found),
         }
@@ -91,7 +104,9 @@ impl Objects {
 
     /// Every object with its versions, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&ObjectKey, &[Version])> {
-        self.versions.iter().map(|(key, versions)| (key, versions.as_slice()))
+        self.versions
+            .iter()
+            .map(|(key, versions)| (key, versions.as_slice()))
     }
 
     /// How many object records were read, copies included.

@@ -68,10 +68,19 @@ impl Row {
     /// then the rank of sources, then content, then place.
     pub(super) fn is_better_than(&self, kept: &Self, symbols: &Symbols) -> bool {
         let rank = |row: &Self| {
-            (std::cmp::Reverse(row.count), row.time.width(), row.time.lo, row.source_kind, row.content)
+            (
+                std::cmp::Reverse(row.count),
+                row.time.width(),
+                row.time.lo,
+                row.source_kind,
+                row.content,
+            )
         };
         let place = |row: &Self| (symbols.name(row.file).to_owned(), row.line);
-        rank(self).cmp(&rank(kept)).then_with(|| place(self).cmp(&place(kept))).is_lt()
+        rank(self)
+            .cmp(&rank(kept))
+            .then_with(|| place(self).cmp(&place(kept)))
+            .is_lt()
     }
 
     pub(super) fn placed(self, place: Place) -> Self {
@@ -99,13 +108,18 @@ impl Row {
     pub(super) fn finish(&self, event: &mut Event, symbols: &Symbols) {
         event.end = self.end;
         event.count = (self.count > 0).then_some(self.count);
-        event.origin = Origin { file: symbols.name(self.file).into(), line: u64::from(self.line) };
+        event.origin = Origin {
+            file: symbols.name(self.file).into(),
+            line: u64::from(self.line),
+        };
     }
 
     /// Connectors that witnessed it, in rank order.
     pub fn seen_by(&self) -> impl Iterator<Item = SourceKind> + use<> {
         let seen = self.seen_by;
-        SourceKind::ALL.into_iter().filter(move |kind| seen & bit(*kind) != 0)
+        SourceKind::ALL
+            .into_iter()
+            .filter(move |kind| seen & bit(*kind) != 0)
     }
 
     /// The file it was read from.
@@ -117,7 +131,8 @@ impl Row {
     /// The last instant it can speak of.
     #[must_use]
     pub fn last(&self) -> Nanos {
-        self.end.map_or(self.time.hi, |end| end.hi.max(self.time.hi))
+        self.end
+            .map_or(self.time.hi, |end| end.hi.max(self.time.hi))
     }
 }
 

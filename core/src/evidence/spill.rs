@@ -61,7 +61,11 @@ pub(super) fn encode(event: &Event) -> Result<Vec<u8>, SpillError> {
 impl Spill {
     pub(super) fn push(&mut self, body: &[u8]) -> Result<Place, SpillError> {
         let small = |number: usize| u32::try_from(number).map_err(|_| SpillError::TooMany);
-        let place = Place { block: small(self.blocks.len())?, start: small(self.open.len())?, len: small(body.len())? };
+        let place = Place {
+            block: small(self.blocks.len())?,
+            start: small(self.open.len())?,
+            len: small(body.len())?,
+        };
         self.open.extend_from_slice(body);
         if self.open.len() >= BLOCK {
             self.close()?;
@@ -84,22 +88,35 @@ impl Spill {
         let mut file = file.borrow_mut();
         file.seek(SeekFrom::Start(self.file_len))?;
         file.write_all(&packed)?;
-        self.blocks.push(Block::File { at: self.file_len, len: packed.len() });
+        self.blocks.push(Block::File {
+            at: self.file_len,
+            len: packed.len(),
+        });
         self.file_len += packed.len() as u64;
         Ok(())
     }
 
     pub(super) fn event(&self, place: Place) -> Result<Event, SpillError> {
-        let (start, end) = (place.start as usize, place.start as usize + place.len as usize);
+        let (start, end) = (
+            place.start as usize,
+            place.start as usize + place.len as usize,
+        );
         if place.block as usize == self.blocks.len() {
-            return Ok(postcard::from_bytes(self.open.get(start..end).ok_or(SpillError::Lost)?)?);
+            return Ok(postcard::from_bytes(
+                self.open.get(start..end).ok_or(SpillError::Lost)?,
+            )?);
         }
         let mut recent = self.recent.borrow_mut();
-        if recent.as_ref().is_none_or(|(block, _)| *block != place.block) {
+        if recent
+            .as_ref()
+            .is_none_or(|(block, _)| *block != place.block)
+        {
             *recent = Some((place.block, self.unpack(place.block)?));
         }
         let (_, bytes) = recent.as_ref().ok_or(SpillError::Lost)?;
-        Ok(postcard::from_bytes(bytes.get(start..end).ok_or(SpillError::Lost)?)?)
+        Ok(postcard::from_bytes(
+            bytes.get(start..end).ok_or(SpillError::Lost)?,
+        )?)
     }
 
     fn unpack(&self, block: u32) -> Result<Vec<u8>, SpillError> {

@@ -72,12 +72,25 @@ struct Found {
 pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
     if name.is_everything() {
         let all = (0..runs.len()).rev().collect();
-        return Matched { how: "everything".to_owned(), runs: all, ..Matched::default() };
+        return Matched {
+            how: "everything".to_owned(),
+            runs: all,
+            ..Matched::default()
+        };
     }
-    let tiers: [fn(&World, &Name) -> Option<Found>; 6] =
-        [by_label, by_annotation, by_owner_chain, by_pod_name, by_stem, by_namespace];
+    let tiers: [fn(&World, &Name) -> Option<Found>; 6] = [
+        by_label,
+        by_annotation,
+        by_owner_chain,
+        by_pod_name,
+        by_stem,
+        by_namespace,
+    ];
     let Some(found) = tiers.iter().find_map(|tier| tier(world, name)) else {
-        return Matched { nearest: nearest(world, name), ..Matched::default() };
+        return Matched {
+            nearest: nearest(world, name),
+            ..Matched::default()
+        };
     };
     let mut taken: Vec<usize> = Vec::new();
     for (number, run) in runs.iter().enumerate() {
@@ -85,7 +98,10 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
         let by_workload = match run.root {
             Root::Workload(root) => {
                 found.workloads.contains(&root)
-                    || run.pods.iter().any(|pod| chain(world, *pod).any(|owner| found.workloads.contains(&owner)))
+                    || run
+                        .pods
+                        .iter()
+                        .any(|pod| chain(world, *pod).any(|owner| found.workloads.contains(&owner)))
                     || found.workloads.iter().any(|one| top(world, *one) == root)
             }
             Root::Pod(_) => false,
@@ -95,23 +111,45 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
         }
     }
     taken.reverse();
-    let pods = if found.only_pods { found.pods.into_iter().collect() } else { Vec::new() };
+    let pods = if found.only_pods {
+        found.pods.into_iter().collect()
+    } else {
+        Vec::new()
+    };
     let (runs_taken, others) = one_place(world, runs, taken, name);
-    Matched { how: found.how, runs: runs_taken, pods, others, nearest: Vec::new() }
+    Matched {
+        how: found.how,
+        runs: runs_taken,
+        pods,
+        others,
+        nearest: Vec::new(),
+    }
 }
 
 /// A name in several namespaces is listed, not merged: the newest run's place is taken.
-fn one_place(world: &World, runs: &[Run], taken: Vec<usize>, name: &Name) -> (Vec<usize>, Vec<Other>) {
+fn one_place(
+    world: &World,
+    runs: &[Run],
+    taken: Vec<usize>,
+    name: &Name,
+) -> (Vec<usize>, Vec<Other>) {
     let many = name.name.contains('*') || name.kind.as_deref() == Some("Namespace");
     let place = |number: &usize| runs.get(*number).map_or("", |run| run.names(world).2);
-    let Some(first) = taken.first().map(place).filter(|_| !many) else { return (taken, Vec::new()) };
-    let (here, elsewhere): (Vec<usize>, Vec<usize>) = taken.iter().partition(|number| place(number) == first);
+    let Some(first) = taken.first().map(place).filter(|_| !many) else {
+        return (taken, Vec::new());
+    };
+    let (here, elsewhere): (Vec<usize>, Vec<usize>) =
+        taken.iter().partition(|number| place(number) == first);
     let mut others: Vec<Other> = elsewhere
         .iter()
         .filter_map(|number| runs.get(*number))
         .map(|run| {
             let (_, kind, namespace, name) = run.names(world);
-            Other { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
+            Other {
+                kind: kind.to_owned(),
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            }
         })
         .collect();
     others.sort();
@@ -121,7 +159,13 @@ fn one_place(world: &World, runs: &[Run], taken: Vec<usize>, name: &Name) -> (Ve
 
 fn chain(world: &World, pod: u32) -> impl Iterator<Item = u32> + '_ {
     let first = world.pods.get(pod as usize).map_or(NO, |pod| pod.owner);
-    let up = |number: &u32| world.workloads.get(*number as usize).map(|one| one.owner).filter(|owner| *owner != NO);
+    let up = |number: &u32| {
+        world
+            .workloads
+            .get(*number as usize)
+            .map(|one| one.owner)
+            .filter(|owner| *owner != NO)
+    };
     std::iter::successors(Some(first).filter(|owner| *owner != NO), up).take(16)
 }
 
@@ -131,11 +175,16 @@ fn top(world: &World, workload: u32) -> u32 {
         let above = world.workloads.get(owner as usize)?;
         (world.name(above.kind) != "CronJob").then_some(owner)
     };
-    std::iter::successors(Some(workload), up).take(16).last().unwrap_or(workload)
+    std::iter::successors(Some(workload), up)
+        .take(16)
+        .last()
+        .unwrap_or(workload)
 }
 
 fn in_namespace(name: &Name, namespace: &str) -> bool {
-    name.namespace.as_deref().is_none_or(|asked| asked == namespace)
+    name.namespace
+        .as_deref()
+        .is_none_or(|asked| asked == namespace)
 }
 
 fn by_label(world: &World, name: &Name) -> Option<Found> {
@@ -157,24 +206,39 @@ fn by_words(
         return None;
     }
     LABELS.iter().find_map(|key| {
-        let bears = |body: &Option<std::sync::Arc<_>>| body.as_ref().is_some_and(|body| words(body).get(*key) == Some(&name.name));
+        let bears = |body: &Option<std::sync::Arc<_>>| {
+            body.as_ref()
+                .is_some_and(|body| words(body).get(*key) == Some(&name.name))
+        };
         let pods: BTreeSet<u32> = numbers(world.pods.iter().map(|pod| bears(&pod.body)));
         let workloads: BTreeSet<u32> = numbers(world.workloads.iter().map(|one| bears(&one.body)));
-        (!pods.is_empty() || !workloads.is_empty())
-            .then(|| Found { how: format!("{what} {key}"), pods, workloads, only_pods: false })
+        (!pods.is_empty() || !workloads.is_empty()).then(|| Found {
+            how: format!("{what} {key}"),
+            pods,
+            workloads,
+            only_pods: false,
+        })
     })
 }
 
 fn numbers(hits: impl Iterator<Item = bool>) -> BTreeSet<u32> {
-    hits.enumerate().filter(|(_, hit)| *hit).filter_map(|(number, _)| u32::try_from(number).ok()).collect()
+    hits.enumerate()
+        .filter(|(_, hit)| *hit)
+        .filter_map(|(number, _)| u32::try_from(number).ok())
+        .collect()
 }
 
 fn by_owner_chain(world: &World, name: &Name) -> Option<Found> {
     let workloads = numbers(world.workloads.iter().map(|one| {
-        name.is_kind(world.name(one.kind)) && name.is(world.name(one.name)) && in_namespace(name, world.name(one.namespace))
+        name.is_kind(world.name(one.kind))
+            && name.is(world.name(one.name))
+            && in_namespace(name, world.name(one.namespace))
     }));
-    let kinds: BTreeSet<&str> =
-        workloads.iter().filter_map(|one| world.workloads.get(*one as usize)).map(|one| world.name(one.kind)).collect();
+    let kinds: BTreeSet<&str> = workloads
+        .iter()
+        .filter_map(|one| world.workloads.get(*one as usize))
+        .map(|one| world.name(one.kind))
+        .collect();
     let kinds: Vec<&str> = kinds.into_iter().collect();
     (!workloads.is_empty()).then(|| Found {
         how: format!("name of {}", kinds.join(", ")),
@@ -185,9 +249,16 @@ fn by_owner_chain(world: &World, name: &Name) -> Option<Found> {
 
 fn by_pod_name(world: &World, name: &Name) -> Option<Found> {
     let pods = numbers(world.pods.iter().map(|pod| {
-        name.is_kind("Pod") && name.is(world.name(pod.name)) && in_namespace(name, world.name(pod.namespace))
+        name.is_kind("Pod")
+            && name.is(world.name(pod.name))
+            && in_namespace(name, world.name(pod.namespace))
     }));
-    (!pods.is_empty()).then(|| Found { how: "pod name".to_owned(), pods, only_pods: true, ..Found::default() })
+    (!pods.is_empty()).then(|| Found {
+        how: "pod name".to_owned(),
+        pods,
+        only_pods: true,
+        ..Found::default()
+    })
 }
 
 /// Pods named `<stem>-<what their maker appended>`.
@@ -198,26 +269,48 @@ fn by_stem(world: &World, name: &Name) -> Option<Found> {
     // A kind that is not known here still made pods that carry its object's name.
     let pods = numbers(world.pods.iter().map(|pod| {
         let rest = world.name(pod.name).strip_prefix(name.name.as_str());
-        rest.is_some_and(|rest| rest.starts_with('-')) && in_namespace(name, world.name(pod.namespace))
+        rest.is_some_and(|rest| rest.starts_with('-'))
+            && in_namespace(name, world.name(pod.namespace))
     }));
-    (!pods.is_empty()).then(|| Found { how: "stem of pod names".to_owned(), pods, ..Found::default() })
+    (!pods.is_empty()).then(|| Found {
+        how: "stem of pod names".to_owned(),
+        pods,
+        ..Found::default()
+    })
 }
 
 fn by_namespace(world: &World, name: &Name) -> Option<Found> {
     if !name.is_kind("Namespace") {
         return None;
     }
-    let pods = numbers(world.pods.iter().map(|pod| name.is(world.name(pod.namespace)) && pod.namespace.is_some()));
-    (!pods.is_empty()).then(|| Found { how: "namespace".to_owned(), pods, ..Found::default() })
+    let pods = numbers(
+        world
+            .pods
+            .iter()
+            .map(|pod| name.is(world.name(pod.namespace)) && pod.namespace.is_some()),
+    );
+    (!pods.is_empty()).then(|| Found {
+        how: "namespace".to_owned(),
+        pods,
+        ..Found::default()
+    })
 }
 
 /// Up to five names that are nearest to what was typed.
 fn nearest(world: &World, name: &Name) -> Vec<String> {
     let typed = name.name.to_lowercase();
-    let mut known: BTreeSet<String> = world.workloads.iter().map(|one| world.name(one.name).to_owned()).collect();
+    let mut known: BTreeSet<String> = world
+        .workloads
+        .iter()
+        .map(|one| world.name(one.name).to_owned())
+        .collect();
     known.extend(world.pods.iter().map(|pod| world.name(pod.name).to_owned()));
     for body in world.pods.iter().filter_map(|pod| pod.body.as_ref()) {
-        known.extend(LABELS.iter().filter_map(|key| body.labels.get(*key).cloned()));
+        known.extend(
+            LABELS
+                .iter()
+                .filter_map(|key| body.labels.get(*key).cloned()),
+        );
     }
     known.remove("");
     let mut ranked: Vec<(u64, String)> = known
@@ -227,7 +320,11 @@ fn nearest(world: &World, name: &Name) -> Vec<String> {
             let inside = lower.contains(&typed) || (lower.len() > 3 && typed.contains(&lower));
             let likeness = strsim::jaro_winkler(&typed, &lower) + if inside { 0.5 } else { 0.0 };
             // Whole thousandths, so that the order does not hang on the last bit.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1500")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and 1500"
+            )]
             let rank = (likeness * 1000.0) as u64;
             (rank >= 700).then_some((1_500 - rank, one))
         })

@@ -1,7 +1,7 @@
 //! From a name to entities: runs and their attempts, and which of them a name means.
 
-mod name;
 mod matching;
+mod name;
 mod run;
 
 pub use matching::{Matched, Other, resolve};

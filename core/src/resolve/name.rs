@@ -33,19 +33,27 @@ impl Name {
         let typed = typed.trim();
         let parts: Vec<&str> = typed.split('/').collect();
         let kind = |word: &str| {
-            let alias = ALIASES.iter().find(|(alias, _)| *alias == word.to_lowercase());
+            let alias = ALIASES
+                .iter()
+                .find(|(alias, _)| *alias == word.to_lowercase());
             alias.map_or_else(|| word.to_owned(), |(_, kind)| (*kind).to_owned())
         };
         match parts.as_slice() {
-            [first, name] if !first.is_empty() && !name.is_empty() => {
-                Self { kind: Some(kind(first)), namespace: None, name: (*name).to_owned() }
-            }
+            [first, name] if !first.is_empty() && !name.is_empty() => Self {
+                kind: Some(kind(first)),
+                namespace: None,
+                name: (*name).to_owned(),
+            },
             [first, namespace, name] if !first.is_empty() && !name.is_empty() => Self {
                 kind: Some(kind(first)),
                 namespace: Some((*namespace).to_owned()).filter(|namespace| !namespace.is_empty()),
                 name: (*name).to_owned(),
             },
-            _ => Self { kind: None, namespace: None, name: typed.to_owned() },
+            _ => Self {
+                kind: None,
+                namespace: None,
+                name: typed.to_owned(),
+            },
         }
     }
 
@@ -59,7 +67,10 @@ impl Name {
     #[must_use]
     pub fn is_kind(&self, kind: &str) -> bool {
         let Some(asked) = &self.kind else { return true };
-        asked.eq_ignore_ascii_case(kind) || asked.strip_suffix(['s', 'S']).is_some_and(|one| one.eq_ignore_ascii_case(kind))
+        asked.eq_ignore_ascii_case(kind)
+            || asked
+                .strip_suffix(['s', 'S'])
+                .is_some_and(|one| one.eq_ignore_ascii_case(kind))
     }
 
     /// Whether a name is the one asked for.
@@ -71,12 +82,18 @@ impl Name {
 
 /// Matches `*` against any run of characters.
 fn glob(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(head) else {
+        return false;
+    };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let Some(last) = parts.pop() else { return true };
     for part in parts {
-        let Some(at) = text.find(part) else { return false };
+        let Some(at) = text.find(part) else {
+            return false;
+        };
         text = &text[at + part.len()..];
     }
     text.len() >= last.len() && text.ends_with(last)

@@ -41,26 +41,51 @@ impl Run {
     #[must_use]
     pub fn id(&self, world: &World) -> String {
         let (uid, kind, namespace, name) = self.names(world);
-        if uid.is_empty() { format!("{kind}/{namespace}/{name}") } else { uid.to_owned() }
+        if uid.is_empty() {
+            format!("{kind}/{namespace}/{name}")
+        } else {
+            uid.to_owned()
+        }
     }
 
     /// Uid, kind, namespace and name of the root.
     #[must_use]
     pub fn names<'a>(&self, world: &'a World) -> (&'a str, &'a str, &'a str, &'a str) {
         match self.root {
-            Root::Workload(number) => world.workloads.get(number as usize).map_or(("", "", "", ""), |one| {
-                (world.name(one.uid), world.name(one.kind), world.name(one.namespace), world.name(one.name))
-            }),
-            Root::Pod(number) => world.pods.get(number as usize).map_or(("", "", "", ""), |pod| {
-                (world.name(pod.uid), "Pod", world.name(pod.namespace), world.name(pod.name))
-            }),
+            Root::Workload(number) => {
+                world
+                    .workloads
+                    .get(number as usize)
+                    .map_or(("", "", "", ""), |one| {
+                        (
+                            world.name(one.uid),
+                            world.name(one.kind),
+                            world.name(one.namespace),
+                            world.name(one.name),
+                        )
+                    })
+            }
+            Root::Pod(number) => world
+                .pods
+                .get(number as usize)
+                .map_or(("", "", "", ""), |pod| {
+                    (
+                        world.name(pod.uid),
+                        "Pod",
+                        world.name(pod.namespace),
+                        world.name(pod.name),
+                    )
+                }),
         }
     }
 
     /// The attempt that a pod belongs to, from 1.
     #[must_use]
     pub fn attempt_of(&self, pod: u32) -> u32 {
-        let found = self.attempts.iter().position(|attempt| attempt.pods.contains(&pod));
+        let found = self
+            .attempts
+            .iter()
+            .position(|attempt| attempt.pods.contains(&pod));
         u32::try_from(found.unwrap_or(0)).unwrap_or(0) + 1
     }
 }
@@ -71,17 +96,33 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
     let mut pods_of: BTreeMap<Root, Vec<u32>> = BTreeMap::new();
     let number = |index: usize| u32::try_from(index).unwrap_or(NO);
     for (index, pod) in world.pods.iter().enumerate() {
-        let root = if pod.root == NO { Root::Pod(number(index)) } else { Root::Workload(pod.root) };
+        let root = if pod.root == NO {
+            Root::Pod(number(index))
+        } else {
+            Root::Workload(pod.root)
+        };
         pods_of.entry(root).or_default().push(number(index));
     }
     // A workload that never got a pod is a run too: quota, queue or admission held it.
-    let makes_runs = |kind: &str| !matches!(kind, "CronJob" | "Workload" | "PersistentVolumeClaim" | "RayService");
+    let makes_runs = |kind: &str| {
+        !matches!(
+            kind,
+            "CronJob" | "Workload" | "PersistentVolumeClaim" | "RayService"
+        )
+    };
     let spoken_of: HashSet<u32> = world.said.iter().map(|(workload, _)| *workload).collect();
     for (index, workload) in world.workloads.iter().enumerate() {
         let known = workload.body.is_some() || spoken_of.contains(&number(index));
         let top = workload.owner == NO
-            || world.workloads.get(workload.owner as usize).is_some_and(|owner| world.name(owner.kind) == "CronJob");
-        if top && known && makes_runs(world.name(workload.kind)) && whathappened_connectors::kubernetes::is_workload(world.name(workload.kind)) {
+            || world
+                .workloads
+                .get(workload.owner as usize)
+                .is_some_and(|owner| world.name(owner.kind) == "CronJob");
+        if top
+            && known
+            && makes_runs(world.name(workload.kind))
+            && whathappened_connectors::kubernetes::is_workload(world.name(workload.kind))
+        {
             pods_of.entry(Root::Workload(number(index))).or_default();
         }
     }
@@ -90,11 +131,22 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
         .map(|(root, pods)| {
             let attempts = attempts(world, &pods, ends);
             let made = match root {
-                Root::Workload(number) => world.workloads.get(number as usize).and_then(|one| one.created),
+                Root::Workload(number) => world
+                    .workloads
+                    .get(number as usize)
+                    .and_then(|one| one.created),
                 Root::Pod(_) => None,
             };
-            let first = pods.iter().filter_map(|pod| world.pods.get(*pod as usize)?.begin()).min();
-            Run { root, pods, attempts, begin: made.map(|stamp| stamp.lo).or(first) }
+            let first = pods
+                .iter()
+                .filter_map(|pod| world.pods.get(*pod as usize)?.begin())
+                .min();
+            Run {
+                root,
+                pods,
+                attempts,
+                begin: made.map(|stamp| stamp.lo).or(first),
+            }
         })
         .collect();
     found.sort_by_cached_key(|run| (run.begin, run.id(world)));
@@ -105,10 +157,21 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
 /// the same slot again, or any new pod after a death where slots are not named.
 fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
     let mut in_order: Vec<u32> = pods.to_vec();
-    in_order.sort_by_key(|pod| (world.pods.get(*pod as usize).and_then(crate::world::Pod::begin), *pod));
+    in_order.sort_by_key(|pod| {
+        (
+            world
+                .pods
+                .get(*pod as usize)
+                .and_then(crate::world::Pod::begin),
+            *pod,
+        )
+    });
     let mut attempts: Vec<Attempt> = Vec::new();
     for pod in in_order {
-        let begin = world.pods.get(pod as usize).and_then(crate::world::Pod::begin);
+        let begin = world
+            .pods
+            .get(pod as usize)
+            .and_then(crate::world::Pod::begin);
         let replaces = attempts.last().is_some_and(|attempt| {
             attempt.pods.iter().any(|earlier| {
                 let ended = ends.get(*earlier as usize).and_then(End::final_time);
@@ -142,5 +205,12 @@ fn slot(world: &World, pod: u32) -> Option<(String, i32)> {
     let labels = pod.body.as_ref().map(|body| &body.labels);
     let group = labels.and_then(|labels| GROUPS.iter().find_map(|key| labels.get(*key)));
     let index = labels.and_then(|labels| labels.get("jobset.sigs.k8s.io/job-index"));
-    Some((format!("{}/{}", group.map_or("", String::as_str), index.map_or("", String::as_str)), rank))
+    Some((
+        format!(
+            "{}/{}",
+            group.map_or("", String::as_str),
+            index.map_or("", String::as_str)
+        ),
+        rank,
+    ))
 }

@@ -15,7 +15,16 @@ use crate::signals::Ruleset;
 use crate::symbols::{Sym, Symbols};
 
 /// Attributes that say what a fact is about beside its entities, the first one there counts.
-const DETAILS: [&str; 8] = ["resource", "exception", "preemptor", "key", "condition", "claim", "image", "detail"];
+const DETAILS: [&str; 8] = [
+    "resource",
+    "exception",
+    "preemptor",
+    "key",
+    "condition",
+    "claim",
+    "image",
+    "detail",
+];
 
 pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, SpillError> {
     evidence.objects.settle();
@@ -37,13 +46,35 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         let pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
         if !event.signals.is_empty() {
-            facts_of(&event, &row, number, pod, &mut symbols, &mut pods, &mut workloads, &mut facts);
+            facts_of(
+                &event,
+                &row,
+                number,
+                pod,
+                &mut symbols,
+                &mut pods,
+                &mut workloads,
+                &mut facts,
+            );
         }
     }
     evidence.symbols = symbols;
 
-    let now = evidence.rows().iter().filter(|row| row.time.hi != Nanos::MAX).map(Row::last).max();
-    let mut world = World { evidence, pods: pods.all, workloads: workloads.all, facts, pod_of_row, said: HashSet::new(), now };
+    let now = evidence
+        .rows()
+        .iter()
+        .filter(|row| row.time.hi != Nanos::MAX)
+        .map(Row::last)
+        .max();
+    let mut world = World {
+        evidence,
+        pods: pods.all,
+        workloads: workloads.all,
+        facts,
+        pod_of_row,
+        said: HashSet::new(),
+        now,
+    };
     set_roots(&mut world);
     put_in_order(&mut world);
     Ok(world)
@@ -75,7 +106,10 @@ fn pods_of_rows(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
     pod_of_row
 }
 
-#[expect(clippy::too_many_arguments, reason = "one step of build, which owns all of these")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one step of build, which owns all of these"
+)]
 fn facts_of(
     event: &Event,
     row: &Row,
@@ -87,7 +121,9 @@ fn facts_of(
     facts: &mut Vec<Fact>,
 ) {
     let workload = match event.object_kind.as_deref() {
-        Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => learn::workload(event, symbols, workloads),
+        Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => {
+            learn::workload(event, symbols, workloads)
+        }
         _ => NO,
     };
     let detail = DETAILS.iter().find_map(|key| event.attribute(key));
@@ -120,8 +156,12 @@ fn other_pod(event: &Event, symbols: &mut Symbols, pods: &mut Pods) -> u32 {
     {
         return found;
     }
-    let Some(name) = event.attribute("other_pod") else { return NO };
-    let namespace = event.attribute("other_namespace").or(event.entities.namespace.as_deref());
+    let Some(name) = event.attribute("other_pod") else {
+        return NO;
+    };
+    let namespace = event
+        .attribute("other_namespace")
+        .or(event.entities.namespace.as_deref());
     let namespace = symbols.optional(namespace);
     pods.of_name(namespace, symbols.number(name), event.time.lo)
 }
@@ -133,7 +173,12 @@ fn set_roots(world: &mut World) {
         // Owner chains are short; a cycle in hostile input must still end.
         for _ in 0..16 {
             match workloads.get(number as usize) {
-                Some(one) if one.owner != NO && workloads.get(one.owner as usize).is_some_and(|up| Some(up.kind) != cron) => {
+                Some(one)
+                    if one.owner != NO
+                        && workloads
+                            .get(one.owner as usize)
+                            .is_some_and(|up| Some(up.kind) != cron) =>
+                {
                     number = one.owner;
                 }
                 _ => break,
@@ -153,7 +198,14 @@ fn put_in_order(world: &mut World) {
     let symbols = &world.evidence.symbols;
     for pod in &mut world.pods {
         pod.exits.sort_by(|a, b| {
-            let key = |exit: &Exit| (exit.time, symbols.name(exit.container), exit.exit_code, symbols.name(exit.reason));
+            let key = |exit: &Exit| {
+                (
+                    exit.time,
+                    symbols.name(exit.container),
+                    exit.exit_code,
+                    symbols.name(exit.reason),
+                )
+            };
             key(a).cmp(&key(b))
         });
         pod.exits.dedup();
@@ -161,13 +213,26 @@ fn put_in_order(world: &mut World) {
         pod.starts.dedup();
     }
     let pod_key = |pod: &Pod| {
-        (symbols.name(pod.namespace), symbols.name(pod.name), pod.begin(), symbols.name(pod.uid))
+        (
+            symbols.name(pod.namespace),
+            symbols.name(pod.name),
+            pod.begin(),
+            symbols.name(pod.uid),
+        )
     };
     let workload_key = |one: &Workload| {
-        (symbols.name(one.namespace), symbols.name(one.kind), symbols.name(one.name), one.created, symbols.name(one.uid))
+        (
+            symbols.name(one.namespace),
+            symbols.name(one.kind),
+            symbols.name(one.name),
+            one.created,
+            symbols.name(one.uid),
+        )
     };
     let pod_order = order(&world.pods, |a, b| pod_key(a).cmp(&pod_key(b)));
-    let workload_order = order(&world.workloads, |a, b| workload_key(a).cmp(&workload_key(b)));
+    let workload_order = order(&world.workloads, |a, b| {
+        workload_key(a).cmp(&workload_key(b))
+    });
     let renumber = |order: &[u32], number: u32| order.get(number as usize).copied().unwrap_or(NO);
     place(&mut world.pods, &pod_order);
     place(&mut world.workloads, &workload_order);
@@ -186,11 +251,16 @@ fn put_in_order(world: &mut World) {
     for number in &mut world.pod_of_row {
         *number = renumber(&pod_order, *number);
     }
-    world.said = world.facts.iter().filter(|fact| fact.workload != NO).map(|fact| (fact.workload, fact.signal)).collect();
+    world.said = world
+        .facts
+        .iter()
+        .filter(|fact| fact.workload != NO)
+        .map(|fact| (fact.workload, fact.signal))
+        .collect();
     let name = |sym: Sym| symbols.name(sym);
-    world.facts.sort_by(|a, b| {
-        (a.time, name(a.signal), a.id).cmp(&(b.time, name(b.signal), b.id))
-    });
+    world
+        .facts
+        .sort_by(|a, b| (a.time, name(a.signal), a.id).cmp(&(b.time, name(b.signal), b.id)));
 }
 
 /// For each old number its new one.

@@ -17,16 +17,27 @@ pub(super) fn read(event: &Event) -> Option<Claim<'_>> {
     let message = event.message.as_deref()?;
     match event.reason.as_deref()? {
         "Scheduled" => {
-            let node = message.strip_prefix("Successfully assigned ")?.rsplit_once(" to ")?.1;
+            let node = message
+                .strip_prefix("Successfully assigned ")?
+                .rsplit_once(" to ")?
+                .1;
             Some(Claim::Placed { node })
         }
         "SuccessfulCreate" | "SuccessfulCreatePod" => {
-            let pod = message.strip_prefix("Created pod: ").or_else(|| message.strip_prefix("Created pod "))?;
-            Some(Claim::Made { pod: first_word(pod) })
+            let pod = message
+                .strip_prefix("Created pod: ")
+                .or_else(|| message.strip_prefix("Created pod "))?;
+            Some(Claim::Made {
+                pod: first_word(pod),
+            })
         }
         "SuccessfulDelete" | "SuccessfulDeletePod" => {
-            let pod = message.strip_prefix("Deleted pod: ").or_else(|| message.strip_prefix("Deleted pod "))?;
-            Some(Claim::Unmade { pod: first_word(pod) })
+            let pod = message
+                .strip_prefix("Deleted pod: ")
+                .or_else(|| message.strip_prefix("Deleted pod "))?;
+            Some(Claim::Unmade {
+                pod: first_word(pod),
+            })
         }
         _ => None,
     }

@@ -37,9 +37,15 @@ impl Pods {
     /// The pod that bore a name at a time; made where none did.
     pub(super) fn of_name(&mut self, namespace: Sym, name: Sym, at: Nanos) -> u32 {
         let named = if namespace.is_some() {
-            let exact = self.by_name.get(&(namespace, name)).map_or(&[][..], Vec::as_slice);
+            let exact = self
+                .by_name
+                .get(&(namespace, name))
+                .map_or(&[][..], Vec::as_slice);
             // An object dumped without its namespace is the pod of that name.
-            let bare = self.by_name.get(&(Sym::NONE, name)).map_or(&[][..], Vec::as_slice);
+            let bare = self
+                .by_name
+                .get(&(Sym::NONE, name))
+                .map_or(&[][..], Vec::as_slice);
             if exact.is_empty() { bare } else { exact }
         } else {
             self.by_bare_name.get(&name).map_or(&[][..], Vec::as_slice)
@@ -53,22 +59,37 @@ impl Pods {
     /// Of pods of one name, the one that lived at a time: the latest one that
     /// had begun by then, else the first one to begin after it.
     fn alive(&self, named: &[u32], at: Nanos) -> Option<u32> {
-        let begin = |number: &u32| self.all.get(*number as usize).and_then(Pod::begin).unwrap_or(Nanos::MIN);
+        let begin = |number: &u32| {
+            self.all
+                .get(*number as usize)
+                .and_then(Pod::begin)
+                .unwrap_or(Nanos::MIN)
+        };
         if named.len() < 2 {
             return named.first().copied();
         }
-        let begun = named.iter().filter(|number| begin(number).saturating_sub(SECOND) <= at);
-        let latest = begun.max_by_key(|number| (begin(number), self.end(**number))).copied();
+        let begun = named
+            .iter()
+            .filter(|number| begin(number).saturating_sub(SECOND) <= at);
+        let latest = begun
+            .max_by_key(|number| (begin(number), self.end(**number)))
+            .copied();
         latest.or_else(|| named.iter().min_by_key(|number| begin(number)).copied())
     }
 
     fn end(&self, number: u32) -> Nanos {
-        self.all.get(number as usize).and_then(|pod| pod.seen).map_or(Nanos::MAX, |(_, last)| last.saturating_add(AFTERLIFE))
+        self.all
+            .get(number as usize)
+            .and_then(|pod| pod.seen)
+            .map_or(Nanos::MAX, |(_, last)| last.saturating_add(AFTERLIFE))
     }
 
     fn push(&mut self, pod: Pod) -> u32 {
         let number = u32::try_from(self.all.len()).unwrap_or(NO);
-        self.by_name.entry((pod.namespace, pod.name)).or_default().push(number);
+        self.by_name
+            .entry((pod.namespace, pod.name))
+            .or_default()
+            .push(number);
         self.by_bare_name.entry(pod.name).or_default().push(number);
         self.all.push(pod);
         number
@@ -92,9 +113,14 @@ impl Workloads {
             }
         } else if let Some(named) = self.by_name.get(&(kind, namespace, name)) {
             let begin = |number: &&u32| {
-                self.all.get(**number as usize).and_then(|one| one.created).map_or(Nanos::MIN, |stamp| stamp.lo)
+                self.all
+                    .get(**number as usize)
+                    .and_then(|one| one.created)
+                    .map_or(Nanos::MIN, |stamp| stamp.lo)
             };
-            let begun = named.iter().filter(|number| begin(number).saturating_sub(SECOND) <= at);
+            let begun = named
+                .iter()
+                .filter(|number| begin(number).saturating_sub(SECOND) <= at);
             if let Some(found) = begun.max_by_key(begin).or_else(|| named.first()) {
                 return *found;
             }
@@ -104,7 +130,10 @@ impl Workloads {
         if uid.is_some() {
             self.by_uid.insert(uid, number);
         }
-        self.by_name.entry((kind, namespace, name)).or_default().push(number);
+        self.by_name
+            .entry((kind, namespace, name))
+            .or_default()
+            .push(number);
         number
     }
 }

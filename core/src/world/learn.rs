@@ -14,7 +14,13 @@ fn earlier(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
     if told == Stamp::OPEN {
         return known;
     }
-    Some(known.map_or(told, |known| if (told.hi, told.lo) < (known.hi, known.lo) { told } else { known }))
+    Some(known.map_or(told, |known| {
+        if (told.hi, told.lo) < (known.hi, known.lo) {
+            told
+        } else {
+            known
+        }
+    }))
 }
 
 /// The later of two times; of one second told twice, the more exact one.
@@ -22,18 +28,40 @@ fn later(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
     if told == Stamp::OPEN {
         return known;
     }
-    Some(known.map_or(told, |known| if (told.lo, -told.hi) > (known.lo, -known.hi) { told } else { known }))
+    Some(known.map_or(told, |known| {
+        if (told.lo, -told.hi) > (known.lo, -known.hi) {
+            told
+        } else {
+            known
+        }
+    }))
 }
 
 /// Learns from all versions of all objects.
-pub(super) fn objects(objects: &Objects, symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
+pub(super) fn objects(
+    objects: &Objects,
+    symbols: &mut Symbols,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
     for (key, versions) in objects.iter() {
-        let (uid, namespace, name) = (symbols.number(&key.uid), symbols.number(&key.namespace), symbols.number(&key.name));
-        let begin = versions.first().and_then(|version| version.body.created).map_or(i64::MIN, |stamp| stamp.lo);
+        let (uid, namespace, name) = (
+            symbols.number(&key.uid),
+            symbols.number(&key.namespace),
+            symbols.number(&key.name),
+        );
+        let begin = versions
+            .first()
+            .and_then(|version| version.body.created)
+            .map_or(i64::MIN, |stamp| stamp.lo);
         match key.kind.as_str() {
             "Node" | "PersistentVolumeClaim" => {}
             "Pod" => {
-                let number = if uid.is_some() { pods.of_uid(uid, namespace, name) } else { pods.of_name(namespace, name, begin) };
+                let number = if uid.is_some() {
+                    pods.of_uid(uid, namespace, name)
+                } else {
+                    pods.of_name(namespace, name, begin)
+                };
                 for version in versions {
                     pod_version(number, version, symbols, pods, workloads);
                 }
@@ -43,7 +71,9 @@ pub(super) fn objects(objects: &Objects, symbols: &mut Symbols, pods: &mut Pods,
                 let number = workloads.of(kind, uid, namespace, name, begin);
                 for version in versions {
                     let owner = owner(version, namespace, symbols, workloads);
-                    let Some(workload) = workloads.all.get_mut(number as usize) else { continue };
+                    let Some(workload) = workloads.all.get_mut(number as usize) else {
+                        continue;
+                    };
                     if let Some(created) = version.body.created {
                         workload.created = earlier(workload.created, created);
                     }
@@ -60,24 +90,53 @@ pub(super) fn objects(objects: &Objects, symbols: &mut Symbols, pods: &mut Pods,
     }
 }
 
-fn owner(version: &Version, namespace: Sym, symbols: &mut Symbols, workloads: &mut Workloads) -> u32 {
+fn owner(
+    version: &Version,
+    namespace: Sym,
+    symbols: &mut Symbols,
+    workloads: &mut Workloads,
+) -> u32 {
     let owners = &version.body.owners;
-    let Some(owner) = owners.iter().find(|owner| owner.controller).or_else(|| owners.first()) else { return NO };
+    let Some(owner) = owners
+        .iter()
+        .find(|owner| owner.controller)
+        .or_else(|| owners.first())
+    else {
+        return NO;
+    };
     // Static pods are owned by their node, which is no workload.
     if owner.kind == "Node" {
         return NO;
     }
-    let (kind, uid, name) = (symbols.number(&owner.kind), symbols.number(&owner.uid), symbols.number(&owner.name));
+    let (kind, uid, name) = (
+        symbols.number(&owner.kind),
+        symbols.number(&owner.uid),
+        symbols.number(&owner.name),
+    );
     let at = version.body.created.map_or(i64::MIN, |stamp| stamp.lo);
     workloads.of(kind, uid, namespace, name, at)
 }
 
-fn pod_version(number: u32, version: &Version, symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
-    let Some(namespace) = pods.all.get(number as usize).map(|pod| pod.namespace) else { return };
+fn pod_version(
+    number: u32,
+    version: &Version,
+    symbols: &mut Symbols,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    let Some(namespace) = pods.all.get(number as usize).map(|pod| pod.namespace) else {
+        return;
+    };
     let owner = owner(version, namespace, symbols, workloads);
-    let Some(pod) = pods.all.get_mut(number as usize) else { return };
+    let Some(pod) = pods.all.get_mut(number as usize) else {
+        return;
+    };
     let body = &version.body;
-    for (slot, told) in [(&mut pod.created, body.created), (&mut pod.started, body.started), (&mut pod.deletion_requested, body.deletion_requested)] {
+    for (slot, told) in [
+        (&mut pod.created, body.created),
+        (&mut pod.started, body.started),
+        (&mut pod.deletion_requested, body.deletion_requested),
+    ] {
         if let Some(told) = told {
             *slot = earlier(*slot, told);
         }
@@ -111,7 +170,13 @@ fn pod_version(number: u32, version: &Version, symbols: &mut Symbols, pods: &mut
 }
 
 /// Learns from one fact. `number` is the pod it is about.
-pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
+pub(super) fn event(
+    event: &Event,
+    number: u32,
+    symbols: &mut Symbols,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
     if let Some(claim) = read(event) {
         let namespace = symbols.optional(event.entities.namespace.as_deref());
         match claim {
@@ -129,7 +194,11 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mu
                     if pod.owner == NO {
                         pod.owner = owner;
                     }
-                    if event.reason.as_deref().is_some_and(|reason| reason.starts_with("SuccessfulCreate")) {
+                    if event
+                        .reason
+                        .as_deref()
+                        .is_some_and(|reason| reason.starts_with("SuccessfulCreate"))
+                    {
                         pod.created = earlier(pod.created, event.time);
                     }
                     pod.see(event.time.lo, event.time.hi);
@@ -138,7 +207,10 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mu
             Claim::Made { .. } | Claim::Unmade { .. } => {}
         }
     }
-    let done = event.attribute("code").is_none_or(|code| code.starts_with('2')) && event.attribute("dry_run").is_none();
+    let done = event
+        .attribute("code")
+        .is_none_or(|code| code.starts_with('2'))
+        && event.attribute("dry_run").is_none();
     if event.fact == "k8s.audit.create" && done && event.object_kind.as_deref() != Some("Pod") {
         let made_by = symbols.optional(event.actor.as_deref());
         let made = workload(event, symbols, workloads);
@@ -148,7 +220,9 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mu
         }
         return;
     }
-    let Some(pod) = pods.all.get_mut(number as usize) else { return };
+    let Some(pod) = pods.all.get_mut(number as usize) else {
+        return;
+    };
     if let Some(rank) = event.rank {
         pod.rank = pod.rank.or(Some(rank));
     }
@@ -164,7 +238,9 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mu
         "k8s.audit.delete" | "k8s.audit.deletecollection" | "k8s.audit.evict" if done => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }
-        "k8s.pod.deletion_requested" => pod.deletion_requested = earlier(pod.deletion_requested, event.time),
+        "k8s.pod.deletion_requested" => {
+            pod.deletion_requested = earlier(pod.deletion_requested, event.time)
+        }
         "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
         "k8s.container.started" if !init => start(pod, event.time),
         "k8s.container.terminated" => {
@@ -213,21 +289,36 @@ fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
     let message = event.message.as_deref().unwrap_or_default();
     match event.reason.as_deref().unwrap_or_default() {
         "Started" if !init => start(pod, event.time),
-        "Killing" if message.starts_with("Stopping container") || message.contains("Need to kill Pod") => {
+        "Killing"
+            if message.starts_with("Stopping container")
+                || message.contains("Need to kill Pod") =>
+        {
             pod.killed = earlier(pod.killed, event.time);
         }
-        "TaintManagerEviction" if !message.starts_with("Cancelling") => pod.killed = earlier(pod.killed, event.time),
-        "Preempted" | "Evicted" | "NodeControllerEviction" => pod.killed = earlier(pod.killed, event.time),
+        "TaintManagerEviction" if !message.starts_with("Cancelling") => {
+            pod.killed = earlier(pod.killed, event.time)
+        }
+        "Preempted" | "Evicted" | "NodeControllerEviction" => {
+            pod.killed = earlier(pod.killed, event.time)
+        }
         "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
-        "Failed" | "FailedMount" | "FailedAttachVolume" | "FailedCreatePodSandBox" | "BackOff" | "ErrImageNeverPull"
-        | "InspectFailed" | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
+        "Failed"
+        | "FailedMount"
+        | "FailedAttachVolume"
+        | "FailedCreatePodSandBox"
+        | "BackOff"
+        | "ErrImageNeverPull"
+        | "InspectFailed"
+        | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
         _ => {}
     }
 }
 
 /// The workload that a fact is about, [`NO`] for none.
 pub(super) fn workload(event: &Event, symbols: &mut Symbols, workloads: &mut Workloads) -> u32 {
-    let (Some(kind), Some(name)) = (&event.entities.workload_kind, &event.entities.workload) else { return NO };
+    let (Some(kind), Some(name)) = (&event.entities.workload_kind, &event.entities.workload) else {
+        return NO;
+    };
     let kind = symbols.number(kind);
     let uid = symbols.optional(event.object_uid.as_deref());
     let namespace = symbols.optional(event.entities.namespace.as_deref());

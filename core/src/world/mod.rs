@@ -54,7 +54,10 @@ impl World {
     /// Whether any record says this of a workload.
     #[must_use]
     pub fn says(&self, workload: u32, signal: &str) -> bool {
-        self.evidence.symbols.find(signal).is_some_and(|signal| self.said.contains(&(workload, signal)))
+        self.evidence
+            .symbols
+            .find(signal)
+            .is_some_and(|signal| self.said.contains(&(workload, signal)))
     }
 
     /// A name that the evidence uses.

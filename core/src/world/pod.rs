@@ -111,13 +111,20 @@ impl Pod {
         if from == Nanos::MIN || to == Nanos::MAX {
             return;
         }
-        self.seen = Some(self.seen.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
+        self.seen = Some(
+            self.seen
+                .map_or((from, to), |(first, last)| (first.min(from), last.max(to))),
+        );
     }
 
     /// When it began, as far as any record tells.
     #[must_use]
     pub fn begin(&self) -> Option<Nanos> {
-        let told = [self.created, self.bound, self.started].into_iter().flatten().map(|stamp| stamp.lo).min();
+        let told = [self.created, self.bound, self.started]
+            .into_iter()
+            .flatten()
+            .map(|stamp| stamp.lo)
+            .min();
         told.or(self.seen.map(|(first, _)| first))
     }
 
@@ -132,6 +139,9 @@ impl Pod {
                 .filter_map(|(_, amount)| amount.parse::<f64>().ok())
                 .sum()
         };
-        body.containers.iter().map(|container| of(&container.limits).max(of(&container.requests))).sum()
+        body.containers
+            .iter()
+            .map(|container| of(&container.limits).max(of(&container.requests)))
+            .sum()
     }
 }

@@ -14,5 +14,11 @@ const KEYS: [&str; 6] = [
 
 /// The rank that the launcher wrote on the pod.
 pub(super) fn of(body: &ObjectBody) -> Option<i32> {
-    KEYS.iter().find_map(|key| body.labels.get(*key).or_else(|| body.annotations.get(*key))?.parse().ok())
+    KEYS.iter().find_map(|key| {
+        body.labels
+            .get(*key)
+            .or_else(|| body.annotations.get(*key))?
+            .parse()
+            .ok()
+    })
 }

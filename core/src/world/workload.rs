@@ -33,6 +33,16 @@ pub struct Workload {
 
 impl Workload {
     pub(super) fn new(kind: Sym, uid: Sym, namespace: Sym, name: Sym) -> Self {
-        Self { kind, uid, namespace, name, created: None, gone: None, made_by: Sym::NONE, owner: NO, body: None }
+        Self {
+            kind,
+            uid,
+            namespace,
+            name,
+            created: None,
+            gone: None,
+            made_by: Sym::NONE,
+            owner: NO,
+            body: None,
+        }
     }
 }

@@ -1,0 +1,93 @@
+//! Prints what there is to explain in some input: deaths and what touches them.
+//! `cargo run -p whathappened-core --example deaths -- PATH…`
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a tool for developers"
+)]
+
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::recording::{Input, Options, Sink, read};
+use whathappened_connectors::time::rfc3339;
+use whathappened_core::death::{deaths, run_state};
+use whathappened_core::evidence::Evidence;
+use whathappened_core::life::ends;
+use whathappened_core::resolve::runs;
+use whathappened_core::signals::Ruleset;
+use whathappened_core::tie::ties;
+use whathappened_core::world::World;
+
+struct Taker(Evidence, Ruleset);
+
+impl Sink for Taker {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        for observation in observations {
+            self.0.observe(observation, &self.1).unwrap();
+        }
+    }
+}
+
+fn main() {
+    let inputs: Vec<Input> = std::env::args()
+        .skip(1)
+        .map(|path| Input::Path(path.into()))
+        .collect();
+    let mut taker = Taker(Evidence::default(), Ruleset::built_in().unwrap());
+    let summary = read(&inputs, &Options::default(), &mut taker);
+    println!("{} records, {:?}", summary.total.records, taker.0.counts());
+    let world = World::build(taker.0, &taker.1).unwrap();
+    let ends = ends(&world);
+    let runs = runs(&world, &ends);
+    let chosen: Vec<usize> = (0..runs.len()).collect();
+    let deaths = deaths(&world, &runs, &chosen, &ends);
+    let ties = ties(&world, &runs, &deaths);
+    for fact in world.facts.iter().filter(|fact| {
+        std::env::var("NODE").is_ok_and(|node| node == world.name(fact.node))
+            && fact.pod == u32::MAX
+    }) {
+        println!(
+            "{} {} {} {:?}",
+            rfc3339(fact.time.lo),
+            rfc3339(fact.time.hi),
+            world.name(fact.signal),
+            world.name(fact.actor)
+        );
+    }
+    for (number, run) in runs.iter().enumerate() {
+        let (_, kind, namespace, name) = run.names(&world);
+        println!(
+            "\n== {kind} {namespace}/{name} {:?} attempts {}",
+            run_state(&world, run, &ends),
+            run.attempts.len()
+        );
+        for (index, death) in deaths
+            .iter()
+            .enumerate()
+            .filter(|(_, death)| death.run == number)
+        {
+            let pod = world.pods.get(death.pod as usize);
+            println!(
+                "  {} attempt {} {} {} {} code {:?} {}",
+                pod.map_or("-", |pod| world.name(pod.name)),
+                death.attempt,
+                death.state,
+                death.mode.as_str(),
+                rfc3339(death.time.lo),
+                death.exit_code,
+                world.name(death.reason),
+            );
+            for tie in ties.iter().filter(|tie| tie.death == index) {
+                let fact = &world.facts[tie.fact];
+                println!(
+                    "      {:>8.3} {:9} {} actor={} detail={}",
+                    tie.lag_s,
+                    tie.via,
+                    world.name(fact.signal),
+                    world.name(fact.actor),
+                    world.name(fact.detail)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{accuracy, completions, experiments, man, question, rules, sql};
+
+/// Says what happened to a training run: which pod died first, who or what
+/// killed it, the evidence, and what could not be seen.
+///
+/// The name may be a label value (experiment, job-name, …), the name of a Job,
+/// JobSet, PyTorchJob or other workload, a pod, the stem of pod names, or
+/// kind/[namespace/]name. `*` asks about everything.
+#[derive(Debug, Parser)]
+#[command(
+    name = "whathappened",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
+pub struct Cli {
+    /// What to do, where it is not a question.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The question.
+    #[command(flatten)]
+    pub question: Option<question::Args>,
+}
+
+/// Exit codes, for `--help`, the manual page and the README.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  answered (whatever the answer is)
+  1  something failed: a file, a rule, a statement
+  2  the command line is wrong
+  3  nothing in the input bears the name
+  4  `rules test` or `accuracy` found something wrong";
+
+/// Everything that is not a question.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Experiments(experiments::Args),
+    Sql(sql::Args),
+    Rules(rules::Args),
+    Accuracy(accuracy::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Where records come from.
+#[derive(Args, Clone, Debug)]
+pub struct InputArgs {
+    /// File, folder or archive to read, `-` for standard input; may be given several times.
+    ///
+    /// Recognised by content: kubectl get -o json|yaml, watch and NDJSON
+    /// streams, audit logs, must-gather, troubleshoot and sonobuoy archives,
+    /// container logs, Loki query_range answers; also inside .gz .zst .tar .zip.
+    #[arg(long = "from", value_name = "PATH", required = true)]
+    pub from: Vec<String>,
+    /// Folder with rules of your own: *.sql for causes, *.toml for signals.
+    #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
+    pub rules: Option<std::path::PathBuf>,
+    /// Say nothing about progress and what was read.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How the answer is written.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// table, json, ndjson, md, csv or parquet.
+    #[arg(long, default_value = "table", value_name = "FORMAT")]
+    pub format: crate::render::Format,
+    /// Zone that times are shown in: utc, local, or an offset such as +02:00.
+    #[arg(long, default_value = "utc", value_name = "ZONE")]
+    pub tz: crate::render::Tz,
+    /// Columns to fill; the terminal's width by default.
+    #[arg(long, value_name = "COLUMNS")]
+    pub width: Option<usize>,
+    /// Colours: auto, always or never. `NO_COLOR` is respected.
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: clap::ColorChoice,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

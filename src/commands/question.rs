@@ -1,0 +1,121 @@
+//! `whathappened <experiment>`
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::common;
+use crate::assemble::{self, Question};
+use crate::cli::{InputArgs, OutputArgs};
+use crate::error::Error;
+use crate::render;
+
+/// The question's own arguments.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Experiment, workload, pod, or kind/[namespace/]name; `*` for everything.
+    #[arg(value_name = "EXPERIMENT")]
+    pub experiment: String,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Only what happened at or after this time (RFC 3339, or 2h, 30m, 7d before the end).
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only what happened before this time.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// The moment to speak from; the latest record by default.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Only incidents that touch this pod.
+    #[arg(long, value_name = "POD")]
+    pub pod: Option<String>,
+    /// Only this run, by the beginning of its id.
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+    /// Show the evidence, what speaks against, and how each step is proven.
+    #[arg(long)]
+    pub explain: bool,
+    /// Timeline lines to show; 0 for all.
+    #[arg(long, value_name = "LINES", default_value_t = 30)]
+    pub timeline: usize,
+}
+
+/// Answers the question.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn run(args: &Args) -> Result<(), Error> {
+    let case = common::open(&args.input)?;
+    let at = args
+        .at
+        .as_deref()
+        .map(|text| moment(text, case.world.now))
+        .transpose()?;
+    let now = at.or(case.world.now);
+    let time = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
+    let question = Question {
+        name: args.experiment.clone(),
+        run: args.run.clone(),
+        pod: args.pod.clone(),
+        since: time(&args.since)?,
+        until: time(&args.until)?,
+        at,
+    };
+    let answer = assemble::answer(&case, &question).await?;
+    let mut style = common::style(&args.output);
+    style.explain = args.explain;
+    style.timeline_limit = (args.timeline > 0).then_some(args.timeline);
+    render::answer(
+        &answer,
+        args.output.format,
+        &style,
+        &mut std::io::stdout().lock(),
+    )?;
+    Ok(())
+}
+
+/// A time as typed: RFC 3339, or a distance before `now`.
+fn moment(text: &str, now: Option<Nanos>) -> Result<Nanos, Error> {
+    if let Some(stamp) = Stamp::parse(text) {
+        return Ok(stamp.lo);
+    }
+    let wrong = || {
+        Error::Usage(format!(
+            "{text:?} is no time: write 2026-11-21T15:20:00Z, or 30m, 2h, 7d before the end of the input"
+        ))
+    };
+    let split = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(split);
+    let number: i64 = number.parse().map_err(|_| wrong())?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let now = now.ok_or_else(|| {
+        Error::Usage(format!(
+            "{text:?} counts back from the end of the input, which has no times"
+        ))
+    })?;
+    Ok(now.saturating_sub(number.saturating_mul(seconds).saturating_mul(SECOND)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_absolute_or_count_back() {
+        assert_eq!(moment("1970-01-01T00:00:02Z", None).unwrap(), 2 * SECOND);
+        assert_eq!(moment("2m", Some(300 * SECOND)).unwrap(), 180 * SECOND);
+        for wrong in ["", "m", "2x", "yesterday", "12"] {
+            assert!(moment(wrong, Some(0)).is_err(), "{wrong}");
+        }
+        assert!(moment("2m", None).is_err());
+    }
+}
