@@ -15,7 +15,6 @@ use crate::commands::{accuracy, completions, experiments, man, question, rules, 
     name = "whathappened",
     version,
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
     arg_required_else_help = true,
     max_term_width = 100,
     after_help = EXIT_CODES
@@ -26,7 +25,7 @@ pub struct Cli {
     pub command: Option<Command>,
     /// The question.
     #[command(flatten)]
-    pub question: Option<question::Args>,
+    pub question: question::Args,
 }
 
 /// Exit codes, for `--help`, the manual page and the README.
@@ -57,7 +56,7 @@ pub struct InputArgs {
     /// Recognised by content: kubectl get -o json|yaml, watch and NDJSON
     /// streams, audit logs, must-gather, troubleshoot and sonobuoy archives,
     /// container logs, Loki query_range answers; also inside .gz .zst .tar .zip.
-    #[arg(long = "from", value_name = "PATH", required = true)]
+    #[arg(long = "from", value_name = "PATH")]
     pub from: Vec<String>,
     /// Folder with rules of your own: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]

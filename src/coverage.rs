@@ -66,7 +66,7 @@ struct Got {
 /// One row a source and resource that is there, one for each that is not, and
 /// one for each file that fell short.
 #[must_use]
-pub fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
+pub(crate) fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     let mut got: BTreeMap<(&str, &str), Got> = BTreeMap::new();
     let mut kinds_of_file: BTreeMap<Sym, Vec<SourceKind>> = BTreeMap::new();
     for row in world.evidence.rows() {

@@ -40,7 +40,7 @@ pub enum Error {
     #[error(transparent)]
     Render(#[from] crate::render::RenderError),
     /// A person's statement fails.
-    #[error("{0}")]
+    #[error("{}", crate::sql::say(.0))]
     Sql(Box<datafusion::error::DataFusionError>),
     /// A file cannot be used.
     #[error("{path}: {error}")]

@@ -3,8 +3,9 @@
 //!
 //! Data goes one way; a module uses only those to its left:
 //! connectors → core (evidence → world → life → resolve → death → tie →
-//! timeline) → explain → case, coverage → assemble → answer → render → commands.
+//! timeline) → explain → case, coverage → assemble → answer → render, sql → commands.
 
+pub mod accuracy;
 pub mod answer;
 pub mod assemble;
 pub mod case;
@@ -14,3 +15,4 @@ mod coverage;
 pub mod error;
 pub mod explain;
 pub mod render;
+pub mod sql;

@@ -43,20 +43,17 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 }
 
 async fn run(cli: Cli) -> Result<(), Error> {
-    match (cli.command, cli.question) {
-        (Some(Command::Experiments(args)), _) => experiments::run(&args),
-        (Some(Command::Sql(args)), _) => sql::run(&args).await,
-        (Some(Command::Rules(args)), _) => rules::run(&args).await,
-        (Some(Command::Accuracy(args)), _) => accuracy::run(&args).await,
-        (Some(Command::Completions(args)), _) => {
+    match cli.command {
+        Some(Command::Experiments(args)) => experiments::run(&args),
+        Some(Command::Sql(args)) => sql::run(&args).await,
+        Some(Command::Rules(args)) => rules::run(&args).await,
+        Some(Command::Accuracy(args)) => accuracy::run(&args).await,
+        Some(Command::Completions(args)) => {
             completions::run(&args);
             Ok(())
         }
-        (Some(Command::Man(args)), _) => man::run(&args),
-        (None, Some(args)) => question::run(&args).await,
-        (None, None) => Err(Error::Usage(
-            "name an experiment; --help says how".to_owned(),
-        )),
+        Some(Command::Man(args)) => man::run(&args),
+        None => question::run(&cli.question).await,
     }
 }
 

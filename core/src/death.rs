@@ -136,8 +136,22 @@ fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
         .body
         .as_ref()
         .is_some_and(|body| body.replicas == Some(0));
+    // Pods that are merely not in the input were not refused.
+    const HELD: [&str; 7] = [
+        "k8s.quota.exceeded",
+        "k8s.workload.create_failed",
+        "k8s.workload.deadline",
+        "k8s.workload.deleted_by_user",
+        "k8s.workload.invalid",
+        "k8s.workload.suspended",
+        "kueue.pending",
+    ];
+    let own = |number: u32| HELD.iter().any(|signal| world.says(number, signal));
+    let admission = || {
+        (0..).zip(&world.workloads).any(|(number, one)| one.owner == root && world.name(one.kind) == "Workload" && own(number))
+    };
     let completed = world.says(root, "k8s.workload.completed");
-    if wants_none || completed {
+    if wants_none || completed || !(own(root) || admission()) {
         return None;
     }
     let first = world

@@ -96,6 +96,18 @@ impl End {
     }
 }
 
+/// Trouble that lasts is told again within this long: the scheduler retries
+/// within five minutes, a back-off lasts at most five.
+const TOLD_AGAIN: i64 = 600 * SECOND;
+
+/// Whether a pod that was stuck may have got well or away since: only Events
+/// tell of it, and they stopped long before the latest record.
+#[must_use]
+pub fn is_stale(world: &World, pod: &Pod) -> bool {
+    let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
+    pod.body.is_none() && world.now.is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
+}
+
 /// The ends of all pods, by pod number.
 #[must_use]
 pub fn ends(world: &World) -> Vec<End> {

@@ -135,7 +135,7 @@ fn index(world: &World) -> Index {
                 .push(number);
         } else if fact.node.is_some() {
             index.node.entry(fact.node).or_default().push(number);
-        } else {
+        } else if world.name(fact.signal).starts_with("autoscaler.") {
             index.cluster.push(number);
         }
     }

@@ -246,8 +246,16 @@ fn incidents(
             told.push(incident);
         }
     }
-    if !led && let Some(newest) = newest.and_then(|number| well(case, verdict, number)) {
-        told.insert(0, newest);
+    if led {
+        return Ok(told);
+    }
+    if let Some(well) = newest.and_then(|number| well(case, verdict, number)) {
+        told.insert(0, well);
+    } else if let Some(last) = told.first_mut()
+        && last.role == "recovered"
+    {
+        // Nothing later is known of the run: what it last suffered leads.
+        last.role = "main".to_owned();
     }
     Ok(told)
 }

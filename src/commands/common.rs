@@ -1,6 +1,6 @@
 //! What the verbs share: opening a case, the style of the terminal, progress.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,6 +19,11 @@ const SHOWN: usize = 5;
 /// # Errors
 /// When a rule is wrong, or when not a single input could be read.
 pub fn open(args: &InputArgs) -> Result<Case, Error> {
+    if args.from.is_empty() {
+        return Err(Error::Usage(
+            "--from names what to read: a file, a folder, an archive, or - for standard input".to_owned(),
+        ));
+    }
     let rules = Rules::load(&own_rules(args.rules.as_deref())?)?;
     let inputs: Vec<Input> = args
         .from

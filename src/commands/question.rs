@@ -13,7 +13,7 @@ use crate::render;
 pub struct Args {
     /// Experiment, workload, pod, or kind/[namespace/]name; `*` for everything.
     #[arg(value_name = "EXPERIMENT")]
-    pub experiment: String,
+    pub experiment: Option<String>,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
@@ -46,6 +46,11 @@ pub struct Args {
 /// # Errors
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
+    let Some(experiment) = &args.experiment else {
+        return Err(Error::Usage(
+            "name an experiment, a workload, a pod, or '*' for everything".to_owned(),
+        ));
+    };
     let case = common::open(&args.input)?;
     let at = args
         .at
@@ -55,7 +60,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let now = at.or(case.world.now);
     let time = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
     let question = Question {
-        name: args.experiment.clone(),
+        name: experiment.clone(),
         run: args.run.clone(),
         pod: args.pod.clone(),
         since: time(&args.since)?,

@@ -8,6 +8,7 @@ mod built_in;
 pub mod candidate;
 pub mod edge;
 pub mod engine;
+pub mod examples;
 pub mod gang;
 mod level;
 mod rule;

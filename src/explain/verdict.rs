@@ -2,7 +2,7 @@
 
 use whathappened_connectors::coverage::Coverage;
 use whathappened_core::death::{Death, RunState, deaths, run_state};
-use whathappened_core::life::End;
+use whathappened_core::life::{End, Mode, is_stale};
 use whathappened_core::resolve::Run;
 use whathappened_core::tie::ties;
 use whathappened_core::world::World;
@@ -119,7 +119,11 @@ pub async fn explain(
                 .is_some_and(|death| !matches!(death.state, "restarted" | "died"))
         });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
-        finding.recovered |= went_on || running;
+        let stale = finding.victims.iter().filter_map(|death| deaths.get(*death)).all(|death| {
+            death.mode == Mode::None
+                && world.pods.get(death.pod as usize).is_some_and(|pod| is_stale(world, pod))
+        });
+        finding.recovered |= went_on || running || stale;
     }
     Ok(Verdict {
         deaths,
@@ -153,7 +157,7 @@ fn is_turnover(
     });
     owned
         && !is_gang(world, run)
-        && death.mode == whathappened_core::life::Mode::Killed
+        && death.mode == Mode::Killed
         && unexplained
         && matches!(state, Some(RunState::Running | RunState::Completed))
 }

@@ -3,9 +3,12 @@
 use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
-/// Parses a YAML document. Aliases that multiply, and nesting without end, are
-/// refused by the parser's budget.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
+/// Parses a YAML document to the JSON it means: times stay text. Aliases that
+/// multiply, and nesting without end, are refused by the parser's budget.
+///
+/// # Errors
+/// Says in one line what is wrong, without showing the text, which may be secret.
+pub fn parse(text: &str) -> Result<Value, String> {
     let mut budget = serde_saphyr::Budget::default();
     // An item of a list is small; a whole list in one document is not.
     budget.max_nodes = 8_000_000;

@@ -27,6 +27,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+pub use convert::parse as yaml_to_json;
 pub use options::{Input, LogLines, Options};
 pub use read::{Sink, read, read_with};
 pub use summary::{FileStatus, FileSummary, RejectedRecord, Summary};

@@ -1,8 +1,8 @@
 //! Bodies of facts: compressed in blocks, past a budget in a temporary file.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use whathappened_connectors::event::Event;
 
@@ -47,10 +47,15 @@ pub(super) struct Spill {
     blocks: Vec<Block>,
     open: Vec<u8>,
     in_memory: usize,
-    file: Option<RefCell<File>>,
+    file: Option<Mutex<File>>,
     file_len: u64,
     /// The block read last: rows are mostly read in the order they were written.
-    recent: RefCell<Option<(u32, Vec<u8>)>>,
+    recent: Mutex<Option<(u32, Vec<u8>)>>,
+}
+
+/// A panic elsewhere leaves neither half done: each is set or sought before it is read.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A fact's body without its place of origin, which its row keeps.
@@ -83,9 +88,9 @@ impl Spill {
         }
         let file = match &self.file {
             Some(file) => file,
-            None => self.file.insert(RefCell::new(tempfile::tempfile()?)),
+            None => self.file.insert(Mutex::new(tempfile::tempfile()?)),
         };
-        let mut file = file.borrow_mut();
+        let mut file = held(file);
         file.seek(SeekFrom::Start(self.file_len))?;
         file.write_all(&packed)?;
         self.blocks.push(Block::File {
@@ -106,7 +111,7 @@ impl Spill {
                 self.open.get(start..end).ok_or(SpillError::Lost)?,
             )?);
         }
-        let mut recent = self.recent.borrow_mut();
+        let mut recent = held(&self.recent);
         if recent
             .as_ref()
             .is_none_or(|(block, _)| *block != place.block)
@@ -123,7 +128,7 @@ impl Spill {
         let packed = match self.blocks.get(block as usize).ok_or(SpillError::Lost)? {
             Block::Memory(packed) => return Ok(unpacked(packed)?),
             Block::File { at, len } => {
-                let mut file = self.file.as_ref().ok_or(SpillError::Lost)?.borrow_mut();
+                let mut file = held(self.file.as_ref().ok_or(SpillError::Lost)?);
                 file.seek(SeekFrom::Start(*at))?;
                 let mut packed = vec![0; *len];
                 file.read_exact(&mut packed)?;

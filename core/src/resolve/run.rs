@@ -95,9 +95,12 @@ impl Run {
 pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
     let mut pods_of: BTreeMap<Root, Vec<u32>> = BTreeMap::new();
     let number = |index: usize| u32::try_from(index).unwrap_or(NO);
+    let mut bare: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for (index, pod) in world.pods.iter().enumerate() {
         let root = if pod.root == NO {
-            Root::Pod(number(index))
+            // Bare pods of one name follow each other: they are attempts of one run.
+            let name = (world.name(pod.namespace), world.name(pod.name));
+            Root::Pod(*bare.entry(name).or_insert(number(index)))
         } else {
             Root::Workload(pod.root)
         };
@@ -177,7 +180,8 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
                 let ended = ends.get(*earlier as usize).and_then(End::final_time);
                 let took_place = matches!((slot(world, *earlier), slot(world, pod)), (Some(a), Some(b)) if a == b)
                     || (slot(world, pod).is_none() && slot(world, *earlier).is_none());
-                took_place && matches!((ended, begin), (Some(ended), Some(begin)) if ended.lo <= begin)
+                (took_place || matches!(world.pods.get(pod as usize), Some(new) if new.root == NO))
+                    && matches!((ended, begin), (Some(ended), Some(begin)) if ended.lo <= begin)
             })
         });
         match attempts.last_mut() {

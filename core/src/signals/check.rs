@@ -7,7 +7,7 @@ use whathappened_connectors::event::{Event, EventId, SourceKind};
 use whathappened_connectors::time::Stamp;
 
 use super::file::Example;
-use super::ruleset::{Rule, Ruleset};
+use super::ruleset::{Rule, Ruleset, SignalInfo};
 
 /// What became of all examples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +45,13 @@ impl Ruleset {
     /// Runs every example of every file.
     #[must_use]
     pub fn test(&self) -> CheckReport {
+        self.test_of(&mut |_| true)
+    }
+
+    /// Runs the examples of the signals that are wanted.
+    pub fn test_of(&self, wanted: &mut dyn FnMut(&SignalInfo) -> bool) -> CheckReport {
         let mut report = CheckReport::default();
-        for rule in &self.rules {
+        for rule in self.rules.iter().filter(|rule| wanted(&rule.info)) {
             for (number, example) in rule.examples.iter().enumerate() {
                 report.add(
                     rule,

@@ -10,6 +10,8 @@ pub(super) enum Claim<'a> {
     Made { pod: &'a str },
     /// The workload deleted a pod.
     Unmade { pod: &'a str },
+    /// The Deployment scaled a `ReplicaSet` of its own.
+    Scaled { replica_set: &'a str },
 }
 
 /// Reads the claim of an Event, where it makes one.
@@ -38,6 +40,10 @@ pub(super) fn read(event: &Event) -> Option<Claim<'_>> {
             Some(Claim::Unmade {
                 pod: first_word(pod),
             })
+        }
+        "ScalingReplicaSet" => {
+            let replica_set = message.split_once("replica set ")?.1;
+            Some(Claim::Scaled { replica_set: first_word(replica_set) })
         }
         _ => None,
     }

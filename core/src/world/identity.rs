@@ -30,6 +30,11 @@ impl Pods {
         number
     }
 
+    /// Another uid that records use for a pod.
+    pub(super) fn also_known_as(&mut self, uid: Sym, number: u32) {
+        self.by_uid.entry(uid).or_insert(number);
+    }
+
     pub(super) fn find_uid(&self, uid: Sym) -> Option<u32> {
         self.by_uid.get(&uid).copied()
     }

@@ -62,6 +62,10 @@ pub(super) fn objects(
                 } else {
                     pods.of_name(namespace, name, begin)
                 };
+                // The kubelet reports a static pod under the hash of its manifest.
+                for hash in versions.iter().filter_map(|version| version.body.annotations.get("kubernetes.io/config.hash")) {
+                    pods.also_known_as(symbols.number(hash), number);
+                }
                 for version in versions {
                     pod_version(number, version, symbols, pods, workloads);
                 }
@@ -201,10 +205,23 @@ pub(super) fn event(
                     {
                         pod.created = earlier(pod.created, event.time);
                     }
+                    if event.reason.as_deref().is_some_and(|reason| reason.starts_with("SuccessfulDelete")) {
+                        pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+                    }
                     pod.see(event.time.lo, event.time.hi);
                 }
             }
             Claim::Made { .. } | Claim::Unmade { .. } => {}
+            Claim::Scaled { replica_set } => {
+                let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));
+                let owner = workload(event, symbols, workloads);
+                let scaled = workloads.of(kind, Sym::NONE, namespace, name, event.time.lo);
+                if let Some(scaled) = workloads.all.get_mut(scaled as usize)
+                    && scaled.owner == NO
+                {
+                    scaled.owner = owner;
+                }
+            }
         }
     }
     let done = event

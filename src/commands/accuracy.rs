@@ -1,0 +1,70 @@
+//! `whathappened accuracy`
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::common;
+use crate::accuracy::{find, json, run as judge, scores, table};
+use crate::case::Rules;
+use crate::cli::OutputArgs;
+use crate::error::Error;
+use crate::render::{self, Format};
+
+/// Judges the answers to labelled cases, beside what three simple rules of thumb would say
+///
+/// A case is a folder with `input/` and `expect.json`. Fails on false blame,
+/// and where an answer is owed and is not right: wherever the input is records
+/// of Kubernetes.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Cases, or folders of cases; one that is not there is skipped.
+    #[arg(value_name = "FOLDER", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Folder with rules of your own: *.sql for causes, *.toml for signals.
+    #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
+    pub rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Judges the cases.
+///
+/// # Errors
+/// [`Error::Failed`] on false blame or an answer that is owed and wrong.
+pub async fn run(args: &Args) -> Result<(), Error> {
+    let format = args.output.format;
+    if !matches!(format, Format::Table | Format::Json) {
+        return Err(Error::Usage(format!("accuracy has the formats table and json, not {}", format.as_str())));
+    }
+    let found = find(&args.folders).map_err(|error| Error::Io { path: "the folders of cases".to_owned(), error })?;
+    let mut rules = Rules::load(&common::own_rules(args.rules.as_deref())?)?;
+    let mut judged = Vec::new();
+    for case in &found.cases {
+        let (back, mut of_case) = judge(case, rules).await?;
+        rules = back;
+        judged.append(&mut of_case);
+    }
+    let scores = scores(&judged);
+    let failed = |error| Error::Io { path: "standard output".to_owned(), error };
+    let mut out = std::io::stdout().lock();
+    if format == Format::Json {
+        let text = format!("{:#}\n", json(&judged, &scores, &found.absent));
+        out.write_all(text.as_bytes()).map_err(failed)?;
+    } else {
+        let style = common::style(&args.output);
+        let batches = table(&judged, &scores).map_err(datafusion::error::DataFusionError::from)?;
+        for batch in batches {
+            render::rows(&batch.schema(), &[batch], format, &style, &mut out)?;
+            writeln!(out).map_err(failed)?;
+        }
+        for folder in &found.absent {
+            writeln!(out, "skipped: no {}", folder.display()).map_err(failed)?;
+        }
+    }
+    out.flush().map_err(failed)?;
+    let bad: Vec<&str> = judged.iter().filter(|one| one.fails()).map(|one| one.asked.as_str()).collect();
+    if bad.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("{} of {} answers are false blame, or owed and not right: {}", bad.len(), judged.len(), bad.join(", "))))
+}

@@ -1,0 +1,151 @@
+//! `whathappened sql`
+
+use std::io::{IsTerminal as _, Read as _};
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use futures::StreamExt as _;
+
+use super::common;
+use crate::cli::{InputArgs, OutputArgs};
+use crate::error::Error;
+use crate::render::{self, Format, RowWriter, Style};
+use crate::sql::prompt::{self, Command, Prompt, Typed};
+use crate::sql::{Session, Statement};
+
+/// Answers SQL over what was read: statements, or an interactive prompt
+///
+/// Tables: events, objects, tenures, runs, coverage, incidents, collateral.
+/// Table functions: timeline('<experiment>') and why('<experiment>').
+/// `whathappened sql '\d events' --from …` lists columns with their meaning.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Statements, divided by semicolons; `-` reads them from standard input.
+    /// Without any a terminal gets a prompt.
+    #[arg(value_name = "STATEMENT")]
+    pub statement: Option<String>,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Runs the statements, or asks for them.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn run(args: &Args) -> Result<(), Error> {
+    let text = statements(args)?;
+    let case = common::open(&args.input)?;
+    let runner = Runner {
+        session: Session::new(Arc::new(case))?,
+        format: args.output.format,
+        style: common::style(&args.output),
+        quiet: args.input.quiet,
+    };
+    match text {
+        Some(text) => runner.text(&text).await,
+        None => runner.prompt().await,
+    }
+}
+
+/// The statements given, `None` where a person is to be asked.
+fn statements(args: &Args) -> Result<Option<String>, Error> {
+    let stdin = std::io::stdin();
+    let records_there = args.input.from.iter().any(|path| path == "-");
+    match args.statement.as_deref() {
+        Some("-") | None if records_there => {
+            let why = "standard input cannot hold both the records and the statements: give the statements as an argument";
+            Err(Error::Usage(why.to_owned()))
+        }
+        None if stdin.is_terminal() => Ok(None),
+        Some("-") | None => {
+            let mut text = String::new();
+            let failed = |error| Error::Io { path: "standard input".to_owned(), error };
+            stdin.lock().read_to_string(&mut text).map_err(failed)?;
+            Ok(Some(text))
+        }
+        Some(text) => Ok(Some(text.to_owned())),
+    }
+}
+
+/// Runs statements and shows what they answer.
+struct Runner {
+    session: Session,
+    format: Format,
+    style: Style,
+    quiet: bool,
+}
+
+impl Runner {
+    async fn text(&self, text: &str) -> Result<(), Error> {
+        if let Some(command) = Command::parse(text) {
+            return self.command(&command);
+        }
+        let statements = Session::parse(text)?;
+        if statements.len() > 1 && matches!(self.format, Format::Parquet) {
+            return Err(Error::Usage("a parquet file holds the rows of one statement".to_owned()));
+        }
+        for statement in statements {
+            self.statement(statement).await?;
+        }
+        Ok(())
+    }
+
+    async fn statement(&self, statement: Statement) -> Result<(), Error> {
+        let mut rows = self.session.run(statement).await?;
+        let mut out = std::io::stdout().lock();
+        let mut writer = RowWriter::new(&rows.schema(), self.format, &self.style, &mut out)?;
+        while let Some(batch) = rows.next().await {
+            writer.write(&batch.map_err(|error| self.session.failed(error))?)?;
+        }
+        self.count(writer.finish()?);
+        Ok(())
+    }
+
+    fn count(&self, rows: u64) {
+        if !self.quiet {
+            eprintln!("({rows} {})", if rows == 1 { "row" } else { "rows" });
+        }
+    }
+
+    fn command(&self, command: &Command) -> Result<(), Error> {
+        match command {
+            Command::Quit => Ok(()),
+            Command::Help => {
+                println!("{}", prompt::HELP);
+                Ok(())
+            }
+            Command::Tables => self.show(&self.session.table_rows()?),
+            Command::Columns(name) => self.show(&self.session.column_rows(name)?),
+            Command::Unknown(word) => Err(Error::Usage(format!("{word} is no command; help lists them"))),
+        }
+    }
+
+    fn show(&self, batch: &RecordBatch) -> Result<(), Error> {
+        let out = &mut std::io::stdout().lock();
+        render::rows(&batch.schema(), std::slice::from_ref(batch), self.format, &self.style, out)?;
+        Ok(())
+    }
+
+    /// Asks until the person goes; a statement that fails ends nothing.
+    async fn prompt(&self) -> Result<(), Error> {
+        let failed = |error| Error::Io { path: "the terminal".to_owned(), error };
+        let mut prompt = Prompt::new(&self.session, prompt::data_folder().as_deref()).map_err(failed)?;
+        if !self.quiet {
+            eprintln!("Statements end with a semicolon; \\d lists the tables, help says more, \\q quits.");
+        }
+        while let Typed::Text(text) = prompt.ask().map_err(failed)? {
+            if Command::parse(&text) == Some(Command::Quit) {
+                break;
+            }
+            if let Err(error) = self.text(&text).await {
+                anstream::eprintln!("{}error:{} {error}", anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
+                for hint in error.hints() {
+                    anstream::eprintln!("{}hint:{} {hint}", anstyle::AnsiColor::Cyan.on_default().bold(), anstyle::Reset);
+                }
+            }
+        }
+        Ok(())
+    }
+}

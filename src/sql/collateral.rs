@@ -1,0 +1,53 @@
+//! The table `collateral`: pods that died because their gang was torn down.
+
+use std::sync::Arc;
+
+use super::cell::Cell::{Int, Text, Time};
+use super::cell::{Column, instant};
+use super::incidents::experiment_of;
+use super::rows::Fill;
+use super::shared::Shared;
+use crate::answer::Victim;
+
+/// A pod and the incident that it followed.
+pub(super) struct Followed {
+    experiment: String,
+    run_id: Option<String>,
+    cause: String,
+    pod: Victim,
+}
+
+/// All of them, in order of the incidents.
+pub(super) fn rows() -> Fill<Followed> {
+    Fill::Explain(Arc::new(|shared: Arc<Shared>| {
+        Box::pin(async move {
+            let answer = shared.everything().await?;
+            let mut rows = Vec::new();
+            for incident in &answer.incidents {
+                let experiment = experiment_of(&shared.case, incident);
+                rows.extend(incident.collateral.iter().map(|pod| Followed {
+                    experiment: experiment.clone(),
+                    run_id: incident.run_id.clone(),
+                    cause: incident.cause.clone(),
+                    pod: pod.clone(),
+                }));
+            }
+            Ok(rows)
+        })
+    }))
+}
+
+/// All columns, in order.
+pub(super) const COLUMNS: &[Column<Followed>] = &[
+    Column::new("experiment", Text(|row| Some(&row.experiment)), "experiment of the incident"),
+    Column::new("run_id", Text(|row| row.run_id.as_deref()), "run of the incident"),
+    Column::new("cause", Text(|row| Some(&row.cause)), "cause of the incident"),
+    Column::new("pod", Text(|row| Some(&row.pod.pod)), "the pod"),
+    Column::new("namespace", Text(|row| row.pod.namespace.as_deref()), "its namespace"),
+    Column::new("node", Text(|row| row.pod.node.as_deref()), "the node it was on"),
+    Column::new("rank", Int(|row| row.pod.rank), "its rank in the gang"),
+    Column::new("time", Time(|row| instant(row.pod.time.as_deref())), "when it died"),
+    Column::new("exit_code", Int(|row| row.pod.exit_code), "exit code of its main container"),
+    Column::new("reason", Text(|row| row.pod.reason.as_deref()), "what its status claims"),
+    Column::new("how", Text(|row| Some(&row.pod.how)), "how it ended, in words"),
+];

@@ -1,0 +1,116 @@
+//! What a failed statement says: short, in one line, with what to type instead.
+
+use datafusion::common::SchemaError;
+use datafusion::error::DataFusionError;
+
+use super::session::{MEMORY, Table};
+use crate::error::Error;
+
+/// Names offered for one that is not there.
+const OFFERED: usize = 3;
+
+/// What DataFusion says, in one line.
+#[must_use]
+pub fn say(error: &DataFusionError) -> String {
+    let text = match error.find_root() {
+        DataFusionError::Plan(text)
+        | DataFusionError::Execution(text)
+        | DataFusionError::NotImplemented(text)
+        | DataFusionError::Configuration(text) => text.clone(),
+        DataFusionError::SQL(parser, _) => parser.to_string().replace("sql parser error: ", "this is no SQL: "),
+        DataFusionError::SchemaError(schema, _) => of_schema(schema),
+        DataFusionError::ResourcesExhausted(_) => {
+            format!("the statement needs more than the {} MiB of memory it may use; narrow it with WHERE, or LIMIT what it sorts and joins", MEMORY >> 20)
+        }
+        DataFusionError::External(error) => error.to_string(),
+        DataFusionError::ArrowError(error, _) => error.to_string(),
+        other => other.strip_backtrace(),
+    };
+    one_line(&text)
+}
+
+/// Without the lists of everything there is that some messages end with.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told = lines.take_while(|line| !line.starts_with("Candidate functions") && !line.starts_with("Valid fields"));
+    told.collect::<Vec<_>>().join(" ")
+}
+
+fn of_schema(error: &SchemaError) -> String {
+    let SchemaError::FieldNotFound { field, valid_fields } = error else { return error.to_string() };
+    let known = valid_fields.iter().map(|field| field.name.as_str());
+    format!("there is no column {:?}{}", field.name, offer(&field.name, known))
+}
+
+/// The nearest names, as the end of a sentence.
+fn offer<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let typed = typed.to_lowercase();
+    let mut ranked: Vec<(u64, &str)> = known
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let inside = lower.contains(&typed) || typed.contains(&lower);
+            let likeness = strsim::jaro_winkler(&typed, &lower) + if inside { 0.5 } else { 0.0 };
+            // Whole thousandths, so that the order does not hang on the last bit.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1500")]
+            let rank = (likeness * 1_000.0) as u64;
+            (rank >= 800).then_some((1_500 - rank, name))
+        })
+        .collect();
+    ranked.sort_unstable();
+    ranked.dedup();
+    let names: Vec<&str> = ranked.into_iter().take(OFFERED).map(|(_, name)| name).collect();
+    if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(", ")) }
+}
+
+/// The error of this program that DataFusion carried, or what it says itself.
+pub(super) fn ours(error: DataFusionError, tables: &[Table]) -> Error {
+    if let DataFusionError::External(inner) = error {
+        return match inner.downcast::<Error>() {
+            Ok(own) => *own,
+            Err(other) => DataFusionError::External(other).into(),
+        };
+    }
+    if let DataFusionError::Plan(text) = error.find_root()
+        && let Some(name) = missing_table(text)
+    {
+        return no_table(name, tables);
+    }
+    error.into()
+}
+
+/// The name in DataFusion's "table 'datafusion.public.NAME' not found".
+fn missing_table(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
+    Some(name.strip_prefix("datafusion.public.").unwrap_or(name))
+}
+
+/// Says that a table is not there, and what is.
+pub(super) fn no_table(name: &str, tables: &[Table]) -> Error {
+    let all: Vec<&str> = tables.iter().map(|table| table.name).collect();
+    let like_a_path = name.contains(['/', '.', '\\']);
+    let offered = if like_a_path {
+        "; statements read the case and no files, which --from takes".to_owned()
+    } else {
+        offer(name, all.iter().copied())
+    };
+    let offered = if offered.is_empty() { format!("; there are {}", all.join(", ")) } else { offered };
+    DataFusionError::Plan(format!("there is no table {name:?}{offered}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_near_are_offered() {
+        let known = ["pod", "pod_uid", "node", "message"];
+        assert_eq!(offer("pods", known.into_iter()), "; did you mean pod, pod_uid?");
+        assert_eq!(offer("mesage", known.into_iter()), "; did you mean message?");
+        assert_eq!(offer("zzz", known.into_iter()), "");
+    }
+
+    #[test]
+    fn lists_of_everything_are_left_out() {
+        assert_eq!(one_line("No function.\n  Did you mean x?\n\nCandidate functions:\n a\n b"), "No function. Did you mean x?");
+    }
+}

@@ -1,0 +1,177 @@
+//! The table `events`: read back from the evidence a batch at a time.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::expressions::Column as Position;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use whathappened_core::evidence::SpillError;
+
+use super::cell::{self, Column};
+use super::events::{COLUMNS, Seen, needs_body};
+use super::prune::Test;
+use super::rows::{BATCH, wrapped};
+use super::shared::Shared;
+use crate::error::Error;
+
+/// Facts of a batch whose original records are asked for, which are large.
+const WITH_RAW: usize = 1_024;
+
+/// All facts, in order of (time, id).
+#[derive(Debug)]
+pub(super) struct Events {
+    shared: Arc<Shared>,
+    schema: SchemaRef,
+}
+
+impl Events {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), schema: cell::schema(COLUMNS) }
+    }
+
+    fn plan(&self, projection: Option<&[usize]>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+        let all: Vec<usize> = (0..COLUMNS.len()).collect();
+        let chosen: Vec<usize> = projection.unwrap_or(&all).to_vec();
+        let columns: Vec<&'static Column<Seen>> = chosen.iter().filter_map(|index| COLUMNS.get(*index)).collect();
+        let schema = cell::schema(columns.iter().copied());
+        let symbols = &self.shared.case.world.evidence.symbols;
+        let tests = filters.iter().filter_map(|filter| Test::of(filter, symbols)).collect();
+        let ordering = columns.iter().position(|column| column.name == "time").and_then(|index| {
+            let options = SortOptions { descending: false, nulls_first: false };
+            LexOrdering::new([PhysicalSortExpr::new(Arc::new(Position::new("time", index)), options)])
+        });
+        let part = Part { shared: Arc::clone(&self.shared), schema: Arc::clone(&schema), columns, tests };
+        Ok(Arc::new(StreamingTableExec::try_new(schema, vec![Arc::new(part)], None, ordering, false, limit)?))
+    }
+}
+
+impl TableProvider for Events {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    // What `async_trait` would write: planning needs no waiting.
+    fn scan<'a, 'b, 'c, 'd, 'out>(
+        &'a self,
+        _session: &'b dyn Session,
+        projection: Option<&'c Vec<usize>>,
+        filters: &'d [Expr],
+        limit: Option<usize>,
+    ) -> Pin<Box<dyn Future<Output = Result<Arc<dyn ExecutionPlan>>> + Send + 'out>>
+    where
+        'a: 'out,
+        'b: 'out,
+        'c: 'out,
+        'd: 'out,
+        Self: 'out,
+    {
+        let plan = self.plan(projection.map(Vec::as_slice), filters, limit);
+        Box::pin(std::future::ready(plan))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let symbols = &self.shared.case.world.evidence.symbols;
+        let helps = |filter: &&Expr| match Test::of(filter, symbols) {
+            Some(_) => TableProviderFilterPushDown::Inexact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(helps).collect())
+    }
+}
+
+/// One scan: what it wants of which facts.
+struct Part {
+    shared: Arc<Shared>,
+    schema: SchemaRef,
+    columns: Vec<&'static Column<Seen>>,
+    tests: Vec<Test>,
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part").field("tests", &self.tests).finish_non_exhaustive()
+    }
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let scan = Self {
+            shared: Arc::clone(&self.shared),
+            schema: Arc::clone(&self.schema),
+            columns: self.columns.clone(),
+            tests: self.tests.clone(),
+        };
+        let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&self.schema), 2);
+        let out = stream.tx();
+        stream.spawn_blocking(move || {
+            let mut wanted = scan.wanted();
+            loop {
+                let chunk: Vec<u32> = wanted.by_ref().take(scan.batch_size()).collect();
+                if chunk.is_empty() {
+                    return Ok(());
+                }
+                let seen = scan.read(&chunk).map_err(|error| wrapped(Error::Spill(error)))?;
+                let batch = cell::batch(&scan.schema, scan.columns.iter().copied(), &seen)?;
+                // A closed channel is a reader that has enough.
+                if out.blocking_send(Ok(batch)).is_err() {
+                    return Ok(());
+                }
+            }
+        });
+        stream.build()
+    }
+}
+
+impl Part {
+    fn wants_raw(&self) -> bool {
+        self.columns.iter().any(|column| column.name == "raw")
+    }
+
+    fn batch_size(&self) -> usize {
+        if self.wants_raw() { WITH_RAW } else { BATCH }
+    }
+
+    /// Numbers of the facts that may pass, in order.
+    fn wanted(&self) -> impl Iterator<Item = u32> {
+        let rows = self.shared.case.world.evidence.rows();
+        let passes = |number: &u32| {
+            let row = rows.get(*number as usize);
+            row.is_some_and(|row| self.tests.iter().all(|test| test.may_pass(row)))
+        };
+        self.shared.order().iter().copied().filter(passes)
+    }
+
+    /// Reads in the order of storage, which unpacks each block once, and
+    /// answers in the order asked for.
+    fn read(&self, numbers: &[u32]) -> Result<Vec<Seen>, SpillError> {
+        let whole = self.columns.iter().any(|column| needs_body(column));
+        let with_raw = self.wants_raw();
+        let mut by_place: Vec<(usize, u32)> = numbers.iter().copied().enumerate().collect();
+        by_place.sort_unstable_by_key(|(_, number)| *number);
+        let mut seen = Vec::with_capacity(numbers.len());
+        for (position, number) in by_place {
+            let one = Seen::read(&self.shared.case.world, number, whole)?;
+            seen.push((position, if with_raw { one } else { one.without_raw() }));
+        }
+        seen.sort_unstable_by_key(|(position, _)| *position);
+        Ok(seen.into_iter().map(|(_, one)| one).collect())
+    }
+}

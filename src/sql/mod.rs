@@ -1,0 +1,33 @@
+//! A case as SQL tables, read-only and bounded.
+//!
+//! `cell` is what a column is; a file a table (`events`, `objects`, `tenures`,
+//! `coverage`, `runs`, `incidents`, `collateral`) and one for the table
+//! `functions`; `session` puts them together and runs statements under the
+//! `guard`; `prompt` asks a person for them.
+
+mod cell;
+mod collateral;
+mod coverage;
+#[cfg(test)]
+mod docs;
+mod error;
+mod events;
+mod events_table;
+mod functions;
+mod guard;
+mod incidents;
+mod machines;
+mod now;
+mod objects;
+pub mod prompt;
+mod prune;
+mod rows;
+mod runs;
+mod session;
+mod shared;
+mod tenures;
+#[cfg(test)]
+mod tests;
+
+pub use self::error::say;
+pub use self::session::{Session, Statement, Table};
