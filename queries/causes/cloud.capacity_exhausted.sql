@@ -8,7 +8,7 @@
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
-WHERE u.signal IN ('autoscaler.scale_up.stockout') AND u.via IN ('pod', 'cluster') AND u.state = 'never_scheduled' AND lag_s BETWEEN -86400 AND 900
+WHERE u.signal IN ('autoscaler.scale_up.stockout') AND u.via IN ('pod', 'cluster') AND u.state = 'never_scheduled' AND u.lag_s BETWEEN -86400 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties

@@ -1,6 +1,6 @@
 -- cause: code.divergence
 -- title: The training diverged
--- rank: 7
+-- rank: 10
 -- level: hypothesis
 -- needs: log.nan_loss
 -- summary: {pod} logged a loss that is not a number before it ended: {message}

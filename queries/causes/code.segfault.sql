@@ -10,6 +10,9 @@ FROM ties
 WHERE signal IN ('k8s.container.segfault', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties
-WHERE signal = 'k8s.container.aborted' AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
+-- The watchdog of a collective aborts its process too, which is no crash.
+SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM ties a
+LEFT JOIN ties w ON w.death = a.death AND w.via = 'pod' AND w.signal = 'nccl.timeout'
+WHERE a.signal = 'k8s.container.aborted' AND a.via = 'pod' AND a.same_container AND a.mode = 'exited'
+  AND a.lag_s BETWEEN -1 AND 1 AND w.fact IS NULL

@@ -12,6 +12,14 @@ FROM ties
 WHERE signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
   AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -2 AND 120
 UNION ALL
+-- The request and the change it made are one act: the request names who.
+SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties s
+JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
+  AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
+WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
+  AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.container.changed_killed' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')

@@ -6,11 +6,15 @@
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: Kueue took the quota of {workload} away and stopped its pods.
 -- advice: Kueue requeues the workload by itself; ask for a queue with guaranteed quota if it must not be interrupted.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
-WHERE signal IN ('kueue.preempted', 'kueue.evicted')
-  AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -30 AND 600
+--
+-- A workload that ran past its own time limit is evicted as well: code.deadline says so.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties e
+LEFT JOIN ties late ON late.death = e.death AND late.via = 'workload' AND late.signal = 'kueue.evicted.deadline'
+WHERE e.signal IN ('kueue.preempted', 'kueue.evicted')
+  AND e.via = 'workload' AND e.mode = 'killed' AND e.lag_s BETWEEN -30 AND 600 AND late.fact IS NULL
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
-WHERE signal = 'kueue.pod_terminated' AND via = 'pod' AND mode = 'killed'
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties p
+LEFT JOIN ties late ON late.death = p.death AND late.via = 'workload' AND late.signal = 'kueue.evicted.deadline'
+WHERE p.signal = 'kueue.pod_terminated' AND p.via = 'pod' AND p.mode = 'killed' AND late.fact IS NULL
