@@ -16,7 +16,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `stuck_starting` or `not_ready`.
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `stuck_starting`, `not_ready` or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -69,6 +69,8 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
         };
         if run.pods.is_empty() {
             found.extend(never_created(world, *number, run));
+        } else {
+            found.extend(failed_unseen(world, *number, run, ends));
         }
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
@@ -126,6 +128,38 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
     }
 }
 
+/// A workload that failed although no record tells how any of its last pods ended.
+fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let last = run.attempts.last()?;
+    let seen = last.pods.iter().any(|pod| {
+        ends.get(*pod as usize)
+            .is_some_and(|end| end.state.is_bad())
+    });
+    if seen || run_state(world, run, ends) != RunState::Failed {
+        return None;
+    }
+    let fact = world
+        .facts
+        .iter()
+        .find(|fact| fact.workload == root && FAILED.contains(&world.name(fact.signal)))?;
+    Some(Death {
+        run: number,
+        attempt: u32::try_from(run.attempts.len()).unwrap_or(1),
+        pod: NO,
+        state: "failed",
+        mode: Mode::None,
+        time: fact.time,
+        until: None,
+        since: None,
+        exit_code: None,
+        reason: Sym::NONE,
+        container: Sym::NONE,
+    })
+}
+
 /// A workload without a single pod: held back, or refused.
 fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
     let Root::Workload(root) = run.root else {
@@ -148,7 +182,9 @@ fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
     ];
     let own = |number: u32| HELD.iter().any(|signal| world.says(number, signal));
     let admission = || {
-        (0..).zip(&world.workloads).any(|(number, one)| one.owner == root && world.name(one.kind) == "Workload" && own(number))
+        (0..).zip(&world.workloads).any(|(number, one)| {
+            one.owner == root && world.name(one.kind) == "Workload" && own(number)
+        })
     };
     let completed = world.says(root, "k8s.workload.completed");
     if wants_none || completed || !(own(root) || admission()) {
@@ -174,6 +210,13 @@ fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
     })
 }
 
+/// What is said of a workload that failed.
+const FAILED: [&str; 3] = [
+    "k8s.workload.failed",
+    "k8s.workload.backoff_limit",
+    "k8s.workload.deadline",
+];
+
 /// How a run stands at the end of what was seen.
 #[must_use]
 pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
@@ -181,7 +224,7 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
         if world.says(root, "k8s.workload.completed") {
             return RunState::Completed;
         }
-        if world.says(root, "k8s.workload.failed") {
+        if FAILED.iter().any(|signal| world.says(root, signal)) {
             return RunState::Failed;
         }
         if world

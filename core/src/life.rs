@@ -105,7 +105,10 @@ const TOLD_AGAIN: i64 = 600 * SECOND;
 #[must_use]
 pub fn is_stale(world: &World, pod: &Pod) -> bool {
     let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
-    pod.body.is_none() && world.now.is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
+    pod.body.is_none()
+        && world
+            .now
+            .is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
 }
 
 /// The ends of all pods, by pod number.
@@ -264,9 +267,18 @@ fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Opt
             .verdict
             .as_ref()
             .is_some_and(|(_, reason)| !reason.is_empty());
-    let asked = [pod.deletion_requested, pod.killed]
-        .into_iter()
-        .flatten()
+    // A static pod lives on under one name: what came before its last start is past.
+    let last_start = pod.starts.last();
+    let killed = pod
+        .kills
+        .iter()
+        .filter(|kill| last_start.is_none_or(|start| kill.hi > start.lo))
+        .min_by_key(|kill| (kill.hi, kill.lo));
+    let asked = pod
+        .deletion_requested
+        .iter()
+        .chain(killed)
+        .copied()
         .min_by_key(|asked| (asked.hi, asked.lo));
     let completed =
         exit.as_ref().is_some_and(|exit| exit.exit_code == Some(0)) || phase == "Succeeded";

@@ -133,7 +133,11 @@ pub fn timeline(
 /// states, and a plain log line belongs to the log.
 fn is_noise(event: &Event) -> bool {
     match event.fact.as_str() {
-        "log.line" => event.signals.is_empty(),
+        // Progress is the density of a log, not its story.
+        "log.line" => event
+            .signals
+            .iter()
+            .all(|signal| signal.starts_with("log.progress")),
         "k8s.pod.phase" | "k8s.pod.bound" | "k8s.container.started" | "k8s.pod.deleted" => true,
         "k8s.pod.condition" => event.attribute("condition") == Some("Ready"),
         "k8s.event" => {

@@ -5,7 +5,7 @@
 -- needs: k8s.container.oom_killed
 -- overturned_by: prometheus: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
--- summary: {pod} was killed for using more memory than its limit.
+-- summary: {pod} {was} killed for using more memory than its limit.
 -- advice: Raise the memory limit or use less host memory (data loader workers, pinned buffers, checkpoint staging).
 --
 -- OOMKilled is the claim of one component, so it is supported at most.

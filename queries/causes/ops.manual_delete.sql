@@ -5,7 +5,7 @@
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- overturned_by: kubernetes_audit: who asked for it
--- summary: {pod} was deleted{by}.
+-- summary: {pod} {was} deleted{by}.
 -- advice: Ask whoever deleted it; nothing points to a fault.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties

@@ -4,7 +4,7 @@
 -- level: established
 -- needs: k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
 -- overturned_by: kubernetes_audit: who asked for it
--- summary: {pod} was evicted from {node}, which was being drained{by}.
+-- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties
@@ -31,5 +31,5 @@ WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('kil
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM ties
-WHERE signal LIKE 'k8s.node.cordoned%' AND via = 'node' AND mode IN ('killed', 'lost')
+WHERE signal = 'k8s.node.cordoned' AND detail IS NULL AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -5 AND 3900

@@ -7,8 +7,8 @@ use whathappened_core::death::RunState;
 use whathappened_core::resolve::{Matched, Name, resolve};
 use whathappened_core::timeline::{Entry, timeline};
 
-use super::incident::Teller;
 use super::run::run as tell_run;
+use super::teller::Teller;
 use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, TimelineRow};
 use crate::case::Case;
 use crate::error::Error;
@@ -99,10 +99,7 @@ pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Erro
         &case.coverage,
     )
     .await?;
-    let teller = Teller {
-        case,
-        verdict: &verdict,
-    };
+    let teller = Teller::new(case, &verdict);
     let mut incidents = Vec::new();
     for finding in verdict.findings.iter().filter(|finding| !finding.recovered) {
         incidents.push(teller.tell(finding, "main")?);
@@ -197,7 +194,7 @@ fn incidents(
     pods: &BTreeSet<u32>,
     question: &Question,
 ) -> Result<Vec<Incident>, Error> {
-    let teller = Teller { case, verdict };
+    let teller = Teller::new(case, verdict);
     let newest = matched.runs.first().copied();
     let touches = |finding: &&Finding| {
         pods.is_empty()

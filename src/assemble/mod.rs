@@ -2,9 +2,14 @@
 
 mod actor;
 mod answer;
+mod chain;
+mod culprit;
 mod incident;
+mod proof;
 mod record;
 mod run;
+mod summary;
+mod teller;
 mod victim;
 
 pub use answer::{Question, answer, everything};

@@ -3,13 +3,17 @@
 use whathappened_connectors::time::{Stamp, rfc3339};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
-use whathappened_core::world::World;
+use whathappened_core::world::{Fact, World};
 
 use super::record::told;
 use crate::answer::Victim;
 
 /// A death as the answer shows it.
-pub(super) fn victim(world: &World, death: &Death) -> Option<Victim> {
+pub(super) fn victim<'a>(
+    world: &World,
+    death: &Death,
+    facts: impl Iterator<Item = &'a Fact>,
+) -> Option<Victim> {
     let pod = world.pods.get(death.pod as usize)?;
     let symbols = &world.evidence.symbols;
     let time = told(death.time);
@@ -22,12 +26,35 @@ pub(super) fn victim(world: &World, death: &Death) -> Option<Victim> {
         time_hi: time.map(|time| rfc3339(time.hi)),
         exit_code: death.exit_code,
         reason: symbols.some(death.reason).map(str::to_owned),
-        how: how(death, symbols.name(death.reason)),
+        how: how(world, death, facts),
     })
 }
 
+/// Who took a pod away, the plainest word first.
+const TAKEN: [(&str, &str); 9] = [
+    ("k8s.pod.preempted", "was preempted"),
+    ("k8s.pod.evicted.pressure", "was evicted by the kubelet"),
+    (
+        "k8s.pod.evicted.storage_limit",
+        "was evicted by the kubelet",
+    ),
+    (
+        "k8s.pod.evicted.taint",
+        "was evicted for a taint of its node",
+    ),
+    ("k8s.pod.evicted", "was evicted"),
+    (
+        "k8s.pod.node_shutdown",
+        "was ended by the shutdown of its node",
+    ),
+    ("k8s.pod.deadline", "ran past its deadline"),
+    ("k8s.pod.deletion_requested", "was deleted"),
+    ("k8s.container.killing", "was stopped from outside"),
+];
+
 /// How a pod ended, in words.
-fn how(death: &Death, reason: &str) -> String {
+fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) -> String {
+    let reason = world.name(death.reason);
     let code = death.exit_code.map(|code| format!("exit code {code}"));
     let claim = Some(reason)
         .filter(|reason| !reason.is_empty())
@@ -39,7 +66,18 @@ fn how(death: &Death, reason: &str) -> String {
         exit.join(" ")
     };
     match (death.state, death.mode) {
-        ("died", Mode::Killed) => "was ended from outside".to_owned(),
+        ("died", Mode::Killed) => {
+            let place = |fact: &Fact| {
+                let signal = world.name(fact.signal);
+                TAKEN.iter().position(|(stem, _)| signal.starts_with(stem))
+            };
+            let word = facts
+                .filter_map(place)
+                .min()
+                .and_then(|place| TAKEN.get(place));
+            word.map_or("was ended from outside", |(_, word)| word)
+                .to_owned()
+        }
         ("died", Mode::Lost) => "was lost with its node".to_owned(),
         ("died" | "restarted", _) => format!("ended with {exit}"),
         ("crash_loop", _) => format!("keeps ending with {exit}"),

@@ -151,7 +151,8 @@ fn facts_of(
 
 /// The other pod that a record names, by uid or by name.
 fn other_pod(event: &Event, symbols: &mut Symbols, pods: &mut Pods) -> u32 {
-    if let Some(uid) = event.attribute("other_uid")
+    let uid = event.attribute("preemptor_uid").or_else(|| event.attribute("other_uid"));
+    if let Some(uid) = uid
         && let Some(found) = symbols.find(uid).and_then(|uid| pods.find_uid(uid))
     {
         return found;
@@ -211,6 +212,8 @@ fn put_in_order(world: &mut World) {
         pod.exits.dedup();
         pod.starts.sort_unstable();
         pod.starts.dedup();
+        pod.kills.sort_unstable();
+        pod.kills.dedup();
     }
     let pod_key = |pod: &Pod| {
         (

@@ -295,7 +295,7 @@ fn condition(pod: &mut Pod, event: &Event) {
             let told = (event.time, holds);
             pod.ready = pod.ready.max(Some(told));
         }
-        Some("DisruptionTarget") if holds => pod.killed = earlier(pod.killed, event.time),
+        Some("DisruptionTarget") if holds => pod.kills.push(event.time),
         Some("PodScheduled") if !holds => pod.unplaced = earlier(pod.unplaced, event.time),
         _ => {}
     }
@@ -310,13 +310,13 @@ fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
             if message.starts_with("Stopping container")
                 || message.contains("Need to kill Pod") =>
         {
-            pod.killed = earlier(pod.killed, event.time);
+            pod.kills.push(event.time);
         }
         "TaintManagerEviction" if !message.starts_with("Cancelling") => {
-            pod.killed = earlier(pod.killed, event.time)
+            pod.kills.push(event.time)
         }
         "Preempted" | "Evicted" | "NodeControllerEviction" => {
-            pod.killed = earlier(pod.killed, event.time)
+            pod.kills.push(event.time)
         }
         "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
         "Failed"

@@ -72,8 +72,8 @@ pub struct Pod {
     pub unplaced: Option<Stamp>,
     /// The kubelet reports trouble starting it (first time).
     pub stuck: Option<Stamp>,
-    /// Somebody else than its process ended it: when that was first told.
-    pub killed: Option<Stamp>,
+    /// When somebody else than its process ended it, as Events and conditions tell.
+    pub kills: Vec<Stamp>,
 }
 
 impl Pod {
@@ -102,7 +102,7 @@ impl Pod {
             ready: None,
             unplaced: None,
             stuck: None,
-            killed: None,
+            kills: Vec::new(),
         }
     }
 

@@ -1,0 +1,104 @@
+//! What happened, in a sentence.
+
+use whathappened_connectors::event::Event;
+use whathappened_core::words::say;
+use whathappened_core::world::{Fact, NO};
+
+use super::teller::Teller;
+use crate::answer::Actor;
+use crate::explain::gang::Finding;
+
+impl Teller<'_> {
+    /// The sentence of a rule with its places filled.
+    pub(super) fn fill(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+        unseen: bool,
+    ) -> String {
+        let world = self.world();
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let pod = first.and_then(|first| world.pods.get(first.pod as usize));
+        let run = self.case.runs.get(finding.run);
+        let workload = run.map_or("", |run| run.names(world).3);
+        let name = match (pod, finding.victims.len()) {
+            (Some(pod), 1) => world.name(pod.name).to_owned(),
+            (Some(pod), many) => format!("{} and {} more", world.name(pod.name), many - 1),
+            (None, _) => workload.to_owned(),
+        };
+        let node = event.entities.node.clone().or_else(|| {
+            pod.map(|pod| world.name(pod.node).to_owned())
+                .filter(|node| !node.is_empty())
+        });
+        // Of several records of one act, one may name for whom it was done.
+        let twin = || {
+            let facts = self.facts_of(first?.pod);
+            facts
+                .filter(|fact| Some(fact.signal) == root.map(|root| root.signal))
+                .find(|fact| fact.other != NO)
+        };
+        let named = root.filter(|root| root.other != NO).or_else(twin);
+        let other = named.and_then(|fact| world.pods.get(fact.other as usize));
+        let other_name = other.map(|other| {
+            let run = world
+                .workloads
+                .get(other.root as usize)
+                .map(|one| world.name(one.name));
+            match run {
+                Some(run) => format!("{} of {run}", world.name(other.name)),
+                None => world.name(other.name).to_owned(),
+            }
+        });
+        let by = match who {
+            Some(who) if who.is_owner => format!(" by {}, its own owner", who.name),
+            Some(who) => format!(" by {}", who.name),
+            None if unseen => " by an unseen actor".to_owned(),
+            None => String::new(),
+        };
+        let code = first
+            .and_then(|first| first.exit_code)
+            .map(|code| code.to_string());
+        template
+            .replace("{pod}", &name)
+            .replace(
+                "{was}",
+                if finding.victims.len() > 1 {
+                    "were"
+                } else {
+                    "was"
+                },
+            )
+            .replace("{node}", node.as_deref().unwrap_or("its node"))
+            .replace(
+                "{other}",
+                other_name
+                    .as_deref()
+                    .or(event.attribute("preemptor"))
+                    .unwrap_or("another pod"),
+            )
+            .replace("{workload}", workload)
+            .replace("{by}", &by)
+            .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
+            .replace("{message}", &say(event))
+    }
+
+    /// What is known of a death that nothing explains.
+    pub(super) fn unexplained(&self, finding: &Finding) -> String {
+        let victims = self.victims(&finding.victims);
+        let Some(first) = victims.first() else {
+            let workload = self
+                .case
+                .runs
+                .get(finding.run)
+                .map_or("it", |run| run.names(self.world()).3);
+            return format!("{workload} never got a pod, and nothing in the input says why.");
+        };
+        format!(
+            "{} {}; nothing in the input says why.",
+            first.pod, first.how
+        )
+    }
+}
