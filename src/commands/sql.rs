@@ -61,7 +61,10 @@ fn statements(args: &Args) -> Result<Option<String>, Error> {
         None if stdin.is_terminal() => Ok(None),
         Some("-") | None => {
             let mut text = String::new();
-            let failed = |error| Error::Io { path: "standard input".to_owned(), error };
+            let failed = |error| Error::Io {
+                path: "standard input".to_owned(),
+                error,
+            };
             stdin.lock().read_to_string(&mut text).map_err(failed)?;
             Ok(Some(text))
         }
@@ -84,7 +87,9 @@ impl Runner {
         }
         let statements = Session::parse(text)?;
         if statements.len() > 1 && matches!(self.format, Format::Parquet) {
-            return Err(Error::Usage("a parquet file holds the rows of one statement".to_owned()));
+            return Err(Error::Usage(
+                "a parquet file holds the rows of one statement".to_owned(),
+            ));
         }
         for statement in statements {
             self.statement(statement).await?;
@@ -118,31 +123,53 @@ impl Runner {
             }
             Command::Tables => self.show(&self.session.table_rows()?),
             Command::Columns(name) => self.show(&self.session.column_rows(name)?),
-            Command::Unknown(word) => Err(Error::Usage(format!("{word} is no command; help lists them"))),
+            Command::Unknown(word) => Err(Error::Usage(format!(
+                "{word} is no command; help lists them"
+            ))),
         }
     }
 
     fn show(&self, batch: &RecordBatch) -> Result<(), Error> {
         let out = &mut std::io::stdout().lock();
-        render::rows(&batch.schema(), std::slice::from_ref(batch), self.format, &self.style, out)?;
+        render::rows(
+            &batch.schema(),
+            std::slice::from_ref(batch),
+            self.format,
+            &self.style,
+            out,
+        )?;
         Ok(())
     }
 
     /// Asks until the person goes; a statement that fails ends nothing.
     async fn prompt(&self) -> Result<(), Error> {
-        let failed = |error| Error::Io { path: "the terminal".to_owned(), error };
-        let mut prompt = Prompt::new(&self.session, prompt::data_folder().as_deref()).map_err(failed)?;
+        let failed = |error| Error::Io {
+            path: "the terminal".to_owned(),
+            error,
+        };
+        let mut prompt =
+            Prompt::new(&self.session, prompt::data_folder().as_deref()).map_err(failed)?;
         if !self.quiet {
-            eprintln!("Statements end with a semicolon; \\d lists the tables, help says more, \\q quits.");
+            eprintln!(
+                "Statements end with a semicolon; \\d lists the tables, help says more, \\q quits."
+            );
         }
         while let Typed::Text(text) = prompt.ask().map_err(failed)? {
             if Command::parse(&text) == Some(Command::Quit) {
                 break;
             }
             if let Err(error) = self.text(&text).await {
-                anstream::eprintln!("{}error:{} {error}", anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
+                anstream::eprintln!(
+                    "{}error:{} {error}",
+                    anstyle::AnsiColor::Red.on_default().bold(),
+                    anstyle::Reset
+                );
                 for hint in error.hints() {
-                    anstream::eprintln!("{}hint:{} {hint}", anstyle::AnsiColor::Cyan.on_default().bold(), anstyle::Reset);
+                    anstream::eprintln!(
+                        "{}hint:{} {hint}",
+                        anstyle::AnsiColor::Cyan.on_default().bold(),
+                        anstyle::Reset
+                    );
                 }
             }
         }

@@ -39,15 +39,51 @@ pub(super) fn rows() -> Fill<Followed> {
 
 /// All columns, in order.
 pub(super) const COLUMNS: &[Column<Followed>] = &[
-    Column::new("experiment", Text(|row| Some(&row.experiment)), "experiment of the incident"),
-    Column::new("run_id", Text(|row| row.run_id.as_deref()), "run of the incident"),
-    Column::new("cause", Text(|row| Some(&row.cause)), "cause of the incident"),
+    Column::new(
+        "experiment",
+        Text(|row| Some(&row.experiment)),
+        "experiment of the incident",
+    ),
+    Column::new(
+        "run_id",
+        Text(|row| row.run_id.as_deref()),
+        "run of the incident",
+    ),
+    Column::new(
+        "cause",
+        Text(|row| Some(&row.cause)),
+        "cause of the incident",
+    ),
     Column::new("pod", Text(|row| Some(&row.pod.pod)), "the pod"),
-    Column::new("namespace", Text(|row| row.pod.namespace.as_deref()), "its namespace"),
-    Column::new("node", Text(|row| row.pod.node.as_deref()), "the node it was on"),
+    Column::new(
+        "namespace",
+        Text(|row| row.pod.namespace.as_deref()),
+        "its namespace",
+    ),
+    Column::new(
+        "node",
+        Text(|row| row.pod.node.as_deref()),
+        "the node it was on",
+    ),
     Column::new("rank", Int(|row| row.pod.rank), "its rank in the gang"),
-    Column::new("time", Time(|row| instant(row.pod.time.as_deref())), "when it died"),
-    Column::new("exit_code", Int(|row| row.pod.exit_code), "exit code of its main container"),
-    Column::new("reason", Text(|row| row.pod.reason.as_deref()), "what its status claims"),
-    Column::new("how", Text(|row| Some(&row.pod.how)), "how it ended, in words"),
+    Column::new(
+        "time",
+        Time(|row| instant(row.pod.time.as_deref())),
+        "when it died",
+    ),
+    Column::new(
+        "exit_code",
+        Int(|row| row.pod.exit_code),
+        "exit code of its main container",
+    ),
+    Column::new(
+        "reason",
+        Text(|row| row.pod.reason.as_deref()),
+        "what its status claims",
+    ),
+    Column::new(
+        "how",
+        Text(|row| Some(&row.pod.how)),
+        "how it ended, in words",
+    ),
 ];

@@ -13,18 +13,66 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Coverage> + '_> {
 
 /// All columns, in order.
 pub(super) const COLUMNS: &[Column<Coverage>] = &[
-    Column::new("source", Text(|row| Some(&row.source)), "configured name of the source; the connector's name for recorded input"),
-    Column::new("resource", Text(|row| Some(&row.resource)), "what it was asked for: pods, events, audit, logs, …"),
-    Column::new("cluster", Text(|row| row.cluster.as_deref()), "the cluster, where known"),
-    Column::new("namespace", Text(|row| row.namespace.as_deref()), "the namespace, where the row is of one"),
-    Column::new("mode", Text(|row| Some(row.mode.as_str())), "interval: everything between two times; snapshot: the state at one time"),
-    Column::new("asked_from", Time(|row| row.asked_from), "start of what was asked for"),
-    Column::new("asked_to", Time(|row| row.asked_to), "end of what was asked for"),
-    Column::new("got_from", Time(|row| row.got_from), "start of what was obtained"),
+    Column::new(
+        "source",
+        Text(|row| Some(&row.source)),
+        "configured name of the source; the connector's name for recorded input",
+    ),
+    Column::new(
+        "resource",
+        Text(|row| Some(&row.resource)),
+        "what it was asked for: pods, events, audit, logs, …",
+    ),
+    Column::new(
+        "cluster",
+        Text(|row| row.cluster.as_deref()),
+        "the cluster, where known",
+    ),
+    Column::new(
+        "namespace",
+        Text(|row| row.namespace.as_deref()),
+        "the namespace, where the row is of one",
+    ),
+    Column::new(
+        "mode",
+        Text(|row| Some(row.mode.as_str())),
+        "interval: everything between two times; snapshot: the state at one time",
+    ),
+    Column::new(
+        "asked_from",
+        Time(|row| row.asked_from),
+        "start of what was asked for",
+    ),
+    Column::new(
+        "asked_to",
+        Time(|row| row.asked_to),
+        "end of what was asked for",
+    ),
+    Column::new(
+        "got_from",
+        Time(|row| row.got_from),
+        "start of what was obtained",
+    ),
     Column::new("got_to", Time(|row| row.got_to), "end of what was obtained"),
-    Column::new("retention_s", Long(|row| row.retention_s), "how long the source keeps its data, in seconds"),
-    Column::new("status", Text(|row| Some(row.status.as_str())), "complete, truncated, sampled, denied, failed, expired or not_configured"),
+    Column::new(
+        "retention_s",
+        Long(|row| row.retention_s),
+        "how long the source keeps its data, in seconds",
+    ),
+    Column::new(
+        "status",
+        Text(|row| Some(row.status.as_str())),
+        "complete, truncated, sampled, denied, failed, expired or not_configured",
+    ),
     Column::new("rows", Long(|row| long(row.rows)), "records obtained"),
-    Column::new("detail", Text(|row| row.detail.as_deref()), "what fell short and why"),
-    Column::new("would_have_shown", Text(|row| row.would_have_shown.as_deref()), "what a missing source would have told"),
+    Column::new(
+        "detail",
+        Text(|row| row.detail.as_deref()),
+        "what fell short and why",
+    ),
+    Column::new(
+        "would_have_shown",
+        Text(|row| row.would_have_shown.as_deref()),
+        "what a missing source would have told",
+    ),
 ];

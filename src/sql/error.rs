@@ -3,7 +3,8 @@
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 
-use super::session::{MEMORY, Table};
+use super::catalog::Table;
+use super::session::MEMORY;
 use crate::error::Error;
 
 /// Names offered for one that is not there.
@@ -17,10 +18,15 @@ pub fn say(error: &DataFusionError) -> String {
         | DataFusionError::Execution(text)
         | DataFusionError::NotImplemented(text)
         | DataFusionError::Configuration(text) => text.clone(),
-        DataFusionError::SQL(parser, _) => parser.to_string().replace("sql parser error: ", "this is no SQL: "),
+        DataFusionError::SQL(parser, _) => parser
+            .to_string()
+            .replace("sql parser error: ", "this is no SQL: "),
         DataFusionError::SchemaError(schema, _) => of_schema(schema),
         DataFusionError::ResourcesExhausted(_) => {
-            format!("the statement needs more than the {} MiB of memory it may use; narrow it with WHERE, or LIMIT what it sorts and joins", MEMORY >> 20)
+            format!(
+                "the statement needs more than the {} MiB of memory it may use; narrow it with WHERE, or LIMIT what it sorts and joins",
+                MEMORY >> 20
+            )
         }
         DataFusionError::External(error) => error.to_string(),
         DataFusionError::ArrowError(error, _) => error.to_string(),
@@ -32,14 +38,26 @@ pub fn say(error: &DataFusionError) -> String {
 /// Without the lists of everything there is that some messages end with.
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told = lines.take_while(|line| !line.starts_with("Candidate functions") && !line.starts_with("Valid fields"));
+    let told = lines.take_while(|line| {
+        !line.starts_with("Candidate functions") && !line.starts_with("Valid fields")
+    });
     told.collect::<Vec<_>>().join(" ")
 }
 
 fn of_schema(error: &SchemaError) -> String {
-    let SchemaError::FieldNotFound { field, valid_fields } = error else { return error.to_string() };
+    let SchemaError::FieldNotFound {
+        field,
+        valid_fields,
+    } = error
+    else {
+        return error.to_string();
+    };
     let known = valid_fields.iter().map(|field| field.name.as_str());
-    format!("there is no column {:?}{}", field.name, offer(&field.name, known))
+    format!(
+        "there is no column {:?}{}",
+        field.name,
+        offer(&field.name, known)
+    )
 }
 
 /// The nearest names, as the end of a sentence.
@@ -51,15 +69,27 @@ fn offer<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
             let inside = lower.contains(&typed) || typed.contains(&lower);
             let likeness = strsim::jaro_winkler(&typed, &lower) + if inside { 0.5 } else { 0.0 };
             // Whole thousandths, so that the order does not hang on the last bit.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1500")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and 1500"
+            )]
             let rank = (likeness * 1_000.0) as u64;
             (rank >= 800).then_some((1_500 - rank, name))
         })
         .collect();
     ranked.sort_unstable();
     ranked.dedup();
-    let names: Vec<&str> = ranked.into_iter().take(OFFERED).map(|(_, name)| name).collect();
-    if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(", ")) }
+    let names: Vec<&str> = ranked
+        .into_iter()
+        .take(OFFERED)
+        .map(|(_, name)| name)
+        .collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", names.join(", "))
+    }
 }
 
 /// The error of this program that DataFusion carried, or what it says itself.
@@ -93,7 +123,11 @@ pub(super) fn no_table(name: &str, tables: &[Table]) -> Error {
     } else {
         offer(name, all.iter().copied())
     };
-    let offered = if offered.is_empty() { format!("; there are {}", all.join(", ")) } else { offered };
+    let offered = if offered.is_empty() {
+        format!("; there are {}", all.join(", "))
+    } else {
+        offered
+    };
     DataFusionError::Plan(format!("there is no table {name:?}{offered}")).into()
 }
 
@@ -104,13 +138,22 @@ mod tests {
     #[test]
     fn names_that_are_near_are_offered() {
         let known = ["pod", "pod_uid", "node", "message"];
-        assert_eq!(offer("pods", known.into_iter()), "; did you mean pod, pod_uid?");
-        assert_eq!(offer("mesage", known.into_iter()), "; did you mean message?");
+        assert_eq!(
+            offer("pods", known.into_iter()),
+            "; did you mean pod, pod_uid?"
+        );
+        assert_eq!(
+            offer("mesage", known.into_iter()),
+            "; did you mean message?"
+        );
         assert_eq!(offer("zzz", known.into_iter()), "");
     }
 
     #[test]
     fn lists_of_everything_are_left_out() {
-        assert_eq!(one_line("No function.\n  Did you mean x?\n\nCandidate functions:\n a\n b"), "No function. Did you mean x?");
+        assert_eq!(
+            one_line("No function.\n  Did you mean x?\n\nCandidate functions:\n a\n b"),
+            "No function. Did you mean x?"
+        );
     }
 }

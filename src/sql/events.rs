@@ -16,8 +16,18 @@ pub(super) struct Seen {
 /// Columns that the rows kept in memory can fill, so that a statement which
 /// uses no others reads no fact back.
 const IN_MEMORY: [&str; 12] = [
-    "id", "fact", "seen_by", "time", "time_lo", "time_hi", "end_time", "namespace", "workload",
-    "pod", "pod_uid", "node",
+    "id",
+    "fact",
+    "seen_by",
+    "time",
+    "time_lo",
+    "time_hi",
+    "end_time",
+    "namespace",
+    "workload",
+    "pod",
+    "pod_uid",
+    "node",
 ];
 
 /// Whether a column needs the whole fact.
@@ -29,8 +39,15 @@ impl Seen {
     /// A fact, whole or as far as its row knows it.
     pub(super) fn read(world: &World, number: u32, whole: bool) -> Result<Self, SpillError> {
         let evidence = &world.evidence;
-        let row = evidence.rows().get(number as usize).ok_or(SpillError::Lost)?;
-        let event = if whole { evidence.event(number)? } else { of_row(world, row) };
+        let row = evidence
+            .rows()
+            .get(number as usize)
+            .ok_or(SpillError::Lost)?;
+        let event = if whole {
+            evidence.event(number)?
+        } else {
+            of_row(world, row)
+        };
         let seen_by = row.seen_by().map(|kind| kind.as_str().to_owned()).collect();
         Ok(Self { event, seen_by })
     }
@@ -44,7 +61,12 @@ impl Seen {
 
 fn of_row(world: &World, row: &Row) -> Event {
     let name = |sym| world.evidence.symbols.some(sym).map(str::to_owned);
-    let mut event = Event::new(row.id, world.name(row.fact), row.time, SourceKind::Kubernetes);
+    let mut event = Event::new(
+        row.id,
+        world.name(row.fact),
+        row.time,
+        SourceKind::Kubernetes,
+    );
     event.end = row.end;
     event.origin = Origin::default();
     event.entities.namespace = name(row.namespace);
@@ -57,42 +79,194 @@ fn of_row(world: &World, row: &Row) -> Event {
 
 /// All columns, in order.
 pub(super) const COLUMNS: &[Column<Seen>] = &[
-    Column::new("id", Made(|row| Some(row.event.id.to_string())), "identity of the fact, from its content: the same fact from another source or file has the same id"),
-    Column::new("fact", Text(|row| Some(&row.event.fact)), "kind of fact: k8s.event, k8s.container.terminated, k8s.audit.delete, log.line, …"),
-    Column::new("seen_by", Texts(|row| row.seen_by.clone()), "every connector that witnessed it"),
-    Column::new("time", Time(|row| told(row.event.time).map(|time| time.lo)), "when it happened, never when it was polled; the earliest instant where the source is inexact"),
-    Column::new("time_lo", Time(|row| told(row.event.time).map(|time| time.lo)), "earliest instant it can have been"),
-    Column::new("time_hi", Time(|row| told(row.event.time).map(|time| time.hi)), "first instant it can no longer have been; a source of whole seconds means one second after time_lo"),
-    Column::new("end_time", Time(|row| row.event.end.and_then(told).map(|end| end.lo)), "when it ended or was last seen, where it lasts or repeats"),
-    Column::new("time_kind", Text(|row| Some(row.event.time_kind.as_str())), "which clock said so: occurred, first_seen, last_seen, received or ingested"),
-    Column::new("observed_time", Time(|row| row.event.observed), "when it was fetched; NULL for recorded input"),
-    Column::new("source", Text(|row| Some(row.event.source_kind.as_str())), "configured name of the source; the connector's name for recorded input"),
-    Column::new("source_kind", Text(|row| Some(row.event.source_kind.as_str())), "connector whose copy is kept: kubernetes, kubernetes_audit, loki or container_log"),
-    Column::new("signals", Texts(|row| row.event.signals.clone()), "what it means, in the tool's vocabulary (queries/signals); empty where no rule speaks of it"),
-    Column::new("severity", Text(|row| row.event.severity.as_deref()), "the source's own word: Normal, Warning, ERROR, …"),
-    Column::new("reason", Text(|row| row.event.reason.as_deref()), "the source's own reason: OOMKilled, Preempted, … — a claim, not yet a cause"),
-    Column::new("message", Text(|row| row.event.message.as_deref()), "the source's own text"),
-    Column::new("actor", Text(|row| row.event.actor.as_deref()), "who did it: a user, a controller, a component"),
-    Column::new("count", Long(|row| row.event.count.and_then(long)), "how often it was seen, where the source counts"),
-    Column::new("count_is_lower_bound", Flag(|row| Some(row.event.count_is_lower_bound)), "the source drops some, so there were at least this many"),
-    Column::new("object_kind", Text(|row| row.event.object_kind.as_deref()), "kind of the object that the record is about: Pod, Node, Job, …"),
-    Column::new("object_uid", Text(|row| row.event.object_uid.as_deref()), "uid of that object"),
-    Column::new("cluster", Text(|row| row.event.entities.cluster.as_deref()), "cluster it speaks of"),
-    Column::new("namespace", Text(|row| row.event.entities.namespace.as_deref()), "namespace it speaks of"),
-    Column::new("workload_kind", Text(|row| row.event.entities.workload_kind.as_deref()), "kind of the workload it speaks of"),
-    Column::new("workload", Text(|row| row.event.entities.workload.as_deref()), "name of the workload it speaks of"),
-    Column::new("pod", Text(|row| row.event.entities.pod.as_deref()), "name of the pod it speaks of"),
-    Column::new("pod_uid", Text(|row| row.event.entities.pod_uid.as_deref()), "uid of that pod, which no other pod of its name has"),
-    Column::new("container", Text(|row| row.event.entities.container.as_deref()), "container it speaks of"),
-    Column::new("node", Text(|row| row.event.entities.node.as_deref()), "node it speaks of or was seen on"),
-    Column::new("instance", Text(|row| row.event.entities.instance.as_deref()), "virtual machine it speaks of"),
-    Column::new("host", Text(|row| row.event.entities.host.as_deref()), "physical host it speaks of"),
-    Column::new("zone", Text(|row| row.event.entities.zone.as_deref()), "zone it speaks of"),
-    Column::new("experiment", Text(|row| row.event.entities.experiment.as_deref()), "experiment that the record itself names; tenures know the rest"),
-    Column::new("exit_code", Int(|row| row.event.exit_code), "exit code of a process"),
-    Column::new("rank", Int(|row| row.event.rank), "rank of the worker in its gang"),
-    Column::new("gpu", Int(|row| row.event.gpu), "index of the GPU on its host"),
-    Column::new("attributes", Made(|row| serde_json::to_string(&row.event.attributes).ok()), "the rest, as a JSON object"),
-    Column::new("raw", Text(|row| Some(&row.event.raw)), "the original record, or the part of it that says this, as JSON or text; redacted"),
-    Column::new("origin", Made(|row| Some(row.event.origin.to_string())), "file and line it was read from"),
+    Column::new(
+        "id",
+        Made(|row| Some(row.event.id.to_string())),
+        "identity of the fact, from its content: the same fact from another source or file has the same id",
+    ),
+    Column::new(
+        "fact",
+        Text(|row| Some(&row.event.fact)),
+        "kind of fact: k8s.event, k8s.container.terminated, k8s.audit.delete, log.line, …",
+    ),
+    Column::new(
+        "seen_by",
+        Texts(|row| row.seen_by.clone()),
+        "every connector that witnessed it",
+    ),
+    Column::new(
+        "time",
+        Time(|row| told(row.event.time).map(|time| time.lo)),
+        "when it happened, never when it was polled; the earliest instant where the source is inexact",
+    ),
+    Column::new(
+        "time_lo",
+        Time(|row| told(row.event.time).map(|time| time.lo)),
+        "earliest instant it can have been",
+    ),
+    Column::new(
+        "time_hi",
+        Time(|row| told(row.event.time).map(|time| time.hi)),
+        "first instant it can no longer have been; a source of whole seconds means one second after time_lo",
+    ),
+    Column::new(
+        "end_time",
+        Time(|row| row.event.end.and_then(told).map(|end| end.lo)),
+        "when it ended or was last seen, where it lasts or repeats",
+    ),
+    Column::new(
+        "time_kind",
+        Text(|row| Some(row.event.time_kind.as_str())),
+        "which clock said so: occurred, first_seen, last_seen, received or ingested",
+    ),
+    Column::new(
+        "observed_time",
+        Time(|row| row.event.observed),
+        "when it was fetched; NULL for recorded input",
+    ),
+    Column::new(
+        "source",
+        Text(|row| Some(row.event.source_kind.as_str())),
+        "configured name of the source; the connector's name for recorded input",
+    ),
+    Column::new(
+        "source_kind",
+        Text(|row| Some(row.event.source_kind.as_str())),
+        "connector whose copy is kept: kubernetes, kubernetes_audit, loki or container_log",
+    ),
+    Column::new(
+        "signals",
+        Texts(|row| row.event.signals.clone()),
+        "what it means, in the tool's vocabulary (queries/signals); empty where no rule speaks of it",
+    ),
+    Column::new(
+        "severity",
+        Text(|row| row.event.severity.as_deref()),
+        "the source's own word: Normal, Warning, ERROR, …",
+    ),
+    Column::new(
+        "reason",
+        Text(|row| row.event.reason.as_deref()),
+        "the source's own reason: OOMKilled, Preempted, … — a claim, not yet a cause",
+    ),
+    Column::new(
+        "message",
+        Text(|row| row.event.message.as_deref()),
+        "the source's own text",
+    ),
+    Column::new(
+        "actor",
+        Text(|row| row.event.actor.as_deref()),
+        "who did it: a user, a controller, a component",
+    ),
+    Column::new(
+        "count",
+        Long(|row| row.event.count.and_then(long)),
+        "how often it was seen, where the source counts",
+    ),
+    Column::new(
+        "count_is_lower_bound",
+        Flag(|row| Some(row.event.count_is_lower_bound)),
+        "the source drops some, so there were at least this many",
+    ),
+    Column::new(
+        "object_kind",
+        Text(|row| row.event.object_kind.as_deref()),
+        "kind of the object that the record is about: Pod, Node, Job, …",
+    ),
+    Column::new(
+        "object_uid",
+        Text(|row| row.event.object_uid.as_deref()),
+        "uid of that object",
+    ),
+    Column::new(
+        "cluster",
+        Text(|row| row.event.entities.cluster.as_deref()),
+        "cluster it speaks of",
+    ),
+    Column::new(
+        "namespace",
+        Text(|row| row.event.entities.namespace.as_deref()),
+        "namespace it speaks of",
+    ),
+    Column::new(
+        "workload_kind",
+        Text(|row| row.event.entities.workload_kind.as_deref()),
+        "kind of the workload it speaks of",
+    ),
+    Column::new(
+        "workload",
+        Text(|row| row.event.entities.workload.as_deref()),
+        "name of the workload it speaks of",
+    ),
+    Column::new(
+        "pod",
+        Text(|row| row.event.entities.pod.as_deref()),
+        "name of the pod it speaks of",
+    ),
+    Column::new(
+        "pod_uid",
+        Text(|row| row.event.entities.pod_uid.as_deref()),
+        "uid of that pod, which no other pod of its name has",
+    ),
+    Column::new(
+        "container",
+        Text(|row| row.event.entities.container.as_deref()),
+        "container it speaks of",
+    ),
+    Column::new(
+        "node",
+        Text(|row| row.event.entities.node.as_deref()),
+        "node it speaks of or was seen on",
+    ),
+    Column::new(
+        "instance",
+        Text(|row| row.event.entities.instance.as_deref()),
+        "virtual machine it speaks of",
+    ),
+    Column::new(
+        "host",
+        Text(|row| row.event.entities.host.as_deref()),
+        "physical host it speaks of",
+    ),
+    Column::new(
+        "zone",
+        Text(|row| row.event.entities.zone.as_deref()),
+        "zone it speaks of",
+    ),
+    Column::new(
+        "experiment",
+        Text(|row| row.event.entities.experiment.as_deref()),
+        "experiment that the record itself names; tenures know the rest",
+    ),
+    Column::new(
+        "exit_code",
+        Int(|row| row.event.exit_code),
+        "exit code of a process",
+    ),
+    Column::new(
+        "rank",
+        Int(|row| row.event.rank),
+        "rank of the worker in its gang",
+    ),
+    Column::new(
+        "gpu",
+        Int(|row| row.event.gpu),
+        "index of the GPU on its host",
+    ),
+    Column::new(
+        "attributes",
+        Made(|row| serde_json::to_string(&row.event.attributes).ok()),
+        "the rest, as a JSON object",
+    ),
+    Column::new(
+        "raw",
+        Text(|row| Some(&row.event.raw)),
+        "the original record, or the part of it that says this, as JSON or text; redacted",
+    ),
+    Column::new(
+        "origin",
+        Made(|row| Some(row.event.origin.to_string())),
+        "file and line it was read from",
+    ),
 ];

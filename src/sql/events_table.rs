@@ -36,22 +36,57 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), schema: cell::schema(COLUMNS) }
+        Self {
+            shared: Arc::clone(shared),
+            schema: cell::schema(COLUMNS),
+        }
     }
 
-    fn plan(&self, projection: Option<&[usize]>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan(
+        &self,
+        projection: Option<&[usize]>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let all: Vec<usize> = (0..COLUMNS.len()).collect();
         let chosen: Vec<usize> = projection.unwrap_or(&all).to_vec();
-        let columns: Vec<&'static Column<Seen>> = chosen.iter().filter_map(|index| COLUMNS.get(*index)).collect();
+        let columns: Vec<&'static Column<Seen>> = chosen
+            .iter()
+            .filter_map(|index| COLUMNS.get(*index))
+            .collect();
         let schema = cell::schema(columns.iter().copied());
         let symbols = &self.shared.case.world.evidence.symbols;
-        let tests = filters.iter().filter_map(|filter| Test::of(filter, symbols)).collect();
-        let ordering = columns.iter().position(|column| column.name == "time").and_then(|index| {
-            let options = SortOptions { descending: false, nulls_first: false };
-            LexOrdering::new([PhysicalSortExpr::new(Arc::new(Position::new("time", index)), options)])
-        });
-        let part = Part { shared: Arc::clone(&self.shared), schema: Arc::clone(&schema), columns, tests };
-        Ok(Arc::new(StreamingTableExec::try_new(schema, vec![Arc::new(part)], None, ordering, false, limit)?))
+        let tests = filters
+            .iter()
+            .filter_map(|filter| Test::of(filter, symbols))
+            .collect();
+        let ordering = columns
+            .iter()
+            .position(|column| column.name == "time")
+            .and_then(|index| {
+                let options = SortOptions {
+                    descending: false,
+                    nulls_first: false,
+                };
+                LexOrdering::new([PhysicalSortExpr::new(
+                    Arc::new(Position::new("time", index)),
+                    options,
+                )])
+            });
+        let part = Part {
+            shared: Arc::clone(&self.shared),
+            schema: Arc::clone(&schema),
+            columns,
+            tests,
+        };
+        Ok(Arc::new(StreamingTableExec::try_new(
+            schema,
+            vec![Arc::new(part)],
+            None,
+            ordering,
+            false,
+            limit,
+        )?))
     }
 }
 
@@ -83,7 +118,10 @@ impl TableProvider for Events {
         Box::pin(std::future::ready(plan))
     }
 
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         let symbols = &self.shared.case.world.evidence.symbols;
         let helps = |filter: &&Expr| match Test::of(filter, symbols) {
             Some(_) => TableProviderFilterPushDown::Inexact,
@@ -103,7 +141,9 @@ struct Part {
 
 impl std::fmt::Debug for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Part").field("tests", &self.tests).finish_non_exhaustive()
+        f.debug_struct("Part")
+            .field("tests", &self.tests)
+            .finish_non_exhaustive()
     }
 }
 
@@ -128,7 +168,9 @@ impl PartitionStream for Part {
                 if chunk.is_empty() {
                     return Ok(());
                 }
-                let seen = scan.read(&chunk).map_err(|error| wrapped(Error::Spill(error)))?;
+                let seen = scan
+                    .read(&chunk)
+                    .map_err(|error| wrapped(Error::Spill(error)))?;
                 let batch = cell::batch(&scan.schema, scan.columns.iter().copied(), &seen)?;
                 // A closed channel is a reader that has enough.
                 if out.blocking_send(Ok(batch)).is_err() {

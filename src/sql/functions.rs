@@ -24,7 +24,9 @@ pub(super) struct About<R: 'static> {
 
 impl<R> fmt::Debug for About<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("About").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("About")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -35,7 +37,11 @@ impl<R: Send + 'static> TableFunctionImpl for About<R> {
             _ => None,
         };
         let name = self.name;
-        let wrong = || wrapped(Error::Usage(format!("{name} wants one name in quotes: {name}('llm-pretrain')")));
+        let wrong = || {
+            wrapped(Error::Usage(format!(
+                "{name} wants one name in quotes: {name}('llm-pretrain')"
+            )))
+        };
         let asked = asked.ok_or_else(wrong)?.to_owned();
         let rows = self.rows;
         // Planning cannot wait for an explanation, so the rows do.
@@ -50,12 +56,22 @@ impl<R: Send + 'static> TableFunctionImpl for About<R> {
 
 /// `timeline('<experiment>')`.
 pub(super) fn timeline(shared: &Arc<Shared>) -> About<TimelineRow> {
-    About { name: "timeline", columns: TIMELINE, shared: Arc::clone(shared), rows: |answer| answer.timeline }
+    About {
+        name: "timeline",
+        columns: TIMELINE,
+        shared: Arc::clone(shared),
+        rows: |answer| answer.timeline,
+    }
 }
 
 /// `why('<experiment>')`.
 pub(super) fn why(shared: &Arc<Shared>) -> About<Step> {
-    About { name: "why", columns: WHY, shared: Arc::clone(shared), rows: steps }
+    About {
+        name: "why",
+        columns: WHY,
+        shared: Arc::clone(shared),
+        rows: steps,
+    }
 }
 
 /// One step from the cause to what can be done now.
@@ -72,7 +88,9 @@ pub(super) struct Step {
 
 /// The chain of the main incident, then its advice.
 fn steps(answer: Answer) -> Vec<Step> {
-    let Some(incident) = answer.incidents.into_iter().next() else { return Vec::new() };
+    let Some(incident) = answer.incidents.into_iter().next() else {
+        return Vec::new();
+    };
     let step = |time, role: &str, edge, text, event_ids| Step {
         step: 0,
         time,
@@ -83,9 +101,21 @@ fn steps(answer: Answer) -> Vec<Step> {
         level: incident.level.clone(),
         event_ids,
     };
-    let mut steps = vec![step(incident.time.clone(), "verdict", None, incident.summary.clone(), Vec::new())];
+    let mut steps = vec![step(
+        incident.time.clone(),
+        "verdict",
+        None,
+        incident.summary.clone(),
+        Vec::new(),
+    )];
     for link in incident.chain {
-        steps.push(step(link.time, &link.role, link.edge, link.text, link.event_ids));
+        steps.push(step(
+            link.time,
+            &link.role,
+            link.edge,
+            link.text,
+            link.event_ids,
+        ));
     }
     for advice in incident.advice {
         steps.push(step(None, "advice", None, advice, Vec::new()));
@@ -98,30 +128,118 @@ fn steps(answer: Answer) -> Vec<Step> {
 
 /// Columns of `timeline`, in order.
 pub(super) const TIMELINE: &[Column<TimelineRow>] = &[
-    Column::new("time", Time(|row| instant(Some(&row.time))), "when it happened"),
-    Column::new("time_hi", Time(|row| instant(Some(&row.time_hi))), "first instant it can no longer have been"),
-    Column::new("end", Time(|row| instant(row.end.as_deref())), "the last repeat, where it repeats or lasts"),
-    Column::new("offset_s", Real(|row| Some(row.offset_s)), "seconds from the start of the run; negative before it"),
-    Column::new("lane", Text(|row| Some(&row.lane)), "pod, container, node, workload, log or other"),
-    Column::new("entity", Text(|row| Some(&row.entity)), "pod, node or workload it is about"),
-    Column::new("text", Text(|row| Some(&row.text)), "what happened, in words"),
-    Column::new("actor", Text(|row| row.actor.as_deref()), "who did it, where known"),
-    Column::new("weight", Text(|row| Some(&row.weight)), "info, warning or error"),
-    Column::new("signals", Texts(|row| row.signals.clone()), "what it means, in the tool's vocabulary"),
-    Column::new("seen_by", Texts(|row| row.seen_by.clone()), "connectors that witnessed it"),
-    Column::new("count", Long(|row| long(row.count)), "how many repeats the line stands for"),
-    Column::new("in_chain", Flag(|row| Some(row.in_chain)), "the chain of an incident holds it"),
-    Column::new("event_ids", Texts(|row| row.event_ids.clone()), "ids of the events"),
+    Column::new(
+        "time",
+        Time(|row| instant(Some(&row.time))),
+        "when it happened",
+    ),
+    Column::new(
+        "time_hi",
+        Time(|row| instant(Some(&row.time_hi))),
+        "first instant it can no longer have been",
+    ),
+    Column::new(
+        "end",
+        Time(|row| instant(row.end.as_deref())),
+        "the last repeat, where it repeats or lasts",
+    ),
+    Column::new(
+        "offset_s",
+        Real(|row| Some(row.offset_s)),
+        "seconds from the start of the run; negative before it",
+    ),
+    Column::new(
+        "lane",
+        Text(|row| Some(&row.lane)),
+        "pod, container, node, workload, log or other",
+    ),
+    Column::new(
+        "entity",
+        Text(|row| Some(&row.entity)),
+        "pod, node or workload it is about",
+    ),
+    Column::new(
+        "text",
+        Text(|row| Some(&row.text)),
+        "what happened, in words",
+    ),
+    Column::new(
+        "actor",
+        Text(|row| row.actor.as_deref()),
+        "who did it, where known",
+    ),
+    Column::new(
+        "weight",
+        Text(|row| Some(&row.weight)),
+        "info, warning or error",
+    ),
+    Column::new(
+        "signals",
+        Texts(|row| row.signals.clone()),
+        "what it means, in the tool's vocabulary",
+    ),
+    Column::new(
+        "seen_by",
+        Texts(|row| row.seen_by.clone()),
+        "connectors that witnessed it",
+    ),
+    Column::new(
+        "count",
+        Long(|row| long(row.count)),
+        "how many repeats the line stands for",
+    ),
+    Column::new(
+        "in_chain",
+        Flag(|row| Some(row.in_chain)),
+        "the chain of an incident holds it",
+    ),
+    Column::new(
+        "event_ids",
+        Texts(|row| row.event_ids.clone()),
+        "ids of the events",
+    ),
 ];
 
 /// Columns of `why`, in order.
 pub(super) const WHY: &[Column<Step>] = &[
-    Column::new("step", Long(|row| long(row.step)), "0 for the verdict, then from the cause on"),
-    Column::new("time", Time(|row| instant(row.time.as_deref())), "the step's own time"),
-    Column::new("role", Text(|row| Some(&row.role)), "verdict, announcement, cause, mechanism, death, teardown, outcome or advice"),
-    Column::new("edge", Text(|row| row.edge.as_deref()), "how it is tied to the step before: asserted (one record names both ends) or inferred"),
-    Column::new("text", Text(|row| Some(&row.text)), "what happened, in words"),
-    Column::new("cause", Text(|row| Some(&row.cause)), "cause id of the incident"),
-    Column::new("level", Text(|row| Some(&row.level)), "how well the incident is proven"),
-    Column::new("event_ids", Texts(|row| row.event_ids.clone()), "ids of the events that say so"),
+    Column::new(
+        "step",
+        Long(|row| long(row.step)),
+        "0 for the verdict, then from the cause on",
+    ),
+    Column::new(
+        "time",
+        Time(|row| instant(row.time.as_deref())),
+        "the step's own time",
+    ),
+    Column::new(
+        "role",
+        Text(|row| Some(&row.role)),
+        "verdict, announcement, cause, mechanism, death, teardown, outcome or advice",
+    ),
+    Column::new(
+        "edge",
+        Text(|row| row.edge.as_deref()),
+        "how it is tied to the step before: asserted (one record names both ends) or inferred",
+    ),
+    Column::new(
+        "text",
+        Text(|row| Some(&row.text)),
+        "what happened, in words",
+    ),
+    Column::new(
+        "cause",
+        Text(|row| Some(&row.cause)),
+        "cause id of the incident",
+    ),
+    Column::new(
+        "level",
+        Text(|row| Some(&row.level)),
+        "how well the incident is proven",
+    ),
+    Column::new(
+        "event_ids",
+        Texts(|row| row.event_ids.clone()),
+        "ids of the events that say so",
+    ),
 ];

@@ -5,25 +5,30 @@ use datafusion::prelude::SQLOptions;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{SetExpr, Statement as Ast};
 
+const FILES: &str = "statements read the case and no files, which --from takes";
+const OUTPUT: &str = "statements write no files; choose a --format and redirect the output";
+const SETTINGS: &str = "the settings are fixed, so that a statement answers the same everywhere";
+const WRITES: &str = "what happened has happened; build on a subquery or on WITH instead";
+const OTHER: &str = "only SELECT, WITH, VALUES, EXPLAIN, SHOW and DESCRIBE are answered";
+
 /// Why a statement is refused before it is planned.
 pub(super) fn refusal(statement: &Parsed) -> Option<&'static str> {
     match statement {
-        Parsed::CreateExternalTable(_) => Some("reads files; give them with --from instead"),
-        Parsed::CopyTo(_) => Some("writes files; use --format and redirect the output instead"),
+        Parsed::CreateExternalTable(_) => Some(FILES),
+        Parsed::CopyTo(_) => Some(OUTPUT),
         Parsed::Reset(_) => Some(SETTINGS),
         Parsed::Explain(explain) => refusal(&explain.statement),
         Parsed::Statement(statement) => of_ast(statement),
     }
 }
 
-const SETTINGS: &str = "changes settings, which are fixed";
-const WRITES: &str = "changes data, and what happened has happened; build on a subquery or WITH instead";
-
 fn of_ast(statement: &Ast) -> Option<&'static str> {
     match statement {
         Ast::Query(query) => match &*query.body {
             SetExpr::Select(select) if select.into.is_some() => Some(WRITES),
-            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => Some(WRITES),
+            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
+                Some(WRITES)
+            }
             _ => None,
         },
         Ast::Explain { statement, .. } => of_ast(statement),
@@ -33,12 +38,46 @@ fn of_ast(statement: &Ast) -> Option<&'static str> {
         | Ast::ShowFunctions { .. }
         | Ast::ShowVariable { .. } => None,
         Ast::Set(_) => Some(SETTINGS),
-        Ast::Copy { .. } => Some("writes files; use --format and redirect the output instead"),
-        _ => Some(WRITES),
+        Ast::Copy { .. } => Some(OUTPUT),
+        Ast::Insert(_)
+        | Ast::Update(_)
+        | Ast::Delete(_)
+        | Ast::Merge(_)
+        | Ast::Truncate(_)
+        | Ast::CreateTable(_)
+        | Ast::CreateView(_)
+        | Ast::Drop { .. } => Some(WRITES),
+        _ => Some(OTHER),
     }
+}
+
+/// Whether a statement lists tables.
+pub(super) fn is_listing(statement: &Parsed) -> bool {
+    matches!(statement, Parsed::Statement(ast) if matches!(**ast, Ast::ShowTables { .. }))
 }
 
 /// What the planner refuses, should anything pass the check above.
 pub(super) fn options() -> SQLOptions {
-    SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
+    SQLOptions::new()
+        .with_allow_ddl(false)
+        .with_allow_dml(false)
+        .with_allow_statements(false)
+}
+
+/// The words that name what a statement does.
+pub(super) fn verb(statement: &Parsed) -> String {
+    let statement = match statement {
+        Parsed::Explain(explain) => &explain.statement,
+        other => other,
+    };
+    let text = statement.to_string();
+    let text = text.strip_prefix("EXPLAIN ").unwrap_or(&text);
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().to_uppercase();
+    match (first.as_str(), words.next()) {
+        ("SELECT" | "WITH", _) => "SELECT INTO".to_owned(),
+        ("CREATE" | "DROP", Some("EXTERNAL" | "OR")) => format!("{first} TABLE"),
+        ("CREATE" | "DROP", Some(what)) => format!("{first} {}", what.to_uppercase()),
+        _ => first,
+    }
 }

@@ -40,7 +40,10 @@ fn run_of<'a>(answer: &'a Answer, incident: &Incident) -> Option<&'a Run> {
 /// The experiment of the run that an incident hurt.
 pub(super) fn experiment_of(case: &Case, incident: &Incident) -> String {
     let id = incident.run_id.as_deref();
-    let run = case.runs.iter().find(|run| Some(run.id(&case.world).as_str()) == id);
+    let run = case
+        .runs
+        .iter()
+        .find(|run| Some(run.id(&case.world).as_str()) == id);
     run.map_or_else(String::new, |run| experiment(&case.world, run).0)
 }
 
@@ -50,33 +53,133 @@ fn names(victims: &[Victim]) -> Vec<String> {
 
 /// Ids of the records that prove it.
 fn evidence(incident: &Incident) -> Vec<String> {
-    let ids = incident.evidence.iter().filter_map(|record| record.get("id")?.as_str());
+    let ids = incident
+        .evidence
+        .iter()
+        .filter_map(|record| record.get("id")?.as_str());
     ids.map(str::to_owned).collect()
 }
 
 /// All columns, in order.
 pub(super) const COLUMNS: &[Column<Told>] = &[
-    Column::new("experiment", Text(|row| Some(&row.experiment)), "label or annotation that names the experiment, else the root object's name"),
-    Column::new("run_id", Text(|row| row.incident.run_id.as_deref()), "the run that it ended or hurt"),
-    Column::new("kind", Text(|row| row.run.as_ref().map(|run| run.kind.as_str())), "kind of the run's root object"),
-    Column::new("name", Text(|row| row.run.as_ref().map(|run| run.name.as_str())), "name of the run's root object"),
-    Column::new("namespace", Text(|row| row.run.as_ref()?.namespace.as_deref()), "namespace of the run"),
-    Column::new("attempt", Long(|row| row.incident.attempt.map(i64::from)), "generation of the gang that it ended, from 1"),
-    Column::new("role", Text(|row| Some(&row.incident.role)), "main: it ended the run or explains its state; recovered: the run went on"),
-    Column::new("cause", Text(|row| Some(&row.incident.cause)), "cause id, such as ops.node_drained; unknown where nothing explains it"),
-    Column::new("level", Text(|row| Some(&row.incident.level)), "how well it is proven: established, supported, hypothesis or unknown"),
-    Column::new("title", Text(|row| Some(&row.incident.title)), "the cause in a few words"),
-    Column::new("time", Time(|row| instant(row.incident.time.as_deref())), "the root record's own time"),
-    Column::new("announced_at", Time(|row| instant(row.incident.announced_at.as_deref())), "when it was announced, where it was"),
-    Column::new("actor", Text(|row| row.incident.actor.as_ref().map(|actor| actor.name.as_str())), "who did it; NULL for a process's own end and where nobody was seen"),
-    Column::new("actor_kind", Text(|row| row.incident.actor.as_ref().map(|actor| actor.kind.as_str())), "user, controller, scheduler, kubelet, autoscaler, cloud, kernel or component"),
-    Column::new("actor_is_owner", Flag(|row| row.incident.actor.as_ref().map(|actor| actor.is_owner)), "the actor is the experiment's own owner"),
-    Column::new("actor_unseen", Flag(|row| Some(row.incident.actor_unseen)), "somebody did it, and no source says who"),
-    Column::new("first_victim", Text(|row| row.incident.first_victim.as_ref().map(|victim| victim.pod.as_str())), "pod that died first"),
-    Column::new("victims", Texts(|row| names(&row.incident.victims)), "pods with a witnessed tie of their own to the root"),
-    Column::new("collateral_count", Long(|row| long(row.incident.collateral.len())), "pods that died because the gang was torn down; the table collateral has them"),
-    Column::new("gpu_hours_lost", Real(|row| row.incident.gpu_hours_lost), "GPUs of the dead pods times how long they ran, in hours"),
-    Column::new("summary", Text(|row| Some(&row.incident.summary)), "what happened, in a sentence or two"),
-    Column::new("advice", Texts(|row| row.incident.advice.clone()), "what to do now"),
-    Column::new("evidence_ids", Texts(|row| evidence(&row.incident)), "ids of the events that prove it"),
+    Column::new(
+        "experiment",
+        Text(|row| Some(&row.experiment)),
+        "label or annotation that names the experiment, else the root object's name",
+    ),
+    Column::new(
+        "run_id",
+        Text(|row| row.incident.run_id.as_deref()),
+        "the run that it ended or hurt",
+    ),
+    Column::new(
+        "kind",
+        Text(|row| row.run.as_ref().map(|run| run.kind.as_str())),
+        "kind of the run's root object",
+    ),
+    Column::new(
+        "name",
+        Text(|row| row.run.as_ref().map(|run| run.name.as_str())),
+        "name of the run's root object",
+    ),
+    Column::new(
+        "namespace",
+        Text(|row| row.run.as_ref()?.namespace.as_deref()),
+        "namespace of the run",
+    ),
+    Column::new(
+        "attempt",
+        Long(|row| row.incident.attempt.map(i64::from)),
+        "generation of the gang that it ended, from 1",
+    ),
+    Column::new(
+        "role",
+        Text(|row| Some(&row.incident.role)),
+        "main: it ended the run or explains its state; recovered: the run went on",
+    ),
+    Column::new(
+        "cause",
+        Text(|row| Some(&row.incident.cause)),
+        "cause id, such as ops.node_drained; unknown where nothing explains it",
+    ),
+    Column::new(
+        "level",
+        Text(|row| Some(&row.incident.level)),
+        "how well it is proven: established, supported, hypothesis or unknown",
+    ),
+    Column::new(
+        "title",
+        Text(|row| Some(&row.incident.title)),
+        "the cause in a few words",
+    ),
+    Column::new(
+        "time",
+        Time(|row| instant(row.incident.time.as_deref())),
+        "the root record's own time",
+    ),
+    Column::new(
+        "announced_at",
+        Time(|row| instant(row.incident.announced_at.as_deref())),
+        "when it was announced, where it was",
+    ),
+    Column::new(
+        "actor",
+        Text(|row| row.incident.actor.as_ref().map(|actor| actor.name.as_str())),
+        "who did it; NULL for a process's own end and where nobody was seen",
+    ),
+    Column::new(
+        "actor_kind",
+        Text(|row| row.incident.actor.as_ref().map(|actor| actor.kind.as_str())),
+        "user, controller, scheduler, kubelet, autoscaler, cloud, kernel or component",
+    ),
+    Column::new(
+        "actor_is_owner",
+        Flag(|row| row.incident.actor.as_ref().map(|actor| actor.is_owner)),
+        "the actor is the experiment's own owner",
+    ),
+    Column::new(
+        "actor_unseen",
+        Flag(|row| Some(row.incident.actor_unseen)),
+        "somebody did it, and no source says who",
+    ),
+    Column::new(
+        "first_victim",
+        Text(|row| {
+            row.incident
+                .first_victim
+                .as_ref()
+                .map(|victim| victim.pod.as_str())
+        }),
+        "pod that died first",
+    ),
+    Column::new(
+        "victims",
+        Texts(|row| names(&row.incident.victims)),
+        "pods with a witnessed tie of their own to the root",
+    ),
+    Column::new(
+        "collateral_count",
+        Long(|row| long(row.incident.collateral.len())),
+        "pods that died because the gang was torn down; the table collateral has them",
+    ),
+    Column::new(
+        "gpu_hours_lost",
+        Real(|row| row.incident.gpu_hours_lost),
+        "GPUs of the dead pods times how long they ran, in hours",
+    ),
+    Column::new(
+        "summary",
+        Text(|row| Some(&row.incident.summary)),
+        "what happened, in a sentence or two",
+    ),
+    Column::new(
+        "advice",
+        Texts(|row| row.incident.advice.clone()),
+        "what to do now",
+    ),
+    Column::new(
+        "evidence_ids",
+        Texts(|row| evidence(&row.incident)),
+        "ids of the events that prove it",
+    ),
 ];

@@ -24,7 +24,10 @@ pub(super) fn rows(objects: &Objects) -> impl Iterator<Item = Tenure> {
 
 fn of_node(key: &ObjectKey, versions: &[Version]) -> Vec<Tenure> {
     let created = versions.iter().find_map(|version| version.body.created);
-    let gone = versions.iter().find(|version| version.deleted).and_then(|version| version.at);
+    let gone = versions
+        .iter()
+        .find(|version| version.deleted)
+        .and_then(|version| version.at);
     let tenure = |parent: Named, evidence: &str| Tenure {
         child: Named::new("Node", &key.name, &key.uid),
         parent,
@@ -33,14 +36,23 @@ fn of_node(key: &ObjectKey, versions: &[Version]) -> Vec<Tenure> {
         end: hi(gone),
         evidence: evidence.to_owned(),
     };
-    let machine = versions.iter().find_map(|version| version.body.provider_id.as_deref());
-    let machine = machine.map(|id| tenure(Named::new("instance", &instance(id), id), "spec.providerID"));
+    let machine = versions
+        .iter()
+        .find_map(|version| version.body.provider_id.as_deref());
+    let machine =
+        machine.map(|id| tenure(Named::new("instance", &instance(id), id), "spec.providerID"));
     let mut found: Vec<Tenure> = machine.into_iter().collect();
     for (kind, label) in PLACES {
-        let place = versions.iter().rev().find_map(|version| version.body.labels.get(label));
+        let place = versions
+            .iter()
+            .rev()
+            .find_map(|version| version.body.labels.get(label));
         let known = found.iter().any(|tenure| tenure.parent.kind == kind);
         if let Some(place) = place.filter(|_| !known) {
-            found.push(tenure(Named::new(kind, place, ""), &format!("label {label}")));
+            found.push(tenure(
+                Named::new(kind, place, ""),
+                &format!("label {label}"),
+            ));
         }
     }
     found
@@ -66,7 +78,10 @@ mod tests {
         for (id, name) in [
             ("gce://project/europe-west4-a/gke-gpu-1", "gke-gpu-1"),
             ("aws:///eu-west-1a/i-0abc", "i-0abc"),
-            ("azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/gpu/virtualMachines/3", "gpu_3"),
+            (
+                "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/gpu/virtualMachines/3",
+                "gpu_3",
+            ),
             ("", ""),
         ] {
             assert_eq!(instance(id), name);

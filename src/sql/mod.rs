@@ -5,6 +5,7 @@
 //! `functions`; `session` puts them together and runs statements under the
 //! `guard`; `prompt` asks a person for them.
 
+mod catalog;
 mod cell;
 mod collateral;
 mod coverage;
@@ -29,5 +30,6 @@ mod tenures;
 #[cfg(test)]
 mod tests;
 
+pub use self::catalog::Table;
 pub use self::error::say;
-pub use self::session::{Session, Statement, Table};
+pub use self::session::{Session, Statement};

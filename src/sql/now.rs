@@ -43,11 +43,16 @@ impl ScalarUDFImpl for Now {
     }
 
     fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())))
+        Ok(DataType::Timestamp(
+            TimeUnit::Nanosecond,
+            Some("UTC".into()),
+        ))
     }
 
     fn invoke_with_args(&self, _arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let zone = Some(Arc::from("UTC"));
-        Ok(ColumnarValue::Scalar(ScalarValue::TimestampNanosecond(self.at, zone)))
+        Ok(ColumnarValue::Scalar(ScalarValue::TimestampNanosecond(
+            self.at, zone,
+        )))
     }
 }

@@ -47,29 +47,53 @@ impl Test {
     /// The test that a filter is, if rows in memory can tell.
     pub(super) fn of(filter: &Expr, symbols: &Symbols) -> Option<Self> {
         match filter {
-            Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+            Expr::BinaryExpr(BinaryExpr {
+                left,
+                op: Operator::And,
+                right,
+            }) => {
                 // One half is a test as well, only a weaker one.
-                let halves: Vec<Self> =
-                    [left, right].into_iter().filter_map(|half| Self::of(half, symbols)).collect();
+                let halves: Vec<Self> = [left, right]
+                    .into_iter()
+                    .filter_map(|half| Self::of(half, symbols))
+                    .collect();
                 (!halves.is_empty()).then_some(Self::All(halves))
             }
-            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
-                Some(Self::Any(vec![Self::of(left, symbols)?, Self::of(right, symbols)?]))
-            }
+            Expr::BinaryExpr(BinaryExpr {
+                left,
+                op: Operator::Or,
+                right,
+            }) => Some(Self::Any(vec![
+                Self::of(left, symbols)?,
+                Self::of(right, symbols)?,
+            ])),
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => match (&**left, &**right) {
-                (Expr::Column(column), Expr::Literal(value, _)) => Self::compare(&column.name, *op, value, symbols),
+                (Expr::Column(column), Expr::Literal(value, _)) => {
+                    Self::compare(&column.name, *op, value, symbols)
+                }
                 (Expr::Literal(value, _), Expr::Column(column)) => {
                     Self::compare(&column.name, op.swap()?, value, symbols)
                 }
                 _ => None,
             },
-            Expr::InList(InList { expr, list, negated: false }) => {
-                let Expr::Column(column) = &**expr else { return None };
+            Expr::InList(InList {
+                expr,
+                list,
+                negated: false,
+            }) => {
+                let Expr::Column(column) = &**expr else {
+                    return None;
+                };
                 let one = |value: &Expr| match value {
-                    Expr::Literal(value, _) => Self::compare(&column.name, Operator::Eq, value, symbols),
+                    Expr::Literal(value, _) => {
+                        Self::compare(&column.name, Operator::Eq, value, symbols)
+                    }
                     _ => None,
                 };
-                list.iter().map(one).collect::<Option<Vec<Self>>>().map(Self::Any)
+                list.iter()
+                    .map(one)
+                    .collect::<Option<Vec<Self>>>()
+                    .map(Self::Any)
             }
             _ => None,
         }
@@ -82,7 +106,9 @@ impl Test {
             _ => None,
         };
         if let Some(clock) = clock {
-            let ScalarValue::TimestampNanosecond(Some(at), _) = value else { return None };
+            let ScalarValue::TimestampNanosecond(Some(at), _) = value else {
+                return None;
+            };
             return match op {
                 Operator::Eq => Some(Self::Between(clock, *at, *at)),
                 Operator::Lt | Operator::LtEq => Some(Self::Between(clock, Nanos::MIN, *at)),

@@ -11,7 +11,13 @@ use super::shared::Shared;
 use crate::case::Case;
 
 /// Labels and annotations that name an experiment, the plainest first.
-const LABELS: [&str; 5] = ["experiment", "experiment-name", "experiment_name", "run", "run-name"];
+const LABELS: [&str; 5] = [
+    "experiment",
+    "experiment-name",
+    "experiment_name",
+    "run",
+    "run-name",
+];
 
 /// A run as statements see it.
 pub(super) struct Told {
@@ -51,14 +57,22 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
 /// name; and what says so.
 pub(super) fn experiment(world: &World, run: &Run) -> (String, String) {
     let root = match run.root {
-        Root::Workload(root) => world.workloads.get(root as usize).and_then(|one| one.body.as_ref()),
+        Root::Workload(root) => world
+            .workloads
+            .get(root as usize)
+            .and_then(|one| one.body.as_ref()),
         Root::Pod(_) => None,
     };
-    let pods = || run.pods.iter().filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref());
+    let pods = || {
+        run.pods
+            .iter()
+            .filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref())
+    };
     let found = LABELS.iter().find_map(|key| {
         root.into_iter().chain(pods()).find_map(|body| {
             let label = body.labels.get(*key).map(|value| (value, "label"));
-            let (value, what) = label.or_else(|| Some((body.annotations.get(*key)?, "annotation")))?;
+            let (value, what) =
+                label.or_else(|| Some((body.annotations.get(*key)?, "annotation")))?;
             (!value.is_empty()).then(|| (value.clone(), format!("{what} {key}")))
         })
     });
@@ -68,20 +82,58 @@ pub(super) fn experiment(world: &World, run: &Run) -> (String, String) {
 
 /// First instant at which all of some pods were over, if all of them are.
 pub(super) fn over(case: &Case, pods: &[u32]) -> Option<Nanos> {
-    let end = |pod: &u32| case.ends.get(*pod as usize)?.final_time().and_then(told).map(|end| end.hi);
-    pods.iter().map(end).collect::<Option<Vec<Nanos>>>()?.into_iter().max()
+    let end = |pod: &u32| {
+        case.ends
+            .get(*pod as usize)?
+            .final_time()
+            .and_then(told)
+            .map(|end| end.hi)
+    };
+    pods.iter()
+        .map(end)
+        .collect::<Option<Vec<Nanos>>>()?
+        .into_iter()
+        .max()
 }
 
 /// All columns, in order.
 pub(super) const COLUMNS: &[Column<Told>] = &[
-    Column::new("experiment", Text(|row| Some(&row.experiment)), "label or annotation that names the experiment, else the root object's name"),
-    Column::new("run_id", Text(|row| Some(&row.run_id)), "uid of the root object, else its names"),
-    Column::new("kind", Text(|row| Some(&row.kind)), "kind of the root object"),
-    Column::new("namespace", Text(|row| Some(&row.namespace)), "its namespace"),
+    Column::new(
+        "experiment",
+        Text(|row| Some(&row.experiment)),
+        "label or annotation that names the experiment, else the root object's name",
+    ),
+    Column::new(
+        "run_id",
+        Text(|row| Some(&row.run_id)),
+        "uid of the root object, else its names",
+    ),
+    Column::new(
+        "kind",
+        Text(|row| Some(&row.kind)),
+        "kind of the root object",
+    ),
+    Column::new(
+        "namespace",
+        Text(|row| Some(&row.namespace)),
+        "its namespace",
+    ),
     Column::new("name", Text(|row| Some(&row.name)), "its name"),
-    Column::new("state", Text(|row| Some(row.state)), "completed, failed, deleted, pending or running, at the end of the input"),
+    Column::new(
+        "state",
+        Text(|row| Some(row.state)),
+        "completed, failed, deleted, pending or running, at the end of the input",
+    ),
     Column::new("start", Time(|row| row.start), "when it was made"),
-    Column::new("end", Time(|row| row.end), "when its last pod was over; NULL while one may live"),
-    Column::new("attempts", Long(|row| long(row.attempts)), "generations of its gang"),
+    Column::new(
+        "end",
+        Time(|row| row.end),
+        "when its last pod was over; NULL while one may live",
+    ),
+    Column::new(
+        "attempts",
+        Long(|row| long(row.attempts)),
+        "generations of its gang",
+    ),
     Column::new("pods", Long(|row| long(row.pods)), "pods it had in all"),
 ];

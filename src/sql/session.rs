@@ -3,25 +3,27 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{Expr, ScalarUDF};
-use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use futures::TryStreamExt as _;
 
+use super::catalog::{Table, all};
 use super::events_table::Events;
 use super::now::Now;
 use super::rows::{Fill, table};
 use super::shared::Shared;
 use super::{
-    cell, collateral, coverage, error, functions, guard, incidents, objects, prompt, runs, tenures,
+    collateral, coverage, error, functions, guard, incidents, objects, prompt, runs, tenures,
 };
 use crate::case::Case;
 use crate::error::Error;
@@ -36,44 +38,16 @@ pub struct Session {
     tables: Vec<Table>,
 }
 
-/// A table or table function, for help and completion.
-#[derive(Clone, Debug)]
-pub struct Table {
-    /// Its name.
-    pub name: &'static str,
-    /// What a row of it is.
-    pub meaning: &'static str,
-    /// Its columns; each field's metadata says what it means.
-    pub schema: SchemaRef,
-    /// Whether it is called with an experiment's name.
-    pub is_function: bool,
-}
-
 /// One statement that can be run.
 #[derive(Clone, Debug)]
 pub struct Statement(Parsed);
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("tables", &self.tables).finish_non_exhaustive()
+        f.debug_struct("Session")
+            .field("tables", &self.tables)
+            .finish_non_exhaustive()
     }
-}
-
-/// Every table and table function there is.
-fn all() -> Vec<Table> {
-    let table = |name, schema, meaning| Table { name, meaning, schema, is_function: false };
-    let function = |name, schema, meaning| Table { name, meaning, schema, is_function: true };
-    vec![
-        table("events", cell::schema(super::events::COLUMNS), "a fact, whichever and however many sources told it"),
-        table("objects", cell::schema(objects::COLUMNS), "a version of an object, from when to when"),
-        table("tenures", cell::schema(tenures::COLUMNS), "who was where, and of what, and when: experiment, run, attempt, workload, pod, node, instance, zone"),
-        table("runs", cell::schema(runs::COLUMNS), "a run: one root object, such as a Job, with all its pods"),
-        table("coverage", cell::schema(coverage::COLUMNS), "what a source could and could not show"),
-        table("incidents", cell::schema(incidents::COLUMNS), "a root cause and what followed from it"),
-        table("collateral", cell::schema(collateral::COLUMNS), "a pod that died because its gang was torn down"),
-        function("timeline", cell::schema(functions::TIMELINE), "what happened to an experiment, in order; repeats are one row"),
-        function("why", cell::schema(functions::WHY), "the main incident of an experiment step by step, then what to do"),
-    ]
 }
 
 impl Session {
@@ -87,7 +61,11 @@ impl Session {
         let mut context = context()?;
         datafusion_functions_json::register_all(&mut context)?;
         context.register_udf(ScalarUDF::from(Now::new(now)));
-        let session = Self { context, shared, tables: all() };
+        let session = Self {
+            context,
+            shared,
+            tables: all(),
+        };
         session.register()?;
         Ok(session)
     }
@@ -96,18 +74,38 @@ impl Session {
         let shared = &self.shared;
         let tables: [(&str, Arc<dyn TableProvider>); 7] = [
             ("events", Arc::new(Events::new(shared))),
-            ("objects", table(objects::COLUMNS, shared, Fill::Read(objects::rows))?),
-            ("tenures", table(tenures::COLUMNS, shared, Fill::Read(tenures::rows))?),
-            ("runs", table(runs::COLUMNS, shared, Fill::Read(runs::rows))?),
-            ("coverage", table(coverage::COLUMNS, shared, Fill::Read(coverage::rows))?),
-            ("incidents", table(incidents::COLUMNS, shared, incidents::rows())?),
-            ("collateral", table(collateral::COLUMNS, shared, collateral::rows())?),
+            (
+                "objects",
+                table(objects::COLUMNS, shared, Fill::Read(objects::rows))?,
+            ),
+            (
+                "tenures",
+                table(tenures::COLUMNS, shared, Fill::Read(tenures::rows))?,
+            ),
+            (
+                "runs",
+                table(runs::COLUMNS, shared, Fill::Read(runs::rows))?,
+            ),
+            (
+                "coverage",
+                table(coverage::COLUMNS, shared, Fill::Read(coverage::rows))?,
+            ),
+            (
+                "incidents",
+                table(incidents::COLUMNS, shared, incidents::rows())?,
+            ),
+            (
+                "collateral",
+                table(collateral::COLUMNS, shared, collateral::rows())?,
+            ),
         ];
         for (name, provider) in tables {
             self.context.register_table(name, provider)?;
         }
-        self.context.register_udtf("timeline", Arc::new(functions::timeline(shared)));
-        self.context.register_udtf("why", Arc::new(functions::why(shared)));
+        self.context
+            .register_udtf("timeline", Arc::new(functions::timeline(shared)));
+        self.context
+            .register_udtf("why", Arc::new(functions::why(shared)));
         Ok(())
     }
 
@@ -130,7 +128,10 @@ impl Session {
     /// # Errors
     /// When there is no such table.
     pub fn column_rows(&self, name: &str) -> Result<RecordBatch, Error> {
-        let table = self.tables.iter().find(|table| table.name == name.to_lowercase());
+        let table = self
+            .tables
+            .iter()
+            .find(|table| table.name == name.to_lowercase());
         let table = table.ok_or_else(|| error::no_table(name, &self.tables))?;
         Ok(prompt::columns(table).map_err(DataFusionError::from)?)
     }
@@ -140,8 +141,11 @@ impl Session {
     pub fn functions(&self) -> Vec<String> {
         let state = self.context.state();
         let scalar = state.scalar_functions().keys();
-        let mut names: Vec<String> =
-            scalar.chain(state.aggregate_functions().keys()).chain(state.window_functions().keys()).cloned().collect();
+        let mut names: Vec<String> = scalar
+            .chain(state.aggregate_functions().keys())
+            .chain(state.window_functions().keys())
+            .cloned()
+            .collect();
         names.sort();
         names.dedup();
         names
@@ -151,7 +155,11 @@ impl Session {
     #[must_use]
     pub fn experiments(&self) -> Vec<String> {
         let case = &self.shared.case;
-        let mut names: Vec<String> = case.runs.iter().map(|run| runs::experiment(&case.world, run).0).collect();
+        let mut names: Vec<String> = case
+            .runs
+            .iter()
+            .map(|run| runs::experiment(&case.world, run).0)
+            .collect();
         names.sort();
         names.dedup();
         names
@@ -162,7 +170,11 @@ impl Session {
     /// # Errors
     /// When a statement is no SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, Error> {
-        Ok(DFParser::parse_sql(text)?.into_iter().map(Statement).collect())
+        // In PostgreSQL's dialect `->>` binds closer than `=` and LIKE, and `end` is a
+        // column's name; DataFusion's own knows a few words more, such as EXCLUDE.
+        let parsed = DFParser::parse_sql_with_dialect(text, &PostgreSqlDialect {});
+        let parsed = parsed.or_else(|error| DFParser::parse_sql(text).map_err(|_| error))?;
+        Ok(parsed.into_iter().map(Statement).collect())
     }
 
     /// Starts a statement; its rows come as they are read.
@@ -170,16 +182,31 @@ impl Session {
     /// # Errors
     /// When it does more than read, or names what is not there.
     pub async fn run(&self, statement: Statement) -> Result<SendableRecordBatchStream, Error> {
-        self.start(statement).await.map_err(|error| error::ours(error, &self.tables))
+        self.start(statement)
+            .await
+            .map_err(|error| error::ours(error, &self.tables))
     }
 
-    async fn start(&self, Statement(parsed): Statement) -> DataFusionResult<SendableRecordBatchStream> {
+    async fn start(
+        &self,
+        Statement(parsed): Statement,
+    ) -> DataFusionResult<SendableRecordBatchStream> {
         if let Some(why) = guard::refusal(&parsed) {
-            return Err(DataFusionError::Plan(format!("{} is refused: it {why}", verb(&parsed))));
+            return Err(DataFusionError::Plan(format!(
+                "{} is refused: {why}",
+                guard::verb(&parsed)
+            )));
         }
+        let listing = guard::is_listing(&parsed);
         let plan = self.context.state().statement_to_plan(parsed).await?;
         guard::options().verify_plan(&plan)?;
         let frame = self.context.execute_logical_plan(plan).await?;
+        // The catalog lists its tables in an order of its own.
+        let frame = if listing {
+            frame.sort_by(vec![col("table_schema"), col("table_name")])?
+        } else {
+            frame
+        };
         readable(frame)?.execute_stream().await
     }
 
@@ -191,7 +218,10 @@ impl Session {
         let mut rows = Vec::new();
         for statement in Self::parse(text)? {
             let stream = self.run(statement).await?;
-            rows = stream.try_collect().await.map_err(|error| self.failed(error))?;
+            rows = stream
+                .try_collect()
+                .await
+                .map_err(|error| self.failed(error))?;
         }
         Ok(rows)
     }
@@ -206,14 +236,18 @@ impl Session {
 /// A context without files: no table factories and formats, nothing spilled to disk.
 fn context() -> DataFusionResult<SessionContext> {
     // One partition, so that the same statement gives its rows in the same order.
-    let config = SessionConfig::new().with_target_partitions(1).with_information_schema(true);
+    let config = SessionConfig::new()
+        .with_target_partitions(1)
+        .with_information_schema(true);
     let no_disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(GreedyMemoryPool::new(MEMORY)))
         .with_disk_manager_builder(no_disk)
         .build_arc()?;
-    let mut state =
-        SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
+    let mut state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features();
     *state.table_factories() = None;
     *state.file_formats() = None;
     Ok(SessionContext::new_with_state(state.build()))
@@ -223,7 +257,11 @@ fn context() -> DataFusionResult<SessionContext> {
 fn readable(frame: DataFrame) -> DataFusionResult<DataFrame> {
     let is_union = |kind: &DataType| matches!(kind, DataType::Union(..));
     let schema: Schema = frame.schema().as_arrow().clone();
-    if !schema.fields().iter().any(|field| is_union(field.data_type())) {
+    if !schema
+        .fields()
+        .iter()
+        .any(|field| is_union(field.data_type()))
+    {
         return Ok(frame);
     }
     let columns: Vec<Expr> = frame
@@ -234,19 +272,13 @@ fn readable(frame: DataFrame) -> DataFusionResult<DataFrame> {
         .map(|(column, field)| {
             let value = Expr::Column(column);
             if is_union(field.data_type()) {
-                datafusion_functions_json::udfs::json_union_to_text_udf().call(vec![value]).alias(field.name())
+                datafusion_functions_json::udfs::json_union_to_text_udf()
+                    .call(vec![value])
+                    .alias(field.name())
             } else {
                 value
             }
         })
         .collect();
     frame.select(columns)
-}
-
-/// The words that a statement begins with.
-fn verb(statement: &Parsed) -> String {
-    let text = statement.to_string();
-    let words = if text.starts_with("CREATE") || text.starts_with("DROP") { 2 } else { 1 };
-    let words: Vec<&str> = text.split_whitespace().take(words).collect();
-    words.join(" ").to_uppercase()
 }

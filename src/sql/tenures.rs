@@ -31,7 +31,11 @@ pub(super) struct Tenure {
 
 impl Named {
     pub(super) fn new(kind: &str, name: &str, uid: &str) -> Self {
-        Self { kind: kind.to_owned(), name: name.to_owned(), uid: uid.to_owned() }
+        Self {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+        }
     }
 }
 
@@ -41,8 +45,17 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Tenure> + '_> {
     let of_runs = case.runs.iter().flat_map(|run| of_run(case, run));
     let numbers = 0..u32::try_from(case.world.workloads.len()).unwrap_or(NO);
     let of_workloads = numbers.filter_map(|number| of_workload(&case.world, number));
-    let of_pods = case.world.pods.iter().flat_map(|pod| of_pod(&case.world, pod));
-    Box::new(of_runs.chain(of_workloads).chain(of_pods).chain(machines::rows(&case.world.evidence.objects)))
+    let of_pods = case
+        .world
+        .pods
+        .iter()
+        .flat_map(|pod| of_pod(&case.world, pod));
+    Box::new(
+        of_runs
+            .chain(of_workloads)
+            .chain(of_pods)
+            .chain(machines::rows(&case.world.evidence.objects)),
+    )
 }
 
 /// A run in its experiment, its attempts, their pods, its root object.
@@ -61,18 +74,51 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
         end,
         evidence: evidence.to_owned(),
     };
-    let mut found = vec![tenure(itself.clone(), Named::new("experiment", &label, ""), start, end, &evidence)];
+    let mut found = vec![tenure(
+        itself.clone(),
+        Named::new("experiment", &label, ""),
+        start,
+        end,
+        &evidence,
+    )];
     if let Root::Workload(_) = run.root {
-        found.push(tenure(Named::new(kind, name, uid), itself.clone(), start, end, "root of the owner chain"));
+        found.push(tenure(
+            Named::new(kind, name, uid),
+            itself.clone(),
+            start,
+            end,
+            "root of the owner chain",
+        ));
     }
     for (index, attempt) in run.attempts.iter().enumerate() {
         let number = index + 1;
-        let generation = Named::new("attempt", &format!("{name}#{number}"), &format!("{id}#{number}"));
-        let pods = || attempt.pods.iter().filter_map(|pod| world.pods.get(*pod as usize));
+        let generation = Named::new(
+            "attempt",
+            &format!("{name}#{number}"),
+            &format!("{id}#{number}"),
+        );
+        let pods = || {
+            attempt
+                .pods
+                .iter()
+                .filter_map(|pod| world.pods.get(*pod as usize))
+        };
         let begin = pods().filter_map(Pod::begin).min();
-        found.push(tenure(generation.clone(), itself.clone(), begin, over(case, &attempt.pods), "generation of the gang"));
+        found.push(tenure(
+            generation.clone(),
+            itself.clone(),
+            begin,
+            over(case, &attempt.pods),
+            "generation of the gang",
+        ));
         for pod in pods() {
-            found.push(tenure(of(world, pod), generation.clone(), pod.begin(), end_of(pod), "generation of the gang"));
+            found.push(tenure(
+                of(world, pod),
+                generation.clone(),
+                pod.begin(),
+                end_of(pod),
+                "generation of the gang",
+            ));
         }
     }
     found
@@ -84,7 +130,11 @@ fn of(world: &World, pod: &Pod) -> Named {
 
 fn workload(world: &World, number: u32) -> Option<Named> {
     let one = world.workloads.get(number as usize)?;
-    Some(Named::new(world.name(one.kind), world.name(one.name), world.name(one.uid)))
+    Some(Named::new(
+        world.name(one.kind),
+        world.name(one.name),
+        world.name(one.uid),
+    ))
 }
 
 /// A workload that another one owns.
@@ -110,13 +160,18 @@ fn of_pod(world: &World, pod: &Pod) -> Vec<Tenure> {
         end: end_of(pod),
         evidence: evidence.to_owned(),
     };
-    let owner = workload(world, pod.owner).map(|owner| tenure(owner, pod.begin(), "owner reference"));
+    let owner =
+        workload(world, pod.owner).map(|owner| tenure(owner, pod.begin(), "owner reference"));
     let node = pod.node.is_some().then(|| {
         let (start, evidence) = match pod.bound {
             Some(bound) => (lo(Some(bound)), "binding"),
             None => (lo(pod.started.or(pod.created)), "node name in its records"),
         };
-        tenure(Named::new("Node", world.name(pod.node), ""), start, evidence)
+        tenure(
+            Named::new("Node", world.name(pod.node), ""),
+            start,
+            evidence,
+        )
     });
     owner.into_iter().chain(node).collect()
 }
@@ -136,14 +191,50 @@ pub(super) fn hi(stamp: Option<Stamp>) -> Option<Nanos> {
 
 /// All columns, in order.
 pub(super) const COLUMNS: &[Column<Tenure>] = &[
-    Column::new("child_kind", Text(|row| Some(&row.child.kind)), "run, attempt, or an object's kind: Pod, Job, Node, …"),
-    Column::new("child", Text(|row| Some(&row.child.name)), "name of the child"),
-    Column::new("child_uid", Text(|row| Some(&row.child.uid)), "uid of the child; the run_id of a run, with #number for an attempt"),
-    Column::new("parent_kind", Text(|row| Some(&row.parent.kind)), "experiment, run, attempt, an object's kind, instance, zone or node_pool"),
-    Column::new("parent", Text(|row| Some(&row.parent.name)), "name of the parent"),
-    Column::new("parent_uid", Text(|row| Some(&row.parent.uid)), "uid of the parent; the provider id of an instance"),
-    Column::new("namespace", Text(|row| Some(&row.namespace)), "namespace of the child"),
-    Column::new("start", Time(|row| row.start), "since when: a pod is on its node from its binding"),
-    Column::new("end", Time(|row| row.end), "first instant at which it no longer was; NULL while it may be"),
+    Column::new(
+        "child_kind",
+        Text(|row| Some(&row.child.kind)),
+        "run, attempt, or an object's kind: Pod, Job, Node, …",
+    ),
+    Column::new(
+        "child",
+        Text(|row| Some(&row.child.name)),
+        "name of the child",
+    ),
+    Column::new(
+        "child_uid",
+        Text(|row| Some(&row.child.uid)),
+        "uid of the child; the run_id of a run, with #number for an attempt",
+    ),
+    Column::new(
+        "parent_kind",
+        Text(|row| Some(&row.parent.kind)),
+        "experiment, run, attempt, an object's kind, instance, zone or node_pool",
+    ),
+    Column::new(
+        "parent",
+        Text(|row| Some(&row.parent.name)),
+        "name of the parent",
+    ),
+    Column::new(
+        "parent_uid",
+        Text(|row| Some(&row.parent.uid)),
+        "uid of the parent; the provider id of an instance",
+    ),
+    Column::new(
+        "namespace",
+        Text(|row| Some(&row.namespace)),
+        "namespace of the child",
+    ),
+    Column::new(
+        "start",
+        Time(|row| row.start),
+        "since when: a pod is on its node from its binding",
+    ),
+    Column::new(
+        "end",
+        Time(|row| row.end),
+        "first instant at which it no longer was; NULL while it may be",
+    ),
     Column::new("evidence", Text(|row| Some(&row.evidence)), "what says so"),
 ];

@@ -58,10 +58,23 @@ impl Command {
 /// # Errors
 /// Never for columns of one length, which these are.
 pub(crate) fn tables(session: &Session) -> Result<RecordBatch, ArrowError> {
-    let call = |table: &Table| if table.is_function { format!("{}('experiment')", table.name) } else { table.name.to_owned() };
+    let call = |table: &Table| {
+        if table.is_function {
+            format!("{}('experiment')", table.name)
+        } else {
+            table.name.to_owned()
+        }
+    };
     rows([
         ("table", session.tables().iter().map(call).collect()),
-        ("a row is", session.tables().iter().map(|table| table.meaning.to_owned()).collect()),
+        (
+            "a row is",
+            session
+                .tables()
+                .iter()
+                .map(|table| table.meaning.to_owned())
+                .collect(),
+        ),
     ])
 }
 
@@ -71,16 +84,30 @@ pub(crate) fn tables(session: &Session) -> Result<RecordBatch, ArrowError> {
 /// Never for columns of one length, which these are.
 pub(crate) fn columns(table: &Table) -> Result<RecordBatch, ArrowError> {
     let fields = || table.schema.fields().iter();
-    let meaning = |key: &str| fields().map(|field| field.metadata().get(key).cloned().unwrap_or_default()).collect();
+    let meaning = |key: &str| {
+        fields()
+            .map(|field| field.metadata().get(key).cloned().unwrap_or_default())
+            .collect()
+    };
     rows([
-        ("column", fields().map(|field| field.name().clone()).collect()),
-        ("type", fields().map(|field| type_name(field.data_type()).to_owned()).collect()),
+        (
+            "column",
+            fields().map(|field| field.name().clone()).collect(),
+        ),
+        (
+            "type",
+            fields()
+                .map(|field| type_name(field.data_type()).to_owned())
+                .collect(),
+        ),
         ("meaning", meaning(DESCRIPTION)),
     ])
 }
 
 fn rows<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch, ArrowError> {
-    RecordBatch::try_from_iter(columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef)))
+    RecordBatch::try_from_iter(
+        columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef)),
+    )
 }
 
 /// The type of a column in a word.
@@ -105,10 +132,16 @@ mod tests {
     #[test]
     fn commands_are_told_from_statements() {
         assert_eq!(Command::parse("\\d"), Some(Command::Tables));
-        assert_eq!(Command::parse(" \\d events; "), Some(Command::Columns("events".to_owned())));
+        assert_eq!(
+            Command::parse(" \\d events; "),
+            Some(Command::Columns("events".to_owned()))
+        );
         assert_eq!(Command::parse("quit"), Some(Command::Quit));
         assert_eq!(Command::parse("help;"), Some(Command::Help));
-        assert_eq!(Command::parse("\\x"), Some(Command::Unknown("\\x".to_owned())));
+        assert_eq!(
+            Command::parse("\\x"),
+            Some(Command::Unknown("\\x".to_owned()))
+        );
         assert_eq!(Command::parse("SELECT 1;"), None);
     }
 }

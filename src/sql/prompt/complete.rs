@@ -4,11 +4,60 @@ use crate::sql::Session;
 
 /// Words of statements.
 const KEYWORDS: &[&str] = &[
-    "ALL", "AND", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "CROSS", "DESC", "DESCRIBE", "DISTINCT", "ELSE", "END",
-    "EXCEPT", "EXISTS", "EXPLAIN", "FALSE", "FROM", "FULL", "GROUP", "HAVING", "ILIKE", "IN", "INNER", "INTERSECT",
-    "INTERVAL", "IS", "JOIN", "LEFT", "LIKE", "LIMIT", "NOT", "NULL", "NULLS", "OFFSET", "ON", "OR", "ORDER", "OVER",
-    "PARTITION", "RIGHT", "SELECT", "SHOW", "TABLES", "THEN", "TIMESTAMP", "TRUE", "UNION", "USING", "VALUES", "WHEN",
-    "WHERE", "WITH",
+    "ALL",
+    "AND",
+    "AS",
+    "ASC",
+    "BETWEEN",
+    "BY",
+    "CASE",
+    "CAST",
+    "CROSS",
+    "DESC",
+    "DESCRIBE",
+    "DISTINCT",
+    "ELSE",
+    "END",
+    "EXCEPT",
+    "EXISTS",
+    "EXPLAIN",
+    "FALSE",
+    "FROM",
+    "FULL",
+    "GROUP",
+    "HAVING",
+    "ILIKE",
+    "IN",
+    "INNER",
+    "INTERSECT",
+    "INTERVAL",
+    "IS",
+    "JOIN",
+    "LEFT",
+    "LIKE",
+    "LIMIT",
+    "NOT",
+    "NULL",
+    "NULLS",
+    "OFFSET",
+    "ON",
+    "OR",
+    "ORDER",
+    "OVER",
+    "PARTITION",
+    "RIGHT",
+    "SELECT",
+    "SHOW",
+    "TABLES",
+    "THEN",
+    "TIMESTAMP",
+    "TRUE",
+    "UNION",
+    "USING",
+    "VALUES",
+    "WHEN",
+    "WHERE",
+    "WITH",
 ];
 
 /// Everything that can be completed.
@@ -22,7 +71,11 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn of(session: &Session) -> Self {
         let columns = |table: &super::super::Table| {
-            let names = table.schema.fields().iter().map(|field| field.name().clone());
+            let names = table
+                .schema
+                .fields()
+                .iter()
+                .map(|field| field.name().clone());
             (table.name.to_owned(), names.collect())
         };
         let functions = session.tables().iter().filter(|table| table.is_function);
@@ -38,18 +91,34 @@ impl Words {
     pub(super) fn complete(&self, before: &str) -> (usize, Vec<String>) {
         if let Some(start) = self.experiment_starts(before) {
             let typed = before.get(start..).unwrap_or_default();
-            let found = self.experiments.iter().filter(|name| name.starts_with(typed));
+            let found = self
+                .experiments
+                .iter()
+                .filter(|name| name.starts_with(typed));
             return (start, found.map(|name| format!("{name}')")).collect());
         }
         let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let start = before.len() - before.chars().rev().take_while(|letter| is_word(*letter)).map(char::len_utf8).sum::<usize>();
+        let start = before.len()
+            - before
+                .chars()
+                .rev()
+                .take_while(|letter| is_word(*letter))
+                .map(char::len_utf8)
+                .sum::<usize>();
         let (head, typed) = before.split_at(start);
-        let mut found: Vec<String> = self.candidates(head).into_iter().filter(|word| begins(word, typed)).collect();
+        let mut found: Vec<String> = self
+            .candidates(head)
+            .into_iter()
+            .filter(|word| begins(word, typed))
+            .collect();
         found.sort();
         found.dedup();
         // As typed: lower-case keywords for lower-case typing.
         if typed.chars().any(char::is_lowercase) {
-            for word in found.iter_mut().filter(|word| KEYWORDS.contains(&word.as_str())) {
+            for word in found
+                .iter_mut()
+                .filter(|word| KEYWORDS.contains(&word.as_str()))
+            {
                 *word = word.to_lowercase();
             }
         }
@@ -59,16 +128,33 @@ impl Words {
     /// Where the name starts, inside `timeline('` or `why('`.
     fn experiment_starts(&self, before: &str) -> Option<usize> {
         let quote = before.rfind('\'')?;
-        let call = before.get(..quote)?.trim_end().strip_suffix('(')?.trim_end();
+        let call = before
+            .get(..quote)?
+            .trim_end()
+            .strip_suffix('(')?
+            .trim_end();
         let is_ours = |name: &String| call.to_lowercase().ends_with(name.as_str());
-        self.table_functions.iter().any(is_ours).then_some(quote + 1)
+        self.table_functions
+            .iter()
+            .any(is_ours)
+            .then_some(quote + 1)
     }
 
     /// Tables after FROM, JOIN and \d; elsewhere everything, of columns those of the tables named.
     fn candidates(&self, head: &str) -> Vec<String> {
-        let last = head.split_whitespace().next_back().unwrap_or_default().to_uppercase();
+        let last = head
+            .split_whitespace()
+            .next_back()
+            .unwrap_or_default()
+            .to_uppercase();
         let table_names = || {
-            self.tables.iter().map(|(name, _)| if self.table_functions.contains(name) { format!("{name}('") } else { name.clone() })
+            self.tables.iter().map(|(name, _)| {
+                if self.table_functions.contains(name) {
+                    format!("{name}('")
+                } else {
+                    name.clone()
+                }
+            })
         };
         if last == "\\D" {
             return self.tables.iter().map(|(name, _)| name.clone()).collect();
@@ -76,17 +162,29 @@ impl Words {
         if matches!(last.as_str(), "FROM" | "JOIN" | "DESCRIBE") {
             return table_names().collect();
         }
-        let named = |name: &str| head.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name);
+        let named = |name: &str| {
+            head.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .any(|word| word == name)
+        };
         let any_named = self.tables.iter().any(|(name, _)| named(name));
-        let columns = self.tables.iter().filter(|(name, _)| !any_named || named(name)).flat_map(|(_, columns)| columns.iter().cloned());
+        let columns = self
+            .tables
+            .iter()
+            .filter(|(name, _)| !any_named || named(name))
+            .flat_map(|(_, columns)| columns.iter().cloned());
         let keywords = KEYWORDS.iter().map(|word| (*word).to_owned());
         let functions = self.functions.iter().map(|name| format!("{name}("));
-        keywords.chain(columns).chain(functions).chain(table_names()).collect()
+        keywords
+            .chain(columns)
+            .chain(functions)
+            .chain(table_names())
+            .collect()
     }
 }
 
 fn begins(word: &str, typed: &str) -> bool {
-    word.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed))
+    word.get(..typed.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(typed))
 }
 
 #[cfg(test)]
@@ -94,9 +192,18 @@ mod tests {
     use super::Words;
 
     fn words() -> Words {
-        let table = |name: &str, columns: &[&str]| (name.to_owned(), columns.iter().map(|name| (*name).to_owned()).collect());
+        let table = |name: &str, columns: &[&str]| {
+            (
+                name.to_owned(),
+                columns.iter().map(|name| (*name).to_owned()).collect(),
+            )
+        };
         Words {
-            tables: vec![table("events", &["pod", "pod_uid"]), table("incidents", &["pods"]), table("why", &["step"])],
+            tables: vec![
+                table("events", &["pod", "pod_uid"]),
+                table("incidents", &["pods"]),
+                table("why", &["step"]),
+            ],
             table_functions: vec!["why".to_owned()],
             functions: vec!["power".to_owned()],
             experiments: vec!["llm-a".to_owned(), "vision".to_owned()],
@@ -107,7 +214,10 @@ mod tests {
     fn tab_offers_what_fits_there() {
         let of = |text: &str| words().complete(text).1;
         assert_eq!(of("SELECT po"), ["pod", "pod_uid", "pods", "power("]);
-        assert_eq!(of("SELECT * FROM events WHERE po"), ["pod", "pod_uid", "power("]);
+        assert_eq!(
+            of("SELECT * FROM events WHERE po"),
+            ["pod", "pod_uid", "power("]
+        );
         assert_eq!(of("SELECT * FROM e"), ["events"]);
         assert_eq!(of("select * from w"), ["why('"]);
         assert_eq!(of("SELECT * FROM why('l"), ["llm-a')"]);

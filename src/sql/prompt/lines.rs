@@ -4,7 +4,6 @@ use rustyline::completion::Completer;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Highlighter, Hinter, Result};
 
-
 use super::command::Command;
 use super::complete::Words;
 
@@ -23,7 +22,12 @@ impl Typing {
 impl Completer for Typing {
     type Candidate = String;
 
-    fn complete(&self, line: &str, position: usize, _context: &Context<'_>) -> Result<(usize, Vec<String>)> {
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _context: &Context<'_>,
+    ) -> Result<(usize, Vec<String>)> {
         Ok(self.words.complete(line.get(..position).unwrap_or(line)))
     }
 }
@@ -32,7 +36,11 @@ impl Validator for Typing {
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
         let text = context.input();
         let done = text.trim().is_empty() || Command::parse(text).is_some() || is_complete(text);
-        Ok(if done { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+        Ok(if done {
+            ValidationResult::Valid(None)
+        } else {
+            ValidationResult::Incomplete
+        })
     }
 }
 
@@ -65,10 +73,23 @@ mod tests {
 
     #[test]
     fn a_statement_goes_on_until_its_semicolon() {
-        for text in ["SELECT 1;", "SELECT 1 ; ", "SELECT ';' ;", "SELECT 1; -- done", "SELECT 'it''s';"] {
+        for text in [
+            "SELECT 1;",
+            "SELECT 1 ; ",
+            "SELECT ';' ;",
+            "SELECT 1; -- done",
+            "SELECT 'it''s';",
+        ] {
             assert!(is_complete(text), "{text}");
         }
-        for text in ["", "SELECT 1", "SELECT ';", "SELECT ';'", "SELECT 1 -- ;", "SELECT 1; SELECT"] {
+        for text in [
+            "",
+            "SELECT 1",
+            "SELECT ';",
+            "SELECT ';'",
+            "SELECT 1 -- ;",
+            "SELECT 1; SELECT",
+        ] {
             assert!(!is_complete(text), "{text}");
         }
     }

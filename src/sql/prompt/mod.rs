@@ -10,10 +10,10 @@ use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{CompletionType, Config, Editor};
 
-pub use self::command::{Command, HELP};
-pub(super) use self::command::{columns, tables};
 #[cfg(test)]
 pub(super) use self::command::type_name;
+pub use self::command::{Command, HELP};
+pub(super) use self::command::{columns, tables};
 use self::complete::Words;
 use self::lines::Typing;
 use super::Session;
@@ -29,7 +29,9 @@ pub struct Prompt {
 
 impl std::fmt::Debug for Prompt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prompt").field("history", &self.history).finish_non_exhaustive()
+        f.debug_struct("Prompt")
+            .field("history", &self.history)
+            .finish_non_exhaustive()
     }
 }
 
@@ -48,7 +50,10 @@ impl Prompt {
     /// # Errors
     /// When the terminal cannot be used.
     pub fn new(session: &Session, data_folder: Option<&Path>) -> std::io::Result<Self> {
-        let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .history_ignore_space(true)
+            .build();
         let mut editor = Editor::with_config(config).map_err(std::io::Error::other)?;
         editor.set_helper(Some(Typing::new(Words::of(session))));
         let history = data_folder.map(|folder| folder.join("whathappened").join("history"));
@@ -82,7 +87,9 @@ impl Prompt {
     /// Keeps a text at once, so that a killed session loses nothing.
     fn keep(&mut self, text: &str) {
         let is_new = self.editor.add_history_entry(text).unwrap_or(false);
-        let Some(history) = self.history.as_ref().filter(|_| is_new) else { return };
+        let Some(history) = self.history.as_ref().filter(|_| is_new) else {
+            return;
+        };
         let made = history.parent().map_or(Ok(()), std::fs::create_dir_all);
         // A history that cannot be kept must not stop anyone from asking.
         let _kept = made.is_ok() && self.editor.append_history(history).is_ok();
@@ -92,7 +99,11 @@ impl Prompt {
 /// The user's data folder.
 #[must_use]
 pub fn data_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let absolute = folder("XDG_DATA_HOME").filter(|path| path.is_absolute());
     absolute.or_else(|| folder("HOME").map(|home| home.join(".local").join("share")))
 }

@@ -1,0 +1,81 @@
+//! The tables and table functions that there are.
+
+use datafusion::arrow::datatypes::SchemaRef;
+
+use super::{cell, collateral, coverage, events, functions, incidents, objects, runs, tenures};
+
+/// A table or table function, for help and completion.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// What a row of it is.
+    pub meaning: &'static str,
+    /// Its columns; each field's metadata says what it means.
+    pub schema: SchemaRef,
+    /// Whether it is called with an experiment's name.
+    pub is_function: bool,
+}
+
+/// Every table and table function there is.
+pub(super) fn all() -> Vec<Table> {
+    let table = |name, schema, meaning| Table {
+        name,
+        meaning,
+        schema,
+        is_function: false,
+    };
+    let function = |name, schema, meaning| Table {
+        name,
+        meaning,
+        schema,
+        is_function: true,
+    };
+    vec![
+        table(
+            "events",
+            cell::schema(events::COLUMNS),
+            "a fact, whichever and however many sources told it",
+        ),
+        table(
+            "objects",
+            cell::schema(objects::COLUMNS),
+            "a version of an object, from when to when",
+        ),
+        table(
+            "tenures",
+            cell::schema(tenures::COLUMNS),
+            "who was where, and of what, and when: experiment, run, attempt, workload, pod, node, instance, zone",
+        ),
+        table(
+            "runs",
+            cell::schema(runs::COLUMNS),
+            "a run: one root object, such as a Job, with all its pods",
+        ),
+        table(
+            "coverage",
+            cell::schema(coverage::COLUMNS),
+            "what a source could and could not show",
+        ),
+        table(
+            "incidents",
+            cell::schema(incidents::COLUMNS),
+            "a root cause and what followed from it",
+        ),
+        table(
+            "collateral",
+            cell::schema(collateral::COLUMNS),
+            "a pod that died because its gang was torn down",
+        ),
+        function(
+            "timeline",
+            cell::schema(functions::TIMELINE),
+            "what happened to an experiment, in order; repeats are one row",
+        ),
+        function(
+            "why",
+            cell::schema(functions::WHY),
+            "the main incident of an experiment step by step, then what to do",
+        ),
+    ]
+}
