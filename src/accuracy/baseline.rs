@@ -12,7 +12,11 @@ use super::named::{by_exit, by_reason};
 use crate::case::Case;
 
 /// The baselines, in the order of [`guesses`].
-pub const BASELINES: [&str; 3] = ["most frequent warning", "last warning before", "container's exit"];
+pub const BASELINES: [&str; 3] = [
+    "most frequent warning",
+    "last warning before",
+    "container's exit",
+];
 
 /// A Warning Event: when, how often, and its reason.
 struct Warning {
@@ -25,15 +29,26 @@ struct Warning {
 ///
 /// # Errors
 /// When facts cannot be read back.
-pub(super) fn guesses(case: &Case, runs: &[usize], failed_at: Option<Nanos>) -> Result<[Option<&'static str>; 3], SpillError> {
+pub(super) fn guesses(
+    case: &Case,
+    runs: &[usize],
+    failed_at: Option<Nanos>,
+) -> Result<[Option<&'static str>; 3], SpillError> {
     let runs: Vec<&Run> = runs.iter().filter_map(|run| case.runs.get(*run)).collect();
     let warnings = warnings(&case.world, &runs)?;
-    Ok([most_frequent(&warnings), last_before(&warnings, failed_at), exit(&case.world, &runs)])
+    Ok([
+        most_frequent(&warnings),
+        last_before(&warnings, failed_at),
+        exit(&case.world, &runs),
+    ])
 }
 
 /// The Warnings about the pods of some runs, and about what owns them.
 fn warnings(world: &World, runs: &[&Run]) -> Result<Vec<Warning>, SpillError> {
-    let pods: std::collections::BTreeSet<u32> = runs.iter().flat_map(|run| run.pods.iter().copied()).collect();
+    let pods: std::collections::BTreeSet<u32> = runs
+        .iter()
+        .flat_map(|run| run.pods.iter().copied())
+        .collect();
     let names: std::collections::BTreeSet<(&str, &str)> = runs
         .iter()
         .map(|run| run.names(world))
@@ -41,13 +56,21 @@ fn warnings(world: &World, runs: &[&Run]) -> Result<Vec<Warning>, SpillError> {
         .collect();
     let is_event = world.evidence.symbols.find("k8s.event");
     let mut found = Vec::new();
-    for (number, row) in world.evidence.rows().iter().enumerate().filter(|(_, row)| Some(row.fact) == is_event) {
+    for (number, row) in world
+        .evidence
+        .rows()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| Some(row.fact) == is_event)
+    {
         let pod = world.pod_of_row.get(number).copied().unwrap_or(NO);
         let of_owner = || names.contains(&(world.name(row.namespace), world.name(row.workload)));
-        if !pods.contains(&pod) && !(row.workload.is_some() && of_owner()) {
+        if !(pods.contains(&pod) || row.workload.is_some() && of_owner()) {
             continue;
         }
-        let Ok(number) = u32::try_from(number) else { continue };
+        let Ok(number) = u32::try_from(number) else {
+            continue;
+        };
         let event = world.evidence.event(number)?;
         if event.severity.as_deref() == Some("Warning") {
             found.push(warning(event));
@@ -71,14 +94,16 @@ fn most_frequent(warnings: &[Warning]) -> Option<&'static str> {
     for warning in warnings {
         *counts.entry(&warning.reason).or_default() += warning.count.max(1);
     }
-    let (reason, _) = counts.into_iter().max_by_key(|(reason, count)| (*count, std::cmp::Reverse(*reason)))?;
+    let (reason, _) = counts
+        .into_iter()
+        .max_by_key(|(reason, count)| (*count, std::cmp::Reverse(*reason)))?;
     by_reason(reason)
 }
 
 /// What never started has no time of failure; all its Warnings count.
 fn last_before(warnings: &[Warning], failed_at: Option<Nanos>) -> Option<&'static str> {
     let before = |warning: &&Warning| failed_at.is_none_or(|at| warning.time <= at);
-    by_reason(&warnings.iter().filter(before).next_back()?.reason)
+    by_reason(&warnings.iter().rfind(before)?.reason)
 }
 
 /// The earliest end of a container that was not well, else what a container waits for.
@@ -90,6 +115,12 @@ fn exit(world: &World, runs: &[&Run]) -> Option<&'static str> {
         .collect();
     let exits = pods.iter().flat_map(|pod| &pod.exits);
     let earliest = exits.min_by_key(|exit| (exit.exit_code == Some(0), exit.time, exit.exit_code));
-    let waits = || pods.iter().flat_map(|pod| &pod.waits).find_map(|wait| by_exit(wait, None));
-    earliest.and_then(|exit| by_exit(world.name(exit.reason), exit.exit_code)).or_else(waits)
+    let waits = || {
+        pods.iter()
+            .flat_map(|pod| &pod.waits)
+            .find_map(|wait| by_exit(wait, None))
+    };
+    earliest
+        .and_then(|exit| by_exit(world.name(exit.reason), exit.exit_code))
+        .or_else(waits)
 }

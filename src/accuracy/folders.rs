@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-/// The cases of the folders that were named, and those folders that are not there.
+/// The cases of the folders that were named.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Folders with an `expect.json`, in the order of their names.
     pub cases: Vec<PathBuf>,
-    /// What was named and is not there.
-    pub absent: Vec<PathBuf>,
+    /// What is not run, and why.
+    pub skipped: Vec<String>,
 }
 
 /// Looks for `expect.json` in each folder, else in the folders inside it.
@@ -19,7 +19,7 @@ pub fn find(folders: &[PathBuf]) -> std::io::Result<Found> {
     let mut found = Found::default();
     for folder in folders {
         if !folder.is_dir() {
-            found.absent.push(folder.clone());
+            found.skipped.push(format!("no {}", folder.display()));
         } else if is_case(folder) {
             found.cases.push(folder.clone());
         } else {
@@ -32,6 +32,22 @@ pub fn find(folders: &[PathBuf]) -> std::io::Result<Found> {
             found.cases.append(&mut inside);
         }
     }
+    // A case that stands in two folders counts once.
+    let mut seen = Vec::new();
+    let mut cases = Vec::new();
+    for case in std::mem::take(&mut found.cases) {
+        let like = likeness(&case)?;
+        if seen.contains(&like) {
+            found.skipped.push(format!(
+                "{} stands in another folder as well",
+                case.display()
+            ));
+        } else {
+            seen.push(like);
+            cases.push(case);
+        }
+    }
+    found.cases = cases;
     Ok(found)
 }
 
@@ -41,10 +57,44 @@ fn is_case(folder: &Path) -> bool {
 
 /// The folders of a case that hold input.
 pub(super) fn inputs(case: &Path) -> Vec<PathBuf> {
-    ["input", "loki"].iter().map(|name| case.join(name)).filter(|path| path.is_dir()).collect()
+    ["input", "loki"]
+        .iter()
+        .map(|name| case.join(name))
+        .filter(|path| path.is_dir())
+        .collect()
 }
 
-/// The name of a case.
+/// The name of a case: its folder and the one around it.
 pub(super) fn name(case: &Path) -> String {
-    case.file_name().map_or_else(|| case.display().to_string(), |name| name.to_string_lossy().into_owned())
+    let names: Vec<_> = case
+        .components()
+        .rev()
+        .take(2)
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    names.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
+/// What makes two folders the same case: what is expected, and names and sizes of the input.
+fn likeness(case: &Path) -> std::io::Result<Vec<String>> {
+    let mut found = vec![std::fs::read_to_string(case.join("expect.json"))?];
+    let mut left = inputs(case);
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if path.is_dir() {
+                left.push(path);
+            } else {
+                let place = path
+                    .strip_prefix(case)
+                    .unwrap_or(&path)
+                    .display()
+                    .to_string();
+                found.push(format!("{place} {}", entry.metadata()?.len()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }

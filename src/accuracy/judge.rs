@@ -55,15 +55,31 @@ pub(super) fn experiment<'a>(expect: &Experiment, incidents: &'a [Incident]) -> 
     let main = incidents.first();
     let verdict = verdict(main, &expect.cause);
     let Some(incident) = main.filter(|_| verdict == Verdict::Right) else {
-        return Judgement { verdict, incident: main, remark: String::new() };
+        return Judgement {
+            verdict,
+            incident: main,
+            remark: String::new(),
+        };
     };
     let remark = differences(expect, incident).join("; ");
-    let verdict = if remark.is_empty() { Verdict::Right } else { Verdict::Wrong };
-    Judgement { verdict, incident: main, remark }
+    let verdict = if remark.is_empty() {
+        Verdict::Right
+    } else {
+        Verdict::Wrong
+    };
+    Judgement {
+        verdict,
+        incident: main,
+        remark,
+    }
 }
 
 fn blame(incident: &Incident) -> Judgement<'_> {
-    Judgement { verdict: Verdict::FalseBlame, incident: Some(incident), remark: "must not be named".to_owned() }
+    Judgement {
+        verdict: Verdict::FalseBlame,
+        incident: Some(incident),
+        remark: "must not be named".to_owned(),
+    }
 }
 
 /// An incident that is more than a guess.
@@ -72,7 +88,9 @@ fn is_claimed(incident: &Incident) -> bool {
 }
 
 fn blamed<'a>(incidents: &'a [Incident], must_not: &[String]) -> Option<&'a Incident> {
-    incidents.iter().find(|incident| is_claimed(incident) && must_not.contains(&incident.cause))
+    incidents
+        .iter()
+        .find(|incident| is_claimed(incident) && must_not.contains(&incident.cause))
 }
 
 fn verdict(main: Option<&Incident>, right: &[String]) -> Verdict {
@@ -87,22 +105,38 @@ fn verdict(main: Option<&Incident>, right: &[String]) -> Verdict {
 }
 
 fn all_right(expect: &One) -> Vec<String> {
-    expect.cause.iter().chain(&expect.also_acceptable).cloned().collect()
+    expect
+        .cause
+        .iter()
+        .chain(&expect.also_acceptable)
+        .cloned()
+        .collect()
 }
 
 fn named<'a>(expect: &One, main: Option<&'a Incident>) -> Judgement<'a> {
-    Judgement { verdict: verdict(main, &all_right(expect)), incident: main, remark: String::new() }
+    Judgement {
+        verdict: verdict(main, &all_right(expect)),
+        incident: main,
+        remark: String::new(),
+    }
 }
 
 /// Nothing that is more than a guess may be blamed on a healthy cluster.
 fn cluster(incidents: &[Incident]) -> Judgement<'_> {
-    match incidents.iter().find(|incident| is_claimed(incident) && !incident.cause.starts_with("none.")) {
+    match incidents
+        .iter()
+        .find(|incident| is_claimed(incident) && !incident.cause.starts_with("none."))
+    {
         Some(blamed) => Judgement {
             verdict: Verdict::FalseBlame,
             incident: Some(blamed),
             remark: "the cluster is healthy".to_owned(),
         },
-        None => Judgement { verdict: Verdict::Right, incident: None, remark: "nothing is blamed".to_owned() },
+        None => Judgement {
+            verdict: Verdict::Right,
+            incident: None,
+            remark: "nothing is blamed".to_owned(),
+        },
     }
 }
 
@@ -110,23 +144,49 @@ fn cluster(incidents: &[Incident]) -> Judgement<'_> {
 fn record<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> {
     let right = all_right(expect);
     let mut near = None;
-    for incident in incidents.iter().filter(|incident| right.contains(&incident.cause)) {
-        let Some(proof) = incident.evidence.iter().find(|row| holds(row, &expect.evidence)) else {
+    for incident in incidents
+        .iter()
+        .filter(|incident| right.contains(&incident.cause))
+    {
+        let Some(proof) = incident
+            .evidence
+            .iter()
+            .find(|row| holds(row, &expect.evidence))
+        else {
             near = near.or(Some((incident, "the record that proves it is not cited")));
             continue;
         };
         if proof.get("time").and_then(Value::as_str) == incident.time.as_deref() {
-            return Judgement { verdict: Verdict::Right, incident: Some(incident), remark: String::new() };
+            return Judgement {
+                verdict: Verdict::Right,
+                incident: Some(incident),
+                remark: String::new(),
+            };
         }
-        near = near.or(Some((incident, "its time is not that of the record that proves it")));
+        near = near.or(Some((
+            incident,
+            "its time is not that of the record that proves it",
+        )));
     }
     if let Some((incident, remark)) = near {
-        return Judgement { verdict: Verdict::Wrong, incident: Some(incident), remark: remark.to_owned() };
+        return Judgement {
+            verdict: Verdict::Wrong,
+            incident: Some(incident),
+            remark: remark.to_owned(),
+        };
     }
     // Guesses about other things say nothing about this record.
     match incidents.iter().find(|incident| is_claimed(incident)) {
-        Some(other) => Judgement { verdict: Verdict::Wrong, incident: Some(other), remark: String::new() },
-        None => Judgement { verdict: Verdict::Unknown, incident: incidents.first(), remark: String::new() },
+        Some(other) => Judgement {
+            verdict: Verdict::Wrong,
+            incident: Some(other),
+            remark: String::new(),
+        },
+        None => Judgement {
+            verdict: Verdict::Unknown,
+            incident: incidents.first(),
+            remark: String::new(),
+        },
     }
 }
 
@@ -149,7 +209,10 @@ fn texts(row: &Value) -> String {
 /// What is not as expected beside the cause.
 fn differences(expect: &Experiment, incident: &Incident) -> Vec<String> {
     let mut found = Vec::new();
-    let first = incident.first_victim.as_ref().map(|victim| victim.pod.as_str());
+    let first = incident
+        .first_victim
+        .as_ref()
+        .map(|victim| victim.pod.as_str());
     if expect.first_victim.is_some() && expect.first_victim.as_deref() != first {
         found.push(format!("first victim {}", first.unwrap_or("nobody")));
     }
@@ -158,13 +221,26 @@ fn differences(expect: &Experiment, incident: &Incident) -> Vec<String> {
         ("collateral", &expect.collateral, &incident.collateral),
     ] {
         let Some(expected) = expected else { continue };
-        let (expected, got) = (sorted(expected.iter().map(String::as_str)), sorted(pods(got)));
+        let (expected, got) = (
+            sorted(expected.iter().map(String::as_str)),
+            sorted(pods(got)),
+        );
         if expected != got {
-            found.push(format!("{what} {}", if got.is_empty() { "none".to_owned() } else { got.join(", ") }));
+            found.push(format!(
+                "{what} {}",
+                if got.is_empty() {
+                    "none".to_owned()
+                } else {
+                    got.join(", ")
+                }
+            ));
         }
     }
     if let Some(actors) = &expect.actor {
-        let actor = incident.actor.as_ref().map_or("nobody", |actor| actor.name.as_str());
+        let actor = incident
+            .actor
+            .as_ref()
+            .map_or("nobody", |actor| actor.name.as_str());
         if !actors.iter().any(|one| one == actor) {
             found.push(format!("actor {actor}"));
         }

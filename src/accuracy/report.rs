@@ -1,6 +1,5 @@
 //! The run as people and programs read it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -17,25 +16,46 @@ use super::score::Scores;
 /// # Errors
 /// Never for columns of one length, which these are.
 pub fn table(judged: &[Judged], scores: &Scores) -> Result<[RecordBatch; 2], ArrowError> {
-    let text = |of: &dyn Fn(&Judged) -> String| -> ArrayRef { Arc::new(StringArray::from_iter_values(judged.iter().map(of))) };
+    let text = |of: &dyn Fn(&Judged) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(judged.iter().map(of)))
+    };
     let verdicts = RecordBatch::try_from_iter([
         ("case", text(&|one| one.case.clone())),
         ("asked", text(&|one| one.asked.clone())),
         ("expected", text(&|one| one.expected.join(" "))),
-        ("got", text(&|one| if one.got == "unknown" { one.got.clone() } else { format!("{} ({})", one.got, one.got_level) })),
+        (
+            "got",
+            text(&|one| {
+                if one.got_level.is_empty() {
+                    one.got.clone()
+                } else {
+                    format!("{} ({})", one.got, one.got_level)
+                }
+            }),
+        ),
         ("verdict", text(&|one| verdict(one).to_owned())),
         ("remark", text(&|one| one.remark.clone())),
     ])?;
     let rows = || scores.rows.iter();
-    let words = |of: &dyn Fn(&(String, String, super::Score)) -> String| -> ArrayRef { Arc::new(StringArray::from_iter_values(rows().map(of))) };
-    let asked: Int64Array = rows().map(|(_, _, score)| i64::try_from(score.asked).ok()).collect();
+    let words = |of: &dyn Fn(&(String, String, super::Score)) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows().map(of)))
+    };
+    let asked: Int64Array = rows()
+        .map(|(_, _, score)| i64::try_from(score.asked).ok())
+        .collect();
     let counts = RecordBatch::try_from_iter([
         ("who", words(&|(who, _, _)| who.clone())),
         ("level", words(&|(_, level, _)| level.clone())),
         ("asked", Arc::new(asked)),
         ("top-1", words(&|(_, _, score)| part(score, score.right))),
-        ("false blame", words(&|(_, _, score)| part(score, score.false_blame))),
-        ("unknown", words(&|(_, _, score)| part(score, score.unknown))),
+        (
+            "false blame",
+            words(&|(_, _, score)| part(score, score.false_blame)),
+        ),
+        (
+            "unknown",
+            words(&|(_, _, score)| part(score, score.unknown)),
+        ),
     ])?;
     Ok([verdicts, counts])
 }
@@ -55,7 +75,7 @@ fn part(score: &super::Score, part: usize) -> String {
 
 /// The same as one JSON document.
 #[must_use]
-pub fn json(judged: &[Judged], scores: &Scores, absent: &[PathBuf]) -> Value {
+pub fn json(judged: &[Judged], scores: &Scores, skipped: &[String]) -> Value {
     let cases: Vec<Value> = judged.iter().map(case).collect();
     let counts: Vec<Value> = scores
         .rows
@@ -67,13 +87,15 @@ pub fn json(judged: &[Judged], scores: &Scores, absent: &[PathBuf]) -> Value {
             })
         })
         .collect();
-    let absent: Vec<String> = absent.iter().map(|path| path.display().to_string()).collect();
-    json!({ "cases": cases, "scores": counts, "skipped": absent })
+    json!({ "cases": cases, "scores": counts, "skipped": skipped })
 }
 
 fn case(one: &Judged) -> Value {
-    let baselines: serde_json::Map<String, Value> =
-        BASELINES.iter().zip(one.baselines).map(|(name, cause)| ((*name).to_owned(), json!(cause))).collect();
+    let baselines: serde_json::Map<String, Value> = BASELINES
+        .iter()
+        .zip(one.baselines)
+        .map(|(name, cause)| ((*name).to_owned(), json!(cause)))
+        .collect();
     json!({
         "case": one.case, "asked": one.asked, "level": one.level, "expected": one.expected, "must_not": one.must_not,
         "got": one.got, "got_level": one.got_level, "verdict": one.verdict.as_str(), "owed": one.owed,

@@ -30,7 +30,7 @@ pub struct Judged {
     pub must_not: Vec<String>,
     /// The cause that came.
     pub got: String,
-    /// Its level.
+    /// Its level; empty where nothing came.
     pub got_level: String,
     /// The verdict.
     pub verdict: Verdict,
@@ -58,7 +58,9 @@ impl Judged {
             None if healthy || self.expected.iter().any(|one| one == "unknown") => Verdict::Right,
             None => Verdict::Unknown,
             Some(cause) if self.expected.iter().any(|one| one == cause) => Verdict::Right,
-            Some(cause) if healthy || self.must_not.iter().any(|one| one == cause) => Verdict::FalseBlame,
+            Some(cause) if healthy || self.must_not.iter().any(|one| one == cause) => {
+                Verdict::FalseBlame
+            }
             Some(_) => Verdict::Wrong,
         }
     }
@@ -73,7 +75,10 @@ pub async fn run(folder: &Path, rules: Rules) -> Result<(Rules, Vec<Judged>), Er
     let wrong = |error: String| Error::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
     let file: File = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let inputs: Vec<Input> = folders::inputs(folder).into_iter().map(Input::Path).collect();
+    let inputs: Vec<Input> = folders::inputs(folder)
+        .into_iter()
+        .map(Input::Path)
+        .collect();
     let case = Case::read(&inputs, &Options::default(), rules, &mut |_, _| {})?;
     let name = folders::name(folder);
     let mut judged = Vec::new();
@@ -90,14 +95,27 @@ pub async fn run(folder: &Path, rules: Rules) -> Result<(Rules, Vec<Judged>), Er
 
 async fn ask_one(case: &Case, name: &str, expect: &One) -> Result<Judged, Error> {
     let everything = matches!(expect.level.as_str(), "record" | "cluster");
-    let asked = if everything { "*" } else { expect.object.as_str() };
+    let asked = if everything {
+        "*"
+    } else {
+        expect.object.as_str()
+    };
     let incidents = ask(case, asked).await?;
     let judgement = match &incidents {
         Some(incidents) => one(expect, incidents),
-        None => Judgement { verdict: unfound(&expect.cause), incident: None, remark: "nothing of that name".to_owned() },
+        None => Judgement {
+            verdict: unfound(&expect.cause),
+            incident: None,
+            remark: "nothing of that name".to_owned(),
+        },
     };
     let judged = judged(case, asked, judgement, incidents.as_deref())?;
-    let expected = expect.cause.iter().chain(&expect.also_acceptable).cloned().collect();
+    let expected = expect
+        .cause
+        .iter()
+        .chain(&expect.also_acceptable)
+        .cloned()
+        .collect();
     Ok(Judged {
         case: name.to_owned(),
         level: expect.level.clone(),
@@ -108,11 +126,20 @@ async fn ask_one(case: &Case, name: &str, expect: &One) -> Result<Judged, Error>
     })
 }
 
-async fn ask_experiment(case: &Case, name: &str, asked: &str, expect: &Experiment) -> Result<Judged, Error> {
+async fn ask_experiment(
+    case: &Case,
+    name: &str,
+    asked: &str,
+    expect: &Experiment,
+) -> Result<Judged, Error> {
     let incidents = ask(case, asked).await?;
     let judgement = match &incidents {
         Some(incidents) => experiment(expect, incidents),
-        None => Judgement { verdict: unfound(&expect.cause), incident: None, remark: "nothing of that name".to_owned() },
+        None => Judgement {
+            verdict: unfound(&expect.cause),
+            incident: None,
+            remark: "nothing of that name".to_owned(),
+        },
     };
     let judged = judged(case, asked, judgement, incidents.as_deref())?;
     Ok(Judged {
@@ -127,11 +154,18 @@ async fn ask_experiment(case: &Case, name: &str, asked: &str, expect: &Experimen
 
 /// A name that is not found is no answer.
 fn unfound(expected: &[String]) -> Verdict {
-    if expected.iter().any(|cause| cause == "unknown") { Verdict::Right } else { Verdict::Unknown }
+    if expected.iter().any(|cause| cause == "unknown") {
+        Verdict::Right
+    } else {
+        Verdict::Unknown
+    }
 }
 
 async fn ask(case: &Case, name: &str) -> Result<Option<Vec<Incident>>, Error> {
-    let question = Question { name: name.to_owned(), ..Question::default() };
+    let question = Question {
+        name: name.to_owned(),
+        ..Question::default()
+    };
     match assemble::answer(case, &question).await {
         Ok(answer) => Ok(Some(answer.incidents)),
         Err(Error::UnknownName { .. }) => Ok(None),
@@ -139,11 +173,25 @@ async fn ask(case: &Case, name: &str) -> Result<Option<Vec<Incident>>, Error> {
     }
 }
 
-fn judged(case: &Case, asked: &str, judgement: Judgement<'_>, incidents: Option<&[Incident]>) -> Result<Judged, Error> {
+fn judged(
+    case: &Case,
+    asked: &str,
+    judgement: Judgement<'_>,
+    incidents: Option<&[Incident]>,
+) -> Result<Judged, Error> {
     let runs = resolve(&case.world, &case.runs, &Name::parse(asked)).runs;
-    let first = incidents.and_then(<[Incident]>::first).and_then(|main| main.first_victim.as_ref());
-    let failed_at = first.and_then(|victim| Stamp::parse(victim.time.as_deref()?)).map(|stamp| stamp.lo);
+    let first = incidents
+        .and_then(<[Incident]>::first)
+        .and_then(|main| main.first_victim.as_ref());
+    let failed_at = first
+        .and_then(|victim| Stamp::parse(victim.time.as_deref()?))
+        .map(|stamp| stamp.lo);
     let unread = unread(case);
+    let none = if judgement.verdict == Verdict::Right {
+        "nothing"
+    } else {
+        "unknown"
+    };
     let remark = [judgement.remark, unread.clone().unwrap_or_default()];
     Ok(Judged {
         case: String::new(),
@@ -151,10 +199,20 @@ fn judged(case: &Case, asked: &str, judgement: Judgement<'_>, incidents: Option<
         level: String::new(),
         expected: Vec::new(),
         must_not: Vec::new(),
-        got: judgement.incident.map_or("unknown", |one| one.cause.as_str()).to_owned(),
-        got_level: judgement.incident.map_or("unknown", |one| one.level.as_str()).to_owned(),
+        got: judgement
+            .incident
+            .map_or(none, |one| one.cause.as_str())
+            .to_owned(),
+        got_level: judgement
+            .incident
+            .map_or("", |one| one.level.as_str())
+            .to_owned(),
         verdict: judgement.verdict,
-        remark: remark.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "),
+        remark: remark
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("; "),
         owed: unread.is_none(),
         baselines: guesses(case, &runs, failed_at)?,
     })
@@ -163,10 +221,17 @@ fn judged(case: &Case, asked: &str, judgement: Judgement<'_>, incidents: Option<
 /// Why no answer is owed: what the case was captured with is not read yet.
 fn unread(case: &Case) -> Option<String> {
     let files = &case.summary.files;
-    if let Some(file) = files.iter().find(|file| file.form.starts_with("kubectl's output")) {
+    if let Some(file) = files
+        .iter()
+        .find(|file| file.form.starts_with("kubectl's output"))
+    {
         return Some(format!("not read yet: {}", file.form));
     }
     let objects = !case.world.evidence.objects.is_empty();
-    let told = objects || case.world.evidence.rows().iter().any(|row| row.seen_by().any(|kind| kind.as_str().starts_with("kubernetes")));
+    let told = objects
+        || case.world.evidence.rows().iter().any(|row| {
+            row.seen_by()
+                .any(|kind| kind.as_str().starts_with("kubernetes"))
+        });
     (!told).then(|| "not read yet: nothing here is of Kubernetes".to_owned())
 }

@@ -22,7 +22,8 @@ pub struct Score {
 /// A score for each kind of question, and for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Scores {
-    /// By who answers: this tool first, then the baselines; then by level, `all` last.
+    /// By who answers: this tool first, then the baselines; then by level, then
+    /// `all`, and those of `all` to which an answer is owed.
     pub rows: Vec<(String, String, Score)>,
 }
 
@@ -40,7 +41,9 @@ impl Score {
     /// Part of the questions, in whole percent.
     #[must_use]
     pub fn percent(&self, part: usize) -> usize {
-        (part * 100 + self.asked / 2).checked_div(self.asked).unwrap_or(0)
+        (part * 100 + self.asked / 2)
+            .checked_div(self.asked)
+            .unwrap_or(0)
     }
 }
 
@@ -51,7 +54,7 @@ pub fn scores(judged: &[Judged]) -> Scores {
     let who = std::iter::once("whathappened").chain(BASELINES);
     for (number, who) in who.enumerate() {
         let mut by_level: BTreeMap<&str, Score> = BTreeMap::new();
-        let mut all = Score::default();
+        let (mut all, mut owed) = (Score::default(), Score::default());
         for one in judged {
             let verdict = match number.checked_sub(1) {
                 None => one.verdict,
@@ -59,9 +62,17 @@ pub fn scores(judged: &[Judged]) -> Scores {
             };
             by_level.entry(&one.level).or_default().add(verdict);
             all.add(verdict);
+            if one.owed {
+                owed.add(verdict);
+            }
         }
-        rows.extend(by_level.into_iter().map(|(level, score)| (who.to_owned(), level.to_owned(), score)));
+        rows.extend(
+            by_level
+                .into_iter()
+                .map(|(level, score)| (who.to_owned(), level.to_owned(), score)),
+        );
         rows.push((who.to_owned(), "all".to_owned(), all));
+        rows.push((who.to_owned(), "owed".to_owned(), owed));
     }
     Scores { rows }
 }

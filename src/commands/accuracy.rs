@@ -34,9 +34,15 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
     if !matches!(format, Format::Table | Format::Json) {
-        return Err(Error::Usage(format!("accuracy has the formats table and json, not {}", format.as_str())));
+        return Err(Error::Usage(format!(
+            "accuracy has the formats table and json, not {}",
+            format.as_str()
+        )));
     }
-    let found = find(&args.folders).map_err(|error| Error::Io { path: "the folders of cases".to_owned(), error })?;
+    let found = find(&args.folders).map_err(|error| Error::Io {
+        path: "the folders of cases".to_owned(),
+        error,
+    })?;
     let mut rules = Rules::load(&common::own_rules(args.rules.as_deref())?)?;
     let mut judged = Vec::new();
     for case in &found.cases {
@@ -45,10 +51,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         judged.append(&mut of_case);
     }
     let scores = scores(&judged);
-    let failed = |error| Error::Io { path: "standard output".to_owned(), error };
+    let failed = |error| Error::Io {
+        path: "standard output".to_owned(),
+        error,
+    };
     let mut out = std::io::stdout().lock();
     if format == Format::Json {
-        let text = format!("{:#}\n", json(&judged, &scores, &found.absent));
+        let text = format!("{:#}\n", json(&judged, &scores, &found.skipped));
         out.write_all(text.as_bytes()).map_err(failed)?;
     } else {
         let style = common::style(&args.output);
@@ -57,14 +66,23 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             render::rows(&batch.schema(), &[batch], format, &style, &mut out)?;
             writeln!(out).map_err(failed)?;
         }
-        for folder in &found.absent {
-            writeln!(out, "skipped: no {}", folder.display()).map_err(failed)?;
+        for skipped in &found.skipped {
+            writeln!(out, "skipped: {skipped}").map_err(failed)?;
         }
     }
     out.flush().map_err(failed)?;
-    let bad: Vec<&str> = judged.iter().filter(|one| one.fails()).map(|one| one.asked.as_str()).collect();
+    let bad: Vec<&str> = judged
+        .iter()
+        .filter(|one| one.fails())
+        .map(|one| one.asked.as_str())
+        .collect();
     if bad.is_empty() {
         return Ok(());
     }
-    Err(Error::Failed(format!("{} of {} answers are false blame, or owed and not right: {}", bad.len(), judged.len(), bad.join(", "))))
+    Err(Error::Failed(format!(
+        "{} of {} answers are false blame, or owed and not right: {}",
+        bad.len(),
+        judged.len(),
+        bad.join(", ")
+    )))
 }

@@ -139,8 +139,14 @@ mod tests {
         let found = Examples::parse("a.yaml", GOOD).unwrap();
         assert_eq!(found.all().count(), 1);
         let cases = [
-            (GOOD.replace("supported", "sure"), "a.yaml: n: level is missing"),
-            (GOOD.replace("why: w", "what: w"), "a.yaml: unknown field `what`"),
+            (
+                GOOD.replace("supported", "sure"),
+                "a.yaml: n: level is missing",
+            ),
+            (
+                GOOD.replace("why: w", "what: w"),
+                "a.yaml: unknown field `what`",
+            ),
             (GOOD.replace("silent: []", "silent: ["), "a.yaml: not YAML"),
         ];
         for (text, wanted) in cases {

@@ -13,10 +13,20 @@ use crate::render;
 
 pub(super) fn run(own: &Own, signals: bool, output: &OutputArgs) -> Result<(), Error> {
     let rules = own.load()?;
-    let batch = if signals { signal_rows(&rules) } else { cause_rows(&rules) };
+    let batch = if signals {
+        signal_rows(&rules)
+    } else {
+        cause_rows(&rules)
+    };
     let batch = batch.map_err(datafusion::error::DataFusionError::from)?;
     let style = common::style(output);
-    render::rows(&batch.schema(), &[batch], output.format, &style, &mut std::io::stdout().lock())?;
+    render::rows(
+        &batch.schema(),
+        &[batch],
+        output.format,
+        &style,
+        &mut std::io::stdout().lock(),
+    )?;
     Ok(())
 }
 
@@ -27,7 +37,9 @@ fn cause_rows(rules: &Rules) -> Rows {
     let mut causes: Vec<_> = rules.causes.iter().collect();
     causes.sort_by_key(|rule| (std::cmp::Reverse(rule.rank), &rule.cause));
     let text = |of: &dyn Fn(&crate::explain::Rule) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(causes.iter().map(|rule| of(rule))))
+        Arc::new(StringArray::from_iter_values(
+            causes.iter().map(|rule| of(rule)),
+        ))
     };
     let ranks: Int64Array = causes.iter().map(|rule| Some(rule.rank)).collect();
     RecordBatch::try_from_iter([
@@ -42,7 +54,9 @@ fn cause_rows(rules: &Rules) -> Rows {
 fn signal_rows(rules: &Rules) -> Rows {
     let signals: Vec<_> = rules.signals.signals().collect();
     let text = |of: &dyn Fn(&whathappened_core::signals::SignalInfo) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(signals.iter().map(|signal| of(signal))))
+        Arc::new(StringArray::from_iter_values(
+            signals.iter().map(|signal| of(signal)),
+        ))
     };
     RecordBatch::try_from_iter([
         ("signal", text(&|signal| signal.name.clone())),

@@ -70,7 +70,11 @@ pub enum Verb {
 /// not come out as written.
 pub async fn run(args: &Args) -> Result<(), Error> {
     match &args.verb {
-        Verb::List { signals, folder, output } => list::run(&Own::read(folder)?, *signals, output),
+        Verb::List {
+            signals,
+            folder,
+            output,
+        } => list::run(&Own::read(folder)?, *signals, output),
         Verb::Show { name, folder } => show::run(&Own::read(folder)?, name),
         Verb::Test { names, folder } => test::run(&Own::read(folder)?, names).await,
     }

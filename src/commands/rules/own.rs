@@ -19,18 +19,32 @@ impl Own {
     pub(super) fn read(args: &FolderArgs) -> Result<Self, Error> {
         let mut more = Vec::new();
         if let Some(folder) = &args.rules {
-            let failed = |error| Error::Io { path: folder.display().to_string(), error };
+            let failed = |error| Error::Io {
+                path: folder.display().to_string(),
+                error,
+            };
             for entry in std::fs::read_dir(folder).map_err(failed)? {
                 let path = entry.map_err(failed)?.path();
-                let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+                let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+                    continue;
+                };
                 if name.ends_with(".yaml") {
-                    let failed = |error| Error::Io { path: path.display().to_string(), error };
-                    more.push((name.to_owned(), std::fs::read_to_string(&path).map_err(failed)?));
+                    let failed = |error| Error::Io {
+                        path: path.display().to_string(),
+                        error,
+                    };
+                    more.push((
+                        name.to_owned(),
+                        std::fs::read_to_string(&path).map_err(failed)?,
+                    ));
                 }
             }
         }
         let rules = common::own_rules(args.rules.as_deref())?;
-        Ok(Self { rules, examples: examples::files(more) })
+        Ok(Self {
+            rules,
+            examples: examples::files(more),
+        })
     }
 
     /// All rules, ready for use.

@@ -12,7 +12,10 @@ const ALIKE: f64 = 0.8;
 pub(super) fn run(own: &Own, name: &str) -> Result<(), Error> {
     let rules = own.load()?;
     let parts = texts(own, &rules, name).ok_or_else(|| unknown(&rules, name))?;
-    let failed = |error| Error::Io { path: "standard output".to_owned(), error };
+    let failed = |error| Error::Io {
+        path: "standard output".to_owned(),
+        error,
+    };
     let mut out = std::io::stdout().lock();
     out.write_all(parts.join("\n").as_bytes()).map_err(failed)?;
     out.flush().map_err(failed)
@@ -29,16 +32,27 @@ fn texts(own: &Own, rules: &Rules, name: &str) -> Option<Vec<String>> {
     if let Some(rule) = rules.causes.iter().find(|rule| rule.cause == name) {
         let beside = examples_of(&rule.file);
         let examples = own.examples.iter().find(|(file, _)| *file == beside);
-        return Some(std::iter::once(&rule.text).chain(examples.map(|(_, text)| text)).cloned().collect());
+        return Some(
+            std::iter::once(&rule.text)
+                .chain(examples.map(|(_, text)| text))
+                .cloned()
+                .collect(),
+        );
     }
-    let signal = rules.signals.signals().find(|signal| signal.name == name || signal.written == name);
+    let signal = rules
+        .signals
+        .signals()
+        .find(|signal| signal.name == name || signal.written == name);
     let file = signal.map_or(name, |signal| signal.file.as_str());
     rules.signals.file(file).map(|text| vec![text.to_owned()])
 }
 
 /// The file of the examples of a rule's file.
 pub(super) fn examples_of(rule_file: &str) -> String {
-    format!("{}.yaml", rule_file.strip_suffix(".sql").unwrap_or(rule_file))
+    format!(
+        "{}.yaml",
+        rule_file.strip_suffix(".sql").unwrap_or(rule_file)
+    )
 }
 
 /// No rule bears the name: says which ones are like it.
@@ -51,6 +65,12 @@ pub(super) fn unknown(rules: &Rules, name: &str) -> Error {
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
-    let hint = if near.is_empty() { "`rules list` shows them all".to_owned() } else { format!("did you mean {}?", near.join(", ")) };
-    Error::Usage(format!("no cause, signal or file is called {name:?}; {hint}"))
+    let hint = if near.is_empty() {
+        "`rules list` shows them all".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    };
+    Error::Usage(format!(
+        "no cause, signal or file is called {name:?}; {hint}"
+    ))
 }

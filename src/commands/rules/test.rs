@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use whathappened_connectors::recording::{Input, Options};
 
+use super::FolderArgs;
 use super::own::Own;
 use super::show::{examples_of, unknown};
-use super::FolderArgs;
 use crate::answer::Incident;
 use crate::assemble::{self, Question};
 use crate::case::{Case, Rules};
@@ -39,13 +39,20 @@ pub struct Report {
 
 impl std::fmt::Display for Wrong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}: expected {}, got {}", self.file, self.example, self.expected, self.got)
+        write!(
+            f,
+            "{}: {}: expected {}, got {}",
+            self.file, self.example, self.expected, self.got
+        )
     }
 }
 
 pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
     let report = check_all(own, names).await?;
-    let failed = |error| Error::Io { path: "standard output".to_owned(), error };
+    let failed = |error| Error::Io {
+        path: "standard output".to_owned(),
+        error,
+    };
     let mut out = anstream::AutoStream::auto(std::io::stdout()).lock();
     for wrong in &report.wrong {
         writeln!(out, "{wrong}").map_err(failed)?;
@@ -57,7 +64,10 @@ pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
         return out.flush().map_err(failed);
     }
     out.flush().map_err(failed)?;
-    Err(Error::Failed(format!("{} of {all} examples are wrong ({counts})", report.wrong.len())))
+    Err(Error::Failed(format!(
+        "{} of {all} examples are wrong ({counts})",
+        report.wrong.len()
+    )))
 }
 
 /// Runs every example of the built-in rules and of a folder, or of those named.
@@ -65,7 +75,9 @@ pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
 /// # Errors
 /// A rule that cannot be used, a name that no rule bears.
 pub async fn check(folder: Option<&std::path::Path>, names: &[String]) -> Result<Report, Error> {
-    let folder = FolderArgs { rules: folder.map(Into::into) };
+    let folder = FolderArgs {
+        rules: folder.map(Into::into),
+    };
     check_all(&Own::read(&folder)?, names).await
 }
 
@@ -76,25 +88,42 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
     // Without names everything is wanted.
     let mut wanted = |own_names: &[&str]| {
         let mut any = names.is_empty();
-        for (met, _) in met.iter_mut().zip(names).filter(|(_, name)| own_names.contains(&name.as_str())) {
+        for (met, _) in met
+            .iter_mut()
+            .zip(names)
+            .filter(|(_, name)| own_names.contains(&name.as_str()))
+        {
             *met = true;
             any = true;
         }
         any
     };
-    let causes: Vec<(String, String)> = rules.causes.iter().map(|rule| (rule.file.clone(), rule.cause.clone())).collect();
+    let causes: Vec<(String, String)> = rules
+        .causes
+        .iter()
+        .map(|rule| (rule.file.clone(), rule.cause.clone()))
+        .collect();
     for (rule_file, cause) in &causes {
         let file = examples_of(rule_file);
         if !wanted(&[cause, rule_file, &file, rule_file.trim_end_matches(".sql")]) {
             continue;
         }
-        let text = own.examples.iter().find(|(name, _)| *name == file).map_or("", |(_, text)| text);
+        let text = own
+            .examples
+            .iter()
+            .find(|(name, _)| *name == file)
+            .map_or("", |(_, text)| text);
         let examples = Examples::parse(&file, if text.is_empty() { "{}" } else { text })
             .map_err(|error| Error::Usage(error.to_string()))?;
         for (list, word) in [(&examples.fires, "fires"), (&examples.silent, "silent")] {
             if list.is_empty() {
                 let expected = format!("at least one example under `{word}:`");
-                report.wrong.push(Wrong { file: file.clone(), example: cause.clone(), expected, got: "none".to_owned() });
+                report.wrong.push(Wrong {
+                    file: file.clone(),
+                    example: cause.clone(),
+                    expected,
+                    got: "none".to_owned(),
+                });
             }
         }
         for (example, fires) in examples.all() {
@@ -102,20 +131,32 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
             let (back, problem) = one(rules, cause, example, fires).await?;
             rules = back;
             if let Some((expected, got)) = problem {
-                report.wrong.push(Wrong { file: file.clone(), example: example.name.clone(), expected, got });
+                report.wrong.push(Wrong {
+                    file: file.clone(),
+                    example: example.name.clone(),
+                    expected,
+                    got,
+                });
             }
         }
     }
     let signals = rules.signals.test_of(&mut |signal| {
-        wanted(&[&signal.name, &signal.written, &signal.file, signal.file.trim_end_matches(".toml")])
+        wanted(&[
+            &signal.name,
+            &signal.written,
+            &signal.file,
+            signal.file.trim_end_matches(".toml"),
+        ])
     });
     report.signals = signals.checked;
-    report.wrong.extend(signals.failures.into_iter().map(|failure| Wrong {
-        file: failure.file,
-        example: format!("{}, {}", failure.signal, failure.example),
-        expected: "the example to come out as written".to_owned(),
-        got: failure.problem,
-    }));
+    report
+        .wrong
+        .extend(signals.failures.into_iter().map(|failure| Wrong {
+            file: failure.file,
+            example: format!("{}, {}", failure.signal, failure.example),
+            expected: "the example to come out as written".to_owned(),
+            got: failure.problem,
+        }));
     match names.iter().zip(&met).find(|(_, met)| !**met) {
         Some((name, _)) => Err(unknown(&rules, name)),
         None => Ok(report),
@@ -123,19 +164,44 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
 }
 
 /// Runs one example; gives the rules back, which are dear to load.
-async fn one(rules: Rules, cause: &str, example: &Example, fires: bool) -> Result<(Rules, Option<(String, String)>), Error> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Io { path: "a temporary folder".to_owned(), error })?;
-    write(folder.path(), example).map_err(|error| Error::Io { path: folder.path().display().to_string(), error })?;
-    let case = Case::read(&[Input::Path(folder.path().into())], &Options::default(), rules, &mut |_, _| {})?;
-    let question = Question { name: example.ask.clone(), ..Question::default() };
+async fn one(
+    rules: Rules,
+    cause: &str,
+    example: &Example,
+    fires: bool,
+) -> Result<(Rules, Option<(String, String)>), Error> {
+    let folder = tempfile::tempdir().map_err(|error| Error::Io {
+        path: "a temporary folder".to_owned(),
+        error,
+    })?;
+    write(folder.path(), example).map_err(|error| Error::Io {
+        path: folder.path().display().to_string(),
+        error,
+    })?;
+    let case = Case::read(
+        &[Input::Path(folder.path().into())],
+        &Options::default(),
+        rules,
+        &mut |_, _| {},
+    )?;
+    let question = Question {
+        name: example.ask.clone(),
+        ..Question::default()
+    };
     let problem = match assemble::answer(&case, &question).await {
         Ok(answer) => judge(cause, example, fires, &answer.incidents),
-        Err(Error::UnknownName { name, .. }) => Some((format!("{name} to be found"), "nothing of that name".to_owned())),
+        Err(Error::UnknownName { name, .. }) => Some((
+            format!("{name} to be found"),
+            "nothing of that name".to_owned(),
+        )),
         Err(error) => return Err(error),
     };
     let problem = problem.or_else(|| {
         let rejected = case.summary.rejected.first()?;
-        Some(("every record to be of use".to_owned(), format!("{}: {}", rejected.origin, rejected.why)))
+        Some((
+            "every record to be of use".to_owned(),
+            format!("{}: {}", rejected.origin, rejected.why),
+        ))
     });
     Ok((case.rules, problem))
 }
@@ -150,7 +216,10 @@ fn write(folder: &std::path::Path, example: &Example) -> std::io::Result<()> {
     std::fs::write(folder.join("records.ndjson"), records)?;
     for log in &example.logs {
         // The place of a log in a must-gather says whose it is.
-        let place = format!("namespaces/{}/pods/{}/{}/{}/logs", log.namespace, log.pod, log.container, log.container);
+        let place = format!(
+            "namespaces/{}/pods/{}/{}/{}/logs",
+            log.namespace, log.pod, log.container, log.container
+        );
         let place = folder.join(place);
         std::fs::create_dir_all(&place)?;
         std::fs::write(place.join("current.log"), log.lines.join("\n") + "\n")?;
@@ -159,15 +228,24 @@ fn write(folder: &std::path::Path, example: &Example) -> std::io::Result<()> {
 }
 
 /// What was expected and what came, where they differ.
-fn judge(cause: &str, example: &Example, fires: bool, incidents: &[Incident]) -> Option<(String, String)> {
+fn judge(
+    cause: &str,
+    example: &Example,
+    fires: bool,
+    incidents: &[Incident],
+) -> Option<(String, String)> {
     let main = incidents.first();
-    let led = main.map_or_else(|| "no incident".to_owned(), |main| format!("{} ({})", main.cause, main.level));
+    let led = main.map_or_else(
+        || "no incident".to_owned(),
+        |main| format!("{} ({})", main.cause, main.level),
+    );
     if !fires {
         if let Some(blamed) = incidents.iter().find(|incident| incident.cause == cause) {
             return Some((format!("no {cause}"), format!("{cause} ({})", blamed.level)));
         }
         let instead = example.cause.as_deref()?;
-        return (main.map(|main| main.cause.as_str()) != Some(instead)).then(|| (instead.to_owned(), led));
+        return (main.map(|main| main.cause.as_str()) != Some(instead))
+            .then(|| (instead.to_owned(), led));
     }
     let level = example.level.as_deref().unwrap_or_default();
     let Some(main) = main.filter(|main| main.cause == cause && main.level == level) else {
@@ -175,9 +253,15 @@ fn judge(cause: &str, example: &Example, fires: bool, incidents: &[Incident]) ->
     };
     let actor = main.actor.as_ref().map(|actor| actor.name.as_str());
     let first = main.first_victim.as_ref().map(|victim| victim.pod.as_str());
-    for (what, expected, got) in [("actor", example.actor.as_deref(), actor), ("first victim", example.first_victim.as_deref(), first)] {
+    for (what, expected, got) in [
+        ("actor", example.actor.as_deref(), actor),
+        ("first victim", example.first_victim.as_deref(), first),
+    ] {
         if expected.is_some() && expected != got {
-            return Some((format!("the {what} {}", expected.unwrap_or_default()), got.unwrap_or("nobody").to_owned()));
+            return Some((
+                format!("the {what} {}", expected.unwrap_or_default()),
+                got.unwrap_or("nobody").to_owned(),
+            ));
         }
     }
     None

@@ -1,0 +1,23 @@
+//! The tool from outside. One binary for all of it, so that it is linked once.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up must fail"
+)]
+
+mod accuracy;
+mod rules;
+
+/// Runs the command; gives its exit code, its output and its errors.
+fn whathappened(args: &[&str]) -> (Option<i32>, String, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_whathappened"))
+        .args(args)
+        .env_remove("WHATHAPPENED_RULES")
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
