@@ -13,7 +13,7 @@ use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, TimelineRow};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::gang::Finding;
-use crate::explain::{Verdict, explain};
+use crate::explain::{Level, Verdict, explain};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +101,8 @@ pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Erro
     .await?;
     let teller = Teller::new(case, &verdict);
     let mut incidents = Vec::new();
-    for finding in verdict.findings.iter().filter(|finding| !finding.recovered) {
+    let told = |finding: &&Finding| !finding.recovered && !is_unwitnessed(case, &verdict, finding);
+    for finding in verdict.findings.iter().filter(told) {
         incidents.push(teller.tell(finding, "main")?);
     }
     incidents.retain(|incident| inside(incident.time.as_deref(), question));
@@ -119,6 +120,19 @@ pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Erro
         incidents,
         ..blank(case, question)
     })
+}
+
+/// A pod of which only Events tell, and nothing but that it was stopped, is no
+/// news where nobody asked for it: jobs finish and are cleaned up like this.
+fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
+    let bodiless = |death: &usize| {
+        let pod = verdict
+            .deaths
+            .get(*death)
+            .and_then(|death| case.world.pods.get(death.pod as usize));
+        pod.is_some_and(|pod| pod.body.is_none())
+    };
+    finding.level() <= Level::Hypothesis && finding.victims.iter().all(bodiless)
 }
 
 fn blank(case: &Case, question: &Question) -> Answer {

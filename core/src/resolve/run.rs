@@ -175,15 +175,20 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
             .pods
             .get(pod as usize)
             .and_then(crate::world::Pod::begin);
-        let replaces = attempts.last().is_some_and(|attempt| {
-            attempt.pods.iter().any(|earlier| {
-                let ended = ends.get(*earlier as usize).and_then(End::final_time);
-                let took_place = matches!((slot(world, *earlier), slot(world, pod)), (Some(a), Some(b)) if a == b)
-                    || (slot(world, pod).is_none() && slot(world, *earlier).is_none());
-                (took_place || matches!(world.pods.get(pod as usize), Some(new) if new.root == NO))
-                    && matches!((ended, begin), (Some(ended), Some(begin)) if ended.lo <= begin)
-            })
-        });
+        // Of bare pods with one name there is one at a time.
+        let bare = world
+            .pods
+            .get(pod as usize)
+            .is_some_and(|new| new.root == NO);
+        let replaces = bare
+            || attempts.last().is_some_and(|attempt| {
+                attempt.pods.iter().any(|earlier| {
+                    let ended = ends.get(*earlier as usize).and_then(End::final_time);
+                    let took_place = slot(world, *earlier) == slot(world, pod);
+                    took_place
+                        && matches!((ended, begin), (Some(ended), Some(begin)) if ended.lo <= begin)
+                })
+            });
         match attempts.last_mut() {
             Some(attempt) if !replaces => attempt.pods.push(pod),
             _ => attempts.push(Attempt { pods: vec![pod] }),

@@ -120,11 +120,14 @@ impl Pod {
     /// When it began, as far as any record tells.
     #[must_use]
     pub fn begin(&self) -> Option<Nanos> {
-        let told = [self.created, self.bound, self.started]
-            .into_iter()
-            .flatten()
-            .map(|stamp| stamp.lo)
-            .min();
+        // A mirror of a static pod is bound, by its own account, before it was made.
+        let told = self.created.map(|stamp| stamp.lo).or_else(|| {
+            [self.bound, self.started]
+                .into_iter()
+                .flatten()
+                .map(|stamp| stamp.lo)
+                .min()
+        });
         told.or(self.seen.map(|(first, _)| first))
     }
 
