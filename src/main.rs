@@ -7,6 +7,10 @@ use whathappened::cli::{Cli, Command};
 use whathappened::commands::{accuracy, completions, experiments, man, question, rules, sql};
 use whathappened::error::Error;
 
+/// Reading makes and drops small texts by the million.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match runtime().and_then(|runtime| runtime.block_on(run(cli))) {

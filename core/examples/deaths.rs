@@ -34,11 +34,31 @@ fn main() {
         .map(|path| Input::Path(path.into()))
         .collect();
     let mut taker = Taker(Evidence::default(), Ruleset::built_in().unwrap());
+    let start = std::time::Instant::now();
+    let lap = |what: &str| {
+        let memory = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        let pages: usize = memory.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
+        eprintln!("{:>8.2} s {:>6} MiB {what}", start.elapsed().as_secs_f64(), pages / 256);
+    };
     let summary = read(&inputs, &Options::default(), &mut taker);
+    lap("read");
     println!("{} records, {:?}", summary.total.records, taker.0.counts());
     let world = World::build(taker.0, &taker.1).unwrap();
+    lap("world");
+    eprintln!(
+        "row {} B, fact {} B, pod {} B; {} facts, {} pods",
+        size_of::<whathappened_core::evidence::Row>(),
+        size_of::<whathappened_core::world::Fact>(),
+        size_of::<whathappened_core::world::Pod>(),
+        world.facts.len(),
+        world.pods.len()
+    );
     let ends = ends(&world);
     let runs = runs(&world, &ends);
+    lap("lives and runs");
+    if std::env::var_os("BRIEF").is_some() {
+        return;
+    }
     let chosen: Vec<usize> = (0..runs.len()).collect();
     let deaths = deaths(&world, &runs, &chosen, &ends);
     let ties = ties(&world, &runs, &deaths);

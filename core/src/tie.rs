@@ -49,6 +49,8 @@ struct Index {
     named: HashMap<u32, Vec<usize>>,
     node: HashMap<Sym, Vec<usize>>,
     workload: HashMap<u32, Vec<usize>>,
+    /// By the namespace's name.
+    namespace: HashMap<Sym, Vec<usize>>,
     cluster: Vec<usize>,
 }
 
@@ -98,6 +100,18 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
             }
         }
+        // What befalls a namespace befalls the workloads in it.
+        let namespace = match world.pods.get(death.pod as usize) {
+            Some(pod) => Some(pod.namespace),
+            None => runs
+                .get(death.run)
+                .and_then(|run| world.evidence.symbols.find(run.names(world).2)),
+        };
+        touch(
+            namespace.and_then(|namespace| index.namespace.get(&namespace)),
+            "workload",
+            &|fact| around(fact, death),
+        );
         for workload in chain(world, runs, death) {
             let own = index.workload.get(&workload);
             touch(own, "workload", &|fact| around(fact, death));
@@ -119,6 +133,7 @@ fn index(world: &World) -> Index {
         named: HashMap::new(),
         node: HashMap::new(),
         workload: HashMap::new(),
+        namespace: HashMap::new(),
         cluster: Vec::new(),
     };
     for (number, fact) in world.facts.iter().enumerate() {
@@ -133,6 +148,10 @@ fn index(world: &World) -> Index {
                 .entry(fact.workload)
                 .or_default()
                 .push(number);
+        } else if world.name(fact.signal).starts_with("k8s.namespace.") {
+            let name = world.evidence.rows().get(fact.row as usize);
+            let name = name.map_or(Sym::NONE, |row| row.workload);
+            index.namespace.entry(name).or_default().push(number);
         } else if fact.node.is_some() {
             index.node.entry(fact.node).or_default().push(number);
         } else if world.name(fact.signal).starts_with("autoscaler.") {

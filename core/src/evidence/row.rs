@@ -34,15 +34,14 @@ pub struct Row {
     pub(super) place: Place,
     seen_by: u8,
     source_kind: SourceKind,
-    content: u64,
+    /// Only breaks ties between copies that differ.
+    content: u32,
     file: Sym,
     line: u32,
 }
 
 impl Row {
     pub(super) fn new(event: &Event, body: &[u8], symbols: &mut Symbols) -> Self {
-        let mut content = [0; 8];
-        content.copy_from_slice(&blake3::hash(body).as_bytes()[..8]);
         Self {
             id: event.id,
             time: event.time,
@@ -58,7 +57,7 @@ impl Row {
             place: Place::default(),
             seen_by: bit(event.source_kind),
             source_kind: event.source_kind,
-            content: u64::from_be_bytes(content),
+            content: crc32fast::hash(body),
             file: symbols.number(&event.origin.file),
             line: u32::try_from(event.origin.line).unwrap_or(u32::MAX),
         }

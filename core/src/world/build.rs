@@ -128,7 +128,7 @@ fn facts_of(
     };
     let detail = DETAILS.iter().find_map(|key| event.attribute(key));
     let other = other_pod(event, symbols, pods);
-    for signal in &event.signals {
+    for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
             row: number,
             id: event.id,
@@ -147,6 +147,23 @@ fn facts_of(
             source_kind: event.source_kind,
         });
     }
+}
+
+/// Signals that only say that all goes its way: the events show them, no rule
+/// asks for them, and they are most of what a cluster tells.
+fn is_calm(signal: &str) -> bool {
+    const CALM: [&str; 9] = [
+        "k8s.container.completed",
+        "k8s.container.started",
+        "k8s.pod.bound",
+        "k8s.pod.created_by_",
+        "k8s.pod.running",
+        "k8s.pod.scheduled",
+        "k8s.pod.succeeded",
+        "k8s.workload.pod_created",
+        "log.progress",
+    ];
+    CALM.iter().any(|calm| signal.starts_with(calm))
 }
 
 /// The other pod that a record names, by uid or by name.
