@@ -15,7 +15,8 @@ use crate::sql::{Session, Statement};
 
 /// Answers SQL over what was read: statements, or an interactive prompt
 ///
-/// Tables: events, objects, tenures, runs, coverage, incidents, collateral.
+/// Tables: events, objects, tenures, runs, experiments, coverage, incidents,
+/// collateral.
 /// Table functions: timeline('<experiment>') and why('<experiment>').
 /// `whathappened sql '\d events' --from …` lists columns with their meaning.
 #[derive(clap::Args, Clone, Debug)]

@@ -2,7 +2,9 @@
 
 use datafusion::arrow::datatypes::SchemaRef;
 
-use super::{cell, collateral, coverage, events, functions, incidents, objects, runs, tenures};
+use super::{
+    cell, collateral, coverage, events, experiments, functions, incidents, objects, runs, tenures,
+};
 
 /// A table or table function, for help and completion.
 #[derive(Clone, Debug)]
@@ -46,6 +48,11 @@ pub(super) fn all() -> Vec<Table> {
             "tenures",
             cell::schema(tenures::COLUMNS),
             "who was where, and of what, and when: experiment, run, attempt, workload, pod, node, instance, zone",
+        ),
+        table(
+            "experiments",
+            cell::schema(experiments::COLUMNS),
+            "all runs of one name in one namespace",
         ),
         table(
             "runs",

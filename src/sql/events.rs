@@ -52,6 +52,12 @@ impl Seen {
         Ok(Self { event, seen_by })
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn weight(&self) -> usize {
+        let message = self.event.message.as_ref().map_or(0, String::len);
+        1_024 + message + self.event.raw.len() + 128 * self.event.attributes.len()
+    }
+
     /// Lets go of the original record, which is most of a fact.
     pub(super) fn without_raw(mut self) -> Self {
         self.event.raw = String::new();

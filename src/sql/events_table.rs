@@ -24,8 +24,12 @@ use super::rows::{BATCH, wrapped};
 use super::shared::Shared;
 use crate::error::Error;
 
-/// Facts of a batch whose original records are asked for, which are large.
-const WITH_RAW: usize = 1_024;
+/// Facts read at once to begin with: a statement may want few.
+const FEWEST: usize = 1_024;
+/// Most facts read at once.
+const MOST: usize = 65_536;
+/// Memory for the facts that are read at once.
+const WINDOW: usize = 64 << 20;
 
 /// All facts, in order of (time, id).
 #[derive(Debug)]
@@ -163,18 +167,23 @@ impl PartitionStream for Part {
         let out = stream.tx();
         stream.spawn_blocking(move || {
             let mut wanted = scan.wanted();
+            let mut window = FEWEST;
             loop {
-                let chunk: Vec<u32> = wanted.by_ref().take(scan.batch_size()).collect();
-                if chunk.is_empty() {
+                let numbers: Vec<u32> = wanted.by_ref().take(window).collect();
+                if numbers.is_empty() {
                     return Ok(());
                 }
                 let seen = scan
-                    .read(&chunk)
+                    .read(&numbers)
                     .map_err(|error| wrapped(Error::Spill(error)))?;
-                let batch = cell::batch(&scan.schema, scan.columns.iter().copied(), &seen)?;
-                // A closed channel is a reader that has enough.
-                if out.blocking_send(Ok(batch)).is_err() {
-                    return Ok(());
+                let weight: usize = seen.iter().map(Seen::weight).sum();
+                window = (WINDOW / (weight / seen.len()).max(1)).clamp(FEWEST, MOST);
+                for rows in seen.chunks(BATCH) {
+                    let batch = cell::batch(&scan.schema, scan.columns.iter().copied(), rows)?;
+                    // A closed channel is a reader that has enough.
+                    if out.blocking_send(Ok(batch)).is_err() {
+                        return Ok(());
+                    }
                 }
             }
         });
@@ -187,10 +196,6 @@ impl Part {
         self.columns.iter().any(|column| column.name == "raw")
     }
 
-    fn batch_size(&self) -> usize {
-        if self.wants_raw() { WITH_RAW } else { BATCH }
-    }
-
     /// Numbers of the facts that may pass, in order.
     fn wanted(&self) -> impl Iterator<Item = u32> {
         let rows = self.shared.case.world.evidence.rows();
@@ -201,8 +206,8 @@ impl Part {
         self.shared.order().iter().copied().filter(passes)
     }
 
-    /// Reads in the order of storage, which unpacks each block once, and
-    /// answers in the order asked for.
+    /// Reads in the order of storage, which unpacks each block once a window,
+    /// and answers in the order asked for.
     fn read(&self, numbers: &[u32]) -> Result<Vec<Seen>, SpillError> {
         let whole = self.columns.iter().any(|column| needs_body(column));
         let with_raw = self.wants_raw();

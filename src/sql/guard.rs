@@ -72,12 +72,9 @@ pub(super) fn verb(statement: &Parsed) -> String {
     };
     let text = statement.to_string();
     let text = text.strip_prefix("EXPLAIN ").unwrap_or(&text);
-    let mut words = text.split_whitespace();
-    let first = words.next().unwrap_or_default().to_uppercase();
-    match (first.as_str(), words.next()) {
-        ("SELECT" | "WITH", _) => "SELECT INTO".to_owned(),
-        ("CREATE" | "DROP", Some("EXTERNAL" | "OR")) => format!("{first} TABLE"),
-        ("CREATE" | "DROP", Some(what)) => format!("{first} {}", what.to_uppercase()),
-        _ => first,
+    let first = text.split_whitespace().next().unwrap_or_default();
+    match first.to_uppercase().as_str() {
+        "SELECT" | "WITH" => "SELECT INTO".to_owned(),
+        verb => verb.to_owned(),
     }
 }

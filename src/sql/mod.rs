@@ -1,7 +1,7 @@
 //! A case as SQL tables, read-only and bounded.
 //!
 //! `cell` is what a column is; a file a table (`events`, `objects`, `tenures`,
-//! `coverage`, `runs`, `incidents`, `collateral`) and one for the table
+//! `coverage`, `runs`, `experiments`, `incidents`, `collateral`) and one for the table
 //! `functions`; `session` puts them together and runs statements under the
 //! `guard`; `prompt` asks a person for them.
 
@@ -14,6 +14,7 @@ mod docs;
 mod error;
 mod events;
 mod events_table;
+mod experiments;
 mod functions;
 mod guard;
 mod incidents;

@@ -21,16 +21,16 @@ const LABELS: [&str; 5] = [
 
 /// A run as statements see it.
 pub(super) struct Told {
-    experiment: String,
+    pub(super) experiment: String,
     run_id: String,
-    kind: String,
-    namespace: String,
+    pub(super) kind: String,
+    pub(super) namespace: String,
     name: String,
-    state: &'static str,
-    start: Option<Nanos>,
-    end: Option<Nanos>,
-    attempts: usize,
-    pods: usize,
+    pub(super) state: &'static str,
+    pub(super) start: Option<Nanos>,
+    pub(super) end: Option<Nanos>,
+    pub(super) attempts: usize,
+    pub(super) pods: usize,
 }
 
 /// All runs, oldest first.

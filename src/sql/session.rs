@@ -23,7 +23,8 @@ use super::now::Now;
 use super::rows::{Fill, table};
 use super::shared::Shared;
 use super::{
-    collateral, coverage, error, functions, guard, incidents, objects, prompt, runs, tenures,
+    collateral, coverage, error, experiments, functions, guard, incidents, objects, prompt, runs,
+    tenures,
 };
 use crate::case::Case;
 use crate::error::Error;
@@ -72,7 +73,7 @@ impl Session {
 
     fn register(&self) -> DataFusionResult<()> {
         let shared = &self.shared;
-        let tables: [(&str, Arc<dyn TableProvider>); 7] = [
+        let tables: [(&str, Arc<dyn TableProvider>); 8] = [
             ("events", Arc::new(Events::new(shared))),
             (
                 "objects",
@@ -81,6 +82,10 @@ impl Session {
             (
                 "tenures",
                 table(tenures::COLUMNS, shared, Fill::Read(tenures::rows))?,
+            ),
+            (
+                "experiments",
+                table(experiments::COLUMNS, shared, Fill::Read(experiments::rows))?,
             ),
             (
                 "runs",

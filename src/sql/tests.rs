@@ -127,7 +127,7 @@ async fn a_table_function_tells_of_one_experiment() {
     ] {
         match session().query(text).await {
             Err(Error::UnknownName { nearest, .. }) => {
-                assert!(nearest.iter().any(|name| name == "gpt2-small-7f3"))
+                assert!(nearest.iter().any(|name| name == "gpt2-small-7f3"));
             }
             other => panic!("{other:?}"),
         }
