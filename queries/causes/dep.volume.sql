@@ -28,3 +28,11 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties
 WHERE signal = 'k8s.pvc.pending' AND via = 'claim' AND state IN ('never_scheduled', 'stuck_starting')
+UNION ALL
+-- A deadline only ends the wait of a pod that never started.
+SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties d
+JOIN ties u ON u.death = d.death AND u.via = 'pod' AND u.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
+LEFT JOIN ties s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
+WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
+  AND d.exit_code IS NULL AND s.fact IS NULL

@@ -4,10 +4,16 @@
 SELECT death, fact, time, signal
 FROM ties
 WHERE signal LIKE 'k8s.pod.evicted%'
-   OR signal LIKE 'k8s.pod.deleted_by_%'
+   OR (signal LIKE 'k8s.pod.deleted_by_%' AND signal <> 'k8s.pod.deleted_by_user')
    OR signal LIKE 'k8s.node.cordoned%'
    OR signal LIKE 'k8s.node.deleted%'
    OR signal IN ('autoscaler.scale_down', 'cloud.instance_terminating', 'k8s.node.drained',
                  'k8s.node.gone_in_cloud', 'k8s.node.not_ready', 'k8s.node.rebooted',
                  'k8s.node.shutdown', 'k8s.node.silent', 'k8s.node.vm_stopped',
                  'k8s.pod.deletion_requested', 'k8s.pod.node_shutdown')
+UNION ALL
+-- A person who deletes a pod of a node that is closed drains it; of any other, only deletes it.
+SELECT death, fact, time, signal
+FROM ties
+WHERE signal = 'k8s.pod.deleted_by_user'
+  AND death IN (SELECT death FROM ties WHERE via = 'node' AND signal LIKE 'k8s.node.cordoned%')
