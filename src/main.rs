@@ -7,9 +7,10 @@ use whathappened::cli::{Cli, Command};
 use whathappened::commands::{accuracy, completions, experiments, man, question, rules, sql};
 use whathappened::error::Error;
 
-/// Reading makes and drops small texts by the million.
+/// Reading makes small texts by the million in some threads and drops them in
+/// another; this allocator gives them back.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -105,11 +105,12 @@ impl Evidence {
         Ok(())
     }
 
-    /// Applies what audit writes said of Events that other records show.
+    /// Applies what audit writes said of Events that other records show. After
+    /// this no more facts are taken in.
     pub fn settle(&mut self) {
+        let by_id = std::mem::take(&mut self.by_id);
         for (id, count, last) in std::mem::take(&mut self.grew) {
-            if let Some(row) = self
-                .by_id
+            if let Some(row) = by_id
                 .get(&id)
                 .and_then(|row| self.rows.get_mut(*row as usize))
             {
@@ -128,12 +129,6 @@ impl Evidence {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
-    }
-
-    /// The row of a fact.
-    #[must_use]
-    pub fn find(&self, id: EventId) -> Option<u32> {
-        self.by_id.get(&id).copied()
     }
 
     /// One fact, whole.

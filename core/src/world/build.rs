@@ -39,7 +39,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
     let pod_of_row = pods_of_rows(&evidence, &mut pods);
 
-    let mut facts = Vec::new();
+    let telling = evidence.rows().iter().filter(|row| row.tells).count();
+    let mut facts = Vec::with_capacity(telling);
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         let (row, event) = evidence.body(number)?;
