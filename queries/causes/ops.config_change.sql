@@ -3,7 +3,7 @@
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.scaled, k8s.workload.suspended
--- needs: k8s.workload.updated_by_user, k8s.container.changed_killed
+-- needs: k8s.workload.updated_by_user, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {workload} was changed{by}, and its pods were stopped for it.
 -- advice: Compare the spec before and after the change.
@@ -23,3 +23,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.container.changed_killed' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
+UNION ALL
+-- The vertical autoscaler evicts a pod to give it other requests.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.pod.evicted_by_controller' AND via = 'pod' AND actor LIKE '%vpa-updater%' AND mode = 'killed'

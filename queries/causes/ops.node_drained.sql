@@ -8,13 +8,29 @@
 -- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties
-WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator', 'k8s.pod.evicted_by_other',
-                 'k8s.pod.evicted_by_controller')
+WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
   AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
-WHERE signal = 'k8s.pod.evicted.api' AND via = 'pod' AND mode IN ('killed', 'lost')
+-- Controllers evict for reasons of their own too: only of a closed node is it a drain.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN closed.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM ties e
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+  ON closed.death = e.death
+WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
+  AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
+UNION ALL
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN closed.death IS NULL AND other.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+FROM ties e
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
+  ON closed.death = e.death
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')) other
+  ON other.death = e.death
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
 UNION ALL
 -- The eviction's own record and the condition it left are one act: the record names who.
 SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
