@@ -37,8 +37,16 @@ fn main() {
     let start = std::time::Instant::now();
     let lap = |what: &str| {
         let memory = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        let pages: usize = memory.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
-        eprintln!("{:>8.2} s {:>6} MiB {what}", start.elapsed().as_secs_f64(), pages / 256);
+        let pages: usize = memory
+            .split(' ')
+            .nth(1)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0);
+        eprintln!(
+            "{:>8.2} s {:>6} MiB {what}",
+            start.elapsed().as_secs_f64(),
+            pages / 256
+        );
     };
     let summary = read(&inputs, &Options::default(), &mut taker);
     lap("read");

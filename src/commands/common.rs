@@ -21,7 +21,8 @@ const SHOWN: usize = 5;
 pub fn open(args: &InputArgs) -> Result<Case, Error> {
     if args.from.is_empty() {
         return Err(Error::Usage(
-            "--from names what to read: a file, a folder, an archive, or - for standard input".to_owned(),
+            "--from names what to read: a file, a folder, an archive, or - for standard input"
+                .to_owned(),
         ));
     }
     let rules = Rules::load(&own_rules(args.rules.as_deref())?)?;

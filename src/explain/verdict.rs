@@ -119,10 +119,17 @@ pub async fn explain(
                 .is_some_and(|death| !matches!(death.state, "restarted" | "died"))
         });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
-        let stale = finding.victims.iter().filter_map(|death| deaths.get(*death)).all(|death| {
-            death.mode == Mode::None
-                && world.pods.get(death.pod as usize).is_some_and(|pod| is_stale(world, pod))
-        });
+        let stale = finding
+            .victims
+            .iter()
+            .filter_map(|death| deaths.get(*death))
+            .all(|death| {
+                death.mode == Mode::None
+                    && world
+                        .pods
+                        .get(death.pod as usize)
+                        .is_some_and(|pod| is_stale(world, pod))
+            });
         finding.recovered |= went_on || running || stale;
     }
     Ok(Verdict {

@@ -5,6 +5,9 @@
 )]
 
 mod accuracy;
+mod bad_input;
+mod cli;
+mod lab;
 mod rules;
 
 /// Runs the command; gives its exit code, its output and its errors.

@@ -107,7 +107,10 @@ impl Evidence {
 
     /// Applies what audit writes said of Events that other records show. After
     /// this no more facts are taken in.
-    pub fn settle(&mut self) {
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn settle(&mut self) -> Result<(), SpillError> {
         let by_id = std::mem::take(&mut self.by_id);
         for (id, count, last) in std::mem::take(&mut self.grew) {
             if let Some(row) = by_id
@@ -117,6 +120,7 @@ impl Evidence {
                 row.grow(count, last);
             }
         }
+        self.spill.finish()
     }
 
     /// All rows, in no order that output may show.

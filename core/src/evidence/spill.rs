@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use whathappened_connectors::event::Event;
 
@@ -46,6 +47,7 @@ enum Block {
 pub(super) struct Spill {
     blocks: Vec<Block>,
     open: Vec<u8>,
+    packing: Option<JoinHandle<std::io::Result<Vec<u8>>>>,
     in_memory: usize,
     file: Option<Mutex<File>>,
     file_len: u64,
@@ -67,7 +69,7 @@ impl Spill {
     pub(super) fn push(&mut self, body: &[u8]) -> Result<Place, SpillError> {
         let small = |number: usize| u32::try_from(number).map_err(|_| SpillError::TooMany);
         let place = Place {
-            block: small(self.blocks.len())?,
+            block: small(self.blocks.len() + usize::from(self.packing.is_some()))?,
             start: small(self.open.len())?,
             len: small(body.len())?,
         };
@@ -78,9 +80,26 @@ impl Spill {
         Ok(place)
     }
 
+    /// Ends the writing: from here on everything can be read.
+    pub(super) fn finish(&mut self) -> Result<(), SpillError> {
+        self.close()?;
+        self.land()
+    }
+
+    /// Packs the open block beside the reading, one at a time.
     fn close(&mut self) -> Result<(), SpillError> {
-        let packed = zstd::bulk::compress(&self.open, 1)?;
-        self.open.clear();
+        self.land()?;
+        let block = std::mem::replace(&mut self.open, Vec::with_capacity(BLOCK + BLOCK / 8));
+        self.packing = Some(std::thread::spawn(move || zstd::bulk::compress(&block, 1)));
+        Ok(())
+    }
+
+    /// Keeps the block that was being packed.
+    fn land(&mut self) -> Result<(), SpillError> {
+        let Some(packing) = self.packing.take() else {
+            return Ok(());
+        };
+        let packed = packing.join().map_err(|_| SpillError::Lost)??;
         if self.in_memory + packed.len() <= BUDGET {
             self.in_memory += packed.len();
             self.blocks.push(Block::Memory(packed));
@@ -106,11 +125,6 @@ impl Spill {
             place.start as usize,
             place.start as usize + place.len as usize,
         );
-        if place.block as usize == self.blocks.len() {
-            return Ok(postcard::from_bytes(
-                self.open.get(start..end).ok_or(SpillError::Lost)?,
-            )?);
-        }
         let mut recent = held(&self.recent);
         if recent
             .as_ref()

@@ -32,7 +32,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         ruleset.classify(&mut event);
         evidence.add(&event)?;
     }
-    evidence.settle();
+    evidence.settle()?;
 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
@@ -43,6 +43,13 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     let mut facts = Vec::with_capacity(telling);
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
+        if evidence
+            .rows()
+            .get(number as usize)
+            .is_none_or(|row| is_silent(row, &symbols))
+        {
+            continue;
+        }
         let (row, event) = evidence.body(number)?;
         let pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
@@ -150,6 +157,11 @@ fn facts_of(
     }
 }
 
+/// Events and log lines without a meaning teach nothing here.
+fn is_silent(row: &Row, symbols: &Symbols) -> bool {
+    !row.tells && matches!(symbols.name(row.fact), "k8s.event" | "log.line")
+}
+
 /// Signals that only say that all goes its way: the events show them, no rule
 /// asks for them, and they are most of what a cluster tells.
 fn is_calm(signal: &str) -> bool {
@@ -169,7 +181,9 @@ fn is_calm(signal: &str) -> bool {
 
 /// The other pod that a record names, by uid or by name.
 fn other_pod(event: &Event, symbols: &mut Symbols, pods: &mut Pods) -> u32 {
-    let uid = event.attribute("preemptor_uid").or_else(|| event.attribute("other_uid"));
+    let uid = event
+        .attribute("preemptor_uid")
+        .or_else(|| event.attribute("other_uid"));
     if let Some(uid) = uid
         && let Some(found) = symbols.find(uid).and_then(|uid| pods.find_uid(uid))
     {

@@ -43,7 +43,9 @@ pub(super) fn read(event: &Event) -> Option<Claim<'_>> {
         }
         "ScalingReplicaSet" => {
             let replica_set = message.split_once("replica set ")?.1;
-            Some(Claim::Scaled { replica_set: first_word(replica_set) })
+            Some(Claim::Scaled {
+                replica_set: first_word(replica_set),
+            })
         }
         _ => None,
     }

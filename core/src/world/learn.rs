@@ -63,7 +63,10 @@ pub(super) fn objects(
                     pods.of_name(namespace, name, begin)
                 };
                 // The kubelet reports a static pod under the hash of its manifest.
-                for hash in versions.iter().filter_map(|version| version.body.annotations.get("kubernetes.io/config.hash")) {
+                for hash in versions
+                    .iter()
+                    .filter_map(|version| version.body.annotations.get("kubernetes.io/config.hash"))
+                {
                     pods.also_known_as(symbols.number(hash), number);
                 }
                 for version in versions {
@@ -205,7 +208,11 @@ pub(super) fn event(
                     {
                         pod.created = earlier(pod.created, event.time);
                     }
-                    if event.reason.as_deref().is_some_and(|reason| reason.starts_with("SuccessfulDelete")) {
+                    if event
+                        .reason
+                        .as_deref()
+                        .is_some_and(|reason| reason.starts_with("SuccessfulDelete"))
+                    {
                         pod.deletion_requested = earlier(pod.deletion_requested, event.time);
                     }
                     pod.see(event.time.lo, event.time.hi);
@@ -256,7 +263,7 @@ pub(super) fn event(
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }
         "k8s.pod.deletion_requested" => {
-            pod.deletion_requested = earlier(pod.deletion_requested, event.time)
+            pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }
         "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
         "k8s.container.started" if !init => start(pod, event.time),
@@ -313,10 +320,10 @@ fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
             pod.kills.push(event.time);
         }
         "TaintManagerEviction" if !message.starts_with("Cancelling") => {
-            pod.kills.push(event.time)
+            pod.kills.push(event.time);
         }
         "Preempted" | "Evicted" | "NodeControllerEviction" => {
-            pod.kills.push(event.time)
+            pod.kills.push(event.time);
         }
         "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
         "Failed"

@@ -1,0 +1,100 @@
+//! Bad input is counted and explained; the rest is used.
+
+use std::io::Write as _;
+
+use crate::whathappened;
+
+/// A pod that ended by itself, as `kubectl get -o json` prints it, on one line.
+fn pod(name: &str, finished: &str) -> String {
+    serde_json::json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": "lab", "uid": format!("uid-{name}"), "creationTimestamp": "2026-03-01T10:00:00Z"},
+        "spec": {"nodeName": "n1", "restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]},
+        "status": {"phase": "Failed", "containerStatuses": [{"name": "main", "restartCount": 0, "state": {"terminated":
+            {"exitCode": 137, "reason": "OOMKilled", "startedAt": "2026-03-01T10:00:05Z", "finishedAt": finished}}}]},
+    })
+    .to_string()
+}
+
+/// Asks for `pod/good` over the given files.
+fn ask(files: &[(&str, Vec<u8>)]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let (code, out, err) = whathappened(&["pod/good", "--from", folder.path().to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("code.host_oom"), "{out}");
+    (out, err)
+}
+
+fn good() -> (&'static str, Vec<u8>) {
+    (
+        "good.json",
+        pod("good", "2026-03-01T10:20:00Z").into_bytes(),
+    )
+}
+
+#[test]
+fn a_truncated_file_is_used_as_far_as_it_goes_and_lowers_the_verdict() {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for number in 0..2_000 {
+        writeln!(
+            packed,
+            "{}",
+            pod(&format!("p{number}"), "2026-03-01T10:20:00Z")
+        )
+        .unwrap();
+    }
+    let mut packed = packed.finish().unwrap();
+    packed.truncate(packed.len() / 2);
+    let (out, err) = ask(&[good(), ("cut.gz", packed)]);
+    assert!(
+        err.contains("incomplete: ") && err.contains("cut.gz"),
+        "{err}"
+    );
+    assert!(out.contains("truncated"), "{out}");
+}
+
+#[test]
+fn wrong_types_clocks_and_encodings_cost_only_themselves() {
+    let mut latin = b"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"caf\xe9\"},\"status\":{}}\n".to_vec();
+    latin.extend_from_slice(b"\xff\xfe\xfd\x00garbage\n");
+    let wrong = [
+        r#"{"kind":"Pod","metadata":{"name":17,"labels":[1,2]},"status":"no"}"#,
+        r#"{"kind":"Event","metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"good","namespace":"lab"},"count":"many","reason":5}"#,
+        r#"{"kind":"Node","metadata":{"name":"n9"},"status":{"conditions":{"type":"Ready"}}}"#,
+        r#"{"kind":"Pod""#,
+        "[]",
+        "null",
+    ];
+    let clocks = [
+        pod("early", "1970-01-01T00:00:00Z"),
+        pod("late", "2099-12-31T23:59:59Z"),
+    ];
+    let (_, err) = ask(&[
+        good(),
+        ("latin.json", latin),
+        ("wrong.ndjson", wrong.join("\n").into_bytes()),
+        ("clocks.ndjson", clocks.join("\n").into_bytes()),
+    ]);
+    assert!(err.contains("wrong.ndjson:1"), "{err}");
+    assert!(err.contains("metadata.name"), "{err}");
+}
+
+#[test]
+fn a_hundred_thousand_copies_are_one_fact() {
+    let line = pod("good", "2026-03-01T10:20:00Z") + "\n";
+    let (out, err) = ask(&[("copies.ndjson", line.repeat(100_000).into_bytes())]);
+    assert!(err.contains("Read 100000 records"), "{err}");
+    assert!(out.contains("run 1 of 1"), "{out}");
+}
+
+#[test]
+fn an_endless_line_is_refused_and_what_follows_is_read() {
+    let mut bytes = vec![b'x'; 40 << 20];
+    bytes.push(b'\n');
+    bytes.extend(pod("good", "2026-03-01T10:20:00Z").bytes());
+    let (_, err) = ask(&[("endless.ndjson", bytes), good()]);
+    assert!(err.contains("endless.ndjson"), "{err}");
+}
