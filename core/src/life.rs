@@ -171,7 +171,10 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         .next_back()
         .cloned();
     let telling = tells_most(world, &main, &outlived).or(last);
-    let crashing = pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
+    // Where the object is gone, the Event that it was held back after its last start must do.
+    let held_back = pod.body.is_none()
+        && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
+    let crashing = held_back || pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
     let phase = pod.phase.as_deref().unwrap_or_default();
     let since = pod
         .created
@@ -202,9 +205,13 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         };
     }
     let alive = |state, time| (state, time);
-    let (state, time) = if crashing && !pod.exits.is_empty() {
+    let (state, time) = if crashing && (held_back || !pod.exits.is_empty()) {
         let exit = telling.clone().or_else(|| pod.exits.last().cloned());
-        let time = exit.as_ref().map_or(since, |exit| exit.time);
+        let time = exit
+            .as_ref()
+            .map(|exit| exit.time)
+            .or(pod.stuck)
+            .unwrap_or(since);
         restarts.retain(|restart| Some(&restart.exit) != exit.as_ref());
         return End {
             state: State::CrashLoop,

@@ -213,13 +213,18 @@ fn chain(world: &World, runs: &[Run], death: &Death) -> Vec<u32> {
         .collect()
 }
 
-/// Seconds from the fact to the death; zero where their uncertainties overlap.
+/// Seconds from the fact to the death, negative where it is later: the gap
+/// between their intervals, zero where they overlap.
 fn lag(fact: Stamp, death: Stamp) -> f64 {
-    if fact.overlaps(death) {
-        return 0.0;
-    }
+    let gap = if fact.overlaps(death) {
+        0
+    } else if fact.lo < death.lo {
+        death.lo.saturating_sub(fact.hi)
+    } else {
+        death.hi.saturating_sub(fact.lo)
+    };
     #[expect(clippy::cast_precision_loss, reason = "seconds for rules of thumb")]
-    let seconds = death.lo.saturating_sub(fact.lo) as f64 / SECOND as f64;
+    let seconds = gap as f64 / SECOND as f64;
     seconds
 }
 

@@ -4,7 +4,7 @@
 -- level: established
 -- needs: k8s.pod.unschedulable.capacity, k8s.pod.unschedulable.gang
 -- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed
--- summary: {pod} {was} never scheduled: {message}
+-- summary: No node had room for {pod}: {message}
 -- advice: Compare what the pod asks for with what the largest node offers; wait for capacity or ask for less.
 --
 -- A request larger than any node has is a constraint as much as a lack of capacity;

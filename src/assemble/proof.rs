@@ -47,7 +47,7 @@ impl Teller<'_> {
                 let witnesses = self.world().evidence.rows().get(fact.row as usize);
                 let seen_by: Vec<String> = witnesses
                     .into_iter()
-                    .flat_map(|row| row.seen_by())
+                    .flat_map(whathappened_core::evidence::Row::seen_by)
                     .map(|kind| kind.as_str().to_owned())
                     .collect();
                 rows.push(record(&event, &seen_by));

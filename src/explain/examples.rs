@@ -132,7 +132,7 @@ impl Example {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "fires:\n  - {name: n, why: w, ask: job/a, level: supported, input: [{kind: Pod}]}\nsilent: []\n";
+    const GOOD: &str = "fires:\n  - {name: one, why: w, ask: job/a, level: supported, input: [{kind: Pod}]}\nsilent: []\n";
 
     #[test]
     fn files_are_read_and_mistakes_named() {
@@ -141,7 +141,7 @@ mod tests {
         let cases = [
             (
                 GOOD.replace("supported", "sure"),
-                "a.yaml: n: level is missing",
+                "a.yaml: one: level is missing",
             ),
             (
                 GOOD.replace("why: w", "what: w"),

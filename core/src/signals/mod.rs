@@ -7,7 +7,7 @@
 //! attributes. A signal is a claim: what caused what is decided later.
 //!
 //! Every event touches only the rules of its fact and reason. Patterns over
-//! free text are guarded by literals that any match must contain ([`scan`]),
+//! free text are guarded by literals that any match must contain (`scan`),
 //! found in one pass for all patterns.
 
 mod actor;

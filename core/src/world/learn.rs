@@ -313,6 +313,10 @@ fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
     let message = event.message.as_deref().unwrap_or_default();
     match event.reason.as_deref().unwrap_or_default() {
         "Started" if !init => start(pod, event.time),
+        "BackOff" if message.starts_with("Back-off restarting failed container") => {
+            pod.held_back = later(pod.held_back, event.end.unwrap_or(event.time));
+            pod.stuck = earlier(pod.stuck, event.time);
+        }
         "Killing"
             if message.starts_with("Stopping container")
                 || message.contains("Need to kill Pod") =>

@@ -72,6 +72,8 @@ pub struct Pod {
     pub unplaced: Option<Stamp>,
     /// The kubelet reports trouble starting it (first time).
     pub stuck: Option<Stamp>,
+    /// The kubelet holds a failed container back (last time told).
+    pub held_back: Option<Stamp>,
     /// When somebody else than its process ended it, as Events and conditions tell.
     pub kills: Vec<Stamp>,
 }
@@ -102,6 +104,7 @@ impl Pod {
             ready: None,
             unplaced: None,
             stuck: None,
+            held_back: None,
             kills: Vec::new(),
         }
     }
