@@ -14,6 +14,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    log();
     match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads the output has enough of it.
@@ -34,6 +35,17 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Logs for whoever works on the tool, on stderr: `WHATHAPPENED_LOG=debug`.
+fn log() {
+    let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("WHATHAPPENED_LOG") else {
+        return;
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {

@@ -11,7 +11,7 @@ use whathappened_core::world::{NO, Pod, World};
 use super::named::{by_exit, by_reason};
 use crate::case::Case;
 
-/// The baselines, in the order of [`guesses`].
+/// The baselines, in the order of `guesses`.
 pub const BASELINES: [&str; 3] = [
     "most frequent warning",
     "last warning before",

@@ -17,7 +17,7 @@ use crate::sql::{Session, Statement};
 ///
 /// Tables: events, objects, tenures, runs, experiments, coverage, incidents,
 /// collateral.
-/// Table functions: timeline('<experiment>') and why('<experiment>').
+/// Table functions: timeline('NAME') and why('NAME').
 /// `whathappened sql '\d events' --from …` lists columns with their meaning.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {

@@ -55,6 +55,7 @@ pub async fn edges(
     ties: &[Tie],
     rules: &[Rule],
 ) -> Result<Vec<Edge>, EngineError> {
+    let start = std::time::Instant::now();
     // One partition: the tables are small, and planning is most of the work.
     let config = SessionConfig::new()
         .with_target_partitions(1)
@@ -84,11 +85,12 @@ pub async fn edges(
         .filter_map(|tie| world.facts.get(tie.fact))
         .map(|fact| world.name(fact.signal))
         .collect();
-    let mut found = Vec::new();
+    let (mut found, mut planned) = (Vec::new(), 0);
     for (number, rule) in rules.iter().enumerate() {
         if !rule.may_apply(present.iter().copied()) {
             continue;
         }
+        planned += 1;
         let failed = |error| EngineError::Statement {
             file: rule.file.clone(),
             error: Box::new(error),
@@ -115,6 +117,14 @@ pub async fn edges(
         )
     });
     found.dedup();
+    tracing::debug!(
+        rules.planned = planned,
+        deaths = deaths.len(),
+        ties = ties.len(),
+        edges = found.len(),
+        elapsed_ms = start.elapsed().as_secs_f64() * 1e3,
+        "evaluated the cause rules"
+    );
     Ok(found)
 }
 

@@ -10,7 +10,7 @@ use whathappened_connectors::event::Event;
 /// Uncompressed size of a block.
 const BLOCK: usize = 256 << 10;
 /// Compressed blocks kept in memory before the file takes the rest.
-const BUDGET: usize = 48 << 20;
+const BUDGET: usize = 16 << 20;
 
 /// Where a body lies.
 #[derive(Clone, Copy, Debug, Default)]
