@@ -68,7 +68,13 @@ impl Teller<'_> {
             links.extend(self.deaths(finding, None));
         }
         // Told in the order it happened; of one time, causes before effects.
-        links.sort_by(|a, b| a.time.cmp(&b.time));
+        // Whole seconds, since many records know no more; a step without a time stays put.
+        let second = |link: &ChainLink| {
+            link.time
+                .as_deref()
+                .map(|time| time.chars().take(19).collect::<String>())
+        };
+        links.sort_by_key(second);
         if let Some(outcome) = self.outcome(finding)? {
             links.push(outcome);
         }
