@@ -172,7 +172,8 @@ pub struct ChainLink {
     pub role: String,
     /// What happened, in words.
     pub text: String,
-    /// `asserted` (one record names both ends) or `inferred`: how this step is tied to the one before it.
+    /// How this step is tied to the one before it: `asserted` (one record names both ends),
+    /// `inferred`, `guess` (by elimination) or `context` (decides nothing).
     pub edge: Option<String>,
     /// The records that say so.
     pub event_ids: Vec<String>,

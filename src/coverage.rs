@@ -70,11 +70,11 @@ pub(crate) fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     let mut got: BTreeMap<(&str, &str), Got> = BTreeMap::new();
     let mut kinds_of_file: BTreeMap<Sym, Vec<SourceKind>> = BTreeMap::new();
     for row in world.evidence.rows() {
+        let kinds = kinds_of_file.entry(row.file()).or_default();
+        if !kinds.contains(&row.source_kind()) {
+            kinds.push(row.source_kind());
+        }
         for kind in row.seen_by() {
-            let kinds = kinds_of_file.entry(row.file()).or_default();
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
-            }
             let one = got
                 .entry((kind.as_str(), resource(kind, world.name(row.fact))))
                 .or_default();

@@ -121,6 +121,12 @@ impl Row {
             .filter(move |kind| seen & bit(*kind) != 0)
     }
 
+    /// The connector of the copy that is kept.
+    #[must_use]
+    pub fn source_kind(&self) -> SourceKind {
+        self.source_kind
+    }
+
     /// The file it was read from.
     #[must_use]
     pub fn file(&self) -> Sym {

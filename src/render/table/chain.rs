@@ -107,6 +107,11 @@ fn tie(link: &ChainLink) -> Spans {
             Tone::Dim,
             "inferred: the same pod, node or run at that time, but no record names both · ",
         ),
+        Some("guess") => spans.own(
+            Tone::Dim,
+            "guess: nothing speaks for it but that nothing else is there · ",
+        ),
+        Some("context") => spans.own(Tone::Dim, "context: decides nothing · "),
         Some(other) => spans.data(Tone::Dim, other).own(Tone::Dim, " · "),
         None => spans,
     };
