@@ -16,8 +16,19 @@ const OWNERS: [&str; 6] = [
 ];
 
 /// An actor from the name a record has, and whether it is the run's own owner.
-pub(super) fn actor(world: &World, run: &Run, name: &str) -> Actor {
-    let kind = kind(name);
+///
+/// `class` is the kind of actor that the record's signal names: under one
+/// administrator's name only the user agent tells a scheduler from a person.
+pub(super) fn actor(world: &World, run: &Run, name: &str, class: Option<&str>) -> Actor {
+    let kind = match class {
+        Some("scheduler") => "scheduler",
+        Some("kubelet") => "kubelet",
+        Some("autoscaler") => "autoscaler",
+        Some(
+            "controller" | "gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl",
+        ) => "controller",
+        _ => kind(name),
+    };
     Actor {
         name: name.to_owned(),
         kind: kind.to_owned(),

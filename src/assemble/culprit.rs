@@ -50,7 +50,11 @@ impl Teller<'_> {
                 .or_else(|| self.facts_of(first.pod).find(deleted))
                 .or_else(|| self.facts_naming(first.pod).find(torn_down))
         })?;
-        Some(actor(world, run, world.name(found.actor)))
+        let class = world
+            .name(found.signal)
+            .split_once("_by_")
+            .map(|(_, class)| class);
+        Some(actor(world, run, world.name(found.actor), class))
     }
 }
 
