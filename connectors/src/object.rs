@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::event::{Origin, SourceKind};
 use crate::time::Stamp;
@@ -171,8 +170,26 @@ impl ObjectKey {
     }
 }
 
-/// Text of a JSON value, where it is text.
-#[must_use]
-pub fn text(value: &Value) -> Option<String> {
-    value.as_str().map(str::to_owned)
+/// Labels and annotations that carry a rank, the most exact first.
+const RANKS: [&str; 6] = [
+    "batch.kubernetes.io/job-completion-index",
+    "training.kubeflow.org/replica-index",
+    "leaderworkerset.sigs.k8s.io/worker-index",
+    "jobset.sigs.k8s.io/job-global-index",
+    "volcano.sh/task-index",
+    "apps.kubernetes.io/pod-index",
+];
+
+impl ObjectBody {
+    /// The rank that the launcher wrote on a pod.
+    #[must_use]
+    pub fn rank(&self) -> Option<i32> {
+        RANKS.iter().find_map(|key| {
+            self.labels
+                .get(*key)
+                .or_else(|| self.annotations.get(*key))?
+                .parse()
+                .ok()
+        })
+    }
 }

@@ -164,13 +164,7 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             exit: (**exit).clone(),
         })
         .collect();
-    let last = main
-        .iter()
-        .filter(|exit| !outlived(exit))
-        .copied()
-        .next_back()
-        .cloned();
-    let telling = tells_most(world, &main, &outlived).or(last);
+    let telling = tells_most(world, &main, &outlived);
     // Where the object is gone, the Event that it was held back after its last start must do.
     let held_back = pod.body.is_none()
         && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
@@ -204,7 +198,6 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     }
-    let alive = |state, time| (state, time);
     let (state, time) = if crashing && (held_back || !pod.exits.is_empty()) {
         let exit = telling.clone().or_else(|| pod.exits.last().cloned());
         let time = exit
@@ -225,9 +218,9 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         && pod.started.is_none()
         && (pod.unplaced.is_some() || phase == "Pending")
     {
-        alive(State::NeverScheduled, pod.unplaced.unwrap_or(since))
+        (State::NeverScheduled, pod.unplaced.unwrap_or(since))
     } else if pod.started.is_none() && (phase == "Pending" || pod.stuck.is_some()) {
-        alive(State::StuckStarting, pod.stuck.unwrap_or(since))
+        (State::StuckStarting, pod.stuck.unwrap_or(since))
     } else if let Some(exit) = &telling {
         // Ended, and never seen to start again: a dump of a status without phase.
         let bad = exit.exit_code != Some(0);
@@ -241,9 +234,9 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     } else if let Some((since, false)) = pod.ready {
-        alive(State::NotReady, since)
+        (State::NotReady, since)
     } else {
-        alive(State::Running, pod.started.unwrap_or(since))
+        (State::Running, pod.started.unwrap_or(since))
     };
     End {
         state,

@@ -39,30 +39,12 @@ pub(super) fn decode(
     status(pod, &version, context, &mut facts);
     for mut event in facts {
         event.entities.node = event.entities.node.or_else(|| version.body.node.clone());
-        event.rank = rank(&version.body);
+        event.rank = version.body.rank();
         out.push(Observation::Event(Box::new(event)));
     }
     meta::endings(&version, context, out);
     out.push(Observation::Object(Box::new(version)));
     Ok(())
-}
-
-/// The rank that the launcher wrote on the pod.
-fn rank(body: &ObjectBody) -> Option<i32> {
-    const KEYS: [&str; 5] = [
-        "batch.kubernetes.io/job-completion-index",
-        "training.kubeflow.org/replica-index",
-        "leaderworkerset.sigs.k8s.io/worker-index",
-        "volcano.sh/task-index",
-        "jobset.sigs.k8s.io/job-global-index",
-    ];
-    KEYS.iter().find_map(|key| {
-        body.labels
-            .get(*key)
-            .or_else(|| body.annotations.get(*key))?
-            .parse()
-            .ok()
-    })
 }
 
 /// What was asked for, without what the cluster filled in.

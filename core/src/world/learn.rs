@@ -5,7 +5,7 @@ use whathappened_connectors::time::Stamp;
 
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
-use super::{Exit, NO, Pod, rank};
+use super::{Exit, NO, Pod};
 use crate::evidence::{Objects, Version};
 use crate::symbols::{Sym, Symbols};
 
@@ -166,7 +166,7 @@ fn pod_version(
     if owner != NO {
         pod.owner = owner;
     }
-    pod.rank = rank::of(body).or(pod.rank);
+    pod.rank = body.rank().or(pod.rank);
     if body.phase.is_some() {
         pod.waits.clone_from(&body.waits);
     }

@@ -8,7 +8,6 @@ mod history;
 mod identity;
 mod learn;
 mod pod;
-mod rank;
 mod workload;
 
 pub use fact::{Fact, NO};
