@@ -6,6 +6,8 @@
 
 #![warn(missing_docs)]
 
+pub mod cluster;
+pub mod connector;
 pub mod coverage;
 pub mod event;
 pub mod kubernetes;

@@ -1,0 +1,75 @@
+//! Coverage rows of a cluster.
+
+use super::connect::Inner;
+use super::resource::Resource;
+use crate::coverage::{Coverage, Mode, Status};
+use crate::time::{Nanos, SECOND};
+
+/// How long API servers keep Events unless told otherwise (`--event-ttl`).
+pub(super) const EVENTS_KEPT_S: i64 = 3600;
+
+/// A row of what a resource says now, to be filled in.
+pub(super) fn row(inner: &Inner, resource: &str, namespace: Option<&str>, now: Nanos) -> Coverage {
+    Coverage {
+        source: inner.options.source.clone(),
+        resource: resource.to_owned(),
+        cluster: Some(inner.id.to_string()),
+        namespace: namespace.map(str::to_owned),
+        mode: Mode::Snapshot,
+        asked_from: None,
+        asked_to: Some(now),
+        got_from: None,
+        got_to: None,
+        retention_s: None,
+        status: Status::Complete,
+        rows: 0,
+        detail: None,
+        would_have_shown: None,
+    }
+}
+
+/// The row of something that may not be read. `verbs` is what is missing.
+pub(super) fn denied(
+    inner: &Inner,
+    resource: &Resource,
+    verbs: &str,
+    namespace: Option<&str>,
+    why: Option<&str>,
+    now: Nanos,
+) -> Coverage {
+    let permission = resource.permission(verbs, namespace);
+    let mut detail = format!("missing permission: {permission}");
+    if let Some(why) = why {
+        detail.push_str("; ");
+        detail.push_str(why);
+    }
+    Coverage {
+        mode: mode(resource),
+        status: Status::Denied,
+        detail: Some(detail),
+        would_have_shown: Some(resource.shows().to_owned()),
+        ..row(inner, &resource.name(), namespace, now)
+    }
+}
+
+pub(super) fn mode(resource: &Resource) -> Mode {
+    if resource.is_events() {
+        Mode::Interval
+    } else {
+        Mode::Snapshot
+    }
+}
+
+/// Whether Events that were asked for can have been forgotten, in words.
+pub(super) fn forgotten(asked: Option<Nanos>, oldest: Option<Nanos>, now: Nanos) -> Option<String> {
+    let Some(oldest) = oldest else {
+        return Some("there are no Events at all: a quiet cluster, or all have expired".to_owned());
+    };
+    let minutes = (now - oldest).max(0) / (60 * SECOND);
+    let missing = asked.is_none_or(|asked| asked < oldest);
+    (missing && minutes < 60).then(|| {
+        format!(
+            "the oldest Event is {minutes} min old; what was before is forgotten (the API server keeps Events for about an hour) or there was nothing"
+        )
+    })
+}

@@ -1,0 +1,242 @@
+//! Why a cluster cannot be connected to, and what to do about it.
+
+use std::error::Error as StdError;
+use std::io;
+
+use kube::client::AuthError;
+use kube::config::KubeconfigError;
+
+use crate::coverage::{Coverage, Mode, Status};
+use crate::time::Nanos;
+
+/// What is wrong, as far as callers tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// There is no kubeconfig, and this is no pod.
+    NoKubeconfig,
+    /// The kubeconfig cannot be read or does not fit together.
+    BadKubeconfig,
+    /// There is no context of that name, or no current one.
+    NoSuchContext,
+    /// Nothing answers there.
+    Unreachable,
+    /// The two do not agree on a secure connection.
+    Tls,
+    /// The credentials are missing or have expired.
+    Unauthorized,
+    /// The program that makes the credentials is missing or failed.
+    ExecPlugin,
+    /// Reached only through a proxy that this build cannot use.
+    Proxy,
+    /// No answer in time.
+    TimedOut,
+    /// It answers, but not as an API server does.
+    NotKubernetes,
+}
+
+/// Why a cluster cannot be used. Displays as one sentence without full stop.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ClusterError {
+    /// What is wrong.
+    pub reason: Reason,
+    /// The context that was meant, where it is known.
+    pub context: Option<String>,
+    /// What is wrong, in words.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl ClusterError {
+    pub(super) fn new(reason: Reason, message: String, hint: impl Into<String>) -> Self {
+        Self {
+            reason,
+            context: None,
+            message,
+            hint: hint.into(),
+        }
+    }
+
+    /// The coverage row of a cluster that was asked for and not obtained.
+    #[must_use]
+    pub fn coverage(&self, source: &str, now: Nanos) -> Coverage {
+        let status = match self.reason {
+            Reason::Unauthorized => Status::Denied,
+            Reason::NoKubeconfig => Status::NotConfigured,
+            _ => Status::Failed,
+        };
+        Coverage {
+            source: source.to_owned(),
+            resource: "cluster".to_owned(),
+            cluster: self.context.clone(),
+            namespace: None,
+            mode: Mode::Snapshot,
+            asked_from: None,
+            asked_to: Some(now),
+            got_from: None,
+            got_to: None,
+            retention_s: None,
+            status,
+            rows: 0,
+            detail: Some(format!("{}; {}", self.message, self.hint)),
+            would_have_shown: Some("pods, events, nodes and workloads of the cluster".to_owned()),
+        }
+    }
+
+    pub(super) fn of_kubeconfig(file: &str, error: &KubeconfigError) -> Self {
+        let reason = match error {
+            KubeconfigError::FindPath => Reason::NoKubeconfig,
+            KubeconfigError::ReadConfig(error, _) if error.kind() == io::ErrorKind::NotFound => {
+                Reason::NoKubeconfig
+            }
+            _ => Reason::BadKubeconfig,
+        };
+        if reason == Reason::NoKubeconfig {
+            return Self::new(
+                reason,
+                format!("there is no kubeconfig at {file}"),
+                "set KUBECONFIG or give --kubeconfig",
+            );
+        }
+        let why = chain(error);
+        Self::new(
+            reason,
+            format!("the kubeconfig {file} cannot be used: {why}"),
+            "`kubectl config view` shows what kubectl makes of it",
+        )
+    }
+
+    pub(super) fn of_client(server: &str, error: &kube::Error) -> Self {
+        if let kube::Error::ProxyProtocolDisabled { proxy_url, .. }
+        | kube::Error::ProxyProtocolUnsupported { proxy_url } = error
+        {
+            return Self::new(
+                Reason::Proxy,
+                format!(
+                    "{server} is configured to be reached through the proxy {proxy_url}, which this build cannot use"
+                ),
+                "unset HTTPS_PROXY or proxy-url, or run where the server is reached directly",
+            );
+        }
+        if let Some(error) = find::<AuthError>(error) {
+            return Self::of_credentials(server, error);
+        }
+        if let kube::Error::Api(status) = error {
+            return Self::of_status(server, status.code, &status.message);
+        }
+        let why = chain(error);
+        if has_tls(error) {
+            return Self::new(
+                Reason::Tls,
+                format!("no secure connection to {server}: {why}"),
+                "check the server's address, certificate-authority-data and client certificate of the context",
+            );
+        }
+        Self::new(
+            Reason::Unreachable,
+            format!("{server} cannot be reached: {why}"),
+            "check the network, the VPN and the server's address in the kubeconfig",
+        )
+    }
+
+    pub(super) fn of_status(server: &str, code: u16, message: &str) -> Self {
+        let message = short(message);
+        if code == 401 {
+            return Self::new(
+                Reason::Unauthorized,
+                format!("{server} does not accept the credentials (401): {message}"),
+                "they are missing or have expired; log in again as for kubectl",
+            );
+        }
+        Self::new(
+            Reason::NotKubernetes,
+            format!("{server} answers {code}: {message}"),
+            "check that this is the address of an API server",
+        )
+    }
+
+    fn of_credentials(server: &str, error: &AuthError) -> Self {
+        let why = chain(error);
+        match error {
+            AuthError::AuthExecStart(_) => Self::new(
+                Reason::ExecPlugin,
+                format!(
+                    "the program that makes the credentials for {server} cannot be started: {why}"
+                ),
+                "install the exec plugin that the kubeconfig names, or put it on PATH",
+            ),
+            AuthError::AuthExecRun { cmd, out } => {
+                let said = String::from_utf8_lossy(&out.stderr);
+                Self::new(
+                    Reason::ExecPlugin,
+                    format!(
+                        "the program that makes the credentials for {server} failed ({}): {} {}",
+                        out.status,
+                        short(program(cmd)),
+                        short(&crate::redact::redact(&said)),
+                    ),
+                    "run any kubectl command to see whether it asks you to log in",
+                )
+            }
+            _ => Self::new(
+                Reason::Unauthorized,
+                format!("there are no usable credentials for {server}: {why}"),
+                "log in again as for kubectl",
+            ),
+        }
+    }
+}
+
+/// The program of a quoted command line, without its arguments.
+fn program(command: &str) -> &str {
+    command.split_whitespace().next().unwrap_or_default()
+}
+
+/// The first line, at most 300 characters of it.
+pub(super) fn short(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut out: String = line.chars().take(300).collect();
+    if out.len() < line.len() {
+        out.push('…');
+    }
+    out
+}
+
+/// An error and what caused it, each said once.
+pub(super) fn chain(error: &(dyn StdError + 'static)) -> String {
+    let mut out = short(&error.to_string());
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = short(&cause.to_string());
+        if !said.is_empty() && !out.contains(&said) {
+            out.push_str(": ");
+            out.push_str(&said);
+        }
+        next = cause.source();
+    }
+    out
+}
+
+fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        // An I/O error does not name what it wraps as its source.
+        if let Some(found) = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+            .and_then(|inner| inner.downcast_ref())
+        {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+fn has_tls(error: &(dyn StdError + 'static)) -> bool {
+    find::<rustls::Error>(error).is_some() || find::<kube::client::RustlsTlsError>(error).is_some()
+}

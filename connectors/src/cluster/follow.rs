@@ -1,0 +1,416 @@
+//! Following one resource: list, watch, and list again where the watch expired.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio::time::{sleep_until, timeout};
+
+use super::connect::Inner;
+use super::cover;
+use super::decode::Decoder;
+use super::lines::{Lines, Next};
+use super::list::{Listed, Reading, Target, list};
+use super::pending::Pending;
+use super::quiet::Quiet;
+use super::wire::Trouble;
+use crate::connector::{Batch, Clock, Cursor, Stop};
+use crate::coverage::{Coverage, Mode, Status};
+use crate::time::{Nanos, SECOND, rfc3339};
+
+/// The longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Failures in a row after which it is told.
+const TOLD_AFTER: u32 = 3;
+
+/// How long a list for a watch may take in all.
+const LISTING: Duration = Duration::from_secs(300);
+
+/// A watch that lasted this long was a good one.
+const GOOD: Duration = Duration::from_secs(5);
+
+/// How much longer than it was asked to a watch may be silent.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Follows one resource, in one namespace or in all.
+pub(super) struct Follow {
+    inner: Arc<Inner>,
+    target: Target,
+    decoder: Decoder,
+    clock: Clock,
+    stop: Stop,
+    to: mpsc::Sender<Batch>,
+    quiet: Quiet,
+    /// Where the watch goes on; `None` before a list.
+    position: Option<String>,
+    /// When the resource was last known to be followed.
+    seen: Option<Nanos>,
+    failures: u32,
+}
+
+/// How a step ended.
+enum End {
+    /// Go on at once.
+    Renewed,
+    /// The position is gone.
+    Expired,
+    /// Go on after a pause.
+    Failed(Trouble),
+    /// Stopped, or nobody takes the batches.
+    Stopped,
+}
+
+impl Follow {
+    pub(super) fn new(
+        inner: Arc<Inner>,
+        target: Target,
+        cursor: Option<&Cursor>,
+        clock: &Clock,
+        stop: &Stop,
+        to: &mpsc::Sender<Batch>,
+    ) -> Self {
+        let decoder = target.decoder(&inner);
+        let position = cursor.map(|cursor| cursor.position.clone());
+        Self {
+            inner,
+            target,
+            decoder,
+            clock: Arc::clone(clock),
+            stop: stop.clone(),
+            to: to.clone(),
+            quiet: Quiet::default(),
+            position: position.filter(|position| !position.is_empty()),
+            seen: cursor.map(|cursor| cursor.at),
+            failures: 0,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            let begun = Instant::now();
+            let end = match self.position.clone() {
+                None => self.list().await,
+                Some(position) => self.watch(&position).await,
+            };
+            match end {
+                End::Stopped => return,
+                End::Expired => self.position = None,
+                End::Renewed => {
+                    self.failures = 0;
+                    // A server that ends every watch at once is not hammered.
+                    if begun.elapsed() < GOOD && self.pause(self.inner.options.backoff).await {
+                        return;
+                    }
+                }
+                End::Failed(trouble) => {
+                    if begun.elapsed() > GOOD {
+                        self.failures = 0;
+                    }
+                    if self.failed(&trouble).await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes a failure and waits; whether to stop.
+    async fn failed(&mut self, trouble: &Trouble) -> bool {
+        self.failures += 1;
+        let name = self.target.resource.name();
+        tracing::debug!(resource = %name, failures = self.failures, "watch failed: {}", trouble.words());
+        if self.failures == TOLD_AFTER || (trouble.is_denied() && self.failures == 1) {
+            let row = self.failure(trouble);
+            if self.send(vec![row], None).await {
+                return true;
+            }
+        }
+        let doubled = 2_u32.saturating_pow(self.failures.saturating_sub(1).min(10));
+        let pause = self.inner.options.backoff.saturating_mul(doubled);
+        let pause = if trouble.is_denied() {
+            LONGEST_PAUSE
+        } else {
+            pause
+        };
+        self.pause(pause.min(LONGEST_PAUSE)).await
+    }
+
+    /// Waits; whether to stop.
+    async fn pause(&self, pause: Duration) -> bool {
+        tokio::select! {
+            () = self.stop.cancelled() => true,
+            () = self.to.closed() => true,
+            () = tokio::time::sleep(pause) => false,
+        }
+    }
+
+    /// Sends rows; whether nobody takes them.
+    async fn send(&self, coverage: Vec<Coverage>, cursor: Option<Cursor>) -> bool {
+        let batch = Batch {
+            coverage,
+            cursor,
+            ..Batch::default()
+        };
+        self.to.send(batch).await.is_err()
+    }
+
+    fn cursor(&self, position: &str) -> Cursor {
+        Cursor {
+            place: self.inner.id.to_string(),
+            resource: self.target.resource.name(),
+            namespace: self.target.namespace.clone().unwrap_or_default(),
+            position: position.to_owned(),
+            at: (self.clock)(),
+        }
+    }
+
+    /// Lists what there is; a watch then goes on from the list's moment.
+    async fn list(&mut self) -> End {
+        let now = (self.clock)();
+        let reading = Reading {
+            observed: now,
+            deadline: Instant::now() + LISTING,
+            exact: true,
+        };
+        let (pages_to, mut pages) = mpsc::channel(1);
+        let inner = Arc::clone(&self.inner);
+        let target = self.target.clone();
+        let listing = async move { list(&inner, &target, &reading, &pages_to).await };
+        let taking = async {
+            while let Some(page) = pages.recv().await {
+                let observations = self.quiet.keep(page);
+                let batch = Batch {
+                    observations,
+                    ..Batch::default()
+                };
+                if !batch.observations.is_empty() && self.to.send(batch).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let both = async { tokio::join!(listing, taking) };
+        let (listed, ()) = tokio::select! {
+            () = self.stop.cancelled() => return End::Stopped,
+            both = both => both,
+        };
+        if self.to.is_closed() {
+            return End::Stopped;
+        }
+        self.listed(listed, now).await
+    }
+
+    async fn listed(&mut self, listed: Listed, now: Nanos) -> End {
+        if let Some(trouble) = listed.trouble {
+            return End::Failed(trouble);
+        }
+        if let Some(cut) = listed.cut {
+            return End::Failed(Trouble::Garbage(cut));
+        }
+        if listed.resource_version.is_empty() {
+            return End::Failed(Trouble::Garbage(
+                "a list without resourceVersion".to_owned(),
+            ));
+        }
+        let mut rows: Vec<Coverage> = self.gap(now).into_iter().collect();
+        if let Some(first) = listed.first_rejected {
+            rows.push(Coverage {
+                status: Status::Truncated,
+                detail: Some(format!(
+                    "{} could not be used, the first: {first}",
+                    listed.rejected
+                )),
+                rows: listed.rows,
+                ..self.row(now)
+            });
+        }
+        let cursor = self.cursor(&listed.resource_version);
+        self.position = Some(listed.resource_version);
+        self.seen = Some(now);
+        if self.send(rows, Some(cursor)).await {
+            return End::Stopped;
+        }
+        self.failures = 0;
+        // The watch follows without a pause.
+        Box::pin(self.watch_from_here()).await
+    }
+
+    async fn watch_from_here(&mut self) -> End {
+        match self.position.clone() {
+            Some(position) => self.watch(&position).await,
+            None => End::Expired,
+        }
+    }
+
+    /// Reads one watch to its end.
+    async fn watch(&mut self, position: &str) -> End {
+        let lasts = self.inner.options.watch_lasts;
+        let version: String = url::form_urlencoded::byte_serialize(position.as_bytes()).collect();
+        let path = format!(
+            "{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={version}",
+            self.target.path(),
+            lasts.as_secs().max(1),
+        );
+        let after = self.inner.options.request_timeout;
+        let opening = timeout(after, self.inner.wire.open(&path, None, false));
+        let opened = tokio::select! {
+            () = self.stop.cancelled() => return End::Stopped,
+            opened = opening => opened.unwrap_or(Err(Trouble::TimedOut(after))),
+        };
+        let answer = match opened {
+            Ok(answer) => answer,
+            Err(trouble) if trouble.is_expired() => return End::Expired,
+            Err(trouble) => return End::Failed(trouble),
+        };
+        let mut lines = Lines::new(answer, self.inner.options.max_line_bytes);
+        let mut pending = Pending::default();
+        let silent = tokio::time::Instant::now() + lasts + SILENCE;
+        let mut number = 0;
+        let end = loop {
+            let next = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => break End::Stopped,
+                () = sleep_until(pending.due()), if pending.is_due() => {
+                    if self.flush(&mut pending).await {
+                        return End::Stopped;
+                    }
+                    continue;
+                }
+                next = lines.next() => next,
+                () = sleep_until(silent) => {
+                    break End::Failed(Trouble::TimedOut(lasts + SILENCE));
+                }
+            };
+            number += 1;
+            match next {
+                Ok(Next::Line(line)) => {
+                    let line = String::from_utf8_lossy(&line);
+                    match pending.take(&line, number, &self.decoder, (self.clock)()) {
+                        Ok(()) => {}
+                        Err(trouble) if trouble.is_expired() => break End::Expired,
+                        Err(trouble @ Trouble::Status { .. }) => break End::Failed(trouble),
+                        Err(trouble) => pending.reject(&trouble.words()),
+                    }
+                }
+                Ok(Next::TooLong) => pending.reject("a line that is too long"),
+                Ok(Next::End) => break End::Renewed,
+                Err(error) => break End::Failed(Trouble::Broken(super::error::chain(&error))),
+            }
+            if pending.is_full() && self.flush(&mut pending).await {
+                return End::Stopped;
+            }
+        };
+        if self.flush(&mut pending).await {
+            return End::Stopped;
+        }
+        end
+    }
+
+    /// Sends what has come; whether nobody takes it.
+    async fn flush(&mut self, pending: &mut Pending) -> bool {
+        let now = (self.clock)();
+        let mut coverage = Vec::new();
+        if let Some((count, first)) = pending.take_rejected() {
+            coverage.push(Coverage {
+                mode: Mode::Interval,
+                asked_from: self.seen,
+                status: Status::Truncated,
+                detail: Some(format!(
+                    "{count} lines of the watch could not be used, the first: {first}"
+                )),
+                would_have_shown: Some(self.target.resource.shows().to_owned()),
+                ..self.row(now)
+            });
+        }
+        let (observations, position) = pending.drain();
+        let observations = self.quiet.keep(observations);
+        let cursor = position.map(|position| {
+            let cursor = self.cursor(&position);
+            self.position = Some(position);
+            self.seen = Some(now);
+            self.failures = 0;
+            cursor
+        });
+        if observations.is_empty() && cursor.is_none() && coverage.is_empty() {
+            return false;
+        }
+        let batch = Batch {
+            observations,
+            cursor,
+            coverage,
+        };
+        self.to.send(batch).await.is_err()
+    }
+
+    fn row(&self, now: Nanos) -> Coverage {
+        let resource = &self.target.resource;
+        Coverage {
+            mode: cover::mode(resource),
+            ..cover::row(
+                &self.inner,
+                &resource.name(),
+                self.target.namespace.as_deref(),
+                now,
+            )
+        }
+    }
+
+    fn failure(&self, trouble: &Trouble) -> Coverage {
+        let now = (self.clock)();
+        let resource = &self.target.resource;
+        if trouble.is_denied() {
+            let namespace = self.target.namespace.as_deref();
+            let why = trouble.words();
+            return cover::denied(
+                &self.inner,
+                resource,
+                "list, watch",
+                namespace,
+                Some(&why),
+                now,
+            );
+        }
+        Coverage {
+            mode: Mode::Interval,
+            asked_from: self.seen,
+            status: Status::Failed,
+            detail: Some(format!(
+                "the watch of {} failed {} times in a row and is tried further: {}",
+                self.target.path(),
+                self.failures,
+                trouble.words()
+            )),
+            would_have_shown: Some(resource.shows().to_owned()),
+            ..self.row(now)
+        }
+    }
+
+    /// The row of the time between the last that was followed and this list.
+    fn gap(&self, now: Nanos) -> Option<Coverage> {
+        let from = self.seen?;
+        let resource = &self.target.resource;
+        // The server keeps Events for a while, so the list has them all.
+        let kept = resource.is_events() && now - from < cover::EVENTS_KEPT_S * SECOND;
+        let (status, would_have_shown) = if kept {
+            (Status::Complete, None)
+        } else {
+            let missed = "objects that came and went in between, and states that did not last";
+            (Status::Truncated, Some(missed.to_owned()))
+        };
+        let said = format!(
+            "not followed from {} to {}, as the server no longer knew the resourceVersion; it was listed anew",
+            rfc3339(from),
+            rfc3339(now)
+        );
+        Some(Coverage {
+            mode: Mode::Interval,
+            asked_from: Some(from),
+            got_from: kept.then_some(from),
+            got_to: kept.then_some(now),
+            status,
+            detail: Some(said),
+            would_have_shown,
+            ..self.row(now)
+        })
+    }
+}
