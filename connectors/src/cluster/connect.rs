@@ -1,5 +1,6 @@
 //! From a kubeconfig to clusters that answer, each once.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -175,11 +176,7 @@ async fn one(options: &ClusterOptions, name: Option<&str>) -> Result<Cluster, Cl
         config.auth_info.impersonate = Some(user.clone());
     }
     leave_out_proxy(&mut config);
-    let server = config
-        .cluster_url
-        .to_string()
-        .trim_end_matches('/')
-        .to_owned();
+    let server = address(&config.cluster_url.to_string());
     let named = |mut error: ClusterError| {
         error.context.get_or_insert_with(|| context.clone());
         error
@@ -201,6 +198,16 @@ async fn one(options: &ClusterOptions, name: Option<&str>) -> Result<Cluster, Cl
             contexts: vec![context],
         }),
     })
+}
+
+/// An address without the credentials that may stand in it.
+pub(super) fn address(url: &str) -> String {
+    let Ok(mut plain) = url::Url::parse(url) else {
+        return url.trim_end_matches('/').to_owned();
+    };
+    // Only addresses without a host refuse this, which have no credentials.
+    let _hostless = plain.set_username("").and(plain.set_password(None));
+    plain.as_str().trim_end_matches('/').to_owned()
 }
 
 fn late(server: &str, after: Duration) -> ClusterError {
@@ -252,13 +259,39 @@ fn leave_out_proxy(config: &mut Config) {
     let host = config.cluster_url.host().unwrap_or_default().to_owned();
     let local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]" | "::1");
     let list = std::env::var("NO_PROXY").or_else(|_| std::env::var("no_proxy"));
-    let named = list.unwrap_or_default().split(',').any(|entry| {
-        let entry = entry.trim().trim_start_matches('.');
-        !entry.is_empty() && (entry == "*" || host == entry || host.ends_with(&format!(".{entry}")))
-    });
+    let list = list.unwrap_or_default();
+    let named = list.split(',').any(|entry| covers(entry.trim(), &host));
     if local || named {
         config.proxy_url = None;
     }
+}
+
+/// Whether an entry of `NO_PROXY` names the host: `*`, a name, the end of
+/// names, or a range of IPv4 addresses.
+fn covers(entry: &str, host: &str) -> bool {
+    if let Some((network, bits)) = entry.split_once('/')
+        && let (Ok(network), Ok(host)) = (network.parse::<Ipv4Addr>(), host.parse::<Ipv4Addr>())
+        && let Ok(bits @ 0..=32) = bits.parse::<u32>()
+    {
+        let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
+        return network.to_bits() & mask == host.to_bits() & mask;
+    }
+    let entry = entry.trim_start_matches('.');
+    !entry.is_empty() && (entry == "*" || host == entry || host.ends_with(&format!(".{entry}")))
+}
+
+/// Making a client may run the exec plugin, which may wait for a person. It
+/// has a thread of its own, since the runtime's must end before the process can.
+async fn make(config: Config) -> Result<kube::Client, kube::Error> {
+    let (to, from) = tokio::sync::oneshot::channel();
+    let runtime = tokio::runtime::Handle::current();
+    std::thread::spawn(move || {
+        let _entered = runtime.enter();
+        // Nobody waits any more where it took too long.
+        let _late = to.send(kube::Client::try_from(config));
+    });
+    from.await
+        .unwrap_or_else(|gone| Err(kube::Error::Service(Box::new(gone))))
 }
 
 type Reached = (Wire, String, Option<String>, Option<String>);
@@ -270,10 +303,8 @@ async fn reach(
     deadline: Instant,
 ) -> Result<Reached, ClusterError> {
     let namespace = config.default_namespace.clone();
-    // Making the client may run the exec plugin and wait for it.
-    let made = tokio::task::spawn_blocking(move || kube::Client::try_from(config)).await;
-    let client = made
-        .unwrap_or_else(|panic| Err(kube::Error::Service(Box::new(panic))))
+    let client = make(config)
+        .await
         .map_err(|error| ClusterError::of_client(server, &error))?;
     let wire = Wire::new(client, options.request_timeout);
     let head = wire.head("/version").await;
@@ -303,4 +334,29 @@ async fn reach(
         Err(_) => None,
     };
     Ok((wire, namespace, version, uid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_proxy_names_hosts() {
+        assert!(covers("10.0.0.0/8", "10.1.2.3"));
+        assert!(!covers("10.0.0.0/8", "11.1.2.3"));
+        assert!(covers("0.0.0.0/0", "11.1.2.3"));
+        assert!(covers(".lab.example", "api.lab.example"));
+        assert!(covers("*", "x"));
+        assert!(!covers("", "x"));
+        assert!(!covers("ab", "b"));
+    }
+
+    #[test]
+    fn addresses_carry_no_credentials() {
+        assert_eq!(address("https://u:secret@h:6443/"), "https://h:6443");
+        assert_eq!(
+            address("https://h/k8s/clusters/c-1"),
+            "https://h/k8s/clusters/c-1"
+        );
+    }
 }

@@ -111,6 +111,7 @@ impl ClusterError {
         if let kube::Error::ProxyProtocolDisabled { proxy_url, .. }
         | kube::Error::ProxyProtocolUnsupported { proxy_url } = error
         {
+            let proxy_url = super::connect::address(&proxy_url.to_string());
             return Self::new(
                 Reason::Proxy,
                 format!(
@@ -125,8 +126,8 @@ impl ClusterError {
         if let kube::Error::Api(status) = error {
             return Self::of_status(server, status.code, &status.message);
         }
-        let why = chain(error);
-        if has_tls(error) {
+        let why = chain(error).replace("ServiceError: ", "");
+        if has_tls(error) || why.contains("tls handshake") {
             return Self::new(
                 Reason::Tls,
                 format!("no secure connection to {server}: {why}"),

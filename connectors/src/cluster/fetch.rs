@@ -16,7 +16,7 @@ use crate::observation::Observation;
 use crate::recording::Sink;
 
 /// Pages of one list that wait to be taken; bounds what is in memory.
-const WAITING: usize = 2;
+const WAITING: usize = 1;
 
 /// A list under way.
 struct Running {

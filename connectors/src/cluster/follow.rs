@@ -47,6 +47,7 @@ pub(super) struct Follow {
     /// When the resource was last known to be followed.
     seen: Option<Nanos>,
     failures: u32,
+    expired: Option<Instant>,
 }
 
 /// How a step ended.
@@ -83,6 +84,7 @@ impl Follow {
             position: position.filter(|position| !position.is_empty()),
             seen: cursor.map(|cursor| cursor.at),
             failures: 0,
+            expired: None,
         }
     }
 
@@ -95,7 +97,15 @@ impl Follow {
             };
             match end {
                 End::Stopped => return,
-                End::Expired => self.position = None,
+                End::Expired => {
+                    self.position = None;
+                    // A server that forgets at once is not hammered either.
+                    let before = self.expired.replace(Instant::now());
+                    let again = before.is_some_and(|before| before.elapsed() < GOOD);
+                    if again && self.pause(self.inner.options.backoff).await {
+                        return;
+                    }
+                }
                 End::Renewed => {
                     self.failures = 0;
                     // A server that ends every watch at once is not hammered.

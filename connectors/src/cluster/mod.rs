@@ -38,6 +38,9 @@ mod resource;
 mod watch;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 pub use connect::{Cluster, Connected, connect};
 pub use error::{ClusterError, Reason};
 pub use kubeconfig::{ContextInfo, contexts};
