@@ -71,7 +71,10 @@ pub struct Container {
 }
 
 /// What an object was at one version, reduced to what explaining needs.
+///
+/// Kept bodies may lack fields that were added later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ObjectBody {
     /// The API group and version.
     pub api_version: String,

@@ -10,7 +10,7 @@ mod spill;
 
 use std::collections::HashMap;
 
-use whathappened_connectors::event::{Event, EventId};
+use whathappened_connectors::event::{Event, EventId, SourceKind};
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Stamp;
 
@@ -82,9 +82,17 @@ impl Evidence {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn add(&mut self, event: &Event) -> Result<(), SpillError> {
+        self.add_seen(event, &[event.source_kind])
+    }
+
+    /// Adds a classified fact that several connectors witnessed.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn add_seen(&mut self, event: &Event, seen_by: &[SourceKind]) -> Result<(), SpillError> {
         self.counts.told += 1;
         let body = spill::encode(event)?;
-        let row = Row::new(event, &body, &mut self.symbols);
+        let row = Row::new(event, seen_by, &body, &mut self.symbols);
         let Some(&known) = self.by_id.get(&event.id) else {
             let place = self.spill.push(&body)?;
             let number = u32::try_from(self.rows.len()).map_err(|_| SpillError::TooMany)?;

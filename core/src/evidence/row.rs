@@ -41,7 +41,12 @@ pub struct Row {
 }
 
 impl Row {
-    pub(super) fn new(event: &Event, body: &[u8], symbols: &mut Symbols) -> Self {
+    pub(super) fn new(
+        event: &Event,
+        seen_by: &[SourceKind],
+        body: &[u8],
+        symbols: &mut Symbols,
+    ) -> Self {
         Self {
             id: event.id,
             time: event.time,
@@ -55,7 +60,7 @@ impl Row {
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
             place: Place::default(),
-            seen_by: bit(event.source_kind),
+            seen_by: seen_by.iter().fold(0, |all, kind| all | bit(*kind)),
             source_kind: event.source_kind,
             content: crc32fast::hash(body),
             file: symbols.number(&event.origin.file),

@@ -7,7 +7,7 @@ use super::run::{Root, Run};
 use crate::world::{NO, World};
 
 /// Labels and annotations that carry an experiment's name, the plainest first.
-const LABELS: [&str; 22] = [
+pub const LABELS: [&str; 22] = [
     "experiment",
     "experiment-name",
     "experiment_name",
@@ -298,7 +298,6 @@ fn by_namespace(world: &World, name: &Name) -> Option<Found> {
 
 /// Up to five names that are nearest to what was typed.
 fn nearest(world: &World, name: &Name) -> Vec<String> {
-    let typed = name.name.to_lowercase();
     let mut known: BTreeSet<String> = world
         .workloads
         .iter()
@@ -312,9 +311,16 @@ fn nearest(world: &World, name: &Name) -> Vec<String> {
                 .filter_map(|key| body.labels.get(*key).cloned()),
         );
     }
-    known.remove("");
+    rank_names(&name.name, known)
+}
+
+/// The up to five of some names that are nearest to what was typed, nearest first.
+#[must_use]
+pub fn rank_names(typed: &str, known: impl IntoIterator<Item = String>) -> Vec<String> {
+    let typed = typed.to_lowercase();
     let mut ranked: Vec<(u64, String)> = known
         .into_iter()
+        .filter(|one| !one.is_empty())
         .filter_map(|one| {
             let lower = one.to_lowercase();
             let inside = lower.contains(&typed) || (lower.len() > 3 && typed.contains(&lower));
@@ -330,5 +336,6 @@ fn nearest(world: &World, name: &Name) -> Vec<String> {
         })
         .collect();
     ranked.sort();
+    ranked.dedup();
     ranked.into_iter().take(5).map(|(_, one)| one).collect()
 }

@@ -4,6 +4,6 @@ mod matching;
 mod name;
 mod run;
 
-pub use matching::{Matched, Other, resolve};
+pub use matching::{LABELS, Matched, Other, rank_names, resolve};
 pub use name::Name;
 pub use run::{Attempt, Root, Run, runs};

@@ -1,5 +1,7 @@
 //! What a person may type: `kind/[namespace/]name`, a bare name, or `*`.
 
+use std::fmt;
+
 /// Short words for kinds, as kubectl has them.
 const ALIASES: &[(&str, &str)] = &[
     ("cj", "CronJob"),
@@ -24,6 +26,19 @@ pub struct Name {
     pub namespace: Option<String>,
     /// The name, possibly with `*` in it.
     pub name: String,
+}
+
+impl fmt::Display for Name {
+    /// As it can be typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(kind) = &self.kind {
+            write!(f, "{kind}/")?;
+            if let Some(namespace) = &self.namespace {
+                write!(f, "{namespace}/")?;
+            }
+        }
+        f.write_str(&self.name)
+    }
 }
 
 impl Name {

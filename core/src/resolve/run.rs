@@ -7,6 +7,15 @@ use whathappened_connectors::time::Nanos;
 use crate::life::End;
 use crate::world::{NO, World};
 
+/// Labels and annotations that name an experiment, the plainest first.
+const EXPERIMENT: [&str; 5] = [
+    "experiment",
+    "experiment-name",
+    "experiment_name",
+    "run",
+    "run-name",
+];
+
 /// What a run is the run of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Root {
@@ -77,6 +86,34 @@ impl Run {
                     )
                 }),
         }
+    }
+
+    /// The experiment it is of, by a label or annotation, else by the root's own
+    /// name; and what says so.
+    #[must_use]
+    pub fn experiment(&self, world: &World) -> (String, String) {
+        let root = match self.root {
+            Root::Workload(root) => world
+                .workloads
+                .get(root as usize)
+                .and_then(|one| one.body.as_ref()),
+            Root::Pod(_) => None,
+        };
+        let pods = || {
+            self.pods
+                .iter()
+                .filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref())
+        };
+        let found = EXPERIMENT.iter().find_map(|key| {
+            root.into_iter().chain(pods()).find_map(|body| {
+                let label = body.labels.get(*key).map(|value| (value, "label"));
+                let (value, what) =
+                    label.or_else(|| Some((body.annotations.get(*key)?, "annotation")))?;
+                (!value.is_empty()).then(|| (value.clone(), format!("{what} {key}")))
+            })
+        });
+        let (_, kind, _, name) = self.names(world);
+        found.unwrap_or_else(|| (name.to_owned(), format!("name of the {kind}")))
     }
 
     /// The attempt that a pod belongs to, from 1.

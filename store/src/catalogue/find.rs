@@ -1,0 +1,301 @@
+//! From a name to everything that may be meant by it. What is found here is
+//! loaded; which of it the name means is settled there, by the same tiers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, Row, params};
+use whathappened_core::resolve::{LABELS, Name};
+
+use super::Entity;
+use super::seen::ANNOTATIONS;
+use crate::scope::Tier;
+
+/// Runs of one name that are loaded, the newest ones.
+const MOST_RUNS: usize = 200;
+
+fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
+    Ok(Entity {
+        kind: row.get("kind")?,
+        namespace: row.get("namespace")?,
+        name: row.get("name")?,
+        uid: row.get("uid")?,
+        owner: row.get("owner")?,
+        node: row.get("node")?,
+        first: row.get("first")?,
+        last: row.get("last")?,
+    })
+}
+
+const COLUMNS: &str = "kind, namespace, name, uid, owner, node, first, last";
+
+fn query(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<Entity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entities WHERE {condition} ORDER BY last DESC, kind, namespace, name, uid"
+    );
+    db.prepare_cached(&sql)?
+        .query_map(values, entity)?
+        .collect()
+}
+
+/// Everything that a name may mean with all it owns and is owned by, the tier
+/// that matched, and how many older runs were left out.
+pub(crate) fn family(
+    db: &Connection,
+    name: &Name,
+) -> rusqlite::Result<Option<(Tier, BTreeSet<Entity>, usize)>> {
+    let Some((tier, found)) = matched(db, name)? else {
+        return Ok(None);
+    };
+    let left_out = found.len().saturating_sub(limit(tier));
+    let start: Vec<Entity> = found.into_iter().take(limit(tier)).collect();
+    Ok(Some((tier, closure(db, start)?, left_out)))
+}
+
+fn limit(tier: Tier) -> usize {
+    match tier {
+        // A namespace is asked for as a whole.
+        Tier::Namespace => usize::MAX,
+        // Pods: a large gang is one run.
+        Tier::Pod | Tier::Stem => MOST_RUNS * 100,
+        _ => MOST_RUNS,
+    }
+}
+
+fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<Entity>)>> {
+    let plain = name.kind.is_none() && !name.name.contains('*');
+    if plain && let Some(found) = by_word(db, &name.name)? {
+        return Ok(Some(found));
+    }
+    let in_namespace = |one: &Entity| {
+        name.namespace
+            .as_deref()
+            .is_none_or(|asked| asked == one.namespace)
+    };
+    let named = if name.name.contains('*') {
+        let prefix = name.name.split('*').next().unwrap_or_default();
+        query(
+            db,
+            "name >= ?1 AND name < ?2",
+            &[&prefix, &format!("{prefix}\u{10ffff}")],
+        )?
+    } else {
+        query(db, "name = ?1", &[&name.name])?
+    };
+    let (pods, workloads): (Vec<Entity>, Vec<Entity>) = named
+        .into_iter()
+        .filter(|one| name.is_kind(&one.kind) && name.is(&one.name) && in_namespace(one))
+        .partition(|one| one.kind == "Pod");
+    if !workloads.is_empty() {
+        return Ok(Some((Tier::Workload, workloads)));
+    }
+    if !pods.is_empty() {
+        return Ok(Some((Tier::Pod, pods)));
+    }
+    if !name.name.contains('*') && name.kind.as_deref() != Some("Namespace") {
+        let (from, to) = (format!("{}-", name.name), format!("{}.", name.name));
+        let mut stems = query(db, "name >= ?1 AND name < ?2", &[&from, &to])?;
+        stems.retain(|one| one.kind == "Pod" && in_namespace(one));
+        if !stems.is_empty() {
+            return Ok(Some((Tier::Stem, stems)));
+        }
+    }
+    if name.is_kind("Namespace") {
+        let mut all = query(db, "kind = 'Pod' AND namespace <> ''", &[])?;
+        all.retain(|one| name.is(&one.namespace));
+        if !all.is_empty() {
+            return Ok(Some((Tier::Namespace, all)));
+        }
+    }
+    Ok(None)
+}
+
+/// The first label, else the first annotation, under which anything bears the name.
+fn by_word(db: &Connection, name: &str) -> rusqlite::Result<Option<(Tier, Vec<Entity>)>> {
+    let mut bearers: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+    let mut found = db.prepare_cached("SELECT tier, bearer FROM names WHERE name = ?1")?;
+    let rows = found.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for row in rows {
+        let (tier, bearer): (i64, String) = row?;
+        bearers.entry(tier).or_default().push(bearer);
+    }
+    // Several labels carry a name in turn; the plainest that anything bears counts.
+    let Some((tier, bearers)) = bearers.pop_first() else {
+        return Ok(None);
+    };
+    let mut entities = Vec::new();
+    for bearer in &bearers {
+        entities.extend(of_identity(db, bearer)?);
+    }
+    entities.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
+    let number = usize::try_from(tier).unwrap_or(0);
+    let tier = if number >= ANNOTATIONS {
+        Tier::Annotation(LABELS.get(number - ANNOTATIONS).copied().unwrap_or(""))
+    } else {
+        Tier::Label(LABELS.get(number).copied().unwrap_or(""))
+    };
+    Ok((!entities.is_empty()).then_some((tier, entities)))
+}
+
+fn of_identity(db: &Connection, identity: &str) -> rusqlite::Result<Vec<Entity>> {
+    let parts: Vec<&str> = identity.splitn(3, '/').collect();
+    match parts.as_slice() {
+        [kind, namespace, name] => query(
+            db,
+            "uid = '' AND kind = ?1 AND namespace = ?2 AND name = ?3",
+            &[kind, namespace, name],
+        ),
+        _ => query(db, "uid = ?1", &[&identity]),
+    }
+}
+
+/// Owners above, then everything below; a `CronJob` is not gone down from
+/// unless it was asked for.
+fn closure(db: &Connection, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Entity>> {
+    let mut known: BTreeSet<Entity> = BTreeSet::new();
+    let mut tops: Vec<Entity> = Vec::new();
+    let mut queue: Vec<Entity> = start;
+    let mut asked = true;
+    while !queue.is_empty() {
+        let mut above = Vec::new();
+        for one in queue {
+            if !known.insert(one.clone()) {
+                continue;
+            }
+            if !one.owner.is_empty() {
+                above.extend(of_identity(db, &one.owner)?);
+            }
+            if asked || one.kind != "CronJob" {
+                tops.push(one);
+            }
+        }
+        queue = above;
+        asked = false;
+    }
+    let mut below = tops;
+    while let Some(one) = below.pop() {
+        let mut children = query(db, "owner = ?1", &[&one.identity()])?;
+        if one.kind != "Pod" {
+            children.extend(pods_by_name(db, &one)?);
+        }
+        for child in children {
+            if known.insert(child.clone()) {
+                below.push(child);
+            }
+        }
+    }
+    Ok(known)
+}
+
+/// Pods of which only Events tell have no owner in the catalogue, but its name
+/// begins theirs.
+fn pods_by_name(db: &Connection, owner: &Entity) -> rusqlite::Result<Vec<Entity>> {
+    let (from, to) = (format!("{}-", owner.name), format!("{}.", owner.name));
+    let mut pods = query(
+        db,
+        "name >= ?1 AND name < ?2 AND namespace = ?3",
+        &[&from, &to, &owner.namespace],
+    )?;
+    pods.retain(|one| one.kind == "Pod" && one.owner.is_empty());
+    Ok(pods)
+}
+
+/// Entities by uid or by namespace and name: those that other records name.
+pub(crate) fn others(
+    db: &Connection,
+    uids: &BTreeSet<String>,
+    named: &BTreeSet<(String, String)>,
+) -> rusqlite::Result<BTreeSet<Entity>> {
+    let mut found = BTreeSet::new();
+    for uid in uids {
+        found.extend(query(db, "uid = ?1", &[uid])?);
+    }
+    for (namespace, name) in named {
+        found.extend(query(
+            db,
+            "name = ?1 AND namespace = ?2",
+            &[name, namespace],
+        )?);
+    }
+    let mut owners: Vec<Entity> = found.iter().cloned().collect();
+    while let Some(one) = owners.pop() {
+        if one.owner.is_empty() {
+            continue;
+        }
+        for above in of_identity(db, &one.owner)? {
+            if found.insert(above.clone()) {
+                owners.push(above);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Names of workloads, and values of the labels that name experiments.
+pub(crate) fn nearest(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.prepare_cached(
+        "SELECT name FROM entities WHERE kind <> 'Pod' UNION SELECT name FROM names ORDER BY 1",
+    )?
+    .query_map(params![], |row| row.get(0))?
+    .collect()
+}
+
+/// Objects on top of their owner chains, pods that nobody owns among them,
+/// that lived in a window, in order of (last, kind, namespace, name).
+pub(crate) fn roots(db: &Connection, from: i64, to: i64) -> rusqlite::Result<Vec<Entity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entities e
+         WHERE last >= ?1 AND first <= ?2 AND kind <> 'CronJob'
+           AND (owner = '' OR EXISTS (
+             SELECT 1 FROM entities up WHERE up.uid = e.owner AND up.kind = 'CronJob'))
+         ORDER BY last, kind, namespace, name, uid"
+    );
+    let mut found: Vec<Entity> = db
+        .prepare_cached(&sql)?
+        .query_map(params![from, to], entity)?
+        .collect::<rusqlite::Result<_>>()?;
+    // A pod of which also a record with its owner is known is no root.
+    let mut owned = db.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM entities WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND uid <> ?4)",
+    )?;
+    let mut kept = Vec::with_capacity(found.len());
+    for one in found.drain(..) {
+        let twin: bool = one.uid.is_empty()
+            && owned.query_row(params![one.name, one.namespace, one.kind, one.uid], |row| {
+                row.get(0)
+            })?;
+        if !twin {
+            kept.push(one);
+        }
+    }
+    Ok(kept)
+}
+
+/// How many pods are below each owner, and the label that names its experiment.
+pub(crate) fn tally(db: &Connection, root: &Entity) -> rusqlite::Result<(Option<String>, u64)> {
+    let below = closure(db, vec![root.clone()])?;
+    let pods = below.iter().filter(|one| one.kind == "Pod").count() as u64;
+    let mut named = db.prepare_cached(
+        "SELECT name FROM names WHERE bearer = ?1 AND tier < ?2 ORDER BY tier, name LIMIT 1",
+    )?;
+    // Only the labels that name nothing but experiments.
+    let plain = LABELS
+        .iter()
+        .position(|label| *label == "run-name")
+        .unwrap_or(0) as i64;
+    for one in std::iter::once(root).chain(&below) {
+        let mut rows = named.query(params![one.identity(), plain + 1])?;
+        if let Some(row) = rows.next()? {
+            return Ok((row.get(0)?, pods));
+        }
+    }
+    Ok((None, pods))
+}
+
+/// Every row of a condition on children and parents: who was of what, where and when.
+pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<Entity>> {
+    query(db, "1", &[])
+}

@@ -1,0 +1,62 @@
+//! Who there is: pods and workloads, who owned them, from when to when, and
+//! under which names people ask for them.
+
+mod find;
+mod seen;
+
+pub(crate) use find::{all, family, nearest, others, roots, tally};
+pub(crate) use seen::Seen;
+
+/// A pod or a workload, as far as the catalogue knows it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entity {
+    /// `Pod`, `Job`, `PyTorchJob`, …
+    pub kind: String,
+    /// Its namespace; empty where no record says.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid; empty where no record says.
+    pub uid: String,
+    /// The owner's uid, else its `kind/namespace/name`; empty for none.
+    pub owner: String,
+    /// The node of a pod; empty where unknown.
+    pub node: String,
+    /// The earliest time that a record of it tells, in nanoseconds.
+    pub first: i64,
+    /// The latest time that a record of it tells, in nanoseconds.
+    pub last: i64,
+}
+
+/// An object on top of its owner chain: what runs are of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Root {
+    /// Its kind; `Pod` for one that nobody owns.
+    pub kind: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid; empty where no record says.
+    pub uid: String,
+    /// The label or annotation that names its experiment.
+    pub experiment: Option<String>,
+    /// How many pods were below it.
+    pub pods: u64,
+    /// The earliest time that a record of it tells, in nanoseconds.
+    pub first: i64,
+    /// The latest time that a record of it tells, in nanoseconds.
+    pub last: i64,
+}
+
+impl Entity {
+    /// By what others call it their owner: its uid, else `kind/namespace/name`.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        if self.uid.is_empty() {
+            format!("{}/{}/{}", self.kind, self.namespace, self.name)
+        } else {
+            self.uid.clone()
+        }
+    }
+}

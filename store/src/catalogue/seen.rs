@@ -1,0 +1,189 @@
+//! What some rows say of who there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, params};
+use whathappened_connectors::kubernetes::is_workload;
+use whathappened_connectors::time::Nanos;
+use whathappened_core::resolve::LABELS;
+
+use crate::record::{Either, Fact, Object, Record as _};
+
+/// Labels come first, then annotations, each in the order of [`LABELS`].
+pub(crate) const ANNOTATIONS: usize = 1_000;
+
+/// (uid, kind, namespace, name).
+type Key = (String, String, String, String);
+
+#[derive(Clone, Debug)]
+struct Life {
+    owner: String,
+    node: String,
+    first: Nanos,
+    last: Nanos,
+}
+
+/// Entities and names, ready to be written in one transaction with the rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    entities: BTreeMap<Key, Life>,
+    names: BTreeSet<(String, usize, String)>,
+}
+
+impl Seen {
+    pub(crate) fn see(&mut self, row: &Either) {
+        match row {
+            Either::Fact(fact) => self.fact(fact),
+            Either::Object(object) => self.object(object),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entities.len() + self.names.len()
+    }
+
+    fn fact(&mut self, fact: &Fact) {
+        let event = &fact.event;
+        let of = &event.entities;
+        let namespace = of.namespace.as_deref().unwrap_or_default();
+        let (first, last) = (event.time.lo, fact.last());
+        if let Some(pod) = &of.pod {
+            let uid = of.pod_uid.as_deref().unwrap_or_default();
+            let pod = self.add((uid, "Pod", namespace, pod), "", first, last);
+            if let Some(node) = &of.node {
+                pod.node.clone_from(node);
+            }
+        }
+        if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
+            && is_workload(kind)
+        {
+            let about = event.object_kind.as_ref() == Some(kind);
+            let uid = event.object_uid.as_deref().filter(|_| about);
+            self.add(
+                (uid.unwrap_or_default(), kind, namespace, name),
+                "",
+                first,
+                last,
+            );
+        }
+    }
+
+    fn object(&mut self, object: &Object) {
+        let version = &object.version;
+        let (key, body) = (&version.key, &version.body);
+        if key.kind != "Pod" && !is_workload(&key.kind) {
+            return;
+        }
+        let first = body.created.or(version.at).map_or(Nanos::MIN, |at| at.lo);
+        let last = object.last().max(first);
+        let owner = body
+            .owners
+            .iter()
+            .find(|owner| owner.controller)
+            .or_else(|| body.owners.first())
+            .filter(|owner| owner.kind != "Node");
+        let above = owner.map_or_else(String::new, |owner| {
+            self.add(
+                (&owner.uid, &owner.kind, &key.namespace, &owner.name),
+                "",
+                first,
+                last,
+            );
+            if owner.uid.is_empty() {
+                format!("{}/{}/{}", owner.kind, key.namespace, owner.name)
+            } else {
+                owner.uid.clone()
+            }
+        });
+        let one = self.add(
+            (&key.uid, &key.kind, &key.namespace, &key.name),
+            &above,
+            first,
+            last,
+        );
+        if let Some(node) = &body.node {
+            one.node.clone_from(node);
+        }
+        // A gang's pods bear the same names: they are kept once, at its owner.
+        let bearer = if key.kind == "Pod" && !above.is_empty() {
+            above
+        } else {
+            key.identity()
+        };
+        for (base, words) in [(0, &body.labels), (ANNOTATIONS, &body.annotations)] {
+            for (number, label) in LABELS.iter().enumerate() {
+                if let Some(value) = words.get(*label).filter(|value| !value.is_empty()) {
+                    self.names
+                        .insert((value.clone(), base + number, bearer.clone()));
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        (uid, kind, namespace, name): (&str, &str, &str, &str),
+        owner: &str,
+        first: Nanos,
+        last: Nanos,
+    ) -> &mut Life {
+        // What has no time is of no day; it must not stretch the life of a name.
+        let (first, last) = if first == Nanos::MIN {
+            (last, last)
+        } else {
+            (first, last.max(first))
+        };
+        let key = (
+            uid.to_owned(),
+            kind.to_owned(),
+            namespace.to_owned(),
+            name.to_owned(),
+        );
+        let life = self.entities.entry(key).or_insert_with(|| Life {
+            owner: String::new(),
+            node: String::new(),
+            first: Nanos::MAX,
+            last: Nanos::MIN,
+        });
+        if !owner.is_empty() {
+            owner.clone_into(&mut life.owner);
+        }
+        if last != Nanos::MIN {
+            life.first = life.first.min(first);
+            life.last = life.last.max(last);
+        }
+        life
+    }
+
+    /// Writes all of it; what is known already is widened.
+    pub(crate) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
+        let mut entity = db.prepare_cached(
+            "INSERT INTO entities (uid, kind, namespace, name, owner, node, first, last)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (uid, kind, namespace, name) DO UPDATE SET
+               first = min(first, excluded.first),
+               last = max(last, excluded.last),
+               owner = CASE WHEN excluded.owner <> '' THEN excluded.owner ELSE owner END,
+               node = CASE WHEN excluded.node <> '' THEN excluded.node ELSE node END
+             WHERE excluded.first < first OR excluded.last > last
+                OR (excluded.owner <> '' AND excluded.owner <> owner)
+                OR (excluded.node <> '' AND excluded.node <> node)",
+        )?;
+        for ((uid, kind, namespace, name), life) in &self.entities {
+            entity.execute(params![
+                uid, kind, namespace, name, life.owner, life.node, life.first, life.last
+            ])?;
+        }
+        let mut named = db.prepare_cached(
+            "INSERT OR IGNORE INTO names (name, tier, bearer) VALUES (?1, ?2, ?3)",
+        )?;
+        for (name, tier, bearer) in &self.names {
+            named.execute(params![
+                name,
+                i64::try_from(*tier).unwrap_or(i64::MAX),
+                bearer
+            ])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! The database beside the segments: their list, the hot tier, the catalogue.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::StoreError;
+use crate::store::FORMAT;
+
+/// How long a writer waits for another.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE segments (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  tbl INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  file TEXT NOT NULL UNIQUE,
+  rows INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  time_from INTEGER NOT NULL,
+  time_to INTEGER NOT NULL,
+  words BLOB NOT NULL,
+  ids BLOB NOT NULL
+);
+CREATE INDEX segments_day ON segments (tbl, day);
+CREATE TABLE garbage (file TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE hot (
+  tbl INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  day INTEGER NOT NULL,
+  class INTEGER NOT NULL,
+  namespace TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  replaces INTEGER,
+  rev INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (tbl, id)
+) WITHOUT ROWID;
+CREATE INDEX hot_place ON hot (tbl, class, namespace, subject);
+CREATE INDEX hot_day ON hot (tbl, day);
+CREATE INDEX hot_replaces ON hot (replaces) WHERE replaces IS NOT NULL;
+CREATE TABLE entities (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  uid TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  node TEXT NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX entities_key ON entities (uid, kind, namespace, name);
+CREATE INDEX entities_name ON entities (name, namespace);
+CREATE INDEX entities_owner ON entities (owner) WHERE owner <> '';
+CREATE INDEX entities_workloads ON entities (name) WHERE kind <> 'Pod';
+CREATE TABLE names (
+  name TEXT NOT NULL,
+  tier INTEGER NOT NULL,
+  bearer TEXT NOT NULL,
+  PRIMARY KEY (name, tier, bearer)
+) WITHOUT ROWID;
+CREATE TABLE cursors (
+  place TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  position TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (place, resource, namespace)
+) WITHOUT ROWID;
+CREATE TABLE coverage (key TEXT PRIMARY KEY, at INTEGER NOT NULL, row TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE incidents (
+  id TEXT PRIMARY KEY,
+  experiment TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  time INTEGER,
+  explained_at INTEGER NOT NULL,
+  ruleset TEXT NOT NULL,
+  answer TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX incidents_run ON incidents (run_id);
+CREATE INDEX incidents_time ON incidents (time);
+";
+
+/// Opens the database for reading and writing; makes it where it is not there.
+pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let mut db = Connection::open(path).map_err(StoreError::database(path))?;
+    prepare(&db, path)?;
+    if version(&db, path)? == 0 {
+        create(&mut db, path)?;
+    }
+    check(&db, path)?;
+    Ok(db)
+}
+
+/// Opens the database for reading only.
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    // Reading in WAL mode needs the shared index, so the file is opened writable
+    // where it can be; nothing is written.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)
+        .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))
+        .map_err(StoreError::database(path))?;
+    db.busy_timeout(PATIENCE)
+        .and_then(|()| db.pragma_update(None, "query_only", true))
+        .map_err(StoreError::database(path))?;
+    check(&db, path)?;
+    Ok(db)
+}
+
+fn prepare(db: &Connection, path: &Path) -> Result<(), StoreError> {
+    let set = || {
+        db.busy_timeout(PATIENCE)?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        // An acknowledged batch survives the machine's loss of power, too.
+        db.pragma_update(None, "synchronous", "FULL")?;
+        db.pragma_update(None, "cache_size", -16_384)?;
+        db.pragma_update(None, "temp_store", "MEMORY")
+    };
+    set().map_err(StoreError::database(path))
+}
+
+fn create(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let mut make = || {
+        let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have made it meanwhile.
+        let version: i64 = tx.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let tables: i64 =
+            tx.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+        if version == 0 && tables == 0 {
+            tx.execute_batch(TABLES)?;
+            tx.pragma_update(None, "user_version", FORMAT)?;
+        }
+        tx.commit()
+    };
+    make().map_err(StoreError::database(path))
+}
+
+fn version(db: &Connection, path: &Path) -> Result<i64, StoreError> {
+    db.pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(StoreError::database(path))
+}
+
+/// A format of the future is refused, and a database of something else.
+fn check(db: &Connection, path: &Path) -> Result<(), StoreError> {
+    let found = version(db, path)?;
+    if found > FORMAT {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            known: FORMAT,
+        });
+    }
+    let ours: i64 = db
+        .query_row(
+            "SELECT count(*) FROM sqlite_master WHERE name IN ('segments', 'hot', 'entities')",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(StoreError::database(path))?;
+    if found <= 0 || ours != 3 {
+        return Err(StoreError::Foreign {
+            path: path.to_owned(),
+        });
+    }
+    Ok(())
+}

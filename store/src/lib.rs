@@ -1,0 +1,57 @@
+//! The store: what was collected, kept past its source's memory.
+//!
+//! A hot tier in `SQLite` takes small batches as they come; immutable Parquet
+//! segments, one or a few a day, hold the rest. An id is kept once: what is
+//! written again is merged with what is there, or changes nothing. The list of
+//! live segments is in `SQLite` too, so a reader sees one moment of everything.
+
+mod bulk;
+mod catalogue;
+mod columns;
+mod compact;
+mod day;
+mod db;
+mod dedup;
+mod error;
+mod hot;
+mod kept;
+mod limits;
+mod lock;
+mod merge;
+mod object_columns;
+mod record;
+mod reserve;
+mod retain;
+mod scope;
+mod segment;
+mod snapshot;
+mod status;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+pub use bulk::{Bulk, Written};
+pub use catalogue::{Entity, Root};
+pub use columns::schema as event_schema;
+pub use day::Day;
+pub use error::StoreError;
+pub use kept::KeptIncident;
+pub use limits::{Limits, Retained};
+pub use object_columns::schema as object_schema;
+pub use record::EVENT_WORDS;
+pub use record::{Fact, Object, Table};
+pub use scope::{Found, Tier};
+pub use segment::{Segment, filter_key};
+pub use snapshot::Snapshot;
+pub use status::Status;
+pub use store::{FORMAT, Store};
+
+/// Facts as the columns of [`event_schema`].
+///
+/// # Errors
+/// Never for facts, whose columns are of one length.
+pub fn event_batch(facts: &[Fact]) -> Result<arrow::array::RecordBatch, StoreError> {
+    columns::batch(facts)
+        .map_err(|error| StoreError::damaged(std::path::Path::new("memory"), error))
+}

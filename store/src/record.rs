@@ -1,0 +1,356 @@
+//! What is kept: facts and versions of objects, each under an id of its content.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use whathappened_connectors::event::{Event, EventId, SourceKind};
+use whathappened_connectors::object::ObjectVersion;
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
+
+use crate::day::Day;
+use crate::{columns, object_columns};
+
+/// The two tables of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Table {
+    /// Facts.
+    Events,
+    /// Versions of objects.
+    Objects,
+}
+
+impl Table {
+    /// The name of its folder.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Objects => "objects",
+        }
+    }
+
+    pub(crate) fn number(self) -> i64 {
+        match self {
+            Self::Events => 0,
+            Self::Objects => 1,
+        }
+    }
+}
+
+/// What a record lies beside: the first part of the order of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Class {
+    /// Pods and workloads, by namespace and name.
+    Subject,
+    /// Machines, by name.
+    Machine,
+    /// Everything else, by time alone.
+    Other,
+}
+
+impl Class {
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Self::Subject => 0,
+            Self::Machine => 1,
+            Self::Other => 2,
+        }
+    }
+}
+
+/// The order of a segment: one experiment's rows lie together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) class: Class,
+    pub(crate) namespace: String,
+    pub(crate) subject: String,
+    pub(crate) time: Nanos,
+    pub(crate) id: u128,
+}
+
+/// Columns of facts that the filter of a segment knows.
+pub const EVENT_WORDS: &[&str] = &[
+    "experiment",
+    "host",
+    "instance",
+    "node",
+    "object_uid",
+    "pod",
+    "pod_uid",
+    "workload",
+];
+
+/// What both tables need of a row.
+pub(crate) trait Record:
+    Serialize + DeserializeOwned + Clone + PartialEq + Send + 'static
+{
+    const TABLE: Table;
+
+    fn place(&self) -> Place;
+    fn day(&self) -> Day;
+    /// The last instant it speaks of.
+    fn last(&self) -> Nanos;
+    /// Two copies of one id as one, whichever came first.
+    fn merge(self, other: Self) -> Self;
+    /// Words under which people look for it: (column, value).
+    fn words(&self, tell: &mut dyn FnMut(&'static str, &str));
+
+    fn schema() -> SchemaRef;
+    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError>;
+    /// Says what of a batch is not what it should be.
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String>;
+}
+
+/// A fact and who witnessed it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// The kept copy.
+    pub event: Event,
+    /// Every connector that told it, in rank order.
+    pub seen_by: Vec<SourceKind>,
+}
+
+/// A version of an object under its id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Object {
+    /// Of the object, its version and what it was.
+    pub id: u128,
+    /// The kept copy.
+    pub version: ObjectVersion,
+}
+
+/// The kind of fact under which the growth of an Event is kept that nobody has shown yet.
+pub(crate) const GREW: &str = "k8s.event.grew";
+
+/// A record of either table.
+#[derive(Clone, Debug)]
+pub(crate) enum Either {
+    Fact(Fact),
+    Object(Object),
+}
+
+impl Either {
+    pub(crate) fn of(observation: Observation) -> Self {
+        match observation {
+            Observation::Event(event) => Self::Fact(Fact {
+                seen_by: vec![event.source_kind],
+                event: *event,
+            }),
+            Observation::Object(version) => Self::Object(Object::new(*version)),
+            Observation::EventGrew {
+                namespace,
+                name,
+                count,
+                last,
+            } => Self::Fact(grew(&namespace, &name, count, last)),
+        }
+    }
+}
+
+/// Growth told by an audit write: found beside the object's other facts, since
+/// an Event's name begins with the name of the object it is about.
+fn grew(namespace: &str, name: &str, count: Option<u64>, last: Option<Stamp>) -> Fact {
+    let id = EventId::of(&[GREW, namespace, name]);
+    let begun = born(name).map_or(Stamp::OPEN, Stamp::exact);
+    let mut event = Event::new(id, GREW, begun, SourceKind::KubernetesAudit);
+    event.time_kind = TimeKind::Received;
+    event.count = count;
+    event.end = last;
+    event.entities.namespace = Some(namespace.to_owned());
+    let about = name.rsplit_once('.').map_or(name, |(about, _)| about);
+    event.entities.workload = Some(about.to_owned());
+    event.set_attribute("event", Some(name));
+    Fact {
+        event,
+        seen_by: vec![SourceKind::KubernetesAudit],
+    }
+}
+
+/// The name of an Event ends with the nanosecond it was made at, in hexadecimal.
+fn born(name: &str) -> Option<Nanos> {
+    let (_, suffix) = name.rsplit_once('.')?;
+    if suffix.len() != 16 {
+        return None;
+    }
+    Nanos::from_str_radix(suffix, 16).ok()
+}
+
+impl Fact {
+    /// The growth of an Event that another record shows, where it is one.
+    #[must_use]
+    pub fn growth(&self) -> Option<Observation> {
+        (self.event.fact == GREW).then(|| Observation::EventGrew {
+            namespace: self.event.entities.namespace.clone().unwrap_or_default(),
+            name: self.event.attribute("event").unwrap_or_default().to_owned(),
+            count: self.event.count,
+            last: self.event.end,
+        })
+    }
+}
+
+impl Object {
+    fn new(version: ObjectVersion) -> Self {
+        let body = serde_json::to_vec(&version.body).unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(version.key.identity().as_bytes());
+        hasher.update(&[u8::from(version.deleted)]);
+        match (version.revision, version.at) {
+            (Some(revision), _) => hasher.update(&revision.to_le_bytes()),
+            (None, Some(at)) => hasher
+                .update(&at.lo.to_le_bytes())
+                .update(&at.hi.to_le_bytes()),
+            (None, None) => hasher.update(b"-"),
+        };
+        hasher.update(&body);
+        let mut id = [0; 16];
+        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self {
+            id: u128::from_be_bytes(id),
+            version,
+        }
+    }
+}
+
+fn known(at: Nanos) -> Nanos {
+    if at == Nanos::MAX { Nanos::MIN } else { at }
+}
+
+impl Record for Fact {
+    const TABLE: Table = Table::Events;
+
+    fn place(&self) -> Place {
+        let of = &self.event.entities;
+        let named = of
+            .pod
+            .as_ref()
+            .or(of.workload.as_ref())
+            .or(of.pod_uid.as_ref());
+        let machine = of
+            .node
+            .as_ref()
+            .or(of.instance.as_ref())
+            .or(of.host.as_ref());
+        let (class, namespace, subject) = match (named, machine) {
+            (Some(named), _) => (
+                Class::Subject,
+                of.namespace.clone().unwrap_or_default(),
+                named.clone(),
+            ),
+            (None, Some(machine)) => (Class::Machine, String::new(), machine.clone()),
+            (None, None) => (Class::Other, String::new(), String::new()),
+        };
+        Place {
+            class,
+            namespace,
+            subject,
+            time: self.event.time.lo,
+            id: self.event.id.0,
+        }
+    }
+
+    fn day(&self) -> Day {
+        Day::of_stamp(self.event.time)
+    }
+
+    fn last(&self) -> Nanos {
+        let end = self.event.end.map_or(Nanos::MIN, |end| known(end.hi));
+        known(self.event.time.hi).max(end)
+    }
+
+    fn merge(self, other: Self) -> Self {
+        crate::merge::facts(self, other)
+    }
+
+    fn schema() -> SchemaRef {
+        columns::schema()
+    }
+
+    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
+        columns::batch(rows)
+    }
+
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String> {
+        columns::facts(batch)
+    }
+
+    fn words(&self, tell: &mut dyn FnMut(&'static str, &str)) {
+        let of = &self.event.entities;
+        for (column, value) in [
+            ("experiment", &of.experiment),
+            ("host", &of.host),
+            ("instance", &of.instance),
+            ("node", &of.node),
+            ("pod", &of.pod),
+            ("pod_uid", &of.pod_uid),
+            ("workload", &of.workload),
+            ("object_uid", &self.event.object_uid),
+        ] {
+            if let Some(value) = value {
+                tell(column, value);
+            }
+        }
+    }
+}
+
+impl Record for Object {
+    const TABLE: Table = Table::Objects;
+
+    fn place(&self) -> Place {
+        let key = &self.version.key;
+        let class = match key.kind.as_str() {
+            "Node" => Class::Machine,
+            _ if key.namespace.is_empty() && !key.name.is_empty() && key.kind != "Pod" => {
+                Class::Other
+            }
+            _ => Class::Subject,
+        };
+        Place {
+            class,
+            namespace: key.namespace.clone(),
+            subject: key.name.clone(),
+            time: self.version.at.map_or(Nanos::MIN, |at| at.lo),
+            id: self.id,
+        }
+    }
+
+    /// All versions of an object lie in one partition, that of its creation.
+    fn day(&self) -> Day {
+        let version = &self.version;
+        version
+            .body
+            .created
+            .or(version.at)
+            .map_or(Day::UNKNOWN, Day::of_stamp)
+    }
+
+    fn last(&self) -> Nanos {
+        self.version.at.map_or(Nanos::MIN, |at| known(at.hi))
+    }
+
+    fn merge(self, other: Self) -> Self {
+        crate::merge::objects(self, other)
+    }
+
+    fn schema() -> SchemaRef {
+        object_columns::schema()
+    }
+
+    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
+        object_columns::batch(rows)
+    }
+
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String> {
+        object_columns::objects(batch)
+    }
+
+    fn words(&self, tell: &mut dyn FnMut(&'static str, &str)) {
+        tell("name", &self.version.key.name);
+        tell("uid", &self.version.key.uid);
+        if let Some(node) = &self.version.body.node {
+            tell("node", node);
+        }
+    }
+}

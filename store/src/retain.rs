@@ -1,0 +1,147 @@
+//! Retention: what is too old or too much goes, oldest first; so do files that
+//! nothing lists.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use rusqlite::params;
+use whathappened_connectors::time::Nanos;
+
+use crate::catalogue::Seen;
+use crate::error::StoreError;
+use crate::limits::Retained;
+use crate::lock::Lock;
+use crate::record::Table;
+use crate::reserve;
+use crate::segment::{self, Segment};
+use crate::store::Store;
+
+impl Store {
+    /// Removes what is older than the store's limits allow, then the oldest
+    /// days until the rest is small enough. Waits for other processes.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn retain(&mut self, now: Nanos) -> Result<Retained, StoreError> {
+        let _lock = Lock::wait(&self.root)?;
+        // On a full disk even removing needs a little room to be written down.
+        reserve::release(&self.root);
+        let mut live = Vec::new();
+        for table in [Table::Events, Table::Objects] {
+            live.extend(
+                segment::live(&self.db, table, None)
+                    .map_err(StoreError::database(&self.db_path))?,
+            );
+        }
+        let oldest = now.saturating_sub(self.limits.max_age);
+        let (mut old, mut kept): (Vec<Segment>, Vec<Segment>) = live
+            .into_iter()
+            .partition(|one| one.time_to != Nanos::MIN && one.time_to < oldest);
+        kept.sort_by_key(|one| std::cmp::Reverse((one.time_to, one.id)));
+        let mut bytes: u64 = kept.iter().map(|one| one.bytes).sum();
+        while bytes > self.limits.max_bytes {
+            let Some(one) = kept.pop() else { break };
+            bytes -= one.bytes;
+            old.push(one);
+        }
+        let retained = Retained {
+            segments: old.len() as u64,
+            rows: old.iter().map(|one| one.rows).sum(),
+            bytes: old.iter().map(|one| one.bytes).sum(),
+        };
+        let mut hot = 0;
+        self.commit(None, &old, &Seen::default(), now, |tx, _| {
+            hot = tx.execute(
+                "DELETE FROM hot WHERE time < ?1 AND time > ?2",
+                params![oldest, Nanos::MIN],
+            )? as u64;
+            tx.execute(
+                "DELETE FROM names WHERE bearer IN (SELECT uid FROM entities WHERE last < ?1 AND uid <> '')",
+                [oldest],
+            )?;
+            tx.execute("DELETE FROM entities WHERE last < ?1", [oldest])?;
+            tx.execute("DELETE FROM coverage WHERE at < ?1", [oldest])?;
+            Ok(())
+        })?;
+        self.clean(now)?;
+        reserve::keep(&self.root);
+        Ok(Retained {
+            rows: retained.rows + hot,
+            ..retained
+        })
+    }
+
+    /// Removes files that no list names, and those of replaced segments when
+    /// nobody can still read them. To be called with the lock held.
+    pub(crate) fn clean(&mut self, now: Nanos) -> Result<(), StoreError> {
+        let failed = || StoreError::database(&self.db_path);
+        let due = now.saturating_sub(self.limits.grace);
+        let read = |sql: &str| -> rusqlite::Result<Vec<(String, Nanos)>> {
+            self.db
+                .prepare(sql)?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        let garbage = read("SELECT file, since FROM garbage").map_err(failed())?;
+        let live = read("SELECT file, 0 FROM segments").map_err(failed())?;
+        let (over, waiting): (Vec<_>, Vec<_>) =
+            garbage.into_iter().partition(|(_, since)| *since <= due);
+        for (file, _) in &over {
+            let path = self.root.join(file);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::io(&path)(error));
+                }
+                _ => {}
+            }
+            self.db
+                .execute("DELETE FROM garbage WHERE file = ?1", [file])
+                .map_err(failed())?;
+        }
+        let known: HashSet<String> = live
+            .into_iter()
+            .chain(waiting)
+            .map(|(file, _)| file)
+            .collect();
+        for table in [Table::Events, Table::Objects] {
+            orphans(&self.root, table, &known)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whoever writes segments holds the lock, so what nothing lists was left by a
+/// process that died.
+fn orphans(root: &Path, table: Table, known: &HashSet<String>) -> Result<(), StoreError> {
+    let folder = root.join(table.as_str());
+    for day in entries(&folder)? {
+        for file in entries(&folder.join(&day))? {
+            let name = format!("{}/{day}/{file}", table.as_str());
+            let ours = file.ends_with(".parquet") || file.ends_with(".writing");
+            if ours && !known.contains(&name) {
+                let path = root.join(&name);
+                fs::remove_file(&path).map_err(StoreError::io(&path))?;
+            }
+        }
+        // A folder that still has files stays.
+        let _kept = fs::remove_dir(folder.join(&day));
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> Result<Vec<String>, StoreError> {
+    let listed = match fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed.map_err(StoreError::io(folder))?,
+    };
+    let mut names = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(StoreError::io(folder))?;
+        if let Some(name) = entry.file_name().to_str() {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,186 @@
+//! From a name to the rows that tell what happened to it: first who and where,
+//! then everything about those.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::resolve::Name;
+
+use crate::catalogue::{self, Entity};
+use crate::error::StoreError;
+use crate::record::{Class, Fact, Object};
+use crate::segment::Wanted;
+use crate::snapshot::{Snapshot, machine};
+
+/// How long before a run its machines are looked at: maintenance is announced ahead.
+const BEFORE: Nanos = 7 * 86_400 * SECOND;
+/// How long after a run records of it still arrive.
+const AFTER: Nanos = 86_400 * SECOND;
+/// Pods of others that are looked up because a record names them.
+const MOST_OTHERS: usize = 200;
+
+/// How a name was found in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// A label's value.
+    Label(&'static str),
+    /// An annotation's value.
+    Annotation(&'static str),
+    /// A workload's name.
+    Workload,
+    /// A pod's name.
+    Pod,
+    /// The beginning of pods' names.
+    Stem,
+    /// A namespace.
+    Namespace,
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Label(key) => write!(f, "label {key}"),
+            Self::Annotation(key) => write!(f, "annotation {key}"),
+            Self::Workload => f.write_str("workload name"),
+            Self::Pod => f.write_str("pod name"),
+            Self::Stem => f.write_str("stem of pod names"),
+            Self::Namespace => f.write_str("namespace"),
+        }
+    }
+}
+
+/// What the store has about a name.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How the name was found.
+    pub tier: Tier,
+    /// Facts; one may come twice, with different witnesses.
+    pub facts: Vec<Fact>,
+    /// Versions of objects; one may come twice.
+    pub objects: Vec<Object>,
+    /// Older runs of the name that were not loaded.
+    pub left_out: usize,
+    /// From when to when the runs lived.
+    pub window: (Nanos, Nanos),
+}
+
+pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>, StoreError> {
+    let Some((tier, entities, left_out)) =
+        catalogue::family(snapshot.db(), name).map_err(snapshot.failed())?
+    else {
+        return Ok(None);
+    };
+    let always = (Nanos::MIN, Nanos::MAX);
+    let (first, last) = life(&entities);
+    let near = (
+        first.saturating_sub(3_600 * SECOND),
+        last.saturating_add(AFTER),
+    );
+    let own = places(&entities);
+    let mut objects: Vec<Object> = snapshot.places(&own, always)?;
+    let mut facts: Vec<Fact> = snapshot.places(&own, near)?;
+
+    let around = around(&objects, &facts);
+    let other =
+        catalogue::others(snapshot.db(), &around.uids, &around.named).map_err(snapshot.failed())?;
+    let mut more: BTreeSet<Wanted> = places(&other);
+    more.extend(around.claims);
+    let more: BTreeSet<Wanted> = more.difference(&own).cloned().collect();
+    objects.extend(snapshot.places::<Object>(&more, always)?);
+    facts.extend(snapshot.places::<Fact>(&more, near)?);
+
+    // Facts of machines, and of nothing in particular: autoscalers tell those.
+    let wide = (first.saturating_sub(BEFORE), near.1);
+    objects.extend(snapshot.places::<Object>(&around.machines, always)?);
+    facts.extend(snapshot.places::<Fact>(&around.machines, wide)?);
+    let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
+    facts.extend(snapshot.places::<Fact>(&nothing, near)?);
+    Ok(Some(Found {
+        tier,
+        facts,
+        objects,
+        left_out,
+        window: (first, last),
+    }))
+}
+
+fn life(entities: &BTreeSet<Entity>) -> (Nanos, Nanos) {
+    let known = || entities.iter().filter(|one| one.first <= one.last);
+    (
+        known().map(|one| one.first).min().unwrap_or(Nanos::MIN),
+        known().map(|one| one.last).max().unwrap_or(Nanos::MAX),
+    )
+}
+
+fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
+    let mut wanted = BTreeSet::new();
+    for one in entities {
+        for namespace in [one.namespace.as_str(), ""] {
+            wanted.insert((Class::Subject, namespace.to_owned(), one.name.clone()));
+        }
+        if !one.uid.is_empty() {
+            wanted.insert((Class::Subject, one.namespace.clone(), one.uid.clone()));
+        }
+    }
+    wanted
+}
+
+/// What the rows of an experiment name beside it.
+#[derive(Default)]
+struct Around {
+    machines: BTreeSet<Wanted>,
+    /// Volume claims and namespaces.
+    claims: BTreeSet<Wanted>,
+    uids: BTreeSet<String>,
+    named: BTreeSet<(String, String)>,
+}
+
+fn around(objects: &[Object], facts: &[Fact]) -> Around {
+    let mut around = Around::default();
+    let subject =
+        |namespace: &str, name: &str| (Class::Subject, namespace.to_owned(), name.to_owned());
+    for object in objects {
+        let version = &object.version;
+        let namespace = &version.key.namespace;
+        if let Some(node) = &version.body.node {
+            around.machines.insert(machine(node));
+        }
+        for claim in &version.body.claims {
+            around.claims.insert(subject(namespace, claim));
+        }
+        for name in ["", namespace] {
+            around.claims.insert(subject(name, namespace));
+        }
+    }
+    for fact in facts {
+        let event = &fact.event;
+        let namespace = event.entities.namespace.as_deref().unwrap_or_default();
+        let of = &event.entities;
+        for name in [&of.node, &of.instance, &of.host].into_iter().flatten() {
+            around.machines.insert(machine(name));
+        }
+        for name in ["", namespace] {
+            around.claims.insert(subject(name, namespace));
+        }
+        if let Some(claim) = event.attribute("claim") {
+            around.claims.insert(subject(namespace, claim));
+        }
+        for key in ["preemptor_uid", "other_uid"] {
+            if let Some(uid) = event
+                .attribute(key)
+                .filter(|_| around.uids.len() < MOST_OTHERS)
+            {
+                around.uids.insert(uid.to_owned());
+            }
+        }
+        if let Some(name) = event
+            .attribute("other_pod")
+            .filter(|_| around.named.len() < MOST_OTHERS)
+        {
+            let elsewhere = event.attribute("other_namespace").unwrap_or(namespace);
+            around.named.insert((elsewhere.to_owned(), name.to_owned()));
+        }
+    }
+    around
+}

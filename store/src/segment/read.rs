@@ -1,0 +1,272 @@
+//! Reads segments: whole, by place, or only their ids.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
+};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::page_index::column_index::ColumnIndexMetaData;
+
+use crate::columns::{Reader, id};
+use crate::error::StoreError;
+use crate::record::{Class, Record};
+
+const BATCH: usize = 1_024;
+
+/// A class, a namespace and a subject.
+pub(crate) type Wanted = (Class, String, String);
+
+/// All rows of a segment, in order.
+pub(crate) struct Rows<R> {
+    path: PathBuf,
+    reader: ParquetRecordBatchReader,
+    ready: std::vec::IntoIter<R>,
+}
+
+impl<R: Record> Rows<R> {
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        let file = File::open(path).map_err(StoreError::io(path))?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+            .and_then(|builder| builder.with_batch_size(BATCH).build())
+            .map_err(StoreError::segment(path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            reader,
+            ready: Vec::new().into_iter(),
+        })
+    }
+}
+
+impl<R: Record> Iterator for Rows<R> {
+    type Item = Result<R, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.ready.next() {
+                return Some(Ok(row));
+            }
+            let batch = match self.reader.next()? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(StoreError::damaged(&self.path, error))),
+            };
+            match R::rows(&batch) {
+                Ok(rows) => self.ready = rows.into_iter(),
+                Err(why) => return Some(Err(StoreError::damaged(&self.path, why))),
+            }
+        }
+    }
+}
+
+/// Calls `take` with every id of a segment and its row number.
+pub(crate) fn ids(path: &Path, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
+    let file = File::open(path).map_err(StoreError::io(path))?;
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
+    let mask = ProjectionMask::columns(builder.parquet_schema(), ["id"]);
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(8_192)
+        .build()
+        .map_err(StoreError::segment(path))?;
+    for batch in reader {
+        let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
+        let texts = Reader(&batch)
+            .text("id")
+            .map_err(|why| StoreError::damaged(path, why))?;
+        for row in 0..batch.num_rows() {
+            take(
+                id(texts.get(row).unwrap_or_default())
+                    .map_err(|why| StoreError::damaged(path, why))?,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The rows of some numbers, which ascend.
+pub(crate) fn at<R: Record>(path: &Path, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
+    let file = File::open(path).map_err(StoreError::io(path))?;
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+        .map_err(StoreError::segment(path))?;
+    let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let runs = numbers.iter().map(|number| *number..*number + 1);
+    let selection = RowSelection::from_consecutive_ranges(runs, total);
+    let reader = builder
+        .with_row_selection(selection)
+        .with_batch_size(BATCH)
+        .build()
+        .map_err(StoreError::segment(path))?;
+    let mut rows = Vec::with_capacity(numbers.len());
+    for batch in reader {
+        let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
+        rows.extend(R::rows(&batch).map_err(|why| StoreError::damaged(path, why))?);
+    }
+    Ok(rows)
+}
+
+/// The rows of some places: opens only the pages that may hold them.
+pub(crate) fn places<R: Record>(
+    path: &Path,
+    wanted: &BTreeSet<Wanted>,
+) -> Result<Vec<R>, StoreError> {
+    let file = File::open(path).map_err(StoreError::io(path))?;
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+    let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
+    let mut by_class: BTreeMap<i32, BTreeSet<&str>> = BTreeMap::new();
+    for (class, _, subject) in wanted {
+        by_class
+            .entry(class.number())
+            .or_default()
+            .insert(subject.as_str());
+    }
+    let (groups, selection) = select(metadata.metadata(), &by_class);
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+        .with_row_groups(groups)
+        .with_row_selection(selection)
+        .with_batch_size(BATCH)
+        .build()
+        .map_err(StoreError::segment(path))?;
+    let mut rows = Vec::new();
+    for batch in reader {
+        let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
+        let damaged = |why| StoreError::damaged(path, why);
+        let keep = hits(&batch, wanted).map_err(damaged)?;
+        // Runs of neighbours are cut out before anything is decoded.
+        for (start, len) in keep {
+            rows.extend(R::rows(&batch.slice(start, len)).map_err(damaged)?);
+        }
+    }
+    Ok(rows)
+}
+
+/// Runs of rows that are of a wanted place: (first row, length).
+fn hits(
+    batch: &arrow::array::RecordBatch,
+    wanted: &BTreeSet<Wanted>,
+) -> Result<Vec<(usize, usize)>, String> {
+    let read = Reader(batch);
+    let (class, namespace) = (read.ints("class")?, read.text("namespace")?);
+    let subject = read.text("subject")?;
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for row in 0..batch.num_rows() {
+        let class = match class.value(row) {
+            0 => Class::Subject,
+            1 => Class::Machine,
+            _ => Class::Other,
+        };
+        let key = (
+            class,
+            match class {
+                Class::Subject => namespace.get(row).unwrap_or_default().to_owned(),
+                _ => String::new(),
+            },
+            match class {
+                Class::Other => String::new(),
+                _ => subject.get(row).unwrap_or_default().to_owned(),
+            },
+        );
+        if !wanted.contains(&key) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some((start, len)) if *start + *len == row => *len += 1,
+            _ => runs.push((row, 1)),
+        }
+    }
+    Ok(runs)
+}
+
+/// Row groups and rows that may hold a wanted subject, by the pages' statistics.
+fn select(
+    metadata: &ParquetMetaData,
+    wanted: &BTreeMap<i32, BTreeSet<&str>>,
+) -> (Vec<usize>, RowSelection) {
+    let schema = metadata.file_metadata().schema_descr();
+    let column = |name: &str| {
+        schema
+            .columns()
+            .iter()
+            .position(|column| column.path().string() == name)
+    };
+    let all = || (0..metadata.num_row_groups()).collect::<Vec<_>>();
+    let (Some(subject), Some(class)) = (column("subject"), column("class")) else {
+        return (all(), RowSelection::from(Vec::new()));
+    };
+    let (mut groups, mut selectors) = (Vec::new(), Vec::new());
+    for number in all() {
+        let group = metadata.row_group(number);
+        let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+        let Some(subjects) = class_of(metadata, number, class).and_then(|one| wanted.get(&one))
+        else {
+            continue;
+        };
+        let kept = pages(metadata, number, subject, subjects, rows);
+        if kept.iter().any(|(_, keep)| *keep) {
+            groups.push(number);
+            selectors.extend(kept.into_iter().map(|(count, keep)| {
+                if keep {
+                    RowSelector::select(count)
+                } else {
+                    RowSelector::skip(count)
+                }
+            }));
+        }
+    }
+    (groups, RowSelection::from(selectors))
+}
+
+/// A row group is of one class.
+fn class_of(metadata: &ParquetMetaData, group: usize, column: usize) -> Option<i32> {
+    let index = metadata.column_index()?.get(group)?.get(column)?;
+    let ColumnIndexMetaData::INT32(index) = index else {
+        return None;
+    };
+    index.min_values().first().copied()
+}
+
+/// Each page's rows, and whether a wanted subject may be among them.
+fn pages(
+    metadata: &ParquetMetaData,
+    group: usize,
+    column: usize,
+    wanted: &BTreeSet<&str>,
+    rows: usize,
+) -> Vec<(usize, bool)> {
+    let index = metadata
+        .column_index()
+        .and_then(|index| index.get(group)?.get(column));
+    let offsets = metadata
+        .offset_index()
+        .and_then(|index| index.get(group)?.get(column));
+    let (Some(ColumnIndexMetaData::BYTE_ARRAY(index)), Some(offsets)) = (index, offsets) else {
+        return vec![(rows, true)];
+    };
+    let starts: Vec<usize> = offsets
+        .page_locations()
+        .iter()
+        .map(|page| usize::try_from(page.first_row_index).unwrap_or(0))
+        .collect();
+    (0..starts.len())
+        .map(|page| {
+            let start = starts.get(page).copied().unwrap_or(0);
+            let end = starts.get(page + 1).copied().unwrap_or(rows);
+            let (min, max) = (index.min_value(page), index.max_value(page));
+            let keep = match (min, max) {
+                (Some(min), Some(max)) => wanted
+                    .iter()
+                    .any(|one| min <= one.as_bytes() && one.as_bytes() <= max),
+                _ => true,
+            };
+            (end.saturating_sub(start), keep)
+        })
+        .collect()
+}

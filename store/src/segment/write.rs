@@ -1,0 +1,242 @@
+//! Writes one segment: beside its place, to the disk, then renamed.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use whathappened_connectors::time::Nanos;
+
+use super::filter::{Filter, filter_key};
+use crate::day::Day;
+use crate::error::StoreError;
+use crate::record::{Class, Place, Record, Table};
+
+/// Rows of a page: what one experiment's day costs to read.
+const PAGE_ROWS: usize = 1_024;
+/// Rows of a row group.
+const GROUP_ROWS: usize = 65_536;
+/// Columns by whose pages a question finds its rows.
+const KEYS: [&str; 15] = [
+    "class",
+    "experiment",
+    "host",
+    "instance",
+    "kind",
+    "name",
+    "namespace",
+    "node",
+    "pod",
+    "pod_uid",
+    "subject",
+    "time",
+    "time_hi",
+    "time_lo",
+    "workload",
+];
+/// Columns whose values rarely repeat.
+const UNIQUE: [&str; 5] = ["attributes", "body", "id", "origin", "raw"];
+
+/// A segment that was written and is not yet in the list.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) table: Table,
+    pub(crate) day: Day,
+    pub(crate) file: String,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    pub(crate) time_from: Nanos,
+    pub(crate) time_to: Nanos,
+    pub(crate) words: Vec<u8>,
+    pub(crate) ids: Vec<u8>,
+}
+
+/// Takes rows in order.
+pub(crate) struct Writer<R: Record> {
+    root: PathBuf,
+    day: Day,
+    draft_path: PathBuf,
+    writer: ArrowWriter<File>,
+    rows: Vec<R>,
+    class: Option<Class>,
+    written: u64,
+    time_from: Nanos,
+    time_to: Nanos,
+    words: HashSet<i64>,
+    ids: HashSet<i64>,
+    name: blake3::Hasher,
+}
+
+impl<R: Record> Writer<R> {
+    pub(crate) fn new(root: &Path, day: Day) -> Result<Self, StoreError> {
+        let folder = folder(root, R::TABLE, day);
+        fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+        let draft_path = folder.join(format!("{}.writing", std::process::id()));
+        let file = File::create(&draft_path).map_err(StoreError::io(&draft_path))?;
+        let writer = ArrowWriter::try_new(file, R::schema(), Some(properties()))
+            .map_err(StoreError::segment(&draft_path))?;
+        Ok(Self {
+            root: root.to_owned(),
+            day,
+            draft_path,
+            writer,
+            rows: Vec::with_capacity(PAGE_ROWS),
+            class: None,
+            written: 0,
+            time_from: Nanos::MAX,
+            time_to: Nanos::MIN,
+            words: HashSet::new(),
+            ids: HashSet::new(),
+            name: blake3::Hasher::new(),
+        })
+    }
+
+    pub(crate) fn push(&mut self, row: R) -> Result<(), StoreError> {
+        let place = row.place();
+        // Machines lie in row groups of their own, whose statistics are narrow then.
+        if self.class.is_some_and(|class| class != place.class) {
+            self.write()?;
+            self.writer
+                .flush()
+                .map_err(StoreError::segment(&self.draft_path))?;
+        }
+        self.class = Some(place.class);
+        self.time_from = self.time_from.min(place.time);
+        self.time_to = self.time_to.max(row.last());
+        self.words.insert(subject_key(&place));
+        row.words(&mut |column, value| {
+            self.words.insert(filter_key(column, value));
+        });
+        self.ids.insert(id_key(place.id));
+        self.name.update(&place.id.to_le_bytes());
+        self.rows.push(row);
+        if self.rows.len() >= PAGE_ROWS {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let batch =
+            R::batch(&self.rows).map_err(|error| StoreError::damaged(&self.draft_path, error))?;
+        self.writer
+            .write(&batch)
+            .map_err(StoreError::segment(&self.draft_path))?;
+        self.written += self.rows.len() as u64;
+        self.rows.clear();
+        Ok(())
+    }
+
+    /// Ends the segment: it is on the disk under its name, and in no list yet.
+    pub(crate) fn finish(mut self, number: i64) -> Result<Draft, StoreError> {
+        self.write()?;
+        self.writer
+            .finish()
+            .map_err(StoreError::segment(&self.draft_path))?;
+        let file = self.writer.inner();
+        file.sync_all().map_err(StoreError::io(&self.draft_path))?;
+        let bytes = file
+            .metadata()
+            .map_err(StoreError::io(&self.draft_path))?
+            .len();
+        // A name of its own for each writing: readers may still hold an older file of equal rows.
+        let name = format!(
+            "{number:08}-{}.parquet",
+            &self.name.finalize().to_hex()[..16]
+        );
+        let folder = folder(&self.root, R::TABLE, self.day);
+        let path = folder.join(&name);
+        fs::rename(&self.draft_path, &path).map_err(StoreError::io(&path))?;
+        sync_folder(&folder)?;
+        Ok(Draft {
+            table: R::TABLE,
+            day: self.day,
+            file: format!("{}/day={}/{name}", R::TABLE.as_str(), self.day),
+            rows: self.written,
+            bytes,
+            time_from: self.time_from,
+            time_to: self.time_to,
+            words: Filter::of(&self.words).to_bytes(),
+            ids: Filter::of(&self.ids).to_bytes(),
+        })
+    }
+
+    /// Removes what was written so far.
+    pub(crate) fn discard(self) {
+        // What stays is removed with the orphans.
+        let _left = fs::remove_file(&self.draft_path);
+    }
+}
+
+fn folder(root: &Path, table: Table, day: Day) -> PathBuf {
+    root.join(table.as_str()).join(format!("day={day}"))
+}
+
+/// Makes a rename durable.
+fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(StoreError::io(folder))
+}
+
+/// The key under which the filter of a segment knows a place.
+pub(crate) fn subject_key(place: &Place) -> i64 {
+    filter_key(
+        "",
+        &format!(
+            "{}\0{}\0{}",
+            place.class.number(),
+            place.namespace,
+            place.subject
+        ),
+    )
+}
+
+/// The key under which the filter of a segment knows an id.
+pub(crate) fn id_key(id: u128) -> i64 {
+    // An id is a hash already.
+    let bytes = id.to_le_bytes();
+    let mut key = [0; 8];
+    key.copy_from_slice(&bytes[..8]);
+    i64::from_le_bytes(key)
+}
+
+fn properties() -> WriterProperties {
+    let zstd = ZstdLevel::try_new(1).map_or(Compression::SNAPPY, Compression::ZSTD);
+    let mut properties = WriterProperties::builder()
+        .set_created_by(concat!("whathappened ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(zstd)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_write_batch_size(PAGE_ROWS)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_column_index_truncate_length(Some(64));
+    for name in KEYS {
+        properties = properties
+            .set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Page);
+    }
+    for name in UNIQUE {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), false);
+    }
+    for name in [
+        "time",
+        "time_lo",
+        "time_hi",
+        "end_time",
+        "end_hi",
+        "observed_time",
+    ] {
+        properties = properties
+            .set_column_dictionary_enabled(ColumnPath::from(name), false)
+            .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
+    }
+    properties =
+        properties.set_column_encoding(ColumnPath::from("origin"), Encoding::DELTA_BYTE_ARRAY);
+    properties.build()
+}

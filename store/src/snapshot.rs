@@ -1,0 +1,276 @@
+//! One moment of a store: what is read of it fits together.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+
+use rusqlite::{Connection, Transaction};
+use whathappened_connectors::time::Nanos;
+use whathappened_core::resolve::{Name, rank_names};
+
+use crate::catalogue::{self, Entity, Root};
+use crate::error::StoreError;
+use crate::record::{Class, Fact, Object, Record, Table};
+use crate::scope::Found;
+use crate::segment::{self, Rows, Segment, Wanted, subject_key};
+use crate::store::Store;
+use crate::{hot, scope};
+
+/// A moment of a store. While it is held, writers go on unseen.
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    store: &'a Store,
+    tx: Transaction<'a>,
+    events: Vec<Segment>,
+    objects: Vec<Segment>,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(crate) fn take(store: &'a Store) -> Result<Self, StoreError> {
+        let take = || {
+            let tx = store.db.unchecked_transaction()?;
+            let events = segment::live(&tx, Table::Events, None)?;
+            let objects = segment::live(&tx, Table::Objects, None)?;
+            Ok(Self {
+                store,
+                tx,
+                events,
+                objects,
+            })
+        };
+        take().map_err(StoreError::database(&store.db_path))
+    }
+
+    pub(crate) fn db(&self) -> &Connection {
+        &self.tx
+    }
+
+    pub(crate) fn failed(&self) -> impl FnOnce(rusqlite::Error) -> StoreError + '_ {
+        StoreError::database(&self.store.db_path)
+    }
+
+    /// The live segments of a table, in order of (day, id).
+    #[must_use]
+    pub fn segments(&self, table: Table) -> &[Segment] {
+        match table {
+            Table::Events => &self.events,
+            Table::Objects => &self.objects,
+        }
+    }
+
+    /// Where a segment is.
+    #[must_use]
+    pub fn path(&self, segment: &Segment) -> PathBuf {
+        segment.path(&self.store.root)
+    }
+
+    /// Whether a segment may hold any of some words, as [`segment::filter_key`] keys them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn may_hold(&self, segment: &Segment, keys: &[i64]) -> Result<bool, StoreError> {
+        let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
+        Ok(keys.iter().any(|key| filter.may_hold(*key)))
+    }
+
+    /// All hot facts, in order of id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn hot_facts(&self) -> Result<Vec<Fact>, StoreError> {
+        let rows = hot::all::<Fact>(&self.tx).map_err(self.failed())?;
+        Ok(rows.into_iter().map(|hot| hot.row).collect())
+    }
+
+    /// Rows of segments that a hot row stands in for: (segment, id).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn replaced(&self, table: Table) -> Result<Vec<(i64, u128)>, StoreError> {
+        hot::replaced(&self.tx, table).map_err(self.failed())
+    }
+
+    /// Everything that may be needed to tell what happened to what bears a name.
+    /// `None` where nothing does.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn find(&self, name: &Name) -> Result<Option<Found>, StoreError> {
+        scope::find(self, name)
+    }
+
+    /// Objects on top of their owner chains that lived in a window, the latest last.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn roots(&self, from: Nanos, to: Nanos) -> Result<Vec<Root>, StoreError> {
+        let read = || {
+            catalogue::roots(&self.tx, from, to)?
+                .into_iter()
+                .map(|one| {
+                    let (experiment, pods) = catalogue::tally(&self.tx, &one)?;
+                    Ok(Root {
+                        experiment,
+                        pods,
+                        kind: one.kind,
+                        namespace: one.namespace,
+                        name: one.name,
+                        uid: one.uid,
+                        first: one.first,
+                        last: one.last,
+                    })
+                })
+                .collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.failed())
+    }
+
+    /// Every pod and workload there is.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entities(&self) -> Result<Vec<Entity>, StoreError> {
+        catalogue::all(&self.tx).map_err(self.failed())
+    }
+
+    /// Versions of all objects, or of those of some names.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn objects_named(
+        &self,
+        names: Option<&[String]>,
+        take: &mut dyn FnMut(Object),
+    ) -> Result<(), StoreError> {
+        let Some(names) = names else {
+            return self.all_of::<Object>(None, take);
+        };
+        let keys: Vec<i64> = names
+            .iter()
+            .map(|name| segment::filter_key("name", name))
+            .collect();
+        let replaced: HashSet<(i64, u128)> = self.replaced(Table::Objects)?.into_iter().collect();
+        let wanted = |row: &Object| names.contains(&row.version.key.name);
+        for segment in self.segments(Table::Objects) {
+            if !self.may_hold(segment, &keys)? {
+                continue;
+            }
+            for row in Rows::<Object>::open(&self.path(segment))? {
+                let row = row?;
+                if wanted(&row) && !replaced.contains(&(segment.id, row.id)) {
+                    take(row);
+                }
+            }
+        }
+        for hot in hot::all::<Object>(&self.tx).map_err(self.failed())? {
+            if wanted(&hot.row) {
+                take(hot.row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Up to five names that are nearest to what was typed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn nearest(&self, typed: &str) -> Result<Vec<String>, StoreError> {
+        let names = catalogue::nearest(&self.tx).map_err(self.failed())?;
+        Ok(rank_names(typed, names))
+    }
+
+    /// The rows of some places whose segments touch a window.
+    pub(crate) fn places<R: Record>(
+        &self,
+        wanted: &BTreeSet<Wanted>,
+        window: (Nanos, Nanos),
+    ) -> Result<Vec<R>, StoreError> {
+        let mut rows = Vec::new();
+        if wanted.is_empty() {
+            return Ok(rows);
+        }
+        let keys: Vec<(i64, &Wanted)> = wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
+        for segment in self.segments(R::TABLE) {
+            if segment.time_from > window.1
+                || (segment.time_to < window.0 && segment.time_to != i64::MIN)
+            {
+                continue;
+            }
+            let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
+            let here: BTreeSet<Wanted> = keys
+                .iter()
+                .filter(|(key, _)| filter.may_hold(*key))
+                .map(|(_, wanted)| (*wanted).clone())
+                .collect();
+            if !here.is_empty() {
+                rows.extend(segment::places::<R>(&self.path(segment), &here)?);
+            }
+        }
+        for (class, namespace, subject) in wanted {
+            let hot =
+                hot::of_place::<R>(&self.tx, *class, namespace, subject).map_err(self.failed())?;
+            rows.extend(hot.into_iter().map(|hot| hot.row));
+        }
+        rows.retain(|row| {
+            row.place().time <= window.1 && (row.last() >= window.0 || row.last() == i64::MIN)
+        });
+        Ok(rows)
+    }
+
+    /// Everything in a window, or of all times, row by row.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn everything(
+        &self,
+        window: Option<(Nanos, Nanos)>,
+        facts: &mut dyn FnMut(Fact),
+        objects: &mut dyn FnMut(Object),
+    ) -> Result<(), StoreError> {
+        self.all_of::<Fact>(window, facts)?;
+        // Which objects a window concerns is not known beforehand.
+        self.all_of::<Object>(None, objects)
+    }
+
+    fn all_of<R: Record>(
+        &self,
+        window: Option<(Nanos, Nanos)>,
+        take: &mut dyn FnMut(R),
+    ) -> Result<(), StoreError> {
+        let (from, to) = window.unwrap_or((Nanos::MIN, Nanos::MAX));
+        let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
+        let inside =
+            |row: &R| row.place().time <= to && (row.last() >= from || row.last() == i64::MIN);
+        for segment in self.segments(R::TABLE) {
+            if segment.time_from > to || (segment.time_to < from && segment.time_to != i64::MIN) {
+                continue;
+            }
+            for row in Rows::<R>::open(&self.path(segment))? {
+                let row = row?;
+                if inside(&row) && !replaced.contains(&(segment.id, row.place().id)) {
+                    take(row);
+                }
+            }
+        }
+        for hot in hot::all::<R>(&self.tx).map_err(self.failed())? {
+            if inside(&hot.row) {
+                take(hot.row);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key((class, namespace, subject): &Wanted) -> i64 {
+    subject_key(&crate::record::Place {
+        class: *class,
+        namespace: namespace.clone(),
+        subject: subject.clone(),
+        time: 0,
+        id: 0,
+    })
+}
+
+/// Where a class keeps its rows.
+pub(crate) fn machine(name: &str) -> Wanted {
+    (Class::Machine, String::new(), name.to_owned())
+}

@@ -1,0 +1,337 @@
+//! A store: a folder with a database and segments.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use whathappened_connectors::connector::Cursor;
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::time::Nanos;
+
+use crate::catalogue::Seen;
+use crate::day::Day;
+use crate::error::StoreError;
+use crate::kept;
+use crate::limits::Limits;
+use crate::record::{Either, Fact, Object, Record, Table};
+use crate::segment::{self, Segment};
+use crate::snapshot::Snapshot;
+use crate::{bulk, compact, db, dedup, hot, lock, reserve};
+
+/// The format of stores that this program writes, and the newest one it reads.
+pub const FORMAT: i64 = 1;
+
+/// The database's name in the store's folder.
+const DATABASE: &str = "store.db";
+
+/// What was collected, in one folder. Many processes may have it open at once.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) root: PathBuf,
+    pub(crate) db_path: PathBuf,
+    pub(crate) db: Connection,
+    pub(crate) limits: Limits,
+}
+
+impl Store {
+    /// Opens a store for writing; makes it where there is none.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or a newer program wrote it.
+    pub fn open(root: &Path, limits: Limits) -> Result<Self, StoreError> {
+        fs::create_dir_all(root).map_err(StoreError::io(root))?;
+        let db_path = root.join(DATABASE);
+        let db = db::open(&db_path)?;
+        reserve::keep(root);
+        Ok(Self {
+            root: root.to_owned(),
+            db_path,
+            db,
+            limits,
+        })
+    }
+
+    /// Opens a store for reading only.
+    ///
+    /// # Errors
+    /// When there is none, or a newer program wrote it.
+    pub fn open_to_read(root: &Path) -> Result<Self, StoreError> {
+        let db_path = root.join(DATABASE);
+        if !db_path.exists() {
+            return Err(StoreError::Missing {
+                path: root.to_owned(),
+            });
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            db: db::open_to_read(&db_path)?,
+            db_path,
+            limits: Limits::default(),
+        })
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// How much is kept.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Everything as it is at this moment; writers do not change it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
+        Snapshot::take(self)
+    }
+
+    /// Takes in many rows, straight into segments.
+    #[must_use]
+    pub fn bulk(&mut self, now: Nanos) -> bulk::Bulk<'_> {
+        bulk::Bulk::new(self, now)
+    }
+
+    /// Takes in a small batch and the cursors that it moves, in one
+    /// transaction: when this returns, they are kept. Returns how many rows
+    /// were new or told something new.
+    ///
+    /// # Errors
+    /// When the database or a segment cannot be used; then nothing is taken in.
+    pub fn write(
+        &mut self,
+        observations: Vec<Observation>,
+        cursors: &[Cursor],
+    ) -> Result<u64, StoreError> {
+        let mut seen = Seen::default();
+        let (mut facts, mut objects) = (Vec::new(), Vec::new());
+        for observation in observations {
+            let row = Either::of(observation);
+            seen.see(&row);
+            match row {
+                Either::Fact(fact) => facts.push(fact),
+                Either::Object(object) => objects.push(object),
+            }
+        }
+        let failed = StoreError::database(&self.db_path);
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let place = (self.root.as_path(), self.db_path.as_path());
+        let mut news = upsert::<Fact>(&tx, place, facts)?;
+        news += upsert::<Object>(&tx, place, objects)?;
+        seen.write(&tx)
+            .and_then(|()| kept::set_cursors(&tx, cursors))
+            .and_then(|()| tx.commit())
+            .map_err(StoreError::database(&self.db_path))?;
+        Ok(news)
+    }
+
+    /// Turns hot rows into segments where there are too many of them. Returns
+    /// how many rows moved; none where another process is at it.
+    ///
+    /// # Errors
+    /// When a segment cannot be written; then the rows stay where they are.
+    pub fn settle(&mut self, now: Nanos) -> Result<u64, StoreError> {
+        let mut total = 0;
+        for table in [Table::Events, Table::Objects] {
+            total += hot::days(&self.db, table)
+                .map_err(StoreError::database(&self.db_path))?
+                .iter()
+                .map(|(_, rows)| rows)
+                .sum::<u64>();
+        }
+        if total <= self.limits.hot_rows {
+            return Ok(0);
+        }
+        let Some(_lock) = lock::Lock::try_now(&self.root)? else {
+            return Ok(0);
+        };
+        self.flush_held(now)
+    }
+
+    /// Turns all hot rows into segments.
+    ///
+    /// # Errors
+    /// When a segment cannot be written; then the rows stay where they are.
+    pub fn flush(&mut self, now: Nanos) -> Result<u64, StoreError> {
+        let _lock = lock::Lock::wait(&self.root)?;
+        self.flush_held(now)
+    }
+
+    fn flush_held(&mut self, now: Nanos) -> Result<u64, StoreError> {
+        Ok(self.flush_table::<Fact>(now)? + self.flush_table::<Object>(now)?)
+    }
+
+    fn flush_table<R: Record>(&mut self, now: Nanos) -> Result<u64, StoreError> {
+        let mut moved = 0;
+        let days = hot::days(&self.db, R::TABLE).map_err(StoreError::database(&self.db_path))?;
+        for (day, _) in days {
+            let rows =
+                hot::of_day::<R>(&self.db, day).map_err(StoreError::database(&self.db_path))?;
+            let revs: HashMap<u128, i64> = rows
+                .iter()
+                .map(|hot| (hot.row.place().id, hot.rev))
+                .collect();
+            moved += rows.len() as u64;
+            let rows = rows.into_iter().map(|hot| hot.row).collect();
+            self.land(day, rows, &Seen::default(), &revs, now)?;
+        }
+        Ok(moved)
+    }
+
+    /// Puts rows of one day into a segment; to be called with the lock held.
+    /// Rows that segments have already are merged with theirs, or left out
+    /// where they tell nothing new. `revs` names those that came from the hot tier.
+    /// Returns how many rows were new or told something new.
+    pub(crate) fn land<R: Record>(
+        &mut self,
+        day: Day,
+        rows: Vec<R>,
+        seen: &Seen,
+        revs: &HashMap<u128, i64>,
+        now: Nanos,
+    ) -> Result<u64, StoreError> {
+        let ids: HashSet<u128> = rows.iter().map(|row| row.place().id).collect();
+        let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
+        let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
+        let mut new = Vec::with_capacity(rows.len());
+        for row in rows {
+            match known.get(&row.place().id) {
+                None => new.push(row),
+                Some((segment, older)) => {
+                    let merged = row.merge(older.clone());
+                    if merged != *older {
+                        rewritten.insert(segment.id, segment.clone());
+                        new.push(merged);
+                    }
+                }
+            }
+        }
+        let news = new.len() as u64;
+        new.sort_by_cached_key(Record::place);
+        let dropped: Vec<Segment> = rewritten.into_values().collect();
+        let draft = if new.is_empty() {
+            None
+        } else {
+            Some(compact::merge_into_one::<R>(self, day, &dropped, new)?)
+        };
+        let gone: HashSet<i64> = dropped.iter().map(|segment| segment.id).collect();
+        // What told nothing new stays in the segment it is in.
+        let home = |id: &u128, written: Option<i64>| match known.get(id) {
+            Some((segment, _)) if !gone.contains(&segment.id) => Some(segment.id),
+            _ => written,
+        };
+        self.commit(draft, &dropped, seen, now, |tx, written| {
+            for (id, rev) in revs {
+                if let Some(segment) = home(id, written) {
+                    hot::landed(tx, R::TABLE, *id, *rev, segment)?;
+                }
+            }
+            if revs.is_empty() {
+                for id in hot::unshadowed(tx, R::TABLE, day)? {
+                    if let Some(segment) = home(&id, written).filter(|_| ids.contains(&id)) {
+                        hot::shadow(tx, R::TABLE, id, segment)?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(news)
+    }
+
+    /// Puts a written segment on the list in place of others, in one transaction.
+    pub(crate) fn commit(
+        &mut self,
+        draft: Option<segment::Draft>,
+        dropped: &[Segment],
+        seen: &Seen,
+        now: Nanos,
+        also: impl FnOnce(&Transaction<'_>, Option<i64>) -> rusqlite::Result<()>,
+    ) -> Result<Option<i64>, StoreError> {
+        let db = &mut self.db;
+        let all = || {
+            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let segment = draft
+                .as_ref()
+                .map(|draft| segment::add(&tx, draft))
+                .transpose()?;
+            for old in dropped {
+                segment::remove(&tx, old, now)?;
+                tx.execute(
+                    "UPDATE hot SET replaces = ?2 WHERE replaces = ?1",
+                    rusqlite::params![old.id, segment],
+                )?;
+            }
+            seen.write(&tx)?;
+            also(&tx, segment)?;
+            tx.commit()?;
+            Ok(segment)
+        };
+        all().map_err(StoreError::database(&self.db_path))
+    }
+
+    /// The next number of a segment, for its file's name.
+    pub(crate) fn next_number(&self) -> Result<i64, StoreError> {
+        self.db
+            .query_row(
+                "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'segments'",
+                [],
+                |row| row.get(0),
+            )
+            .map_err(StoreError::database(&self.db_path))
+    }
+}
+
+/// Writes rows to the hot tier, each merged with what is known of its id.
+fn upsert<R: Record>(
+    tx: &Transaction<'_>,
+    (root, db_path): (&Path, &Path),
+    rows: Vec<R>,
+) -> Result<u64, StoreError> {
+    let mut by_day: BTreeMap<Day, Vec<R>> = BTreeMap::new();
+    let mut news = 0;
+    for row in rows {
+        let id = row.place().id;
+        let hot = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
+        let Some(hot) = hot else {
+            by_day.entry(row.day()).or_default().push(row);
+            continue;
+        };
+        let merged = hot.row.clone().merge(row);
+        if merged != hot.row {
+            news += 1;
+            hot::put(tx, &merged, hot.replaces, hot.rev + 1)
+                .map_err(StoreError::database(db_path))?;
+        }
+    }
+    for (day, rows) in by_day {
+        let ids = rows.iter().map(|row| row.place().id).collect();
+        let known = dedup::known::<R>(tx, root, db_path, day, &ids)?;
+        for row in rows {
+            let id = row.place().id;
+            // A batch may tell one fact twice.
+            let before = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
+            let (merged, replaces, rev) = match (before, known.get(&id)) {
+                (Some(hot), _) => (hot.row.merge(row), hot.replaces, hot.rev + 1),
+                (None, Some((segment, older))) => {
+                    let merged = row.merge(older.clone());
+                    if merged == *older {
+                        continue;
+                    }
+                    (merged, Some(segment.id), 1)
+                }
+                (None, None) => (row, None, 1),
+            };
+            news += 1;
+            hot::put(tx, &merged, replaces, rev).map_err(StoreError::database(db_path))?;
+        }
+    }
+    Ok(news)
+}

@@ -1,0 +1,62 @@
+//! Two writers and five readers at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::*;
+
+const ROWS: u64 = 3_000;
+
+#[test]
+fn two_writers_and_five_readers_do_not_disturb_each_other() {
+    let (_folder, first) = store();
+    let root = first.root().to_owned();
+    let limits = Limits {
+        hot_rows: 200,
+        ..Limits::default()
+    };
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Both write every row, one in small batches and one in bulk: each is kept once.
+        let hot = scope.spawn(|| {
+            let mut store = Store::open(&root, limits).unwrap();
+            for batch in 0..ROWS / 50 {
+                let rows = (batch * 50..(batch + 1) * 50)
+                    .map(|n| told(event(n, &format!("p-{}", n % 7), START)))
+                    .collect();
+                store.write(rows, &[]).unwrap();
+                store.settle(START).unwrap();
+            }
+        });
+        let bulk = scope.spawn(|| {
+            let mut store = Store::open(&root, limits).unwrap();
+            for part in 0..6 {
+                let from = (5 - part) * ROWS / 6;
+                import(
+                    &mut store,
+                    (from..from + ROWS / 6).map(|n| told(event(n, &format!("p-{}", n % 7), START))),
+                );
+                store.compact(2, START, &mut |_, _| {}).unwrap();
+            }
+        });
+        for _ in 0..5 {
+            scope.spawn(|| {
+                let store = Store::open_to_read(&root).unwrap();
+                let mut most = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let facts = facts(&store);
+                    let twice = facts
+                        .windows(2)
+                        .any(|pair| pair[0].event.id == pair[1].event.id);
+                    assert!(!twice, "a fact was seen twice");
+                    assert!(facts.len() >= most, "a fact was lost");
+                    most = facts.len();
+                }
+            });
+        }
+        hot.join().unwrap();
+        bulk.join().unwrap();
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(facts(&first).len() as u64, ROWS);
+}

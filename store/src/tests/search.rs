@@ -1,0 +1,124 @@
+//! A name finds what belongs to it, and little else.
+
+use whathappened_core::resolve::Name;
+
+use super::*;
+use crate::Tier;
+
+fn filled() -> (tempfile::TempDir, Store) {
+    let (folder, mut store) = store();
+    let mut all = Vec::new();
+    for experiment in 0..40_i64 {
+        let at = START + experiment * DAY / 8;
+        let job = format!("run{experiment:02}");
+        for rank in 0..4 {
+            let name = format!("{job}-worker-{rank}");
+            all.push(pod(&name, &format!("exp-{experiment}"), &job, at));
+            for n in 0..50 {
+                let number = (experiment * 1_000 + rank * 100 + n) as u64;
+                all.push(told(event(number, &name, at + n * SECOND)));
+            }
+        }
+    }
+    let mut node = event(999_999, "", START);
+    node.entities.pod = None;
+    node.entities.pod_uid = None;
+    all.push(told(node));
+    import(&mut store, all);
+    (folder, store)
+}
+
+#[test]
+fn a_name_is_found_by_label_owner_pod_and_stem() {
+    let (_folder, store) = filled();
+    let snapshot = store.snapshot().unwrap();
+    for (typed, tier, pods) in [
+        ("exp-3", Tier::Label("experiment"), 4),
+        ("run03", Tier::Workload, 4),
+        ("job/run03", Tier::Workload, 4),
+        ("run03-worker-2", Tier::Pod, 4),
+        ("run03-worker", Tier::Stem, 4),
+        ("run0*", Tier::Workload, 40),
+        ("namespace/ml", Tier::Namespace, 160),
+    ] {
+        let found = snapshot.find(&Name::parse(typed)).unwrap().unwrap();
+        assert_eq!(found.tier, tier, "{typed}");
+        assert_eq!(found.objects.len(), pods, "{typed}");
+        let own = found
+            .facts
+            .iter()
+            .filter(|fact| fact.event.entities.pod.is_some());
+        assert_eq!(own.count(), pods * 50, "{typed}");
+    }
+    assert!(snapshot.find(&Name::parse("exp-99")).unwrap().is_none());
+    assert!(
+        snapshot
+            .nearest("run3")
+            .unwrap()
+            .contains(&"run03".to_owned())
+    );
+}
+
+#[test]
+fn the_machines_of_a_run_are_looked_at() {
+    let (_folder, store) = filled();
+    let snapshot = store.snapshot().unwrap();
+    let found = snapshot.find(&Name::parse("exp-0")).unwrap().unwrap();
+    let of_node = |fact: &&Fact| fact.event.entities.pod.is_none();
+    assert_eq!(found.facts.iter().filter(of_node).count(), 1);
+}
+
+#[test]
+fn what_is_hot_is_found_like_what_is_in_segments() {
+    let (_folder, mut store) = filled();
+    store
+        .write(
+            vec![
+                pod("late-worker-0", "late", "late", START),
+                told(event(5_000_000, "late-worker-0", START)),
+            ],
+            &[],
+        )
+        .unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let found = snapshot.find(&Name::parse("late")).unwrap().unwrap();
+    let own = found
+        .facts
+        .iter()
+        .filter(|fact| fact.event.entities.pod.is_some());
+    assert_eq!((found.objects.len(), own.count()), (1, 1));
+}
+
+#[test]
+fn old_days_go_and_the_rest_stays() {
+    let (_folder, mut store) = filled();
+    store.limits.max_age = 2 * DAY;
+    let now = START + 6 * DAY;
+    let before = store.status().unwrap();
+    let retained = store.retain(now).unwrap();
+    let after = store.status().unwrap();
+    assert!(retained.segments > 0 && retained.rows > 0);
+    assert_eq!(
+        before.facts + before.versions,
+        after.facts + after.versions + retained.rows
+    );
+    assert!(
+        facts(&store)
+            .iter()
+            .all(|fact| fact.event.time.hi >= now - 3 * DAY)
+    );
+    let snapshot = store.snapshot().unwrap();
+    assert!(snapshot.find(&Name::parse("exp-0")).unwrap().is_none());
+    assert!(snapshot.find(&Name::parse("exp-39")).unwrap().is_some());
+}
+
+#[test]
+fn too_much_goes_oldest_first() {
+    let (_folder, mut store) = filled();
+    let before = store.status().unwrap();
+    store.limits.max_bytes = before.segment_bytes / 2;
+    store.retain(START + 6 * DAY).unwrap();
+    let after = store.status().unwrap();
+    assert!(after.segment_bytes <= before.segment_bytes / 2);
+    assert!(after.facts > 0 && after.to == before.to && after.from > before.from);
+}
