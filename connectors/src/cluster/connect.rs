@@ -177,7 +177,13 @@ async fn one(options: &ClusterOptions, name: Option<&str>) -> Result<Cluster, Cl
     }
     leave_out_proxy(&mut config);
     let server = address(&config.cluster_url.to_string());
+    let plugin = config.auth_info.exec.as_ref();
+    let plugin = plugin.and_then(|exec| exec.command.clone());
     let named = |mut error: ClusterError| {
+        if let (Reason::ExecPlugin, Some(plugin)) = (error.reason, &plugin) {
+            let which = format!("the program {plugin:?}");
+            error.message = error.message.replacen("the program", &which, 1);
+        }
         error.context.get_or_insert_with(|| context.clone());
         error
     };

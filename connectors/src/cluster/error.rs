@@ -120,14 +120,14 @@ impl ClusterError {
                 "unset HTTPS_PROXY or proxy-url, or run where the server is reached directly",
             );
         }
-        if let Some(error) = find::<AuthError>(error) {
-            return Self::of_credentials(server, error);
+        if let Some(error) = Self::of_auth(server, error) {
+            return error;
         }
         if let kube::Error::Api(status) = error {
             return Self::of_status(server, status.code, &status.message);
         }
         let why = chain(error).replace("ServiceError: ", "");
-        if has_tls(error) || why.contains("tls handshake") {
+        if has_tls(error) || why.contains("tls handshake") || why.contains("certificate") {
             return Self::new(
                 Reason::Tls,
                 format!("no secure connection to {server}: {why}"),
@@ -157,6 +157,12 @@ impl ClusterError {
         )
     }
 
+    /// What is wrong with the credentials, where that is what is wrong. Only
+    /// this may tell of an exec plugin: its error holds secrets.
+    pub(super) fn of_auth(server: &str, error: &kube::Error) -> Option<Self> {
+        find::<AuthError>(error).map(|error| Self::of_credentials(server, error))
+    }
+
     fn of_credentials(server: &str, error: &AuthError) -> Self {
         let why = chain(error);
         match error {
@@ -167,14 +173,14 @@ impl ClusterError {
                 ),
                 "install the exec plugin that the kubeconfig names, or put it on PATH",
             ),
-            AuthError::AuthExecRun { cmd, out } => {
+            // Its command line has the values of its environment in it.
+            AuthError::AuthExecRun { out, .. } => {
                 let said = String::from_utf8_lossy(&out.stderr);
                 Self::new(
                     Reason::ExecPlugin,
                     format!(
-                        "the program that makes the credentials for {server} failed ({}): {} {}",
+                        "the program that makes the credentials for {server} failed ({}): {}",
                         out.status,
-                        short(program(cmd)),
                         short(&crate::redact::redact(&said)),
                     ),
                     "run any kubectl command to see whether it asks you to log in",
@@ -187,11 +193,6 @@ impl ClusterError {
             ),
         }
     }
-}
-
-/// The program of a quoted command line, without its arguments.
-fn program(command: &str) -> &str {
-    command.split_whitespace().next().unwrap_or_default()
 }
 
 /// The first line, at most 300 characters of it.
@@ -226,10 +227,10 @@ fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
             return Some(found);
         }
         // An I/O error does not name what it wraps as its source.
-        if let Some(found) = error
+        if let Some(inner) = error
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref)
-            .and_then(|inner| inner.downcast_ref())
+            && let Some(found) = find(inner)
         {
             return Some(found);
         }
@@ -240,4 +241,22 @@ fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
 
 fn has_tls(error: &(dyn StdError + 'static)) -> bool {
     find::<rustls::Error>(error).is_some() || find::<kube::client::RustlsTlsError>(error).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way a handshake that failed comes out of the client.
+    #[test]
+    fn what_is_wrapped_twice_is_found() {
+        let handshake = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let inner = io::Error::new(io::ErrorKind::InvalidData, handshake);
+        let outer = io::Error::other(inner);
+        let error = ClusterError::of_client("https://h", &kube::Error::Service(Box::new(outer)));
+        assert_eq!(error.reason, Reason::Tls, "{error:?}");
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        let error = ClusterError::of_client("https://h", &kube::Error::Service(Box::new(refused)));
+        assert_eq!(error.reason, Reason::Unreachable, "{error:?}");
+    }
 }

@@ -1,8 +1,9 @@
 //! The kubeconfig: which contexts there are.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
-use kube::config::Kubeconfig;
+use kube::config::{Kubeconfig, KubeconfigError};
 
 use super::error::{ClusterError, Reason};
 
@@ -48,11 +49,42 @@ pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<ContextInfo>, ClusterEr
 }
 
 pub(super) fn read(kubeconfig: Option<&Path>) -> Result<Kubeconfig, ClusterError> {
-    let read = match kubeconfig {
-        Some(file) => Kubeconfig::read_from(file),
-        None => Kubeconfig::read(),
-    };
-    read.map_err(|error| ClusterError::of_kubeconfig(&place(kubeconfig), &error))
+    if let Some(file) = kubeconfig {
+        return Kubeconfig::read_from(file)
+            .map_err(|error| ClusterError::of_kubeconfig(&place(kubeconfig), &error));
+    }
+    match std::env::var_os("KUBECONFIG").filter(|list| !list.is_empty()) {
+        Some(list) => merged(&list),
+        None => Kubeconfig::read()
+            .map_err(|error| ClusterError::of_kubeconfig(&place(kubeconfig), &error)),
+    }
+}
+
+/// The files of a list as one; those that are not there are passed over, as
+/// kubectl does.
+fn merged(list: &OsStr) -> Result<Kubeconfig, ClusterError> {
+    let mut whole: Option<Kubeconfig> = None;
+    let mut missing = None;
+    for file in std::env::split_paths(list).filter(|file| !file.as_os_str().is_empty()) {
+        let told = |error| ClusterError::of_kubeconfig(&file.display().to_string(), &error);
+        let one = match Kubeconfig::read_from(&file).map_err(told) {
+            Ok(one) => one,
+            Err(error) if error.reason == Reason::NoKubeconfig => {
+                missing.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        whole = Some(match whole {
+            Some(before) => before.merge(one).map_err(told)?,
+            None => one,
+        });
+    }
+    whole.ok_or_else(|| {
+        missing.unwrap_or_else(|| {
+            ClusterError::of_kubeconfig("KUBECONFIG", &KubeconfigError::FindPath)
+        })
+    })
 }
 
 /// Where the kubeconfig is looked for, in words.
@@ -102,4 +134,32 @@ pub(super) fn choose(
     );
     error.context = Some(wanted.to_owned());
     Err(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_list_are_merged_and_missing_ones_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let a = file("a", "current-context: a\ncontexts: [{name: a}]");
+        let b = file("b", "current-context: b\ncontexts: [{name: b}]");
+        let bad = file("bad", "{{{");
+        let missing = dir.path().join("missing");
+        let list = |paths: &[&std::path::PathBuf]| std::env::join_paths(paths).unwrap();
+        let config = merged(&list(&[&missing, &a, &b])).unwrap();
+        assert_eq!(config.current_context.as_deref(), Some("a"));
+        assert_eq!(config.contexts.len(), 2);
+        let error = merged(&list(&[&missing])).unwrap_err();
+        assert_eq!(error.reason, Reason::NoKubeconfig);
+        let error = merged(&list(&[&a, &bad])).unwrap_err();
+        assert_eq!(error.reason, Reason::BadKubeconfig);
+        assert!(error.message.contains("bad cannot be used"), "{error}");
+    }
 }

@@ -84,8 +84,10 @@ impl From<kube::Error> for Trouble {
                 message: error::short(&status.message),
                 next: status.metadata.and_then(|list| list.continue_),
             },
-            kube::Error::Auth(_) => Self::Broken(error::chain(&error)),
-            other => Self::Broken(error::chain(&other)),
+            other => Self::Broken(match ClusterError::of_auth("the server", &other) {
+                Some(told) => told.message,
+                None => error::chain(&other),
+            }),
         }
     }
 }

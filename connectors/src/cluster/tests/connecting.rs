@@ -146,6 +146,20 @@ async fn a_missing_exec_plugin_is_told() {
     let error = Cluster::connect(&options).await.unwrap_err();
     assert_eq!(error.reason, Reason::ExecPlugin, "{error:?}");
     assert!(error.hint.contains("exec plugin"), "{error:?}");
+    assert!(error.message.contains("\"no-such-plugin\""), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_failing_exec_plugin_is_told_without_its_secrets() {
+    let (_dir, options) = written(
+        "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n\
+         clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n\
+         users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: 'false', args: [hush], \
+         env: [{name: TOKEN, value: hush}], interactiveMode: Never}}}]\n",
+    );
+    let error = Cluster::connect(&options).await.unwrap_err();
+    assert_eq!(error.reason, Reason::ExecPlugin, "{error:?}");
+    assert!(!format!("{error:?}").contains("hush"), "{error:?}");
 }
 
 #[tokio::test]

@@ -113,7 +113,7 @@ async fn follow_real(
 
 fn cursor_of(batches: &[Batch], resource: &str) -> Option<Cursor> {
     let cursors = batches.iter().filter_map(|batch| batch.cursor.clone());
-    cursors.filter(|cursor| cursor.resource == resource).last()
+    cursors.rev().find(|cursor| cursor.resource == resource)
 }
 
 #[tokio::test(flavor = "multi_thread")]

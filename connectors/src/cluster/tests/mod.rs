@@ -35,11 +35,13 @@ impl Sink for Kept {
 
 impl Kept {
     fn events(&self) -> Vec<&Event> {
-        let event = |one| match one {
-            &Observation::Event(ref event) => Some(&**event),
-            _ => None,
-        };
-        self.0.iter().filter_map(event).collect()
+        let mut events = Vec::new();
+        for one in &self.0 {
+            if let Observation::Event(event) = one {
+                events.push(&**event);
+            }
+        }
+        events
     }
 
     fn objects(&self) -> Vec<String> {
