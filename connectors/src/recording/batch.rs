@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::beside::Beside;
 use super::summary::Tally;
 use crate::logs::LogSource;
 use crate::observation::Observation;
@@ -45,6 +46,11 @@ pub(super) enum Kind {
     Loki,
     /// Consecutive lines of a log; the file's batches go to one worker in order.
     Text { source: Arc<LogSource>, last: bool },
+    /// What kubectl printed for people, a whole file.
+    Pasted {
+        source: Arc<LogSource>,
+        beside: Beside,
+    },
 }
 
 impl Kind {

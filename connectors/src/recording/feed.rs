@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use super::batch::{BATCH_BYTES, Batch, Cut, Kind};
+use super::beside::Folder;
 use super::options::Options;
 use super::summary::{FileStatus, FileSummary, Tally};
 
@@ -13,6 +14,8 @@ const REJECTIONS: u64 = 4096;
 /// The reader's end of the channels.
 pub(super) struct Feed<'o> {
     pub(super) options: &'o Options,
+    /// What stands beside the file at hand.
+    pub(super) folder: Folder,
     workers: Vec<SyncSender<Batch>>,
     seq: u64,
     batch: Option<Batch>,
@@ -25,6 +28,7 @@ impl<'o> Feed<'o> {
     pub(super) fn new(options: &'o Options, workers: Vec<SyncSender<Batch>>) -> Self {
         Self {
             options,
+            folder: Folder::default(),
             workers,
             seq: 0,
             batch: None,
@@ -75,10 +79,10 @@ impl<'o> Feed<'o> {
             line,
         });
         // A Loki answer is joined as a whole, within reason.
-        let full = if matches!(kind, Kind::Loki) {
-            self.options.max_document_bytes
-        } else {
-            BATCH_BYTES
+        let full = match kind {
+            Kind::Loki => self.options.max_document_bytes,
+            Kind::Pasted { .. } => 0,
+            _ => BATCH_BYTES,
         };
         if self
             .batch

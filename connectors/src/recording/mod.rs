@@ -1,12 +1,13 @@
 //! Recordings: answers over files, folders, archives and standard input.
 //!
 //! [`read`] takes anything a person has at hand after the fact: `kubectl get
-//! -o json|yaml`, watch and audit lines, container logs, Loki answers,
-//! must-gather and other bundles, packed or not. A file is recognised by its
+//! -o json|yaml`, watch and audit lines, what kubectl prints for people,
+//! container logs, Loki answers, must-gather and other bundles, packed or not. A file is recognised by its
 //! content. Memory is bounded whatever the input; what cannot be used is
 //! counted with file, line and reason in the [`Summary`].
 
 mod batch;
+mod beside;
 mod convert;
 mod feed;
 mod guard;
@@ -16,6 +17,7 @@ mod layout;
 mod lines;
 mod open;
 mod options;
+mod pasted;
 mod read;
 mod scanner;
 mod sniff;

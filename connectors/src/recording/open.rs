@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
+use super::beside::Beside;
 use super::feed::Feed;
 use super::guard::{Meter, Peeked, Unpacked, gunzip};
 use super::sniff::{self, Form, HEAD};
 use super::summary::FileStatus;
-use super::{json, layout, lines, yaml};
+use super::{json, layout, lines, pasted, yaml};
 
 /// A stream at some depth of unpacking.
 pub(super) struct Layer<'a> {
@@ -126,10 +127,18 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     }
     let bom = from.head().len() - sniff::without_bom(from.head()).len();
     from.skip(bom);
+    let mut source = place.source(layer.name);
+    let beside = match form {
+        Form::Kubectl | Form::Text | Form::JsonLog => feed.folder.of(layer.name),
+        _ => Beside::default(),
+    };
+    beside.name_pod(&mut source);
+    let source = Arc::new(source);
     let ended = match form {
+        Form::Kubectl => pasted::whole(from, source, beside, file, feed),
         Form::Json | Form::JsonLines => json::split(from, file, feed),
         Form::Yaml => yaml::split(from, file, feed),
-        _ => lines::split(from, &Arc::new(place.source(layer.name)), file, feed),
+        _ => lines::split(from, &source, file, feed),
     };
     if let Some(reason) = ended {
         feed.trouble(file, FileStatus::Truncated(reason));

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::kubectl;
+
 /// How much of a file is looked at.
 pub(super) const HEAD: usize = 64 << 10;
 
@@ -21,6 +23,8 @@ pub(super) enum Form {
     /// file's place says so.
     JsonLines,
     Yaml,
+    /// What kubectl prints for people.
+    Kubectl,
     Text,
     Empty,
     /// Something that holds nothing for this tool, in words.
@@ -39,6 +43,7 @@ impl Form {
             Self::Json | Self::JsonLines => "JSON",
             Self::JsonLog => "log lines in JSON",
             Self::Yaml => "YAML",
+            Self::Kubectl => "kubectl's text",
             Self::Text => "log lines",
             Self::Empty => "empty",
             Self::Foreign(words) => words,
@@ -99,8 +104,8 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     }
     if is_yaml(text) {
         Form::Yaml
-    } else if is_kubectl(text) {
-        Form::Foreign("kubectl's output for people, which is not read")
+    } else if kubectl::looks_like(&String::from_utf8_lossy(text)) {
+        Form::Kubectl
     } else {
         Form::Text
     }
@@ -270,41 +275,12 @@ fn is_yaml(text: &[u8]) -> bool {
         || (starts_as_mapping && lines.clone().any(kind) && lines.any(api))
 }
 
-/// What `kubectl describe` and `kubectl get` print for people is no log: as log
-/// lines its claims would have no time and no pod.
-fn is_kubectl(text: &[u8]) -> bool {
-    let lines = || text.split(|&b| b == b'\n').take(16);
-    let field = |name: &[u8]| {
-        lines().any(|line| {
-            line.strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with(b":  "))
-        })
-    };
-    let described = field(b"Name") && (field(b"Namespace") || field(b"Labels"));
-    let columns: [&[&[u8]]; 4] = [
-        &[b"NAME ", b" READY ", b" STATUS "],
-        &[b"NAME ", b" AGE"],
-        &[b"NAMESPACE ", b" NAME "],
-        &[b"LAST SEEN ", b" REASON ", b" OBJECT "],
-    ];
-    let heading = |line: &[u8]| {
-        columns.iter().any(|names| {
-            line.starts_with(names[0])
-                && names[1..]
-                    .iter()
-                    .all(|name| memchr::memmem::find(line, name).is_some())
-        })
-    };
-    described || lines().any(heading)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_do_not_matter_contents_do() {
-        const KUBECTL: Form = Form::Foreign("kubectl's output for people, which is not read");
         let cases: &[(&str, Form)] = &[
             ("", Form::Empty),
             (" \n\n", Form::Empty),
@@ -353,10 +329,16 @@ mod tests {
             ("error: no such file\nkind: no\n", Form::Text),
             (
                 "$ kubectl describe pod p\nName:         p\nNamespace:    default\n",
-                KUBECTL,
+                Form::Kubectl,
             ),
-            ("NAME   READY   STATUS   RESTARTS   AGE\np 0/1 x\n", KUBECTL),
-            ("LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n", KUBECTL),
+            (
+                "NAME   READY   STATUS   RESTARTS   AGE\np 0/1 x\n",
+                Form::Kubectl,
+            ),
+            (
+                "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n",
+                Form::Kubectl,
+            ),
             ("Name: x\nNAME of the game\n", Form::Text),
             ("<!DOCTYPE html><p>", Form::Foreign("HTML")),
             ("ab\0c", Form::Foreign("binary")),

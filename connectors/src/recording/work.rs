@@ -10,11 +10,13 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::batch::{Batch, Done, Kind};
+use super::beside::Beside;
 use super::convert;
 use super::options::Options;
 use super::summary::Tally;
 use crate::event::Origin;
-use crate::logs::LogStream;
+use crate::kubectl::{self, Paste};
+use crate::logs::{LogSource, LogStream};
 use crate::loki;
 use crate::observation::{Observation, Rejection};
 
@@ -67,6 +69,11 @@ fn decode_batch(
             }
         }
         Kind::Loki => worker.loki(&batch),
+        Kind::Pasted { source, beside } => {
+            for (text, _) in batch.records() {
+                worker.pasted(text, source, beside);
+            }
+        }
         Kind::Text { source, last } => {
             let stream = logs.entry(batch.file).or_insert_with(|| {
                 LogStream::new(
@@ -218,6 +225,36 @@ impl Worker<'_> {
         loki::decode_streams(parts, &self.name, &mut self.out, &mut |line, result| {
             counts.push((line, result));
         });
+        for (line, result) in counts {
+            self.count(line, result);
+        }
+    }
+
+    fn pasted(&mut self, text: &[u8], source: &LogSource, beside: &Beside) {
+        let text = self.as_utf8(text);
+        let paste = Paste {
+            source,
+            log_lines: self.options.log_lines,
+            max_line_bytes: self.options.max_line_bytes,
+            described_beside: &beside.pods,
+            objects_beside: beside.objects,
+        };
+        let mut counts = Vec::new();
+        let before = self.out.len();
+        let out = &mut self.out;
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            let text = String::from_utf8_lossy(&text);
+            let mut count = |line, result| counts.push((line, result));
+            kubectl::read(&text, &paste, out, &mut count)
+        }));
+        match read {
+            Ok(left_out) => self.tally.left_out += left_out,
+            Err(_) => {
+                self.out.truncate(before);
+                let why = "a mistake in the decoder, please report it with this file".to_owned();
+                counts.push((1, Err(Rejection::Malformed(why))));
+            }
+        }
         for (line, result) in counts {
             self.count(line, result);
         }

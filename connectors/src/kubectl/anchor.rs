@@ -1,0 +1,280 @@
+//! When a capture was made, from what it shows: absolute times beside ages.
+//!
+//! Each rule is a bound that follows from how the components work: a kubelet
+//! reports on a pod after it took it, the scheduler binds it before. Bounds of
+//! several rules are intersected.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::describe::Described;
+use super::event::Told;
+use super::moment::{Moment, SKEW};
+use super::pod_row::PodRow;
+use crate::time::{Nanos, SECOND, Stamp};
+
+/// A kubelet renews its lease every ten seconds and is given up after forty;
+/// a ready node was heard of not longer ago than this.
+const HEARD_OF: Nanos = 60 * SECOND;
+
+/// What one capture shows that has an age.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) moment: Moment,
+    pub(super) events: Vec<Told>,
+    pub(super) pods: Vec<PodRow>,
+    /// A command line stands above it.
+    pub(super) commanded: bool,
+}
+
+/// Bounds from one `describe` and its events.
+pub(super) fn of_describe(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
+    for told in &one.told {
+        moment.not_before(told.lo);
+    }
+    match one.kind.as_str() {
+        "Pod" => pod(one, events, moment),
+        "Job" => job(one, events, moment),
+        "Node" => node(one, moment),
+        _ => {}
+    }
+    of_names(events, moment);
+}
+
+/// A recorder's name for an Event holds the time of the first occurrence.
+pub(super) fn of_names(events: &[Told], moment: &mut Moment) {
+    for event in events {
+        if let (Some(at), Some(age)) = (event.made(), event.span.earliest()) {
+            // The API keeps whole seconds, and counts from these.
+            moment.aged(
+                Stamp {
+                    lo: at - SECOND,
+                    hi: at + SECOND,
+                },
+                age,
+            );
+        }
+    }
+}
+
+fn time(value: &Value, path: &str) -> Option<Stamp> {
+    Stamp::parse(value.pointer(path)?.as_str()?)
+}
+
+fn pod(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
+    let Some(start) = time(&one.json, "/status/startTime") else {
+        return;
+    };
+    for event in events {
+        let from = event.component.as_deref();
+        match (from, event.span.earliest()) {
+            // A kubelet tells of a pod once it has taken it, which is its start.
+            (Some("kubelet"), Some(age)) => moment.aged_not_before(start.lo - SKEW, age),
+            // It was bound before.
+            (_, Some(age)) if event.reason == "Scheduled" => {
+                moment.aged_before(start.hi + SKEW, age);
+            }
+            _ => {}
+        }
+    }
+    started(one, events, moment);
+}
+
+/// A single container's last start, and the event of it.
+fn started(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
+    let statuses = |list: &str| {
+        one.json
+            .pointer(&format!("/status/{list}"))
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice)
+    };
+    let ([status], []) = (
+        statuses("containerStatuses"),
+        statuses("initContainerStatuses"),
+    ) else {
+        return;
+    };
+    let latest = [
+        "/state/running/startedAt",
+        "/state/terminated/startedAt",
+        "/lastState/terminated/startedAt",
+    ]
+    .iter()
+    .filter_map(|path| time(status, path))
+    .max();
+    let all: Vec<&Told> = events
+        .iter()
+        .filter(|event| event.reason == "Started")
+        .collect();
+    let youngest = all
+        .iter()
+        .filter_map(|event| event.span.last)
+        .min_by_key(|age| age.lo);
+    let (Some(latest), Some(age)) = (latest, youngest) else {
+        return;
+    };
+    // An event of the last start may have been dropped as spam, but none comes after it.
+    moment.aged_before(latest.hi + SKEW, age);
+    let seen: u64 = all.iter().map(|event| event.span.count.unwrap_or(1)).sum();
+    let restarts = status
+        .pointer("/restartCount")
+        .and_then(Value::as_u64)
+        .unwrap_or(0);
+    if seen == restarts + 1 {
+        moment.aged_not_before(latest.lo - SKEW, age);
+    }
+}
+
+fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
+    let own: Vec<&Told> = events
+        .iter()
+        .filter(|event| event.component.as_deref() == Some("job-controller"))
+        .collect();
+    if let Some(completed) = time(&one.json, "/status/completionTime") {
+        let end = own.iter().find(|event| event.reason == "Completed");
+        if let Some(age) = end.and_then(|event| event.span.earliest()) {
+            let around = Stamp {
+                lo: completed.lo - SKEW,
+                hi: completed.hi + SKEW,
+            };
+            moment.aged(around, age);
+        }
+    }
+    let Some(start) = time(&one.json, "/status/startTime") else {
+        return;
+    };
+    let made: Vec<&&Told> = own
+        .iter()
+        .filter(|event| matches!(event.reason.as_str(), "SuccessfulCreate" | "FailedCreate"))
+        .collect();
+    for age in made.iter().filter_map(|event| event.span.earliest()) {
+        moment.aged_not_before(start.lo - SKEW, age);
+    }
+    // Where every pod's creation is still listed, the first one followed the start at once.
+    let pods: u64 = super::describe::Item::statuses(&one.items).unwrap_or(0);
+    let created: u64 = made
+        .iter()
+        .filter(|event| event.reason == "SuccessfulCreate")
+        .map(|event| event.span.count.unwrap_or(1))
+        .sum();
+    let first = made
+        .iter()
+        .filter_map(|event| event.span.earliest())
+        .max_by_key(|age| age.lo);
+    if let Some(age) = first.filter(|_| pods > 0 && created == pods) {
+        moment.aged_before(start.hi + SKEW, age);
+    }
+}
+
+fn node(one: &Described<'_>, moment: &mut Moment) {
+    let ready = one
+        .json
+        .pointer("/status/conditions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
+    let renewed = super::describe::Item::renewed(&one.items);
+    if let Some(renewed) = renewed.filter(|_| ready) {
+        moment.before(renewed.hi + HEARD_OF);
+    }
+}
+
+/// Last ends of containers by pod, and restart counts with them.
+pub(super) type Ends = BTreeMap<String, (u64, Stamp)>;
+
+/// What a `describe` tells that a row of `get pods` counts from.
+pub(super) fn ends(one: &Described<'_>, ends: &mut Ends) {
+    if one.kind != "Pod" {
+        return;
+    }
+    let statuses = one
+        .json
+        .pointer("/status/containerStatuses")
+        .and_then(Value::as_array);
+    let statuses = statuses.into_iter().flatten();
+    let (mut restarts, mut last) = (0, None);
+    for status in statuses {
+        restarts += status
+            .pointer("/restartCount")
+            .and_then(Value::as_u64)
+            .unwrap_or(0);
+        last = last.max(time(status, "/lastState/terminated/finishedAt"));
+    }
+    if let Some(last) = last {
+        ends.insert(one.name.clone(), (restarts, last));
+    }
+}
+
+/// Finds the moments of captures from what they share with others, and from
+/// their order in a session.
+pub(super) fn share(seen: &mut [Seen], ends: &Ends) {
+    for one in seen.iter_mut() {
+        for row in &one.pods {
+            if let (Some(age), Some((restarts, end))) = (row.restarted, ends.get(&row.name))
+                && *restarts == row.restarts
+            {
+                one.moment.aged(*end, age);
+            }
+        }
+    }
+    for _ in 0..3 {
+        let known: BTreeMap<(String, String, String), (Option<u64>, Stamp)> = seen
+            .iter()
+            .filter(|one| one.moment.stamp().is_some())
+            .flat_map(|one| one.events.iter().map(|event| (one.moment, event)))
+            .filter_map(|(moment, event)| {
+                let key = (
+                    event.about.name.clone(),
+                    event.reason.clone(),
+                    event.message.clone(),
+                );
+                Some((
+                    key,
+                    (event.span.count, moment.minus(Some(event.span.last?))),
+                ))
+            })
+            .collect();
+        let mut learned = false;
+        for one in seen.iter_mut().filter(|one| one.moment.stamp().is_none()) {
+            for event in &one.events {
+                let key = (
+                    event.about.name.clone(),
+                    event.reason.clone(),
+                    event.message.clone(),
+                );
+                if let (Some((count, at)), Some(age)) = (known.get(&key), event.span.last)
+                    && *count == event.span.count
+                {
+                    one.moment.aged(*at, age);
+                }
+            }
+            learned |= one.moment.stamp().is_some();
+        }
+        if !learned {
+            break;
+        }
+    }
+}
+
+/// In a session each command ran after the one above it.
+pub(super) fn in_order(seen: &mut [Seen]) {
+    let mut lo = None;
+    for one in seen.iter_mut().filter(|one| one.commanded) {
+        let own = one.moment.bounds().0;
+        if let Some(lo) = lo.max(own) {
+            one.moment.not_before(lo);
+        }
+        lo = lo.max(own);
+    }
+    let mut hi: Option<Nanos> = None;
+    for one in seen.iter_mut().rev().filter(|one| one.commanded) {
+        let own = one.moment.bounds().1;
+        let least = hi.into_iter().chain(own).min();
+        if let Some(hi) = least {
+            one.moment.before(hi);
+        }
+        hi = least;
+    }
+}

@@ -1,0 +1,114 @@
+//! A pod.
+
+use serde_json::{Value, json};
+
+use super::tree::Item;
+use super::{field, spec};
+
+/// The pod that `items` show.
+pub(super) fn json(items: &[Item<'_>]) -> Value {
+    let mut spec = spec::json(items);
+    let node = field::value(items, "Node").map(|text| {
+        // The address of the host stands after the name.
+        text.split_once('/').map_or(text, |(name, _)| name)
+    });
+    field::set(
+        &mut spec,
+        "nodeName",
+        node.filter(|name| !name.is_empty()).map(Value::from),
+    );
+    let mut status = json!({});
+    let phase = field::value(items, "Status").unwrap_or_default();
+    // While a pod ends its phase is not printed.
+    let phase = if phase.starts_with("Terminating") {
+        "Running"
+    } else {
+        phase
+    };
+    field::set(
+        &mut status,
+        "phase",
+        Some(phase).filter(|text| !text.is_empty()).map(Value::from),
+    );
+    field::set(
+        &mut status,
+        "reason",
+        field::value(items, "Reason").map(Value::from),
+    );
+    field::set(
+        &mut status,
+        "message",
+        field::text(items, "Message").map(Value::from),
+    );
+    field::set(&mut status, "startTime", field::time(items, "Start Time"));
+    for (key, name) in [
+        ("Containers", "containerStatuses"),
+        ("Init Containers", "initContainerStatuses"),
+    ] {
+        let found: Vec<Value> = field::below(items, key)
+            .iter()
+            .filter_map(container)
+            .collect();
+        field::set(&mut status, name, (!found.is_empty()).then(|| found.into()));
+    }
+    // `True` tells only what the times of the containers tell better, and has none here.
+    let told: Vec<Value> = field::conditions(items)
+        .into_iter()
+        .filter(|condition| {
+            let text = |key| {
+                condition
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
+            text("status") == "False" || matches!(text("type"), "DisruptionTarget")
+        })
+        .collect();
+    field::set(&mut status, "conditions", Some(told.into()));
+    json!({ "spec": spec, "status": status })
+}
+
+/// A container's status; nothing where it never had one.
+fn container(item: &Item<'_>) -> Option<Value> {
+    let own = &item.children;
+    let current = field::item(own, "State")?;
+    let mut status = json!({ "name": item.key, "state": state(current) });
+    if let Some(last) = field::item(own, "Last State") {
+        field::set(&mut status, "lastState", Some(state(last)));
+    }
+    field::set(
+        &mut status,
+        "restartCount",
+        field::number(own, "Restart Count"),
+    );
+    field::set(
+        &mut status,
+        "ready",
+        field::value(own, "Ready").map(|text| (text == "True").into()),
+    );
+    Some(status)
+}
+
+fn state(item: &Item<'_>) -> Value {
+    let own = &item.children;
+    let mut told = json!({});
+    for key in ["Reason", "Message"] {
+        field::set(
+            &mut told,
+            &key.to_lowercase(),
+            field::text(own, key).map(Value::from),
+        );
+    }
+    field::set(&mut told, "startedAt", field::time(own, "Started"));
+    match item.value {
+        "Running" => json!({ "running": told }),
+        "Waiting" => json!({ "waiting": told }),
+        "Terminated" => {
+            field::set(&mut told, "finishedAt", field::time(own, "Finished"));
+            field::set(&mut told, "exitCode", field::number(own, "Exit Code"));
+            field::set(&mut told, "signal", field::number(own, "Signal"));
+            json!({ "terminated": told })
+        }
+        _ => json!({}),
+    }
+}

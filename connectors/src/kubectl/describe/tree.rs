@@ -1,0 +1,144 @@
+//! The lines of a `describe` as the tree that their indentation draws.
+
+use super::super::paste::Line;
+
+/// A line, and the lines that stand further right below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::kubectl) struct Item<'t> {
+    pub(in crate::kubectl) number: u64,
+    /// What stands before the colon; empty for a line without one.
+    pub(in crate::kubectl) key: &'t str,
+    /// What stands after it, or the whole line.
+    pub(in crate::kubectl) value: &'t str,
+    /// The whole line without its indentation.
+    pub(in crate::kubectl) text: &'t str,
+    pub(in crate::kubectl) children: Vec<Self>,
+}
+
+/// Deeper lines are taken to be of this depth; no object is nested so.
+const MAX_DEPTH: usize = 24;
+
+/// Builds the tree.
+pub(in crate::kubectl) fn parse<'t>(lines: &[Line<'t>]) -> Vec<Item<'t>> {
+    let mut top: Vec<Item<'t>> = Vec::new();
+    // The items that are open, with their indentation.
+    let mut open: Vec<(usize, Item<'t>)> = Vec::new();
+    for line in lines.iter().filter(|line| !line.is_blank()) {
+        let indent = line.indent();
+        let item = item(line);
+        // A text that was printed with its line breaks goes on at the margin.
+        let stray = indent == 0 && !is_field(&item) && !open.is_empty();
+        if stray {
+            if let Some((_, last)) = open.last_mut() {
+                last.children.push(item);
+            }
+            continue;
+        }
+        while open.last().is_some_and(|(at, _)| *at >= indent) || open.len() >= MAX_DEPTH {
+            close(&mut open, &mut top);
+        }
+        open.push((indent, item));
+    }
+    while !open.is_empty() {
+        close(&mut open, &mut top);
+    }
+    top
+}
+
+fn close<'t>(open: &mut Vec<(usize, Item<'t>)>, top: &mut Vec<Item<'t>>) {
+    if let Some((_, item)) = open.pop() {
+        match open.last_mut() {
+            Some((_, parent)) => parent.children.push(item),
+            None => top.push(item),
+        }
+    }
+}
+
+/// Fields of an object begin with a capital and hold no odd characters.
+fn is_field(item: &Item<'_>) -> bool {
+    item.key.len() < 64
+        && item.key.starts_with(|c: char| c.is_ascii_uppercase())
+        && item
+            .key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '(' | ')'))
+}
+
+fn item<'t>(line: &Line<'t>) -> Item<'t> {
+    let text = line.words();
+    let (key, value) = split(text).unwrap_or(("", text));
+    Item {
+        number: line.number,
+        key,
+        value,
+        text,
+        children: Vec::new(),
+    }
+}
+
+/// `Key:   value`, `Key:`; a colon inside a word divides nothing.
+fn split(text: &str) -> Option<(&str, &str)> {
+    if let Some(key) = text.strip_suffix(':').filter(|key| !key.contains(": ")) {
+        return Some((key, ""));
+    }
+    let at = text.find(": ").into_iter().chain(text.find(":\t")).min()?;
+    Some((&text[..at], text[at + 1..].trim()))
+}
+
+impl<'t> Item<'t> {
+    /// The value on the line and, below it, those that go on.
+    pub(in crate::kubectl) fn values(&self) -> impl Iterator<Item = &'t str> + '_ {
+        std::iter::once(self.value)
+            .chain(self.children.iter().map(|child| child.text))
+            .filter(|text| !text.is_empty() && *text != "<none>")
+    }
+
+    /// How many pods a job has made: `1 Active (1 Ready) / 0 Succeeded / 2 Failed`.
+    pub(in crate::kubectl) fn statuses(items: &[Self]) -> Option<u64> {
+        let text = super::field::value(items, "Pods Statuses")?;
+        text.split('/')
+            .map(|part| part.split_whitespace().next()?.parse::<u64>().ok())
+            .try_fold(0_u64, |sum, number| sum.checked_add(number?))
+    }
+
+    /// When a node's kubelet was last heard of.
+    pub(in crate::kubectl) fn renewed(items: &[Self]) -> Option<crate::time::Stamp> {
+        let lease = super::field::below(items, "Lease");
+        super::field::value(lease, "RenewTime").and_then(super::field::stamp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kubectl::paste;
+
+    #[test]
+    fn indentation_makes_the_tree() {
+        let lines = paste::lines(
+            "Name:  a\nLabels:  x=1\n         y=2\nContainers:\n  main:\n    Image:  http://r:5000/i\n    Limits:\n      cpu:  3\nMessage:  first\nsecond: line\nStatus:  Failed\n",
+        );
+        let items = parse(&lines);
+        let keys: Vec<&str> = items.iter().map(|item| item.key).collect();
+        assert_eq!(keys, ["Name", "Labels", "Containers", "Message", "Status"]);
+        assert_eq!(items[1].values().collect::<Vec<_>>(), ["x=1", "y=2"]);
+        let main = &items[2].children[0];
+        assert_eq!(
+            (main.key, main.children[0].value),
+            ("main", "http://r:5000/i")
+        );
+        assert_eq!(main.children[1].children[0].value, "3");
+        assert_eq!(
+            items[3].values().collect::<Vec<_>>(),
+            ["first", "second: line"]
+        );
+    }
+
+    #[test]
+    fn endless_nesting_ends() {
+        let text: String = (0..5_000)
+            .map(|n| format!("{}k:\n", " ".repeat(n)))
+            .collect();
+        assert_eq!(parse(&paste::lines(&text)).len(), 1);
+    }
+}
