@@ -3,7 +3,7 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The name of the answer's shape.
@@ -35,7 +35,7 @@ pub struct Answer {
 }
 
 /// One root object: a Job, a `JobSet`, a bare pod, …
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
@@ -60,7 +60,7 @@ pub struct Run {
 }
 
 /// One generation of a run's gang.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Attempt {
     /// From 1.
     pub number: u32,
@@ -77,7 +77,7 @@ pub struct Attempt {
 }
 
 /// A root cause and all that followed from it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Incident {
     /// Cause id, such as `ops.node_drained`; `unknown` where nothing explains it.
     pub cause: String,
@@ -130,7 +130,7 @@ pub struct Incident {
 }
 
 /// Who did it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Actor {
     /// User name, controller or component, as the record has it.
     pub name: String,
@@ -141,7 +141,7 @@ pub struct Actor {
 }
 
 /// A pod that died, or that is stuck.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Victim {
     /// Pod name.
     pub pod: String,
@@ -164,7 +164,7 @@ pub struct Victim {
 }
 
 /// One step from cause to effect.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChainLink {
     /// The step's own time.
     pub time: Option<String>,
@@ -180,7 +180,7 @@ pub struct ChainLink {
 }
 
 /// A record that speaks against a cause.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Against {
     /// What it says.
     pub text: String,
@@ -189,7 +189,7 @@ pub struct Against {
 }
 
 /// A cause that was considered and lost.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Alternative {
     /// Cause id.
     pub cause: String,
@@ -200,7 +200,7 @@ pub struct Alternative {
 }
 
 /// What one source could show.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CoverageRow {
     /// Source name.
     pub source: String,
@@ -233,7 +233,7 @@ pub struct CoverageRow {
 }
 
 /// One line of the timeline; repeats are one line.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TimelineRow {
     /// When, RFC 3339.
     pub time: String,

@@ -1,5 +1,7 @@
 //! A case: everything read from some input, tied together and ready for questions.
 
+use std::sync::Arc;
+
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Sink, Summary};
@@ -75,7 +77,7 @@ pub struct Case {
     /// Facts told and told again.
     pub counts: Counts,
     /// The rules.
-    pub rules: Rules,
+    pub rules: Arc<Rules>,
 }
 
 /// Takes in what the reader finds.
@@ -110,7 +112,7 @@ impl Case {
     pub fn read(
         inputs: &[Input],
         options: &Options,
-        rules: Rules,
+        rules: Arc<Rules>,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Self, CaseError> {
         let mut taker = Taker {
@@ -126,11 +128,33 @@ impl Case {
         if let Some(error) = failed {
             return Err(error.into());
         }
+        Ok(Self::tie(evidence, summary, &[], rules)?)
+    }
+
+    /// A case of evidence that was gathered elsewhere, with what its sources
+    /// could and could not show.
+    ///
+    /// # Errors
+    /// Only when facts cannot be kept.
+    pub fn of_evidence(
+        evidence: Evidence,
+        coverage: &[Coverage],
+        rules: Arc<Rules>,
+    ) -> Result<Self, CaseError> {
+        Ok(Self::tie(evidence, Summary::default(), coverage, rules)?)
+    }
+
+    fn tie(
+        evidence: Evidence,
+        summary: Summary,
+        kept: &[Coverage],
+        rules: Arc<Rules>,
+    ) -> Result<Self, SpillError> {
         let counts = evidence.counts();
         let world = World::build(evidence, &rules.signals)?;
         let ends = ends(&world);
         let runs = runs(&world, &ends);
-        let coverage = coverage::of_recording(&world, &summary);
+        let coverage = coverage::of_case(&world, &summary, kept);
         Ok(Self {
             world,
             ends,

@@ -2,7 +2,10 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{accuracy, completions, experiments, man, question, rules, sql};
+use crate::commands::{
+    accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
+    rules, sql, store,
+};
 
 /// Says what happened to a training run: which pod died first, who or what
 /// killed it, the evidence, and what could not be seen.
@@ -42,28 +45,72 @@ Exit codes:
 pub enum Command {
     Experiments(experiments::Args),
     Sql(sql::Args),
+    Import(import::Args),
+    Collect(collect::Args),
+    Explain(explain::Args),
+    Store(store::Args),
+    Doctor(doctor::Args),
+    Init(init::Args),
     Rules(rules::Args),
     Accuracy(accuracy::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
 
-/// Where records come from.
+/// Where records come from: what `--from` names, else the store, after the
+/// clusters of the kubeconfig were asked.
 #[derive(Args, Clone, Debug)]
 pub struct InputArgs {
     /// File, folder or archive to read, `-` for standard input; may be given several times.
     ///
-    /// Recognised by content: kubectl get -o json|yaml, watch and NDJSON
-    /// streams, audit logs, must-gather, troubleshoot and sonobuoy archives,
-    /// container logs, Loki query_range answers; also inside .gz .zst .tar .zip.
+    /// Recognised by content: kubectl get -o json|yaml, kubectl get, describe,
+    /// logs and events as text, watch and NDJSON streams, audit logs,
+    /// must-gather, troubleshoot and sonobuoy archives, container logs, Loki
+    /// query_range answers; also inside .gz .zst .tar .zip. Nothing else is
+    /// asked then, and nothing is kept.
     #[arg(long = "from", value_name = "PATH")]
     pub from: Vec<String>,
+    #[command(flatten)]
+    pub kept: KeptArgs,
+    #[command(flatten)]
+    pub live: LiveArgs,
     /// Folder with rules of your own: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
     /// Say nothing about progress and what was read.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What was collected before.
+#[derive(Args, Clone, Debug)]
+pub struct KeptArgs {
+    /// Folder of the store.
+    #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_STORE")]
+    pub store: Option<std::path::PathBuf>,
+    /// Configuration file; `whathappened init` writes one.
+    #[arg(long, value_name = "FILE", env = "WHATHAPPENED_CONFIG")]
+    pub config: Option<std::path::PathBuf>,
+}
+
+/// Clusters that are asked.
+#[derive(Args, Clone, Debug)]
+pub struct LiveArgs {
+    /// Ask no cluster; only what is stored.
+    #[arg(long)]
+    pub no_fetch: bool,
+    /// Context of the kubeconfig, `all` for every one; may be given several times.
+    #[arg(long = "context", value_name = "CONTEXT")]
+    pub contexts: Vec<String>,
+    /// Kubeconfig to use instead of `$KUBECONFIG` or `~/.kube/config`.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<std::path::PathBuf>,
+    /// Namespace to look into where the whole cluster may not be listed; may be given several times.
+    #[arg(long = "namespace", short = 'n', value_name = "NAMESPACE")]
+    pub namespaces: Vec<String>,
+    /// How long to wait for clusters, such as 30s or 2m.
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
 }
 
 /// How the answer is written.

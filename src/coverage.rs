@@ -63,10 +63,34 @@ struct Got {
     to: Option<Nanos>,
 }
 
-/// One row a source and resource that is there, one for each that is not, and
-/// one for each file that fell short.
+/// One row a source and resource that is there, one for each that is not, one
+/// for each file that fell short, and what live sources said of themselves.
 #[must_use]
-pub(crate) fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
+pub(crate) fn of_case(world: &World, summary: &Summary, kept: &[Coverage]) -> Vec<Coverage> {
+    let mut rows = of_recording(world, summary);
+    // A source that was asked is there, whatever it had to say.
+    rows.retain(|row| {
+        row.status != Status::NotConfigured
+            || !kept
+                .iter()
+                .any(|asked| resource_group(asked) == row.resource)
+    });
+    rows.extend(kept.iter().cloned());
+    rows.sort();
+    rows.dedup();
+    rows
+}
+
+/// The resource of [`MISSING`] that a live source's row is of.
+fn resource_group(row: &Coverage) -> &str {
+    match row.resource.as_str() {
+        one @ ("events" | "pods" | "nodes" | "logs" | "audit") => one,
+        _ if row.source == "kubernetes" => "workloads",
+        other => other,
+    }
+}
+
+fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     let mut got: BTreeMap<(&str, &str), Got> = BTreeMap::new();
     let mut kinds_of_file: BTreeMap<Sym, Vec<SourceKind>> = BTreeMap::new();
     for row in world.evidence.rows() {

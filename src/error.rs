@@ -50,6 +50,25 @@ pub enum Error {
         /// What the system says.
         error: std::io::Error,
     },
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] whathappened_store::StoreError),
+    /// An object store cannot be used.
+    #[error("{place}: {why}")]
+    Remote {
+        /// Which.
+        place: String,
+        /// Why not.
+        why: String,
+    },
+    /// The configuration cannot be used.
+    #[error("{path}: {error}")]
+    Config {
+        /// The file.
+        path: String,
+        /// What is wrong in it, and where.
+        error: Box<toml::de::Error>,
+    },
     /// Something that was to be shown wrong is wrong: `rules test`, `accuracy`.
     #[error("{0}")]
     Failed(String),

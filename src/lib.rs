@@ -3,7 +3,8 @@
 //!
 //! Data goes one way; a module uses only those to its left:
 //! connectors → core (evidence → world → life → resolve → death → tie →
-//! timeline) → explain → case, coverage → assemble → answer → render, sql → commands.
+//! timeline) → store → explain → case, coverage → assemble → answer → config,
+//! gather → render, sql → commands.
 
 pub mod accuracy;
 pub mod answer;
@@ -11,8 +12,12 @@ pub mod assemble;
 pub mod case;
 pub mod cli;
 pub mod commands;
+pub mod config;
 mod coverage;
 pub mod error;
 pub mod explain;
+pub mod gather;
+#[cfg(feature = "object-store")]
+pub mod remote;
 pub mod render;
 pub mod sql;

@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use whathappened::cli::{Cli, Command};
-use whathappened::commands::{accuracy, completions, experiments, man, question, rules, sql};
+use whathappened::commands::{
+    accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
+    rules, sql, store,
+};
 use whathappened::error::Error;
 
 /// Reading makes small texts by the million in some threads and drops them in
@@ -61,8 +64,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 
 async fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
-        Some(Command::Experiments(args)) => experiments::run(&args),
+        Some(Command::Experiments(args)) => experiments::run(&args).await,
         Some(Command::Sql(args)) => sql::run(&args).await,
+        Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Collect(args)) => collect::run(&args).await,
+        Some(Command::Explain(args)) => explain::run(&args).await,
+        Some(Command::Store(args)) => store::run(&args).await,
+        Some(Command::Doctor(args)) => doctor::run(&args).await,
+        Some(Command::Init(args)) => init::run(&args),
         Some(Command::Rules(args)) => rules::run(&args).await,
         Some(Command::Accuracy(args)) => accuracy::run(&args).await,
         Some(Command::Completions(args)) => {

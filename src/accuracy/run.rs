@@ -1,6 +1,7 @@
 //! Asks the questions of all cases.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use whathappened_connectors::recording::{Input, Options};
 use whathappened_connectors::time::Stamp;
@@ -66,11 +67,11 @@ impl Judged {
     }
 }
 
-/// Reads a case and asks its questions; gives the rules back, which are dear to load.
+/// Reads a case and asks its questions.
 ///
 /// # Errors
 /// When `expect.json` cannot be read, or a rule fails.
-pub async fn run(folder: &Path, rules: Rules) -> Result<(Rules, Vec<Judged>), Error> {
+pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error> {
     let path = folder.join("expect.json");
     let wrong = |error: String| Error::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
@@ -79,7 +80,12 @@ pub async fn run(folder: &Path, rules: Rules) -> Result<(Rules, Vec<Judged>), Er
         .into_iter()
         .map(Input::Path)
         .collect();
-    let case = Case::read(&inputs, &Options::default(), rules, &mut |_, _| {})?;
+    let case = Case::read(
+        &inputs,
+        &Options::default(),
+        Arc::clone(rules),
+        &mut |_, _| {},
+    )?;
     let name = folders::name(folder);
     let mut judged = Vec::new();
     match &file {
@@ -90,7 +96,7 @@ pub async fn run(folder: &Path, rules: Rules) -> Result<(Rules, Vec<Judged>), Er
             }
         }
     }
-    Ok((case.rules, judged))
+    Ok(judged)
 }
 
 async fn ask_one(case: &Case, name: &str, expect: &One) -> Result<Judged, Error> {

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::common;
 use crate::accuracy::{find, json, run as judge, scores, table};
@@ -43,12 +44,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         path: "the folders of cases".to_owned(),
         error,
     })?;
-    let mut rules = Rules::load(&common::own_rules(args.rules.as_deref())?)?;
+    let rules = Arc::new(Rules::load(&common::own_rules(args.rules.as_deref())?)?);
     let mut judged = Vec::new();
     for case in &found.cases {
-        let (back, mut of_case) = judge(case, rules).await?;
-        rules = back;
-        judged.append(&mut of_case);
+        judged.append(&mut judge(case, &rules).await?);
     }
     let scores = scores(&judged);
     let failed = |error| Error::Io {

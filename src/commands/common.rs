@@ -2,10 +2,13 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
+use whathappened_store::Store;
 
+use super::{settings, stored};
 use crate::case::{Case, Rules};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
@@ -14,29 +17,49 @@ use crate::render::Style;
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
 
-/// Reads the input, with a bar on a terminal and a closing count.
+/// Opens what a question is about: the recordings that are named, else the
+/// store after the clusters were asked.
 ///
 /// # Errors
-/// When a rule is wrong, or when not a single input could be read.
-pub fn open(args: &InputArgs) -> Result<Case, Error> {
+/// When a rule is wrong, not a single input could be read, or nothing bears the name.
+pub async fn open(args: &InputArgs, about: &str) -> Result<Opened, Error> {
+    let rules = rules(args)?;
     if args.from.is_empty() {
-        return Err(Error::Usage(
-            "--from names what to read: a file, a folder, an archive, or - for standard input"
-                .to_owned(),
-        ));
+        return stored::open(args, about, rules).await;
     }
-    let rules = Rules::load(&own_rules(args.rules.as_deref())?)?;
-    let inputs: Vec<Input> = args
-        .from
-        .iter()
-        .map(|path| {
-            if path == "-" {
-                Input::Stdin
-            } else {
-                Input::Path(path.into())
-            }
-        })
-        .collect();
+    Ok(Opened {
+        case: recorded(args, rules)?,
+        kept: None,
+    })
+}
+
+/// A case and the store that it is of, where it is of one.
+#[derive(Debug)]
+pub struct Opened {
+    /// The case.
+    pub case: Case,
+    /// Where its incidents are kept.
+    pub kept: Option<Store>,
+}
+
+/// The rules that the options and the configuration name.
+///
+/// # Errors
+/// When a rule is wrong.
+pub fn rules(args: &InputArgs) -> Result<Arc<Rules>, Error> {
+    let folder = match &args.rules {
+        Some(folder) => Some(folder.clone()),
+        None => settings::of_store(&args.kept)?.rules,
+    };
+    Ok(Arc::new(Rules::load(&own_rules(folder.as_deref())?)?))
+}
+
+/// Reads the recordings, with a bar on a terminal and a closing count.
+///
+/// # Errors
+/// When not a single input could be read.
+pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
+    let inputs = inputs(&args.from);
     let bar = bar(args.quiet);
     let case = Case::read(&inputs, &Options::default(), rules, &mut |done, total| {
         if let Some(total) = total {
@@ -46,10 +69,22 @@ pub fn open(args: &InputArgs) -> Result<Case, Error> {
     })?;
     bar.finish_and_clear();
     if !args.quiet {
-        report(&case);
+        let kept = case.counts.told - case.counts.duplicates;
+        let facts = format!("{kept} facts kept, {} told again", case.counts.duplicates);
+        report(&case.summary, &facts);
     }
     nothing_read(&case.summary)?;
     Ok(case)
+}
+
+/// Paths as people name them; `-` is standard input.
+#[must_use]
+pub fn inputs(paths: &[String]) -> Vec<Input> {
+    let input = |path: &String| match path.as_str() {
+        "-" => Input::Stdin,
+        path => Input::Path(path.into()),
+    };
+    paths.iter().map(input).collect()
 }
 
 /// Rules of the user's own folder, as (name, text).
@@ -79,7 +114,9 @@ pub fn own_rules(folder: Option<&Path>) -> Result<Vec<(String, String)>, Error> 
     Ok(files)
 }
 
-fn bar(quiet: bool) -> ProgressBar {
+/// A bar of bytes on a terminal.
+#[must_use]
+pub fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet {
         ProgressDrawTarget::hidden()
     } else {
@@ -93,21 +130,21 @@ fn bar(quiet: bool) -> ProgressBar {
 }
 
 /// The closing count: what was read, kept, told again, rejected and why.
-fn report(case: &Case) {
+pub fn report(summary: &Summary, facts: &str) {
     let mut out = anstream::AutoStream::auto(std::io::stderr()).lock();
     // Nobody reads a closed stderr; there is nothing else to tell it to.
-    let _closed = write_report(&mut out, case);
+    let _closed = write_report(&mut out, summary, facts);
 }
 
-fn write_report(out: &mut dyn std::io::Write, case: &Case) -> std::io::Result<()> {
-    let total = &case.summary.total;
-    let counts = case.counts;
+fn write_report(
+    out: &mut dyn std::io::Write,
+    summary: &Summary,
+    facts: &str,
+) -> std::io::Result<()> {
+    let total = &summary.total;
     let mut line = format!(
-        "Read {} records from {}: {} facts kept, {} told again",
-        total.records,
-        total.form,
-        counts.told - counts.duplicates,
-        counts.duplicates
+        "Read {} records from {}: {facts}",
+        total.records, total.form
     );
     for (number, what) in [
         (total.irrelevant, "of no use here"),
@@ -119,20 +156,20 @@ fn write_report(out: &mut dyn std::io::Write, case: &Case) -> std::io::Result<()
         }
     }
     writeln!(out, "{line}.")?;
-    for file in &case.summary.files {
+    for file in &summary.files {
         match &file.status {
             FileStatus::Complete => {}
             FileStatus::Truncated(why) => writeln!(out, "  incomplete: {}: {why}", file.name)?,
             FileStatus::Failed(why) => writeln!(out, "  not used: {}: {why}", file.name)?,
         }
     }
-    for record in case.summary.rejected.iter().take(SHOWN) {
+    for record in summary.rejected.iter().take(SHOWN) {
         writeln!(out, "  rejected: {}: {}", record.origin, record.why)?;
     }
     let rest = total.rejected.saturating_sub(SHOWN as u64);
     if rest > 0 {
         writeln!(out, "  and {rest} more:")?;
-        for (why, count) in &case.summary.reasons {
+        for (why, count) in &summary.reasons {
             writeln!(out, "    {count} × {why}")?;
         }
     }
@@ -140,7 +177,10 @@ fn write_report(out: &mut dyn std::io::Write, case: &Case) -> std::io::Result<()
 }
 
 /// An input of which nothing could be used is an error, not an empty answer.
-fn nothing_read(summary: &Summary) -> Result<(), Error> {
+///
+/// # Errors
+/// Names the files and why.
+pub fn nothing_read(summary: &Summary) -> Result<(), Error> {
     let failed: Vec<String> = summary
         .files
         .iter()

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use whathappened_connectors::time::rfc3339;
+use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::run_state;
+use whathappened_store::{Root, Store};
 
-use super::common;
+use super::{common, settings, stored};
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
-use crate::render;
+use crate::{gather, render};
 
 /// Lists what the input knows: every run, newest first
 #[derive(clap::Args, Clone, Debug)]
@@ -25,9 +26,16 @@ pub struct Args {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn run(args: &Args) -> Result<(), Error> {
-    let case = common::open(&args.input)?;
-    let batch = batch(&case)?;
+pub async fn run(args: &Args) -> Result<(), Error> {
+    let rules = common::rules(&args.input)?;
+    let batch = if args.input.from.is_empty() {
+        let config = settings::of_all(&args.input.kept, &args.input.live)?;
+        let (store, _) =
+            stored::refreshed(&config, &args.input, None, &rules, gather::now()).await?;
+        kept(&store)?
+    } else {
+        batch(&common::recorded(&args.input, rules)?)?
+    };
     let style = common::style(&args.output);
     render::rows(
         &batch.schema(),
@@ -37,6 +45,40 @@ pub fn run(args: &Args) -> Result<(), Error> {
         &mut std::io::stdout().lock(),
     )?;
     Ok(())
+}
+
+/// What the store's catalogue knows, newest first.
+fn kept(store: &Store) -> Result<RecordBatch, Error> {
+    let mut roots = store.snapshot()?.roots(Nanos::MIN, Nanos::MAX)?;
+    roots.reverse();
+    let text = |of: &dyn Fn(&Root) -> Option<String>| -> ArrayRef {
+        let some = |root: &Root| of(root).filter(|text| !text.is_empty());
+        Arc::new(roots.iter().map(some).collect::<StringArray>())
+    };
+    let pods: ArrayRef = Arc::new(
+        roots
+            .iter()
+            .map(|root| i64::try_from(root.pods).ok())
+            .collect::<Int64Array>(),
+    );
+    let known = |root: &Root| root.first <= root.last;
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("experiment", text(&|root| root.experiment.clone())),
+        ("kind", text(&|root| Some(root.kind.clone()))),
+        ("namespace", text(&|root| Some(root.namespace.clone()))),
+        ("name", text(&|root| Some(root.name.clone()))),
+        (
+            "first_seen",
+            text(&|root| known(root).then(|| rfc3339(root.first))),
+        ),
+        (
+            "last_seen",
+            text(&|root| known(root).then(|| rfc3339(root.last))),
+        ),
+        ("pods", pods),
+        ("id", text(&|root| Some(root.uid.clone()))),
+    ];
+    Ok(RecordBatch::try_from_iter(columns).map_err(datafusion::error::DataFusionError::from)?)
 }
 
 fn batch(case: &Case) -> Result<RecordBatch, Error> {

@@ -2,10 +2,18 @@
 //! hands the result to a renderer.
 
 pub mod accuracy;
+pub mod collect;
 pub mod common;
 pub mod completions;
+pub mod doctor;
 pub mod experiments;
+pub mod explain;
+pub mod import;
+pub mod init;
 pub mod man;
 pub mod question;
 pub mod rules;
+pub mod settings;
 pub mod sql;
+pub mod store;
+mod stored;

@@ -1,12 +1,16 @@
 //! `whathappened <experiment>`
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_store::{Limits, Store};
 
-use super::common;
+use super::common::{self, Opened};
+use crate::answer::Answer;
 use crate::assemble::{self, Question};
+use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
+use crate::config::parse_duration;
 use crate::error::Error;
-use crate::render;
+use crate::{gather, render};
 
 /// The question's own arguments.
 #[derive(clap::Args, Clone, Debug)]
@@ -51,7 +55,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             "name an experiment, a workload, a pod, or '*' for everything".to_owned(),
         ));
     };
-    let case = common::open(&args.input)?;
+    let Opened { case, kept } = common::open(&args.input, experiment).await?;
     let at = args
         .at
         .as_deref()
@@ -68,6 +72,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         at,
     };
     let answer = assemble::answer(&case, &question).await?;
+    keep(kept, args, &case, &answer);
     let mut style = common::style(&args.output);
     style.explain = args.explain;
     style.timeline_limit = (args.timeline > 0).then_some(args.timeline);
@@ -80,38 +85,46 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
+/// Keeps the incidents for those who ask later. A question about less than
+/// whole runs tells less than is known already; a store that may only be read
+/// keeps nothing.
+fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
+    let whole = [&args.since, &args.until, &args.at, &args.pod, &args.run]
+        .iter()
+        .all(|option| option.is_none());
+    let Some(store) = store.filter(|_| whole) else {
+        return;
+    };
+    let kept = Store::open(store.root(), Limits::default())
+        .map_err(Error::from)
+        .and_then(|mut store| gather::keep(&mut store, case, answer, gather::now()));
+    if let Err(error) = kept {
+        tracing::warn!("the incidents are not kept: {error}");
+    }
+}
+
 /// A time as typed: RFC 3339, or a distance before `now`.
-fn moment(text: &str, now: Option<Nanos>) -> Result<Nanos, Error> {
+pub(super) fn moment(text: &str, now: Option<Nanos>) -> Result<Nanos, Error> {
     if let Some(stamp) = Stamp::parse(text) {
         return Ok(stamp.lo);
     }
-    let wrong = || {
+    let distance = parse_duration(text).ok_or_else(|| {
         Error::Usage(format!(
             "{text:?} is no time: write 2026-11-21T15:20:00Z, or 30m, 2h, 7d before the end of the input"
         ))
-    };
-    let split = text
-        .find(|letter: char| !letter.is_ascii_digit())
-        .ok_or_else(wrong)?;
-    let (number, unit) = text.split_at(split);
-    let number: i64 = number.parse().map_err(|_| wrong())?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(wrong()),
-    };
+    })?;
     let now = now.ok_or_else(|| {
         Error::Usage(format!(
             "{text:?} counts back from the end of the input, which has no times"
         ))
     })?;
-    Ok(now.saturating_sub(number.saturating_mul(seconds).saturating_mul(SECOND)))
+    Ok(now.saturating_sub(distance))
 }
 
 #[cfg(test)]
 mod tests {
+    use whathappened_connectors::time::SECOND;
+
     use super::*;
 
     #[test]

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use futures::StreamExt as _;
 
-use super::common;
+use super::{common, settings, stored};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
+use crate::gather;
 use crate::render::{self, Format, RowWriter, Style};
 use crate::sql::prompt::{self, Command, Prompt, Typed};
-use crate::sql::{Session, Statement};
+use crate::sql::{Kept, Session, Statement};
 
 /// Answers SQL over what was read: statements, or an interactive prompt
 ///
@@ -25,6 +26,11 @@ pub struct Args {
     /// Without any a terminal gets a prompt.
     #[arg(value_name = "STATEMENT")]
     pub statement: Option<String>,
+    /// Ballista scheduler to run the statements on, df://HOST:PORT, over a store
+    /// that --store names by its URL.
+    #[cfg(feature = "distributed")]
+    #[arg(long, value_name = "URL")]
+    pub ballista: Option<String>,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
@@ -37,9 +43,12 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let text = statements(args)?;
-    let case = common::open(&args.input)?;
+    let session = match elsewhere(args).await? {
+        Some(session) => session,
+        None => here(args).await?,
+    };
     let runner = Runner {
-        session: Session::new(Arc::new(case))?,
+        session,
         format: args.output.format,
         style: common::style(&args.output),
         quiet: args.input.quiet,
@@ -47,6 +56,53 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     match text {
         Some(text) => runner.text(&text).await,
         None => runner.prompt().await,
+    }
+}
+
+/// Tables over recordings or the local store.
+async fn here(args: &Args) -> Result<Session, Error> {
+    let rules = common::rules(&args.input)?;
+    if args.input.from.is_empty() {
+        let config = settings::of_all(&args.input.kept, &args.input.live)?;
+        let (store, _) =
+            stored::refreshed(&config, &args.input, None, &rules, gather::now()).await?;
+        Session::of_store(Kept::new(store.root().to_owned(), rules))
+    } else {
+        Session::new(Arc::new(common::recorded(&args.input, rules)?))
+    }
+}
+
+/// The URL of a store on an object store, where one is named.
+fn url(args: &Args) -> Option<&str> {
+    let name = args.input.kept.store.as_deref()?.to_str()?;
+    name.contains("://").then_some(name)
+}
+
+/// Tables over a store on an object store, where one is named.
+#[cfg(feature = "object-store")]
+async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
+    let Some(url) = url(args) else {
+        return Ok(None);
+    };
+    let remote = crate::remote::Remote::open(url)?;
+    #[cfg(feature = "distributed")]
+    if let Some(scheduler) = &args.ballista {
+        return Session::of_cluster(scheduler, &remote).await.map(Some);
+    }
+    Session::of_remote(remote).await.map(Some)
+}
+
+#[cfg(not(feature = "object-store"))]
+#[expect(
+    clippy::unused_async,
+    reason = "one signature with and without object stores"
+)]
+async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
+    match url(args) {
+        None => Ok(None),
+        Some(url) => Err(Error::Usage(format!(
+            "{url}: this program is built without object stores; build it with --features object-store"
+        ))),
     }
 }
 

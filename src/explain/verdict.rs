@@ -25,6 +25,16 @@ pub struct Verdict {
     pub states: Vec<(usize, RunState)>,
 }
 
+/// Whether what a row lacks could speak of the runs at all: one kind of
+/// workload that may not be listed, or a cluster that they are not in, cannot.
+fn could_overturn(row: &Coverage) -> bool {
+    row.source != "kubernetes"
+        || matches!(
+            row.resource.as_str(),
+            "cluster" | "events" | "file" | "logs" | "nodes" | "pods" | "watch"
+        )
+}
+
 /// Explains some runs.
 ///
 /// # Errors
@@ -43,6 +53,7 @@ pub async fn explain(
     let capped = |rule: &Rule| {
         coverage.iter().any(|row| {
             row.status.caps_a_verdict()
+                && could_overturn(row)
                 && rule
                     .overturned_by
                     .iter()

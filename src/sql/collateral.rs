@@ -5,9 +5,12 @@ use std::sync::Arc;
 use super::cell::Cell::{Int, Text, Time};
 use super::cell::{Column, instant};
 use super::incidents::experiment_of;
+use super::kept::Kept;
 use super::rows::Fill;
 use super::shared::Shared;
 use crate::answer::Victim;
+use crate::error::Error;
+use crate::gather;
 
 /// A pod and the incident that it followed.
 pub(super) struct Followed {
@@ -18,7 +21,7 @@ pub(super) struct Followed {
 }
 
 /// All of them, in order of the incidents.
-pub(super) fn rows() -> Fill<Followed> {
+pub(super) fn rows() -> Fill<Shared, Followed> {
     Fill::Explain(Arc::new(|shared: Arc<Shared>| {
         Box::pin(async move {
             let answer = shared.everything().await?;
@@ -35,6 +38,23 @@ pub(super) fn rows() -> Fill<Followed> {
             Ok(rows)
         })
     }))
+}
+
+/// Those of the incidents that the store keeps.
+pub(super) fn kept(kept: &Kept) -> Result<Vec<Followed>, Error> {
+    let mut rows = Vec::new();
+    for (experiment, one) in gather::kept(&kept.open()?)? {
+        let incident = one.incident;
+        for pod in incident.collateral {
+            rows.push(Followed {
+                experiment: experiment.clone(),
+                run_id: incident.run_id.clone(),
+                cause: incident.cause.clone(),
+                pod,
+            });
+        }
+    }
+    Ok(rows)
 }
 
 /// All columns, in order.

@@ -4,11 +4,18 @@ use whathappened_connectors::coverage::Coverage;
 
 use super::cell::Cell::{Long, Text, Time};
 use super::cell::{Column, long};
+use super::kept::Kept;
 use super::shared::Shared;
+use crate::error::Error;
 
 /// All rows, in order of (source, resource).
 pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Coverage> + '_> {
     Box::new(shared.case.coverage.iter().cloned())
+}
+
+/// What sources said of themselves while the store was filled.
+pub(super) fn kept(kept: &Kept) -> Result<Vec<Coverage>, Error> {
+    Ok(kept.open()?.coverage()?)
 }
 
 /// All columns, in order.

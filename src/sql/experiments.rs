@@ -6,8 +6,10 @@ use whathappened_connectors::time::Nanos;
 
 use super::cell::Cell::{Long, Text, Texts, Time};
 use super::cell::{Column, long};
+use super::kept::Kept;
 use super::runs;
 use super::shared::Shared;
+use crate::error::Error;
 
 /// The runs of one experiment.
 pub(super) struct Sum {
@@ -15,7 +17,7 @@ pub(super) struct Sum {
     namespace: String,
     kinds: Vec<String>,
     runs: usize,
-    attempts: usize,
+    attempts: Option<usize>,
     pods: usize,
     first: Option<Nanos>,
     newest: Option<Nanos>,
@@ -24,16 +26,27 @@ pub(super) struct Sum {
 
 /// All experiments, in order of (experiment, namespace).
 pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Sum> + '_> {
+    Box::new(sums(runs::rows(shared)).into_iter())
+}
+
+/// Those that the store's catalogue knows, in the same order.
+pub(super) fn kept(kept: &Kept) -> Result<Vec<Sum>, Error> {
+    let mut runs = runs::kept(kept)?;
+    runs.sort_by_key(|run| run.start);
+    Ok(sums(runs.into_iter()))
+}
+
+/// Runs come oldest first, so the last one is the newest.
+fn sums(runs: impl Iterator<Item = runs::Told>) -> Vec<Sum> {
     let mut sums: BTreeMap<(String, String), Sum> = BTreeMap::new();
-    // Runs come oldest first, so the last one is the newest.
-    for run in runs::rows(shared) {
+    for run in runs {
         let key = (run.experiment.clone(), run.namespace.clone());
         let sum = sums.entry(key).or_insert_with(|| Sum {
             experiment: run.experiment.clone(),
             namespace: run.namespace.clone(),
             kinds: Vec::new(),
             runs: 0,
-            attempts: 0,
+            attempts: None,
             pods: 0,
             first: run.start,
             newest: None,
@@ -43,12 +56,15 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Sum> + '_> {
             sum.kinds.push(run.kind);
         }
         sum.runs += 1;
-        sum.attempts += run.attempts;
+        sum.attempts = match (sum.attempts, run.attempts) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
         sum.pods += run.pods;
         sum.newest = run.start;
         sum.state = run.state;
     }
-    Box::new(sums.into_values())
+    sums.into_values().collect()
 }
 
 /// All columns, in order.
@@ -71,7 +87,7 @@ pub(super) const COLUMNS: &[Column<Sum>] = &[
     Column::new("runs", Long(|row| long(row.runs)), "runs under that name"),
     Column::new(
         "attempts",
-        Long(|row| long(row.attempts)),
+        Long(|row| row.attempts.and_then(long)),
         "generations of the gangs of all of them",
     ),
     Column::new("pods", Long(|row| long(row.pods)), "pods they had in all"),
@@ -88,6 +104,6 @@ pub(super) const COLUMNS: &[Column<Sum>] = &[
     Column::new(
         "state",
         Text(|row| Some(row.state)),
-        "state of the newest run: completed, failed, deleted, pending or running",
+        "state of the newest run: completed, failed, deleted, pending or running; NULL in a store",
     ),
 ];

@@ -4,25 +4,31 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
-use datafusion::error::Result;
+use datafusion::error::Result as DataFusionResult;
 use datafusion::logical_expr::Expr;
+use futures::future::BoxFuture;
 
 use super::cell::Cell::{Flag, Long, Real, Text, Texts, Time};
 use super::cell::{Column, instant, long};
 use super::rows::{Fill, table, wrapped};
-use super::shared::Shared;
 use crate::answer::{Answer, TimelineRow};
 use crate::error::Error;
 
+/// What can be asked about an experiment: a case or a store.
+pub(super) trait Asked: Send + Sync + 'static {
+    /// What happened to one experiment.
+    fn about(self: Arc<Self>, name: String) -> BoxFuture<'static, Result<Answer, Error>>;
+}
+
 /// A table of `R` that asks about one experiment.
-pub(super) struct About<R: 'static> {
+pub(super) struct About<S: 'static, R: 'static> {
     name: &'static str,
     columns: &'static [Column<R>],
-    shared: Arc<Shared>,
+    shared: Arc<S>,
     rows: fn(Answer) -> Vec<R>,
 }
 
-impl<R> fmt::Debug for About<R> {
+impl<S, R> fmt::Debug for About<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("About")
             .field("name", &self.name)
@@ -30,8 +36,8 @@ impl<R> fmt::Debug for About<R> {
     }
 }
 
-impl<R: Send + 'static> TableFunctionImpl for About<R> {
-    fn call_with_args(&self, args: TableFunctionArgs) -> Result<Arc<dyn TableProvider>> {
+impl<S: Asked, R: Send + 'static> TableFunctionImpl for About<S, R> {
+    fn call_with_args(&self, args: TableFunctionArgs) -> DataFusionResult<Arc<dyn TableProvider>> {
         let asked = match args.exprs() {
             [Expr::Literal(value, _)] => value.try_as_str().flatten(),
             _ => None,
@@ -45,17 +51,17 @@ impl<R: Send + 'static> TableFunctionImpl for About<R> {
         let asked = asked.ok_or_else(wrong)?.to_owned();
         let rows = self.rows;
         // Planning cannot wait for an explanation, so the rows do.
-        let explain = move |shared: Arc<Shared>| {
-            let asked = asked.clone();
-            let answer = async move { shared.about(&asked).await.map(rows) };
-            Box::pin(answer) as futures::future::BoxFuture<'static, _>
+        let explain = move |shared: Arc<S>| {
+            let answer = shared.about(asked.clone());
+            let rows = async move { answer.await.map(rows) };
+            Box::pin(rows) as BoxFuture<'static, _>
         };
         table(self.columns, &self.shared, Fill::Explain(Arc::new(explain)))
     }
 }
 
 /// `timeline('<experiment>')`.
-pub(super) fn timeline(shared: &Arc<Shared>) -> About<TimelineRow> {
+pub(super) fn timeline<S: Asked>(shared: &Arc<S>) -> About<S, TimelineRow> {
     About {
         name: "timeline",
         columns: TIMELINE,
@@ -65,7 +71,7 @@ pub(super) fn timeline(shared: &Arc<Shared>) -> About<TimelineRow> {
 }
 
 /// `why('<experiment>')`.
-pub(super) fn why(shared: &Arc<Shared>) -> About<Step> {
+pub(super) fn why<S: Asked>(shared: &Arc<S>) -> About<S, Step> {
     About {
         name: "why",
         columns: WHY,

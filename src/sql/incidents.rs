@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::cell::Cell::{Flag, Long, Real, Text, Texts, Time};
 use super::cell::{Column, instant, long};
+use super::kept::Kept;
 use super::rows::Fill;
-use super::runs::experiment;
 use super::shared::Shared;
 use crate::answer::{Answer, Incident, Run, Victim};
 use crate::case::Case;
+use crate::error::Error;
+use crate::gather;
 
 /// An incident and the run that it hurt.
 pub(super) struct Told {
@@ -18,7 +20,7 @@ pub(super) struct Told {
 }
 
 /// All incidents, in order of time.
-pub(super) fn rows() -> Fill<Told> {
+pub(super) fn rows() -> Fill<Shared, Told> {
     Fill::Explain(Arc::new(|shared: Arc<Shared>| {
         Box::pin(async move {
             let answer = shared.everything().await?;
@@ -30,6 +32,16 @@ pub(super) fn rows() -> Fill<Told> {
             Ok(answer.incidents.iter().map(told).collect())
         })
     }))
+}
+
+/// Those that the store keeps, in order of time.
+pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
+    let told = |(experiment, one): (String, gather::Kept)| Told {
+        experiment,
+        incident: one.incident,
+        run: one.run,
+    };
+    Ok(gather::kept(&kept.open()?)?.into_iter().map(told).collect())
 }
 
 fn run_of<'a>(answer: &'a Answer, incident: &Incident) -> Option<&'a Run> {
@@ -44,7 +56,7 @@ pub(super) fn experiment_of(case: &Case, incident: &Incident) -> String {
         .runs
         .iter()
         .find(|run| Some(run.id(&case.world).as_str()) == id);
-    run.map_or_else(String::new, |run| experiment(&case.world, run).0)
+    run.map_or_else(String::new, |run| run.experiment(&case.world).0)
 }
 
 fn names(victims: &[Victim]) -> Vec<String> {

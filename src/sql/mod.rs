@@ -1,8 +1,8 @@
-//! A case as SQL tables, read-only and bounded.
+//! A case or a store as SQL tables, read-only and bounded.
 //!
 //! `cell` is what a column is; a file a table (`events`, `objects`, `tenures`,
 //! `coverage`, `runs`, `experiments`, `incidents`, `collateral`) and one for the table
-//! `functions`; `session` puts them together and runs statements under the
+//! `functions`; `kept` has those of a store; `session` puts them together and runs statements under the
 //! `guard`; `prompt` asks a person for them.
 
 mod catalog;
@@ -18,6 +18,7 @@ mod experiments;
 mod functions;
 mod guard;
 mod incidents;
+mod kept;
 mod machines;
 mod now;
 mod objects;
@@ -33,4 +34,5 @@ mod tests;
 
 pub use self::catalog::Table;
 pub use self::error::say;
+pub use self::kept::Kept;
 pub use self::session::{Session, Statement};

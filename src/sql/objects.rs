@@ -6,11 +6,13 @@ use serde::Serialize;
 use serde_json::json;
 use whathappened_connectors::object::{ObjectKey, Owner, Taint};
 use whathappened_connectors::time::{Nanos, rfc3339};
-use whathappened_core::evidence::Version;
+use whathappened_core::evidence::{Objects, Version};
 
 use super::cell::Cell::{Flag, Long, Made, Text, Texts, Time};
 use super::cell::{Column, long, told};
+use super::kept::Kept;
 use super::shared::Shared;
+use crate::error::Error;
 
 /// One version of an object.
 pub(super) struct Held {
@@ -31,30 +33,37 @@ impl Held {
 
 /// All versions, in order of (kind, namespace, name, uid, version).
 pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Held> + '_> {
-    Box::new(
-        shared
-            .case
-            .world
-            .evidence
-            .objects
-            .iter()
-            .flat_map(|(key, versions)| {
-                versions.iter().enumerate().map(move |(index, version)| {
-                    let at = version.at.map(|at| at.lo);
-                    // Copies of one version from two sources end together.
-                    let later = versions
-                        .iter()
-                        .skip(index + 1)
-                        .filter_map(|later| later.at)
-                        .map(|later| later.lo);
-                    Held {
-                        key: key.clone(),
-                        version: version.clone(),
-                        until: later.into_iter().find(|later| Some(*later) > at),
-                    }
-                })
-            }),
-    )
+    Box::new(held(&shared.case.world.evidence.objects))
+}
+
+fn held(objects: &Objects) -> impl Iterator<Item = Held> + '_ {
+    objects.iter().flat_map(|(key, versions)| {
+        versions.iter().enumerate().map(move |(index, version)| {
+            let at = version.at.map(|at| at.lo);
+            // Copies of one version from two sources end together.
+            let later = versions
+                .iter()
+                .skip(index + 1)
+                .filter_map(|later| later.at)
+                .map(|later| later.lo);
+            Held {
+                key: key.clone(),
+                version: version.clone(),
+                until: later.into_iter().find(|later| Some(*later) > at),
+            }
+        })
+    })
+}
+
+/// Versions that a store has, of all objects or of some names, in the same order.
+pub(super) fn kept(kept: &Kept, names: Option<&[String]>) -> Result<Vec<Held>, Error> {
+    let store = kept.open()?;
+    let mut objects = Objects::default();
+    store
+        .snapshot()?
+        .objects_named(names, &mut |object| objects.add(object.version))?;
+    objects.settle();
+    Ok(held(&objects).collect())
 }
 
 fn from(version: &Version) -> Option<Nanos> {

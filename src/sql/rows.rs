@@ -13,40 +13,42 @@ use datafusion::physical_plan::streaming::PartitionStream;
 use futures::future::BoxFuture;
 
 use super::cell::{self, Column};
-use super::shared::Shared;
 use crate::error::Error;
 
 /// Rows of a batch.
 pub(super) const BATCH: usize = 8_192;
 
 /// Explains what the rows need, then makes them.
-type Explain<R> = dyn Fn(Arc<Shared>) -> BoxFuture<'static, Result<Vec<R>, Error>> + Send + Sync;
+type Explain<S, R> = dyn Fn(Arc<S>) -> BoxFuture<'static, Result<Vec<R>, Error>> + Send + Sync;
 
-/// Where rows come from.
-pub(super) enum Fill<R> {
-    /// Straight from the case, one after the other.
-    Read(for<'a> fn(&'a Shared) -> Box<dyn Iterator<Item = R> + 'a>),
+/// Where rows come from: a case or a store, `S`.
+pub(super) enum Fill<S, R> {
+    /// Straight from it, one after the other.
+    Read(for<'a> fn(&'a S) -> Box<dyn Iterator<Item = R> + 'a>),
+    /// From it, all at once; what is read from a disk can fail.
+    Load(fn(&S) -> Result<Vec<R>, Error>),
     /// From an explanation.
-    Explain(Arc<Explain<R>>),
+    Explain(Arc<Explain<S, R>>),
 }
 
-impl<R> Clone for Fill<R> {
+impl<S, R> Clone for Fill<S, R> {
     fn clone(&self) -> Self {
         match self {
             Self::Read(read) => Self::Read(*read),
+            Self::Load(load) => Self::Load(*load),
             Self::Explain(explain) => Self::Explain(Arc::clone(explain)),
         }
     }
 }
 
-struct Rows<R: 'static> {
+struct Rows<S: 'static, R: 'static> {
     schema: SchemaRef,
     columns: &'static [Column<R>],
-    shared: Arc<Shared>,
-    fill: Fill<R>,
+    shared: Arc<S>,
+    fill: Fill<S, R>,
 }
 
-impl<R> fmt::Debug for Rows<R> {
+impl<S, R> fmt::Debug for Rows<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rows")
             .field("schema", &self.schema)
@@ -55,10 +57,10 @@ impl<R> fmt::Debug for Rows<R> {
 }
 
 /// A table of `R`.
-pub(super) fn table<R: Send + 'static>(
+pub(super) fn table<S: Send + Sync + 'static, R: Send + 'static>(
     columns: &'static [Column<R>],
-    shared: &Arc<Shared>,
-    fill: Fill<R>,
+    shared: &Arc<S>,
+    fill: Fill<S, R>,
 ) -> Result<Arc<dyn TableProvider>> {
     let schema = cell::schema(columns);
     let rows = Rows {
@@ -78,7 +80,7 @@ pub(super) fn wrapped(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-impl<R: Send + 'static> PartitionStream for Rows<R> {
+impl<S: Send + Sync + 'static, R: Send + 'static> PartitionStream for Rows<S, R> {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -101,6 +103,20 @@ impl<R: Send + 'static> PartitionStream for Rows<R> {
                             return Ok(());
                         }
                     }
+                });
+                stream.build()
+            }
+            Fill::Load(load) => {
+                let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&schema), 2);
+                let out = stream.tx();
+                stream.spawn_blocking(move || {
+                    for chunk in load(&shared).map_err(wrapped)?.chunks(BATCH) {
+                        let batch = cell::batch(&schema, columns, chunk)?;
+                        if out.blocking_send(Ok(batch)).is_err() {
+                            break;
+                        }
+                    }
+                    Ok(())
                 });
                 stream.build()
             }

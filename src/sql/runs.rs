@@ -2,22 +2,14 @@
 
 use whathappened_connectors::time::Nanos;
 use whathappened_core::death::run_state;
-use whathappened_core::resolve::{Root, Run};
-use whathappened_core::world::World;
+use whathappened_store::Root;
 
 use super::cell::Cell::{Long, Text, Time};
 use super::cell::{Column, long, told};
+use super::kept::Kept;
 use super::shared::Shared;
 use crate::case::Case;
-
-/// Labels and annotations that name an experiment, the plainest first.
-const LABELS: [&str; 5] = [
-    "experiment",
-    "experiment-name",
-    "experiment_name",
-    "run",
-    "run-name",
-];
+use crate::error::Error;
 
 /// A run as statements see it.
 pub(super) struct Told {
@@ -29,7 +21,8 @@ pub(super) struct Told {
     pub(super) state: &'static str,
     pub(super) start: Option<Nanos>,
     pub(super) end: Option<Nanos>,
-    pub(super) attempts: usize,
+    /// Not known of a store, which does not explain what nobody asks about.
+    pub(super) attempts: Option<usize>,
     pub(super) pods: usize,
 }
 
@@ -39,7 +32,7 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
     Box::new(case.runs.iter().map(move |run| {
         let (_, kind, namespace, name) = run.names(&case.world);
         Told {
-            experiment: experiment(&case.world, run).0,
+            experiment: run.experiment(&case.world).0,
             run_id: run.id(&case.world),
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
@@ -47,37 +40,29 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
             state: run_state(&case.world, run, &case.ends).as_str(),
             start: run.begin,
             end: over(case, &run.pods),
-            attempts: run.attempts.len(),
+            attempts: Some(run.attempts.len()),
             pods: run.pods.len(),
         }
     }))
 }
 
-/// The experiment of a run, by a label or annotation, else by the root's own
-/// name; and what says so.
-pub(super) fn experiment(world: &World, run: &Run) -> (String, String) {
-    let root = match run.root {
-        Root::Workload(root) => world
-            .workloads
-            .get(root as usize)
-            .and_then(|one| one.body.as_ref()),
-        Root::Pod(_) => None,
+/// All runs that the store's catalogue knows, the latest last. How they stand
+/// is not known there.
+pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
+    let roots = kept.open()?.snapshot()?.roots(Nanos::MIN, Nanos::MAX)?;
+    let told = |root: Root| Told {
+        experiment: root.experiment.unwrap_or_else(|| root.name.clone()),
+        run_id: root.uid,
+        kind: root.kind,
+        namespace: root.namespace,
+        name: root.name,
+        state: "",
+        start: (root.first <= root.last).then_some(root.first),
+        end: None,
+        attempts: None,
+        pods: usize::try_from(root.pods).unwrap_or(0),
     };
-    let pods = || {
-        run.pods
-            .iter()
-            .filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref())
-    };
-    let found = LABELS.iter().find_map(|key| {
-        root.into_iter().chain(pods()).find_map(|body| {
-            let label = body.labels.get(*key).map(|value| (value, "label"));
-            let (value, what) =
-                label.or_else(|| Some((body.annotations.get(*key)?, "annotation")))?;
-            (!value.is_empty()).then(|| (value.clone(), format!("{what} {key}")))
-        })
-    });
-    let (_, kind, _, name) = run.names(world);
-    found.unwrap_or_else(|| (name.to_owned(), format!("name of the {kind}")))
+    Ok(roots.into_iter().map(told).collect())
 }
 
 /// First instant at which all of some pods were over, if all of them are.
@@ -122,7 +107,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "state",
         Text(|row| Some(row.state)),
-        "completed, failed, deleted, pending or running, at the end of the input",
+        "completed, failed, deleted, pending or running, at the end of the input; NULL in a store",
     ),
     Column::new("start", Time(|row| row.start), "when it was made"),
     Column::new(
@@ -132,7 +117,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     ),
     Column::new(
         "attempts",
-        Long(|row| long(row.attempts)),
+        Long(|row| row.attempts.and_then(long)),
         "generations of its gang",
     ),
     Column::new("pods", Long(|row| long(row.pods)), "pods it had in all"),

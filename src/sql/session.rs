@@ -19,6 +19,7 @@ use futures::TryStreamExt as _;
 
 use super::catalog::{Table, all};
 use super::events_table::Events;
+use super::kept::Kept;
 use super::now::Now;
 use super::rows::{Fill, table};
 use super::shared::Shared;
@@ -26,6 +27,9 @@ use super::{
     collateral, coverage, error, experiments, functions, guard, incidents, objects, prompt, runs,
     tenures,
 };
+use whathappened_connectors::time::Nanos;
+use whathappened_core::resolve::Run;
+
 use crate::case::Case;
 use crate::error::Error;
 
@@ -35,8 +39,16 @@ pub(super) const MEMORY: usize = 512 << 20;
 /// Runs statements over a case, which they can only read.
 pub struct Session {
     context: SessionContext,
-    shared: Arc<Shared>,
+    over: Over,
     tables: Vec<Table>,
+}
+
+/// What statements are run over.
+enum Over {
+    Case(Arc<Shared>),
+    Store(Arc<Kept>),
+    #[cfg(feature = "object-store")]
+    Remote,
 }
 
 /// One statement that can be run.
@@ -59,20 +71,84 @@ impl Session {
     pub fn new(case: Arc<Case>) -> Result<Self, Error> {
         let now = case.world.now;
         let shared = Arc::new(Shared::new(case));
-        let mut context = context()?;
-        datafusion_functions_json::register_all(&mut context)?;
-        context.register_udf(ScalarUDF::from(Now::new(now)));
-        let session = Self {
-            context,
-            shared,
-            tables: all(),
-        };
-        session.register()?;
+        let session = Self::over(Over::Case(Arc::clone(&shared)), now)?;
+        session.register(&shared)?;
         Ok(session)
     }
 
-    fn register(&self) -> DataFusionResult<()> {
-        let shared = &self.shared;
+    /// Tables over a store, which is read as far as a statement needs it.
+    ///
+    /// # Errors
+    /// When DataFusion cannot be set up, or there is no store.
+    pub fn of_store(kept: Kept) -> Result<Self, Error> {
+        let now = kept.open()?.status()?.to;
+        let kept = Arc::new(kept);
+        let session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
+        for (name, provider) in super::kept::tables(&kept)? {
+            session.context.register_table(name, provider)?;
+        }
+        session
+            .context
+            .register_udtf("timeline", Arc::new(functions::timeline(&kept)));
+        session
+            .context
+            .register_udtf("why", Arc::new(functions::why(&kept)));
+        Ok(session)
+    }
+
+    /// The table `events` over a store that lies on an object store.
+    ///
+    /// # Errors
+    /// When there is none.
+    #[cfg(feature = "object-store")]
+    pub async fn of_remote(remote: crate::remote::Remote) -> Result<Self, Error> {
+        use super::kept::remote::Elsewhere;
+
+        let manifest = remote.manifest().await?;
+        let latest = manifest.segments.iter().map(|listed| listed.time_to).max();
+        let store = Arc::clone(&remote.store);
+        let elsewhere = Arc::new(Elsewhere::new(remote, manifest));
+        let mut session = Self::over(Over::Remote, latest)?;
+        let base = elsewhere.base()?;
+        session.context.register_object_store(base.as_ref(), store);
+        session
+            .context
+            .register_table("events", Arc::new(super::kept::EventsOf::new(elsewhere)))?;
+        session.tables.retain(|table| table.name == "events");
+        Ok(session)
+    }
+
+    /// The tables `events` and `objects` of such a store, on the cluster of a
+    /// Ballista scheduler. It knows built-in functions only.
+    ///
+    /// # Errors
+    /// When the scheduler or the store does not answer.
+    #[cfg(feature = "distributed")]
+    pub async fn of_cluster(
+        scheduler: &str,
+        remote: &crate::remote::Remote,
+    ) -> Result<Self, Error> {
+        let mut tables = all();
+        tables.retain(|table| table.name == "events" || table.name == "objects");
+        Ok(Self {
+            context: crate::remote::ballista::connect(scheduler, remote).await?,
+            over: Over::Remote,
+            tables,
+        })
+    }
+
+    fn over(over: Over, now: Option<Nanos>) -> Result<Self, Error> {
+        let mut context = context()?;
+        datafusion_functions_json::register_all(&mut context)?;
+        context.register_udf(ScalarUDF::from(Now::new(now)));
+        Ok(Self {
+            context,
+            over,
+            tables: all(),
+        })
+    }
+
+    fn register(&self, shared: &Arc<Shared>) -> DataFusionResult<()> {
         let tables: [(&str, Arc<dyn TableProvider>); 8] = [
             ("events", Arc::new(Events::new(shared))),
             (
@@ -159,12 +235,16 @@ impl Session {
     /// Names that `timeline` and `why` take, in order.
     #[must_use]
     pub fn experiments(&self) -> Vec<String> {
-        let case = &self.shared.case;
-        let mut names: Vec<String> = case
-            .runs
-            .iter()
-            .map(|run| runs::experiment(&case.world, run).0)
-            .collect();
+        let mut names: Vec<String> = match &self.over {
+            Over::Case(shared) => {
+                let case = &shared.case;
+                let name = |run: &Run| run.experiment(&case.world).0;
+                case.runs.iter().map(name).collect()
+            }
+            Over::Store(kept) => kept.experiments().unwrap_or_default(),
+            #[cfg(feature = "object-store")]
+            Over::Remote => Vec::new(),
+        };
         names.sort();
         names.dedup();
         names
@@ -241,9 +321,13 @@ impl Session {
 /// A context without files: no table factories and formats, nothing spilled to disk.
 fn context() -> DataFusionResult<SessionContext> {
     // One partition, so that the same statement gives its rows in the same order.
-    let config = SessionConfig::new()
+    let mut config = SessionConfig::new()
         .with_target_partitions(1)
         .with_information_schema(true);
+    // Of a store's segments only the pages are decoded that a filter lets through.
+    let parquet = &mut config.options_mut().execution.parquet;
+    parquet.pushdown_filters = true;
+    parquet.reorder_filters = true;
     let no_disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(GreedyMemoryPool::new(MEMORY)))

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 use whathappened_core::evidence::Row;
 
 use super::cell::told;
+use super::functions::Asked;
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Case;
@@ -51,13 +53,16 @@ impl Shared {
         };
         self.everything.get_or_try_init(explain).await
     }
+}
 
-    /// What happened to one experiment.
-    pub(super) async fn about(&self, name: &str) -> Result<Answer, Error> {
-        let question = Question {
-            name: name.to_owned(),
-            ..Question::default()
-        };
-        assemble::answer(&self.case, &question).await
+impl Asked for Shared {
+    fn about(self: Arc<Self>, name: String) -> BoxFuture<'static, Result<Answer, Error>> {
+        Box::pin(async move {
+            let question = Question {
+                name,
+                ..Question::default()
+            };
+            assemble::answer(&self.case, &question).await
+        })
     }
 }

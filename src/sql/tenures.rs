@@ -1,15 +1,20 @@
 //! The table `tenures`: who was where, and of what, and when.
 
+use std::collections::HashMap;
+
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::world::{NO, Pod, World};
+use whathappened_store::Entity;
 
 use super::cell::Cell::{Text, Time};
 use super::cell::{Column, told};
+use super::kept::Kept;
 use super::machines;
-use super::runs::{experiment, over};
+use super::runs::over;
 use super::shared::Shared;
 use crate::case::Case;
+use crate::error::Error;
 
 /// One end of a tenure: kind, name and uid.
 #[derive(Clone, Default)]
@@ -58,13 +63,47 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Tenure> + '_> {
     )
 }
 
+/// Those that the store's catalogue knows: of pods and workloads their owners,
+/// of pods their nodes.
+pub(super) fn kept(kept: &Kept) -> Result<Vec<Tenure>, Error> {
+    let entities = kept.open()?.snapshot()?.entities()?;
+    let by_identity: HashMap<String, &Entity> =
+        entities.iter().map(|one| (one.identity(), one)).collect();
+    let mut found = Vec::new();
+    for one in &entities {
+        let mut add = |parent: Named, evidence: &str| {
+            found.push(Tenure {
+                child: Named::new(&one.kind, &one.name, &one.uid),
+                parent,
+                namespace: one.namespace.clone(),
+                start: (one.first <= one.last).then_some(one.first),
+                end: None,
+                evidence: evidence.to_owned(),
+            });
+        };
+        if let Some(owner) = by_identity.get(&one.owner) {
+            add(
+                Named::new(&owner.kind, &owner.name, &owner.uid),
+                "owner reference",
+            );
+        }
+        if !one.node.is_empty() {
+            add(
+                Named::new("Node", &one.node, ""),
+                "node name in its records",
+            );
+        }
+    }
+    Ok(found)
+}
+
 /// A run in its experiment, its attempts, their pods, its root object.
 fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
     let world = &case.world;
     let (uid, kind, namespace, name) = run.names(world);
     let id = run.id(world);
     let itself = Named::new("run", name, &id);
-    let (label, evidence) = experiment(world, run);
+    let (label, evidence) = run.experiment(world);
     let (start, end) = (run.begin, over(case, &run.pods));
     let tenure = |child: Named, parent: Named, start, end, evidence: &str| Tenure {
         child,

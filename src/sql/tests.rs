@@ -17,7 +17,7 @@ use crate::error::Error;
 static CASE: LazyLock<Arc<Case>> = LazyLock::new(|| {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lab-cluster"));
     let inputs = ["input", "loki"].map(|part| Input::Path(folder.join(part)));
-    let rules = Rules::load(&[]).unwrap();
+    let rules = Arc::new(Rules::load(&[]).unwrap());
     Arc::new(Case::read(&inputs, &Options::default(), rules, &mut |_, _| {}).unwrap())
 });
 

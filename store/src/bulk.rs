@@ -1,6 +1,7 @@
 //! Bulk import: straight into segments, a day at a time.
 
 use std::collections::{BTreeMap, HashMap};
+use std::thread::JoinHandle;
 
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Nanos;
@@ -9,7 +10,7 @@ use crate::catalogue::Seen;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::lock::Lock;
-use crate::record::{Either, Fact, Object, Record};
+use crate::record::{Either, Fact, Object, Packed, Record};
 use crate::store::Store;
 
 /// What an import has written so far. What is counted here is kept.
@@ -21,11 +22,10 @@ pub struct Written {
     pub new: u64,
 }
 
-/// Rows that wait to be written, each id once, packed.
+/// Rows that wait to be written, each id once.
 struct Buffer<R> {
-    days: BTreeMap<Day, HashMap<u128, Vec<u8>>>,
+    days: BTreeMap<Day, HashMap<u128, Packed<R>>>,
     bytes: usize,
-    rows: std::marker::PhantomData<R>,
 }
 
 impl<R: Record> Buffer<R> {
@@ -33,31 +33,33 @@ impl<R: Record> Buffer<R> {
         Self {
             days: BTreeMap::new(),
             bytes: 0,
-            rows: std::marker::PhantomData,
         }
     }
 
     fn push(&mut self, row: R) -> Result<(), postcard::Error> {
+        let mut packed = Packed::new(&row)?;
         let day = self.days.entry(row.day()).or_default();
-        let id = row.place().id;
-        let packed = match day.remove(&id) {
-            None => postcard::to_stdvec(&row)?,
-            Some(before) => {
-                self.bytes = self.bytes.saturating_sub(before.len() + OVERHEAD);
-                let before: R = postcard::from_bytes(&before)?;
-                postcard::to_stdvec(&before.merge(row))?
-            }
-        };
-        self.bytes += packed.len() + OVERHEAD;
-        day.insert(id, packed);
+        if let Some(before) = day.remove(&packed.place.id) {
+            self.bytes = self.bytes.saturating_sub(before.bytes());
+            packed = Packed::new(&before.row()?.merge(row))?;
+        }
+        self.bytes += packed.bytes();
+        day.insert(packed.place.id, packed);
         Ok(())
     }
 }
 
-/// What a row costs beside its bytes.
-const OVERHEAD: usize = 64;
+/// What a name or an entity costs while it waits.
+const OVERHEAD: usize = 200;
 
-/// An import under way. What was not flushed is lost when it is dropped.
+/// What is being written: how much of it was told, and by whom.
+struct Landing {
+    told: u64,
+    thread: JoinHandle<Result<u64, StoreError>>,
+}
+
+/// An import under way. Segments are written beside the reading; what was not
+/// flushed is lost when it is dropped.
 pub struct Bulk<'a> {
     store: &'a mut Store,
     now: Nanos,
@@ -65,6 +67,7 @@ pub struct Bulk<'a> {
     objects: Buffer<Object>,
     seen: Seen,
     waiting: u64,
+    landing: Option<Landing>,
     written: Written,
 }
 
@@ -85,6 +88,7 @@ impl<'a> Bulk<'a> {
             objects: Buffer::new(),
             seen: Seen::default(),
             waiting: 0,
+            landing: None,
             written: Written::default(),
         }
     }
@@ -92,7 +96,7 @@ impl<'a> Bulk<'a> {
     /// Takes in one observation; facts are classified already.
     ///
     /// # Errors
-    /// When the buffer is full and cannot be written.
+    /// When what came before cannot be written.
     pub fn push(&mut self, observation: Observation) -> Result<(), StoreError> {
         let row = Either::of(observation);
         self.seen.see(&row);
@@ -105,7 +109,7 @@ impl<'a> Bulk<'a> {
         if self.facts.bytes + self.objects.bytes + self.seen.len() * OVERHEAD
             >= self.store.limits.buffer_bytes
         {
-            self.flush()?;
+            self.start()?;
         }
         Ok(())
     }
@@ -115,16 +119,46 @@ impl<'a> Bulk<'a> {
     /// # Errors
     /// When a segment cannot be written. Days that were written before stay.
     pub fn flush(&mut self) -> Result<Written, StoreError> {
-        let _lock = Lock::wait(&self.store.root)?;
-        // Who there is, is written with the first segment, before any row needs it.
-        let mut seen = std::mem::take(&mut self.seen);
+        self.start()?;
+        self.land()?;
+        Ok(self.written)
+    }
+
+    /// Begins to write what waits, once what came before is written.
+    fn start(&mut self) -> Result<(), StoreError> {
+        self.land()?;
+        let seen = std::mem::take(&mut self.seen);
         let facts = std::mem::replace(&mut self.facts, Buffer::new());
         let objects = std::mem::replace(&mut self.objects, Buffer::new());
-        let mut new = land(self.store, facts, &mut seen, self.now)?;
-        new += land(self.store, objects, &mut seen, self.now)?;
-        self.written.told += std::mem::take(&mut self.waiting);
-        self.written.new += new;
-        Ok(self.written)
+        let (root, limits, now) = (self.store.root.clone(), self.store.limits, self.now);
+        let write = move || {
+            let mut store = Store::open(&root, limits)?;
+            let _lock = Lock::wait(&root)?;
+            // Who there is, is written with the first segment, before any row needs it.
+            let mut seen = seen;
+            Ok(land(&mut store, facts, &mut seen, now)?
+                + land(&mut store, objects, &mut seen, now)?)
+        };
+        self.landing = Some(Landing {
+            told: std::mem::take(&mut self.waiting),
+            thread: std::thread::spawn(write),
+        });
+        Ok(())
+    }
+
+    /// Waits for what is being written.
+    fn land(&mut self) -> Result<(), StoreError> {
+        let Some(landing) = self.landing.take() else {
+            return Ok(());
+        };
+        match landing.thread.join() {
+            Ok(new) => {
+                self.written.new += new?;
+                self.written.told += landing.told;
+                Ok(())
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     }
 }
 
@@ -136,13 +170,7 @@ fn land<R: Record>(
 ) -> Result<u64, StoreError> {
     let mut new = 0;
     for (day, packed) in buffer.days {
-        let mut rows = Vec::with_capacity(packed.len());
-        for body in packed.into_values() {
-            rows.push(
-                postcard::from_bytes(&body)
-                    .map_err(|error| StoreError::damaged(&store.root, error))?,
-            );
-        }
+        let rows = packed.into_values().collect();
         new += store.land::<R>(day, rows, seen, &HashMap::new(), now)?;
         *seen = Seen::default();
     }

@@ -12,7 +12,7 @@ use arrow::error::ArrowError;
 use whathappened_connectors::event::{Entities, Event, EventId, Origin, SourceKind};
 use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
 
-use crate::record::{Fact, Place, Record as _};
+use crate::record::{Fact, Place};
 
 /// The columns of a segment of facts: those of `events`, then the order of the
 /// segment (`class`, `subject`) and the width of the end.
@@ -82,7 +82,7 @@ pub fn schema() -> SchemaRef {
     Arc::clone(&SCHEMA)
 }
 
-fn text<'a>(rows: &'a [Fact], of: impl Fn(&'a Fact) -> Option<&'a str>) -> ArrayRef {
+fn text<'a>(rows: &[&'a Fact], of: impl Fn(&'a Fact) -> Option<&'a str>) -> ArrayRef {
     Arc::new(
         rows.iter()
             .map(|row| of(row).filter(|text| !text.is_empty()))
@@ -90,7 +90,7 @@ fn text<'a>(rows: &'a [Fact], of: impl Fn(&'a Fact) -> Option<&'a str>) -> Array
     )
 }
 
-fn made(rows: &[Fact], of: impl Fn(&Fact) -> String) -> ArrayRef {
+fn made(rows: &[&Fact], of: impl Fn(&Fact) -> String) -> ArrayRef {
     let texts = rows
         .iter()
         .map(|row| Some(of(row)).filter(|text| !text.is_empty()));
@@ -98,7 +98,7 @@ fn made(rows: &[Fact], of: impl Fn(&Fact) -> String) -> ArrayRef {
 }
 
 fn texts<'a, T: AsRef<str>>(
-    rows: &'a [Fact],
+    rows: &[&'a Fact],
     of: impl Fn(&'a Fact) -> Box<dyn Iterator<Item = T> + 'a>,
 ) -> ArrayRef {
     let mut lists = ListBuilder::new(StringBuilder::new());
@@ -111,13 +111,13 @@ fn texts<'a, T: AsRef<str>>(
     Arc::new(lists.finish())
 }
 
-fn time(rows: &[Fact], of: impl Fn(&Fact) -> Option<Nanos>) -> ArrayRef {
-    let times: TimestampNanosecondArray = rows.iter().map(of).collect();
+fn time(rows: &[&Fact], of: impl Fn(&Fact) -> Option<Nanos>) -> ArrayRef {
+    let times: TimestampNanosecondArray = rows.iter().map(|row| of(row)).collect();
     Arc::new(times.with_timezone("UTC"))
 }
 
-fn int(rows: &[Fact], of: impl Fn(&Fact) -> Option<i32>) -> ArrayRef {
-    Arc::new(rows.iter().map(of).collect::<Int32Array>())
+fn int(rows: &[&Fact], of: impl Fn(&Fact) -> Option<i32>) -> ArrayRef {
+    Arc::new(rows.iter().map(|row| of(row)).collect::<Int32Array>())
 }
 
 fn since(at: Nanos) -> Option<Nanos> {
@@ -129,9 +129,8 @@ fn until(at: Nanos) -> Option<Nanos> {
 }
 
 /// Some facts as columns.
-pub(crate) fn batch(rows: &[Fact]) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn batch(rows: &[&Fact], places: &[Place]) -> Result<RecordBatch, ArrowError> {
     let told = |stamp: Stamp| since(stamp.lo).filter(|_| stamp.hi != Nanos::MAX);
-    let places: Vec<Place> = rows.iter().map(Fact::place).collect();
     let entity = |of: fn(&Entities) -> &Option<String>| {
         text(rows, move |row| of(&row.event.entities).as_deref())
     };

@@ -1,7 +1,7 @@
 //! Several segments as one, in order, and each id once.
 
 use std::collections::HashSet;
-use std::iter::Peekable;
+use std::rc::Rc;
 
 use whathappened_connectors::time::Nanos;
 
@@ -9,14 +9,17 @@ use crate::catalogue::Seen;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::lock::Lock;
-use crate::record::{Fact, Object, Place, Record, Table};
+use crate::record::{Fact, Object, Packed, Place, Record, Table};
 use crate::segment::{self, Draft, Rows, Segment, Writer};
 use crate::store::Store;
 
-/// One of the inputs of a merge, with the place of its next row.
-struct Head<R: Record> {
-    rows: Peekable<Box<dyn Iterator<Item = Result<R, StoreError>>>>,
-    next: Place,
+/// A row and its place, one after the other.
+type Source<R> = Box<dyn Iterator<Item = Result<(Place, Box<R>), StoreError>>>;
+
+/// One of the inputs of a merge, with its next row.
+struct Head<R> {
+    next: (Place, Box<R>),
+    rest: Source<R>,
 }
 
 /// Writes old segments and new rows as one segment; of an id that is in both,
@@ -25,20 +28,31 @@ pub(crate) fn merge_into_one<R: Record>(
     store: &Store,
     day: Day,
     old: &[Segment],
-    new: Vec<R>,
+    new: Vec<Packed<R>>,
 ) -> Result<Draft, StoreError> {
-    let fresh: HashSet<u128> = new.iter().map(|row| row.place().id).collect();
+    let fresh: HashSet<u128> = match old.is_empty() {
+        true => HashSet::new(),
+        false => new.iter().map(|row| row.place.id).collect(),
+    };
+    let fresh = Rc::new(fresh);
+    let root = store.root.clone();
+    let unpacked = new.into_iter().map(move |packed| {
+        let row = packed
+            .row()
+            .map_err(|error| StoreError::damaged(&root, error))?;
+        Ok((packed.place, row))
+    });
     let mut heads: Vec<Head<R>> = Vec::new();
-    let mut add =
-        |rows: Box<dyn Iterator<Item = Result<R, StoreError>>>| push(&mut heads, rows.peekable());
-    add(Box::new(new.into_iter().map(Ok)))?;
+    push(&mut heads, Box::new(unpacked))?;
     for segment in old {
-        let replaced = fresh.clone();
-        let rows = Rows::<R>::open(&segment.path(&store.root))?.filter(move |row| {
-            row.as_ref()
-                .map_or(true, |row| !replaced.contains(&row.place().id))
-        });
-        add(Box::new(rows))?;
+        let replaced = Rc::clone(&fresh);
+        let rows = Rows::<R>::open(&segment.path(&store.root))?
+            .map(|row| row.map(|row| (row.place(), Box::new(row))))
+            .filter(move |row| {
+                row.as_ref()
+                    .map_or(true, |(place, _)| !replaced.contains(&place.id))
+            });
+        push(&mut heads, Box::new(rows))?;
     }
     let mut writer = Writer::<R>::new(&store.root, day)?;
     match drain(&mut heads, &mut writer) {
@@ -56,34 +70,21 @@ fn drain<R: Record>(heads: &mut Vec<Head<R>>, writer: &mut Writer<R>) -> Result<
     while let Some(first) = heads
         .iter()
         .enumerate()
-        .min_by(|(_, a), (_, b)| a.next.cmp(&b.next))
+        .min_by(|(_, a), (_, b)| a.next.0.cmp(&b.next.0))
         .map(|(index, _)| index)
     {
-        let mut head = heads.swap_remove(first);
-        if let Some(row) = head.rows.next() {
-            writer.push(row?)?;
-        }
-        push(heads, head.rows)?;
+        let Head { next, rest } = heads.swap_remove(first);
+        writer.push(next.1, next.0)?;
+        push(heads, rest)?;
     }
     Ok(())
 }
 
-fn push<R: Record>(
-    heads: &mut Vec<Head<R>>,
-    mut rows: Peekable<Box<dyn Iterator<Item = Result<R, StoreError>>>>,
-) -> Result<(), StoreError> {
-    match rows.peek() {
-        None => Ok(()),
-        Some(Ok(row)) => {
-            let next = row.place();
-            heads.push(Head { rows, next });
-            Ok(())
-        }
-        Some(Err(_)) => match rows.next() {
-            Some(Err(error)) => Err(error),
-            _ => Ok(()),
-        },
+fn push<R>(heads: &mut Vec<Head<R>>, mut rest: Source<R>) -> Result<(), StoreError> {
+    if let Some(next) = rest.next() {
+        heads.push(Head { next: next?, rest });
     }
+    Ok(())
 }
 
 impl Store {

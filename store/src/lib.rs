@@ -52,6 +52,8 @@ pub use store::{FORMAT, Store};
 /// # Errors
 /// Never for facts, whose columns are of one length.
 pub fn event_batch(facts: &[Fact]) -> Result<arrow::array::RecordBatch, StoreError> {
-    columns::batch(facts)
+    let rows: Vec<&Fact> = facts.iter().collect();
+    let places: Vec<_> = facts.iter().map(record::Record::place).collect();
+    columns::batch(&rows, &places)
         .map_err(|error| StoreError::damaged(std::path::Path::new("memory"), error))
 }

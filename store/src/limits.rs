@@ -11,7 +11,8 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Rows in the hot tier above which they become segments.
     pub hot_rows: u64,
-    /// Bytes of rows that a bulk import holds before it writes segments.
+    /// Bytes of rows that a bulk import holds before it writes segments; it
+    /// holds as much again while they are written.
     pub buffer_bytes: usize,
     /// Segments of one day above which they become one.
     pub segments_a_day: usize,
@@ -25,7 +26,7 @@ impl Default for Limits {
             max_age: 90 * 86_400 * SECOND,
             max_bytes: 50 << 30,
             hot_rows: 20_000,
-            buffer_bytes: 96 << 20,
+            buffer_bytes: 64 << 20,
             segments_a_day: 8,
             grace: 900 * SECOND,
         }

@@ -6,7 +6,7 @@ use whathappened_connectors::time::Stamp;
 use crate::record::{Fact, Object};
 
 /// The copy with the highest count is kept, then the one with the most precise
-/// time, then by the rank of sources, then by content and place; ends, counts
+/// time, then by the rank of sources, then by place and content; ends, counts
 /// and witnesses are those of both.
 pub(crate) fn facts(a: Fact, b: Fact) -> Fact {
     let mut seen_by = a.seen_by;
@@ -32,8 +32,8 @@ fn rank(event: &Event) -> impl Ord + use<> {
         event.time.width(),
         event.time.lo,
         event.source_kind,
-        content(event),
         event.origin.clone(),
+        content(event),
     )
 }
 

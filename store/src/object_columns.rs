@@ -13,7 +13,7 @@ use whathappened_connectors::object::{ObjectKey, ObjectVersion};
 use whathappened_connectors::time::{Nanos, Stamp};
 
 use crate::columns::{Reader, id};
-use crate::record::{Object, Place, Record as _};
+use crate::record::{Object, Place};
 
 /// The columns of a segment of object versions; `body` is JSON.
 #[must_use]
@@ -49,8 +49,7 @@ pub fn schema() -> SchemaRef {
 }
 
 /// Some versions as columns.
-pub(crate) fn batch(rows: &[Object]) -> Result<RecordBatch, ArrowError> {
-    let places: Vec<Place> = rows.iter().map(Object::place).collect();
+pub(crate) fn batch(rows: &[&Object], places: &[Place]) -> Result<RecordBatch, ArrowError> {
     let key = |of: fn(&ObjectKey) -> &str| -> ArrayRef {
         Arc::new(
             rows.iter()
@@ -59,7 +58,7 @@ pub(crate) fn batch(rows: &[Object]) -> Result<RecordBatch, ArrowError> {
         )
     };
     let made = |of: fn(&Object) -> Option<String>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<StringArray>())
+        Arc::new(rows.iter().map(|row| of(row)).collect::<StringArray>())
     };
     let time = |of: fn(&Stamp) -> Nanos, open: Nanos| -> ArrayRef {
         let times: TimestampNanosecondArray = rows

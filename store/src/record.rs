@@ -1,5 +1,7 @@
 //! What is kept: facts and versions of objects, each under an id of its content.
 
+use std::marker::PhantomData;
+
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
@@ -99,9 +101,36 @@ pub(crate) trait Record:
     fn words(&self, tell: &mut dyn FnMut(&'static str, &str));
 
     fn schema() -> SchemaRef;
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError>;
+    fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError>;
     /// Says what of a batch is not what it should be.
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String>;
+}
+
+/// A row as it waits to be written: where it goes, and its bytes.
+pub(crate) struct Packed<R> {
+    pub(crate) place: Place,
+    body: Vec<u8>,
+    row: PhantomData<R>,
+}
+
+impl<R: Record> Packed<R> {
+    pub(crate) fn new(row: &R) -> Result<Self, postcard::Error> {
+        Ok(Self {
+            place: row.place(),
+            body: postcard::to_stdvec(row)?,
+            row: PhantomData,
+        })
+    }
+
+    /// The row; boxed, as rows are large and move much.
+    pub(crate) fn row(&self) -> Result<Box<R>, postcard::Error> {
+        postcard::from_bytes(&self.body)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let place = self.place.namespace.len() + self.place.subject.len();
+        self.body.len() + place + size_of::<Self>() + 32
+    }
 }
 
 /// A fact and who witnessed it.
@@ -268,8 +297,8 @@ impl Record for Fact {
         columns::schema()
     }
 
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
-        columns::batch(rows)
+    fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError> {
+        columns::batch(rows, places)
     }
 
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String> {
@@ -338,8 +367,8 @@ impl Record for Object {
         object_columns::schema()
     }
 
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
-        object_columns::batch(rows)
+    fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError> {
+        object_columns::batch(rows, places)
     }
 
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String> {

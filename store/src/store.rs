@@ -14,7 +14,7 @@ use crate::day::Day;
 use crate::error::StoreError;
 use crate::kept;
 use crate::limits::Limits;
-use crate::record::{Either, Fact, Object, Record, Table};
+use crate::record::{Either, Fact, Object, Packed, Record, Table};
 use crate::segment::{self, Segment};
 use crate::snapshot::Snapshot;
 use crate::{bulk, compact, db, dedup, hot, lock, reserve};
@@ -180,8 +180,12 @@ impl Store {
                 .map(|hot| (hot.row.place().id, hot.rev))
                 .collect();
             moved += rows.len() as u64;
-            let rows = rows.into_iter().map(|hot| hot.row).collect();
-            self.land(day, rows, &Seen::default(), &revs, now)?;
+            let rows = rows
+                .into_iter()
+                .map(|hot| Packed::new(&hot.row))
+                .collect::<Result<_, _>>()
+                .map_err(|error| StoreError::damaged(&self.db_path, error))?;
+            self.land::<R>(day, rows, &Seen::default(), &revs, now)?;
         }
         Ok(moved)
     }
@@ -193,29 +197,30 @@ impl Store {
     pub(crate) fn land<R: Record>(
         &mut self,
         day: Day,
-        rows: Vec<R>,
+        rows: Vec<Packed<R>>,
         seen: &Seen,
         revs: &HashMap<u128, i64>,
         now: Nanos,
     ) -> Result<u64, StoreError> {
-        let ids: HashSet<u128> = rows.iter().map(|row| row.place().id).collect();
+        let damaged = |error| StoreError::damaged(&self.root, error);
+        let ids: HashSet<u128> = rows.iter().map(|row| row.place.id).collect();
         let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
         let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
         let mut new = Vec::with_capacity(rows.len());
-        for row in rows {
-            match known.get(&row.place().id) {
-                None => new.push(row),
+        for packed in rows {
+            match known.get(&packed.place.id) {
+                None => new.push(packed),
                 Some((segment, older)) => {
-                    let merged = row.merge(older.clone());
+                    let merged = packed.row().map_err(damaged)?.merge(older.clone());
                     if merged != *older {
                         rewritten.insert(segment.id, segment.clone());
-                        new.push(merged);
+                        new.push(Packed::new(&merged).map_err(damaged)?);
                     }
                 }
             }
         }
         let news = new.len() as u64;
-        new.sort_by_cached_key(Record::place);
+        new.sort_unstable_by(|a, b| a.place.cmp(&b.place));
         let dropped: Vec<Segment> = rewritten.into_values().collect();
         let draft = if new.is_empty() {
             None

@@ -21,7 +21,7 @@ fn an_unknown_name_gets_the_nearest_ones() {
 #[test]
 fn wrong_use_says_what_to_write() {
     for (args, says) in [
-        (&["x"][..], "--from names what to read"),
+        (&["x"][..], "Or name what to read with --from"),
         (&["x", "--from", "/no/such/file"], "/no/such/file"),
         (
             &["x", "--from", "fixtures", "--since", "yesterday"],
@@ -53,6 +53,12 @@ fn every_verb_has_help_a_page_and_completions() {
     for verb in [
         "experiments",
         "sql",
+        "import",
+        "collect",
+        "explain",
+        "store",
+        "doctor",
+        "init",
         "rules",
         "accuracy",
         "completions",

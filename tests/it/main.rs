@@ -9,12 +9,15 @@ mod bad_input;
 mod cli;
 mod lab;
 mod rules;
+mod store;
 
 /// Runs the command; gives its exit code, its output and its errors.
 fn whathappened(args: &[&str]) -> (Option<i32>, String, String) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_whathappened"))
         .args(args)
-        .env_remove("WHATHAPPENED_RULES")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

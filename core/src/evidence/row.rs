@@ -69,7 +69,7 @@ impl Row {
     }
 
     /// The copy that is kept: the highest count, then the most precise time,
-    /// then the rank of sources, then content, then place.
+    /// then the rank of sources, then place, then content.
     pub(super) fn is_better_than(&self, kept: &Self, symbols: &Symbols) -> bool {
         let rank = |row: &Self| {
             (
@@ -77,13 +77,13 @@ impl Row {
                 row.time.width(),
                 row.time.lo,
                 row.source_kind,
-                row.content,
             )
         };
         let place = |row: &Self| (symbols.name(row.file).to_owned(), row.line);
         rank(self)
             .cmp(&rank(kept))
             .then_with(|| place(self).cmp(&place(kept)))
+            .then_with(|| self.content.cmp(&kept.content))
             .is_lt()
     }
 

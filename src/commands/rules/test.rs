@@ -1,6 +1,7 @@
 //! `whathappened rules test`: every example through the whole tool.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use whathappened_connectors::recording::{Input, Options};
 
@@ -82,7 +83,7 @@ pub async fn check(folder: Option<&std::path::Path>, names: &[String]) -> Result
 }
 
 async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
-    let mut rules = own.load()?;
+    let rules = Arc::new(own.load()?);
     let mut report = Report::default();
     let mut met = vec![false; names.len()];
     // Without names everything is wanted.
@@ -128,9 +129,7 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
         }
         for (example, fires) in examples.all() {
             report.causes += 1;
-            let (back, problem) = one(rules, cause, example, fires).await?;
-            rules = back;
-            if let Some((expected, got)) = problem {
+            if let Some((expected, got)) = one(&rules, cause, example, fires).await? {
                 report.wrong.push(Wrong {
                     file: file.clone(),
                     example: example.name.clone(),
@@ -163,13 +162,13 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
     }
 }
 
-/// Runs one example; gives the rules back, which are dear to load.
+/// Runs one example.
 async fn one(
-    rules: Rules,
+    rules: &Arc<Rules>,
     cause: &str,
     example: &Example,
     fires: bool,
-) -> Result<(Rules, Option<(String, String)>), Error> {
+) -> Result<Option<(String, String)>, Error> {
     let folder = tempfile::tempdir().map_err(|error| Error::Io {
         path: "a temporary folder".to_owned(),
         error,
@@ -181,7 +180,7 @@ async fn one(
     let case = Case::read(
         &[Input::Path(folder.path().into())],
         &Options::default(),
-        rules,
+        Arc::clone(rules),
         &mut |_, _| {},
     )?;
     let question = Question {
@@ -203,7 +202,7 @@ async fn one(
             format!("{}: {}", rejected.origin, rejected.why),
         ))
     });
-    Ok((case.rules, problem))
+    Ok(problem)
 }
 
 /// The input as a capture would lie on a disk.

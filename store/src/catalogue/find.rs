@@ -274,10 +274,23 @@ pub(crate) fn roots(db: &Connection, from: i64, to: i64) -> rusqlite::Result<Vec
     Ok(kept)
 }
 
+fn has_uid(among: &BTreeSet<Entity>, pod: &Entity) -> bool {
+    among
+        .iter()
+        .any(|one| one.name == pod.name && one.kind == pod.kind && !one.uid.is_empty())
+}
+
 /// How many pods are below each owner, and the label that names its experiment.
 pub(crate) fn tally(db: &Connection, root: &Entity) -> rusqlite::Result<(Option<String>, u64)> {
     let below = closure(db, vec![root.clone()])?;
-    let pods = below.iter().filter(|one| one.kind == "Pod").count() as u64;
+    // A pod that some records name without its uid is the one that others name with it.
+    let pods: BTreeSet<(&str, &str, &str)> = below
+        .iter()
+        .filter(|one| one.kind == "Pod")
+        .filter(|one| !one.uid.is_empty() || !has_uid(&below, one))
+        .map(|one| (one.namespace.as_str(), one.name.as_str(), one.uid.as_str()))
+        .collect();
+    let pods = pods.len() as u64;
     let mut named = db.prepare_cached(
         "SELECT name FROM names WHERE bearer = ?1 AND tier < ?2 ORDER BY tier, name LIMIT 1",
     )?;

@@ -60,7 +60,8 @@ pub(crate) struct Writer<R: Record> {
     day: Day,
     draft_path: PathBuf,
     writer: ArrowWriter<File>,
-    rows: Vec<R>,
+    rows: Vec<Box<R>>,
+    places: Vec<Place>,
     class: Option<Class>,
     written: u64,
     time_from: Nanos,
@@ -84,6 +85,7 @@ impl<R: Record> Writer<R> {
             draft_path,
             writer,
             rows: Vec::with_capacity(PAGE_ROWS),
+            places: Vec::with_capacity(PAGE_ROWS),
             class: None,
             written: 0,
             time_from: Nanos::MAX,
@@ -94,8 +96,7 @@ impl<R: Record> Writer<R> {
         })
     }
 
-    pub(crate) fn push(&mut self, row: R) -> Result<(), StoreError> {
-        let place = row.place();
+    pub(crate) fn push(&mut self, row: Box<R>, place: Place) -> Result<(), StoreError> {
         // Machines lie in row groups of their own, whose statistics are narrow then.
         if self.class.is_some_and(|class| class != place.class) {
             self.write()?;
@@ -113,6 +114,7 @@ impl<R: Record> Writer<R> {
         self.ids.insert(id_key(place.id));
         self.name.update(&place.id.to_le_bytes());
         self.rows.push(row);
+        self.places.push(place);
         if self.rows.len() >= PAGE_ROWS {
             self.write()?;
         }
@@ -123,13 +125,15 @@ impl<R: Record> Writer<R> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let batch =
-            R::batch(&self.rows).map_err(|error| StoreError::damaged(&self.draft_path, error))?;
+        let rows: Vec<&R> = self.rows.iter().map(|row| &**row).collect();
+        let batch = R::batch(&rows, &self.places)
+            .map_err(|error| StoreError::damaged(&self.draft_path, error))?;
         self.writer
             .write(&batch)
             .map_err(StoreError::segment(&self.draft_path))?;
         self.written += self.rows.len() as u64;
         self.rows.clear();
+        self.places.clear();
         Ok(())
     }
 

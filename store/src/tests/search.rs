@@ -53,7 +53,7 @@ fn a_name_is_found_by_label_owner_pod_and_stem() {
     assert!(snapshot.find(&Name::parse("exp-99")).unwrap().is_none());
     assert!(
         snapshot
-            .nearest("run3")
+            .nearest("rum03")
             .unwrap()
             .contains(&"run03".to_owned())
     );

@@ -1,0 +1,280 @@
+//! `whathappened doctor`
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use whathappened_connectors::cluster::{ClusterError, connect};
+use whathappened_connectors::connector::{Health, Verdict};
+use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_store::{Status, Store, StoreError};
+
+use super::{common, settings};
+use crate::cli::{KeptArgs, LiveArgs, OutputArgs};
+use crate::config::Config;
+use crate::error::Error;
+use crate::gather;
+use crate::render::Format;
+
+/// Says of every source whether it can be reached, what it allows, how far
+/// back it goes and how its clock differs; changes nothing
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    pub kept: KeptArgs,
+    #[command(flatten)]
+    pub live: LiveArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What was found.
+struct Report {
+    config: String,
+    store: Result<(String, Status), StoreError>,
+    sources: Vec<Health>,
+    failed: Vec<ClusterError>,
+    now: Nanos,
+}
+
+/// Looks at everything.
+///
+/// # Errors
+/// [`Error::Failed`] when a source that is configured cannot be used.
+pub async fn run(args: &Args) -> Result<(), Error> {
+    let format = args.output.format;
+    if !matches!(format, Format::Table | Format::Json) {
+        return Err(Error::Usage(format!(
+            "doctor has the formats table and json, not {}",
+            format.as_str()
+        )));
+    }
+    let config = settings::of_all(&args.kept, &args.live)?;
+    let report = look(args, &config).await?;
+    let text = match format {
+        Format::Json => format!("{:#}\n", to_json(&report)),
+        _ => to_text(&report, common::style(&args.output).color),
+    };
+    let failed = |error| Error::Io {
+        path: "standard output".to_owned(),
+        error,
+    };
+    std::io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(failed)?;
+    let configured = |error: &&ClusterError| {
+        error.reason != whathappened_connectors::cluster::Reason::NoKubeconfig
+    };
+    let bad = report.failed.iter().filter(configured).count()
+        + report
+            .sources
+            .iter()
+            .filter(|health| health.unreachable.is_some())
+            .count();
+    let missing = matches!(report.store, Err(StoreError::Missing { .. }));
+    if bad > 0 || (report.store.is_err() && !missing) {
+        return Err(Error::Failed("not everything can be used".to_owned()));
+    }
+    Ok(())
+}
+
+async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
+    let now = gather::now();
+    let path = config.store_path()?;
+    let store = Store::open_to_read(&path)
+        .and_then(|store| Ok((path.display().to_string(), store.status()?)));
+    let file = args.kept.config.clone().or_else(Config::default_path);
+    let config_file = match file {
+        Some(file) if file.exists() => file.display().to_string(),
+        Some(file) => format!("{} (not there: defaults)", file.display()),
+        None => "none".to_owned(),
+    };
+    let (mut sources, mut failed) = (Vec::new(), Vec::new());
+    if config.kubernetes.enabled {
+        match connect(&gather::options(&config.kubernetes)).await {
+            Ok(connected) => {
+                for cluster in &connected.clusters {
+                    let deadline = Instant::now() + config.kubernetes.timeout;
+                    sources.push(cluster.check(now, deadline).await);
+                }
+                failed = connected.failed;
+            }
+            Err(error) => failed.push(error),
+        }
+    }
+    Ok(Report {
+        config: config_file,
+        store,
+        sources,
+        failed,
+        now,
+    })
+}
+
+fn distance(nanos: Nanos) -> String {
+    let seconds = nanos / SECOND;
+    match seconds.abs() {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn to_text(report: &Report, color: bool) -> String {
+    let mark = |good: bool| match (good, color) {
+        (true, true) => "\u{1b}[32m✓\u{1b}[0m",
+        (true, false) => "✓",
+        (false, true) => "\u{1b}[31m✗\u{1b}[0m",
+        (false, false) => "✗",
+    };
+    let mut out = format!("configuration  {}\n\n", report.config);
+    match &report.store {
+        Ok((path, status)) => {
+            out.push_str(&format!("{} store  {path}\n", mark(true)));
+            out.push_str(&format!(
+                "    {} facts, {} object versions, {} incidents\n",
+                status.facts + status.hot,
+                status.versions,
+                status.incidents
+            ));
+            if let (Some(from), Some(to)) = (status.from, status.to) {
+                out.push_str(&format!("    from {} to {}\n", rfc3339(from), rfc3339(to)));
+            }
+        }
+        Err(StoreError::Missing { path }) => {
+            out.push_str(&format!(
+                "  store  {} is empty: import or collect fill it\n",
+                path.display()
+            ));
+        }
+        Err(error) => out.push_str(&format!("{} store  {error}\n", mark(false))),
+    }
+    for error in &report.failed {
+        let context = error
+            .context
+            .as_ref()
+            .map_or_else(String::new, |context| format!(" {context}"));
+        out.push_str(&format!(
+            "\n{} kubernetes{context}\n    {}\n    to do: {}\n",
+            mark(false),
+            error.message,
+            error.hint
+        ));
+    }
+    for health in &report.sources {
+        out.push('\n');
+        of_source(&mut out, health, report.now, &mark);
+    }
+    out
+}
+
+fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) -> &'static str) {
+    let good = health.unreachable.is_none();
+    out.push_str(&format!(
+        "{} {}  {}{}\n",
+        mark(good),
+        health.source,
+        health.place,
+        health
+            .version
+            .as_ref()
+            .map_or_else(String::new, |version| format!("  {version}"))
+    ));
+    if let Some(why) = &health.unreachable {
+        out.push_str(&format!("    does not answer: {why}\n"));
+    }
+    if let Some(back) = health.reaches_back_to {
+        out.push_str(&format!(
+            "    goes back to {} ({} ago)\n",
+            rfc3339(back),
+            distance(now.saturating_sub(back))
+        ));
+    }
+    if let Some(skew) = health.skew {
+        out.push_str(&format!(
+            "    its clock is {} {}, give or take {}\n",
+            distance(skew.by.saturating_abs()),
+            if skew.by < 0 {
+                "behind ours"
+            } else {
+                "ahead of ours"
+            },
+            distance(skew.within)
+        ));
+    }
+    for permission in &health.permissions {
+        let sign = match permission.verdict {
+            Verdict::Allowed => mark(true),
+            Verdict::Denied => mark(false),
+            Verdict::Unknown => "?",
+        };
+        out.push_str(&format!("    {sign} {}", permission.what));
+        if permission.verdict != Verdict::Allowed {
+            out.push_str(&format!(" — would show {}", permission.shows));
+            if let Some(detail) = &permission.detail {
+                out.push_str(&format!(" ({detail})"));
+            }
+        }
+        out.push('\n');
+    }
+    for note in &health.notes {
+        out.push_str(&format!("    {note}\n"));
+    }
+}
+
+fn to_json(report: &Report) -> Value {
+    let source = |health: &Health| {
+        let permissions: Vec<Value> = health
+            .permissions
+            .iter()
+            .map(|one| {
+                json!({
+                    "what": one.what,
+                    "verdict": match one.verdict {
+                        Verdict::Allowed => "allowed",
+                        Verdict::Denied => "denied",
+                        Verdict::Unknown => "unknown",
+                    },
+                    "shows": one.shows,
+                    "detail": one.detail,
+                })
+            })
+            .collect();
+        json!({
+            "source": health.source,
+            "place": health.place,
+            "reachable": health.unreachable.is_none(),
+            "why_not": health.unreachable,
+            "version": health.version,
+            "reaches_back_to": health.reaches_back_to.map(rfc3339),
+            "clock_skew_ns": health.skew.map(|skew| skew.by),
+            "clock_skew_within_ns": health.skew.map(|skew| skew.within),
+            "permissions": permissions,
+            "notes": health.notes,
+        })
+    };
+    let mut sources: Vec<Value> = report.sources.iter().map(source).collect();
+    sources.extend(report.failed.iter().map(|error| {
+        json!({
+            "source": "kubernetes",
+            "place": error.context,
+            "reachable": false,
+            "why_not": error.message,
+            "to_do": error.hint,
+        })
+    }));
+    let store = match &report.store {
+        Ok((path, status)) => json!({
+            "path": path,
+            "facts": status.facts + status.hot,
+            "versions": status.versions,
+            "incidents": status.incidents,
+            "from": status.from.map(rfc3339),
+            "to": status.to.map(rfc3339),
+        }),
+        Err(error) => json!({ "error": error.to_string() }),
+    };
+    json!({ "configuration": report.config, "store": store, "sources": sources })
+}

@@ -1,0 +1,135 @@
+//! `whathappened explain`
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use whathappened_connectors::time::Nanos;
+use whathappened_core::resolve::Name;
+use whathappened_store::Root;
+
+use super::question::moment;
+use super::{common, settings, stored};
+use crate::answer::{Answer, Incident};
+use crate::assemble::{self, Question};
+use crate::case::Rules;
+use crate::cli::{InputArgs, OutputArgs};
+use crate::error::Error;
+use crate::{gather, render};
+
+/// Explains every run that lived in a window, and keeps the incidents
+///
+/// Reads the store, after asking the clusters. The table `incidents` of
+/// `whathappened sql` has them afterwards.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Runs that lived at or after this time (RFC 3339, or 2h, 7d before the latest record).
+    #[arg(long, value_name = "TIME", default_value = "1d")]
+    pub since: String,
+    /// Runs that lived before this time.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+}
+
+/// Explains the window.
+///
+/// # Errors
+/// When the store cannot be used, or a rule fails.
+pub async fn run(args: &Args) -> Result<(), Error> {
+    if !args.input.from.is_empty() {
+        return Err(Error::Usage(
+            "explain reads the store; ask `whathappened '*' --from …` about recordings".to_owned(),
+        ));
+    }
+    let rules = common::rules(&args.input)?;
+    let config = settings::of_all(&args.input.kept, &args.input.live)?;
+    let now = gather::now();
+    let (store, _) = stored::refreshed(&config, &args.input, None, &rules, now).await?;
+    let path = store.root().to_owned();
+    let last = store.status()?.to;
+    let since = moment(&args.since, last)?;
+    let until = match &args.until {
+        Some(text) => moment(text, last)?,
+        None => Nanos::MAX,
+    };
+    let roots = store.snapshot()?.roots(since, until)?;
+    drop(store);
+    let mut store = whathappened_store::Store::open(&path, config.limits())?;
+    let bar = common::bar(args.input.quiet);
+    bar.set_length(roots.len() as u64);
+    let mut told: Vec<(String, Incident)> = Vec::new();
+    for root in &roots {
+        let answer = one(&mut store, root, &rules, now).await?;
+        let inside = answer
+            .into_iter()
+            .flat_map(|answer| answer.incidents)
+            .filter(|incident| !incident.cause.starts_with("none."));
+        told.extend(inside.map(|incident| (root.name.clone(), incident)));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    told.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));
+    let batch = batch(&told)?;
+    let style = common::style(&args.output);
+    let out = &mut std::io::stdout().lock();
+    render::rows(&batch.schema(), &[batch], args.output.format, &style, out)?;
+    if !args.input.quiet {
+        eprintln!("{} runs explained, {} incidents.", roots.len(), told.len());
+    }
+    Ok(())
+}
+
+/// Explains one run and keeps its incidents.
+async fn one(
+    store: &mut whathappened_store::Store,
+    root: &Root,
+    rules: &Arc<Rules>,
+    now: Nanos,
+) -> Result<Option<Answer>, Error> {
+    let name = Name {
+        kind: Some(root.kind.clone()),
+        namespace: Some(root.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        name: root.name.clone(),
+    };
+    let coverage = store.coverage()?;
+    let Some(found) = store.snapshot()?.find(&name)? else {
+        return Ok(None);
+    };
+    let case = gather::of_found(found, coverage, Arc::clone(rules))?;
+    let question = Question {
+        name: name.to_string(),
+        ..Question::default()
+    };
+    let answer = match assemble::answer(&case, &question).await {
+        Ok(answer) => Some(answer),
+        // The catalogue knows names of which no record is left.
+        Err(Error::UnknownName { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(answer) = &answer {
+        gather::keep(store, &case, answer, now)?;
+    }
+    Ok(answer)
+}
+
+fn batch(told: &[(String, Incident)]) -> Result<RecordBatch, Error> {
+    let text = |of: fn(&(String, Incident)) -> Option<&str>| -> ArrayRef {
+        Arc::new(told.iter().map(of).collect::<StringArray>())
+    };
+    Ok(RecordBatch::try_from_iter([
+        ("time", text(|(_, one)| one.time.as_deref())),
+        ("run", text(|(name, _)| Some(name))),
+        ("cause", text(|(_, one)| Some(&one.cause))),
+        ("level", text(|(_, one)| Some(&one.level))),
+        ("role", text(|(_, one)| Some(&one.role))),
+        (
+            "actor",
+            text(|(_, one)| one.actor.as_ref().map(|actor| actor.name.as_str())),
+        ),
+        ("summary", text(|(_, one)| Some(&one.summary))),
+    ])
+    .map_err(datafusion::error::DataFusionError::from)?)
+}

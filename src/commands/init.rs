@@ -1,0 +1,130 @@
+//! `whathappened init`
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use whathappened_connectors::cluster::{ContextInfo, contexts};
+
+use crate::config::Config;
+use crate::error::Error;
+
+/// Writes a commented configuration from what this machine offers
+///
+/// Nothing needs one: without it the current context of the kubeconfig is
+/// asked. An existing file is left alone.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// File to write; `-` for standard output.
+    #[arg(value_name = "FILE", env = "WHATHAPPENED_CONFIG")]
+    pub file: Option<PathBuf>,
+    /// Kubeconfig to look at instead of `$KUBECONFIG` or `~/.kube/config`.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+}
+
+/// Writes the file.
+///
+/// # Errors
+/// When it is there already or cannot be written.
+pub fn run(args: &Args) -> Result<(), Error> {
+    let text = text(args)?;
+    if args
+        .file
+        .as_deref()
+        .is_some_and(|file| file.as_os_str() == "-")
+    {
+        print!("{text}");
+        return Ok(());
+    }
+    let path = args
+        .file
+        .clone()
+        .or_else(Config::default_path)
+        .ok_or_else(|| Error::Usage("no home folder is known: name the file".to_owned()))?;
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Error::Usage(format!(
+            "{} is there already; `whathappened init -` shows what would be written",
+            path.display()
+        )),
+        _ => Error::Io {
+            path: path.display().to_string(),
+            error,
+        },
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    println!(
+        "{} is written; `whathappened doctor` tries it",
+        path.display()
+    );
+    Ok(())
+}
+
+fn text(args: &Args) -> Result<String, Error> {
+    let store = Config::default().store_path()?;
+    let mut out = String::new();
+    let found = contexts(args.kubeconfig.as_deref());
+    let names = match &found {
+        Ok(found) => found
+            .iter()
+            .map(|one| format!("#   {}", describe(one)))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Err(error) => format!("#   none found: {}", error.message),
+    };
+    let kubeconfig = match &args.kubeconfig {
+        Some(file) => format!("kubeconfig = {}", toml_text(&file.display().to_string())),
+        None => "# kubeconfig = \"/path/to/kubeconfig\"".to_owned(),
+    };
+    // Writing to a String does not fail.
+    let _written = write!(
+        out,
+        "\
+# whathappened: everything here is optional; what is commented out is the default.
+
+[store]
+# What was collected is kept here.
+# path = {}
+# Older facts go, then the oldest until the rest is small enough.
+# max_age = \"90d\"
+# max_size = \"50GiB\"
+
+[kubernetes]
+# Ask clusters when a question is asked. Contexts on this machine:
+{names}
+# enabled = true
+{kubeconfig}
+# Contexts to ask; the current one where there are none, [\"all\"] for every one.
+# contexts = []
+# Where the whole cluster may not be listed, look into these namespaces.
+# namespaces = []
+# How long a question waits.
+# timeout = \"60s\"
+",
+        toml_text(&store.display().to_string())
+    );
+    Ok(out)
+}
+
+fn describe(context: &ContextInfo) -> String {
+    let current = if context.current { " (current)" } else { "" };
+    let namespace = context
+        .namespace
+        .as_ref()
+        .map_or_else(String::new, |namespace| format!(", namespace {namespace}"));
+    format!("{}{current}: {}{namespace}", context.name, context.server)
+}
+
+fn toml_text(text: &str) -> String {
+    // JSON's strings are TOML's basic strings.
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,45 @@
+//! The configuration with what the command line adds to it.
+
+use std::time::Duration;
+
+use crate::cli::{KeptArgs, LiveArgs};
+use crate::config::{Config, parse_duration};
+use crate::error::Error;
+
+/// The configuration file with the store that the options name.
+///
+/// # Errors
+/// When the file cannot be used.
+pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
+    let mut config = Config::load(args.config.as_deref())?;
+    if let Some(path) = &args.store {
+        config.store.path = Some(path.clone());
+    }
+    Ok(config)
+}
+
+/// The same with the clusters that the options name.
+///
+/// # Errors
+/// When the file or a time cannot be used.
+pub fn of_all(kept: &KeptArgs, live: &LiveArgs) -> Result<Config, Error> {
+    let mut config = of_store(kept)?;
+    let clusters = &mut config.kubernetes;
+    if live.no_fetch {
+        clusters.enabled = false;
+    }
+    if !live.contexts.is_empty() {
+        clusters.contexts.clone_from(&live.contexts);
+    }
+    if let Some(file) = &live.kubeconfig {
+        clusters.kubeconfig = Some(file.clone());
+    }
+    clusters.namespaces.extend(live.namespaces.iter().cloned());
+    if let Some(text) = &live.timeout {
+        let nanos = parse_duration(text)
+            .and_then(|nanos| u64::try_from(nanos).ok())
+            .ok_or_else(|| Error::Usage(format!("--timeout {text}: write 30s or 2m")))?;
+        clusters.timeout = Duration::from_nanos(nanos);
+    }
+    Ok(config)
+}

@@ -1,0 +1,174 @@
+//! `whathappened store`
+
+use std::sync::Arc;
+
+use clap::Subcommand;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use whathappened_connectors::time::rfc3339;
+use whathappened_store::{Limits, Status, Store};
+
+use super::{common, settings};
+use crate::cli::{KeptArgs, OutputArgs};
+use crate::config::{parse_duration, parse_size};
+use crate::error::Error;
+use crate::{gather, render};
+
+/// Looks after the store: what is in it, compaction, retention
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What can be done with a store.
+#[derive(Clone, Debug, Subcommand)]
+pub enum What {
+    /// Shows how much is kept, and from when to when
+    Status {
+        #[command(flatten)]
+        kept: KeptArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Makes few large segments of many small ones
+    Compact {
+        #[command(flatten)]
+        kept: KeptArgs,
+    },
+    /// Brings an object store up to date: s3://bucket/folder, gs://…, az://… or file:///…
+    ///
+    /// What waits is written to segments first. Others ask it with
+    /// `whathappened sql --store URL`; Spark, Trino and DuckDB read the files.
+    #[cfg(feature = "object-store")]
+    Push {
+        /// Where to.
+        #[arg(value_name = "URL")]
+        url: String,
+        #[command(flatten)]
+        kept: KeptArgs,
+    },
+    /// Removes what is too old, then the oldest until the rest is small enough
+    Retain {
+        #[command(flatten)]
+        kept: KeptArgs,
+        /// How old things may be, such as 90d; the configuration's by default.
+        #[arg(long, value_name = "TIME")]
+        max_age: Option<String>,
+        /// How much room they may take, such as 50GiB; the configuration's by default.
+        #[arg(long, value_name = "SIZE")]
+        max_size: Option<String>,
+    },
+}
+
+/// Does it.
+///
+/// # Errors
+/// When the store cannot be used.
+pub async fn run(args: &Args) -> Result<(), Error> {
+    match &args.what {
+        #[cfg(feature = "object-store")]
+        What::Push { url, kept } => push(url, kept).await,
+        What::Status { kept, output } => status(kept, output),
+        What::Compact { kept } => compact(kept),
+        What::Retain {
+            kept,
+            max_age,
+            max_size,
+        } => retain(kept, max_age.as_deref(), max_size.as_deref()),
+    }
+}
+
+fn status(kept: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let store = Store::open_to_read(&config.store_path()?)?;
+    let status = store.status()?;
+    let rows = lines(&store, &status);
+    let what: StringArray = rows.iter().map(|(what, _)| Some(*what)).collect();
+    let value: StringArray = rows.iter().map(|(_, value)| Some(value.as_str())).collect();
+    let batch = RecordBatch::try_from_iter([
+        ("what", Arc::new(what) as ArrayRef),
+        ("value", Arc::new(value)),
+    ])
+    .map_err(datafusion::error::DataFusionError::from)?;
+    let style = common::style(output);
+    let out = &mut std::io::stdout().lock();
+    render::rows(&batch.schema(), &[batch], output.format, &style, out)?;
+    Ok(())
+}
+
+fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
+    let time = |at: Option<i64>| at.map_or_else(String::new, rfc3339);
+    vec![
+        ("folder", store.root().display().to_string()),
+        ("format", whathappened_store::FORMAT.to_string()),
+        ("facts", status.facts.to_string()),
+        ("object versions", status.versions.to_string()),
+        ("not yet in segments", status.hot.to_string()),
+        ("pods and workloads", status.entities.to_string()),
+        ("incidents", status.incidents.to_string()),
+        ("from", time(status.from)),
+        ("to", time(status.to)),
+        ("days", status.days.to_string()),
+        ("segments", status.segments.to_string()),
+        ("segment bytes", status.segment_bytes.to_string()),
+        ("database bytes", status.database_bytes.to_string()),
+    ]
+}
+
+fn compact(kept: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let path = config.store_path()?;
+    // Reading first: what is not there is not to be made.
+    drop(Store::open_to_read(&path)?);
+    let mut store = Store::open(&path, config.limits())?;
+    let now = gather::now();
+    let moved = store.flush(now)?;
+    let replaced = store.compact(1, now, &mut |table, day| {
+        eprintln!("compacting {} of {day}", table.as_str());
+    })?;
+    eprintln!("{moved} rows became segments, {replaced} segments became fewer.");
+    Ok(())
+}
+
+#[cfg(feature = "object-store")]
+async fn push(url: &str, kept: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let path = config.store_path()?;
+    drop(Store::open_to_read(&path)?);
+    Store::open(&path, config.limits())?.flush(gather::now())?;
+    let store = Store::open_to_read(&path)?;
+    let pushed = crate::remote::push(&store, &crate::remote::Remote::open(url)?).await?;
+    eprintln!(
+        "{} segments uploaded ({} bytes), {} files removed.",
+        pushed.uploaded, pushed.bytes, pushed.removed
+    );
+    Ok(())
+}
+
+fn retain(kept: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> Result<(), Error> {
+    let mut config = settings::of_store(kept)?;
+    if let Some(text) = max_age {
+        let age = parse_duration(text)
+            .ok_or_else(|| Error::Usage(format!("--max-age {text}: write 12h or 90d")))?;
+        config.store.max_age = Some(age);
+    }
+    if let Some(text) = max_size {
+        let size = parse_size(text)
+            .ok_or_else(|| Error::Usage(format!("--max-size {text}: write 500MB or 50GiB")))?;
+        config.store.max_size = Some(size);
+    }
+    let path = config.store_path()?;
+    drop(Store::open_to_read(&path)?);
+    // Whoever asks for room wants it now; open files stay readable.
+    let limits = Limits {
+        grace: 0,
+        ..config.limits()
+    };
+    let gone = Store::open(&path, limits)?.retain(gather::now())?;
+    eprintln!(
+        "{} rows in {} segments removed, {} bytes freed.",
+        gone.rows, gone.segments, gone.bytes
+    );
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! The configuration: a TOML file, all of it optional.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use etcetera::{AppStrategy as _, AppStrategyArgs};
+use serde::{Deserialize, Deserializer};
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_store::Limits;
+
+use crate::error::Error;
+
+/// What the file may say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where things are kept, and how much.
+    pub store: Store,
+    /// Clusters that are asked live.
+    pub kubernetes: Kubernetes,
+    /// Folder with rules of one's own.
+    pub rules: Option<PathBuf>,
+}
+
+/// Where things are kept, and how much.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Store {
+    /// The folder; the user's data folder by default.
+    pub path: Option<PathBuf>,
+    /// How old things may become: `90d`.
+    #[serde(deserialize_with = "duration")]
+    pub max_age: Option<Nanos>,
+    /// How much room they may take: `50GiB`.
+    #[serde(deserialize_with = "size")]
+    pub max_size: Option<u64>,
+}
+
+/// Clusters that are asked live.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Kubernetes {
+    /// Whether clusters are asked at all.
+    pub enabled: bool,
+    /// The kubeconfig; `$KUBECONFIG`, else `~/.kube/config` by default.
+    pub kubeconfig: Option<PathBuf>,
+    /// Contexts to ask; the current one where empty, `all` for every one.
+    pub contexts: Vec<String>,
+    /// Namespaces to look into where the whole cluster may not be listed.
+    pub namespaces: Vec<String>,
+    /// How long a question waits for clusters.
+    #[serde(deserialize_with = "timeout")]
+    pub timeout: Duration,
+}
+
+impl Default for Kubernetes {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            kubeconfig: None,
+            contexts: Vec::new(),
+            namespaces: Vec::new(),
+            timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a file, the default one where none is named. The default one need
+    /// not be there.
+    ///
+    /// # Errors
+    /// Names the file, the line and what is wrong.
+    pub fn load(named: Option<&Path>) -> Result<Self, Error> {
+        let path = match named {
+            Some(path) => path.to_owned(),
+            None => match folders() {
+                Some(folders) => folders.config_dir().join("config.toml"),
+                None => return Ok(Self::default()),
+            },
+        };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| Error::Config {
+                path: path.display().to_string(),
+                error: Box::new(error),
+            }),
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Self::default())
+            }
+            Err(error) => Err(Error::Io {
+                path: path.display().to_string(),
+                error,
+            }),
+        }
+    }
+
+    /// Where the configuration is looked for when none is named.
+    #[must_use]
+    pub fn default_path() -> Option<PathBuf> {
+        folders().map(|folders| folders.config_dir().join("config.toml"))
+    }
+
+    /// The store's folder.
+    ///
+    /// # Errors
+    /// When the system names no data folder and the configuration none either.
+    pub fn store_path(&self) -> Result<PathBuf, Error> {
+        if let Some(path) = &self.store.path {
+            return Ok(path.clone());
+        }
+        let folders = folders().ok_or_else(|| {
+            Error::Usage("no home folder is known: name the store with --store".to_owned())
+        })?;
+        Ok(folders.data_dir().join("store"))
+    }
+
+    /// The store's limits.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            max_age: self.store.max_age.unwrap_or(default.max_age),
+            max_bytes: self.store.max_size.unwrap_or(default.max_bytes),
+            ..default
+        }
+    }
+}
+
+fn folders() -> Option<impl etcetera::AppStrategy> {
+    etcetera::app_strategy::choose_app_strategy(AppStrategyArgs {
+        top_level_domain: String::new(),
+        author: String::new(),
+        app_name: "whathappened".to_owned(),
+    })
+    .ok()
+}
+
+/// A distance in time as people write it: `90s`, `30m`, `2h`, `7d`, `4w`.
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<Nanos> {
+    let split = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, unit) = text.split_at(split);
+    let number: i64 = number.parse().ok()?;
+    let seconds = match unit.trim() {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    Some(number.saturating_mul(seconds).saturating_mul(SECOND))
+}
+
+/// A size as people write it: `500MB`, `50GiB`, a plain number of bytes.
+#[must_use]
+pub fn parse_size(text: &str) -> Option<u64> {
+    let split = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: u64 = number.parse().ok()?;
+    let factor = match unit.trim() {
+        "" | "B" => 1,
+        "kB" | "KB" | "K" => 1_000,
+        "MB" | "M" => 1_000_000,
+        "GB" | "G" => 1_000_000_000,
+        "TB" | "T" => 1_000_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        _ => return None,
+    };
+    number.checked_mul(factor)
+}
+
+fn text_of<'de, D: Deserializer<'de>, T>(
+    from: D,
+    parse: fn(&str) -> Option<T>,
+    wanted: &str,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(from)?;
+    parse(&text).ok_or_else(|| serde::de::Error::custom(format!("{text:?} is not {wanted}")))
+}
+
+fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D::Error> {
+    text_of(from, parse_duration, "a time such as 12h or 90d").map(Some)
+}
+
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    text_of(from, parse_size, "a size such as 500MB or 50GiB").map(Some)
+}
+
+fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let nanos = text_of(from, parse_duration, "a time such as 30s or 2m")?;
+    Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_is_understood() {
+        let config: Config = toml::from_str(
+            "rules = 'mine'\n[store]\npath = '/data'\nmax_age = '30d'\nmax_size = '2GiB'\n[kubernetes]\ncontexts = ['a']\ntimeout = '5s'\n",
+        )
+        .unwrap();
+        assert_eq!(config.limits().max_bytes, 2 << 30);
+        assert_eq!(config.limits().max_age, 30 * 86_400 * SECOND);
+        assert_eq!(config.kubernetes.timeout, Duration::from_secs(5));
+        assert!(config.kubernetes.enabled);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        for (text, told) in [
+            ("[store]\nmax_age = 'long'\n", "\"long\" is not a time"),
+            ("[store]\nmaxage = '1d'\n", "unknown field `maxage`"),
+            ("[kubernetes]\nenabled = 'yes'\n", "expected a boolean"),
+        ] {
+            let error = toml::from_str::<Config>(text).unwrap_err().to_string();
+            assert!(error.contains(told) && error.contains("line 2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A case from the store.
+
+use std::sync::Arc;
+
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::time::Nanos;
+use whathappened_core::evidence::Evidence;
+use whathappened_core::resolve::Name;
+use whathappened_store::{Fact, Found, Object, Snapshot};
+
+use crate::case::{Case, Rules};
+use crate::error::Error;
+
+/// Takes in what the store has, with every witness.
+struct Taker<'a> {
+    evidence: Evidence,
+    rules: &'a Rules,
+    failed: Option<Error>,
+}
+
+impl Taker<'_> {
+    fn fact(&mut self, mut fact: Fact) {
+        if self.failed.is_some() {
+            return;
+        }
+        let taken = match fact.growth() {
+            Some(growth) => self.evidence.observe(growth, &self.rules.signals),
+            None => {
+                // Rules may be newer than what is stored.
+                self.rules.signals.classify(&mut fact.event);
+                self.evidence.add_seen(&fact.event, &fact.seen_by)
+            }
+        };
+        self.failed = taken.err().map(Error::from);
+    }
+
+    fn object(&mut self, object: Object) {
+        self.evidence.objects.add(object.version);
+    }
+}
+
+/// The case of what bears a name; `None` where nothing does.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn case_of(
+    snapshot: &Snapshot<'_>,
+    name: &Name,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Option<Case>, Error> {
+    let Some(found) = snapshot.find(name)? else {
+        return Ok(None);
+    };
+    of_found(found, coverage, rules).map(Some)
+}
+
+/// The case of what was found.
+///
+/// # Errors
+/// When facts cannot be kept while they are tied together.
+pub fn of_found(found: Found, coverage: Vec<Coverage>, rules: Arc<Rules>) -> Result<Case, Error> {
+    let mut taker = Taker {
+        evidence: Evidence::default(),
+        rules: &rules,
+        failed: None,
+    };
+    let window = found.window;
+    for fact in found.facts {
+        taker.fact(fact);
+    }
+    for object in found.objects {
+        taker.object(object);
+    }
+    finish(taker.evidence, taker.failed, window, coverage, rules)
+}
+
+/// The case of everything in a window, or of all there is.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn all_of_window(
+    snapshot: &Snapshot<'_>,
+    window: Option<(Nanos, Nanos)>,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    let taker = std::cell::RefCell::new(Taker {
+        evidence: Evidence::default(),
+        rules: &rules,
+        failed: None,
+    });
+    snapshot.everything(
+        window,
+        &mut |fact| taker.borrow_mut().fact(fact),
+        &mut |object| taker.borrow_mut().object(object),
+    )?;
+    let Taker {
+        evidence, failed, ..
+    } = taker.into_inner();
+    let window = window.unwrap_or((Nanos::MIN, Nanos::MAX));
+    finish(evidence, failed, window, coverage, rules)
+}
+
+fn finish(
+    evidence: Evidence,
+    failed: Option<Error>,
+    (from, to): (Nanos, Nanos),
+    mut coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    // What fell short at another time says nothing of this.
+    coverage.retain(|row| {
+        row.got_from.or(row.asked_from).is_none_or(|at| at <= to)
+            && row.got_to.or(row.asked_to).is_none_or(|at| at >= from)
+    });
+    Ok(Case::of_evidence(evidence, &coverage, rules)?)
+}

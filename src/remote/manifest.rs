@@ -1,0 +1,81 @@
+//! The list of segments that count.
+
+use serde::{Deserialize, Serialize};
+use whathappened_store::{FORMAT, Segment, Table};
+
+/// Its name beside the data.
+pub(super) const NAME: &str = "manifest.json";
+
+/// The segments of a store at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The format of the store.
+    pub format: i64,
+    /// The segments, in order of (table, day, number).
+    pub segments: Vec<Listed>,
+}
+
+/// A segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// `events` or `objects`.
+    pub table: String,
+    /// Its path below the manifest's folder.
+    pub file: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// The earliest time in it, in nanoseconds.
+    pub time_from: i64,
+    /// The latest time in it, in nanoseconds.
+    pub time_to: i64,
+}
+
+impl Manifest {
+    pub(super) fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Self {
+        let listed = |segment: &Segment| Listed {
+            table: segment.table.as_str().to_owned(),
+            file: segment.file.clone(),
+            rows: segment.rows,
+            bytes: segment.bytes,
+            time_from: segment.time_from,
+            time_to: segment.time_to,
+        };
+        Self {
+            format: FORMAT,
+            segments: segments.into_iter().map(listed).collect(),
+        }
+    }
+
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let manifest: Self =
+            serde_json::from_slice(bytes).map_err(|error| format!("{NAME}: {error}"))?;
+        if manifest.format > FORMAT {
+            return Err(format!(
+                "format {}; this program knows formats up to {FORMAT}: use a newer whathappened",
+                manifest.format
+            ));
+        }
+        Ok(manifest)
+    }
+
+    /// The segments of a table.
+    pub fn of_table(&self, table: Table) -> impl Iterator<Item = &Listed> {
+        self.segments
+            .iter()
+            .filter(move |listed| listed.table == table.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_format_is_refused() {
+        let told = Manifest::parse(br#"{"format":99,"segments":[]}"#).unwrap_err();
+        assert!(told.contains("format 99"), "{told}");
+        assert!(Manifest::parse(b"<html>").unwrap_err().starts_with(NAME));
+    }
+}

@@ -1,0 +1,195 @@
+//! The store from outside: what is imported is answered from later, and alike.
+
+use serde_json::Value;
+
+use crate::whathappened;
+
+const INPUT: &str = "fixtures/lab-cluster/input";
+const LOKI: &str = "fixtures/lab-cluster/loki";
+
+struct Kept {
+    folder: tempfile::TempDir,
+}
+
+impl Kept {
+    fn of(paths: &[&str]) -> Self {
+        let kept = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let (code, _, err) = kept.run(&[&["import"], paths].concat());
+        assert_eq!(code, Some(0), "{err}");
+        kept
+    }
+
+    fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
+        let store = self.folder.path().join("store");
+        let store = store.to_str().unwrap();
+        let mut all = args.to_vec();
+        all.extend(["--store", store]);
+        if !matches!(args[0], "import" | "store") {
+            all.push("--no-fetch");
+        }
+        whathappened(&all)
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let (code, out, err) = self.run(&[args, &["--format", "json"]].concat());
+        assert_eq!(code, Some(0), "{args:?}: {err}");
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}: {out}"))
+    }
+}
+
+fn recorded(args: &[&str]) -> Value {
+    let from = [
+        "--from", INPUT, "--from", LOKI, "--format", "json", "--quiet",
+    ];
+    let (code, out, err) = whathappened(&[args, &from].concat());
+    assert_eq!(code, Some(0), "{args:?}: {err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn experiments() -> Vec<String> {
+    let text = std::fs::read_to_string("fixtures/lab-cluster/expect.json").unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    all["experiments"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect()
+}
+
+/// The first place at which two values differ.
+fn difference(a: &Value, b: &Value, at: &str) -> String {
+    match (a, b) {
+        (Value::Array(x), Value::Array(y)) if x.len() == y.len() => x
+            .iter()
+            .zip(y)
+            .enumerate()
+            .find(|(_, (x, y))| x != y)
+            .map_or_else(String::new, |(n, (x, y))| {
+                difference(x, y, &format!("{at}[{n}]"))
+            }),
+        (Value::Object(x), Value::Object(y)) => x
+            .iter()
+            .find(|(key, value)| y.get(*key) != Some(value))
+            .map_or_else(String::new, |(key, value)| {
+                difference(value, &y[key], &format!("{at}.{key}"))
+            }),
+        (Value::Array(x), Value::Array(y)) => {
+            format!("{at}: {} against {} items", x.len(), y.len())
+        }
+        _ => format!("{at}: {a} against {b}"),
+    }
+}
+
+#[test]
+fn the_store_answers_as_the_recording_does() {
+    let kept = Kept::of(&[INPUT, LOKI]);
+    for name in experiments() {
+        let (stored, recorded) = (kept.json(&[&name]), recorded(&[&name]));
+        for part in ["incidents", "runs", "timeline", "matched_by"] {
+            assert!(
+                stored[part] == recorded[part],
+                "{name}: {part}: {}",
+                difference(&stored[part], &recorded[part], part)
+            );
+        }
+    }
+    // Compacted it is the same store.
+    let name = experiments()[0].clone();
+    let before = kept.json(&[&name]);
+    let (code, _, err) = kept.run(&["store", "compact"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(kept.json(&[&name]), before);
+}
+
+#[test]
+fn parts_imported_in_any_order_and_again_are_one_store() {
+    let whole = Kept::of(&[INPUT, LOKI]);
+    let parts = Kept::of(&[LOKI]);
+    for path in [INPUT, INPUT, LOKI] {
+        let (code, _, err) = parts.run(&["import", path]);
+        assert_eq!(code, Some(0), "{err}");
+        if path == LOKI {
+            assert!(err.contains(", 0 new in"), "{err}");
+        }
+    }
+    let all = "SELECT id, fact, time, end_time, seen_by, count, pod, node, reason, message, raw, origin FROM events ORDER BY id";
+    let (_, a, err) = whole.run(&["sql", all, "--format", "ndjson"]);
+    let (_, b, _) = parts.run(&["sql", all, "--format", "ndjson"]);
+    assert!(a.lines().count() > 1_000, "{err}");
+    assert!(a == b, "the order of imports shows");
+}
+
+#[test]
+fn sql_over_the_store_is_that_over_the_recording() {
+    let kept = Kept::of(&[INPUT, LOKI]);
+    for statement in [
+        "SELECT count(*) AS n FROM events WHERE fact NOT IN ('k8s.event.grew', 'k8s.pod.bound') AND fact NOT LIKE 'k8s.node.%' AND fact NOT LIKE 'k8s.pod.%' AND fact NOT LIKE 'k8s.workload%'",
+        "SELECT id, time, pod, reason, signals FROM events WHERE reason = 'Killing' ORDER BY time, id",
+        "SELECT pod, count(*) AS n FROM events WHERE node = 'gke-train-a100-pool-7c1d-0004' AND fact = 'k8s.event' GROUP BY pod ORDER BY pod",
+        "SELECT kind, namespace, name, uid, valid_from, node, phase FROM objects WHERE kind = 'Pod' ORDER BY kind, namespace, name, uid, valid_from, phase",
+        "SELECT * FROM why('gpt2-small-7f3')",
+        "SELECT time, text, event_ids FROM timeline('gpt2-small-7f3') ORDER BY time, text",
+    ] {
+        let stored = kept.json(&["sql", statement]);
+        let recorded = recorded(&["sql", statement]);
+        assert!(
+            stored == recorded,
+            "{statement}: {}",
+            difference(&stored, &recorded, "rows")
+        );
+        assert!(!stored.as_array().unwrap().is_empty(), "{statement}");
+    }
+}
+
+#[test]
+fn incidents_are_kept_as_they_are_explained() {
+    let kept = Kept::of(&[INPUT, LOKI]);
+    let count =
+        "SELECT experiment, cause, level FROM incidents WHERE role = 'main' ORDER BY experiment";
+    assert_eq!(kept.json(&["sql", count]), serde_json::json!([]));
+    kept.json(&["gpt2-small-7f3"]);
+    let one = kept.json(&["sql", count]);
+    assert_eq!(one.as_array().unwrap().len(), 1, "{one}");
+    assert_eq!(one[0]["experiment"], "gpt2-small-7f3");
+    let (code, out, err) = kept.run(&["explain", "--since", "1d", "--format", "csv"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("gpt2-small-7f3"), "{out}");
+    let all = kept.json(&["sql", count]);
+    for name in experiments() {
+        assert!(all.to_string().contains(&name), "{name}: {all}");
+    }
+    // Explained again, nothing is there twice.
+    kept.run(&["explain", "--since", "1d"]);
+    assert_eq!(kept.json(&["sql", count]), all);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let kept = Kept::of(&[INPUT]);
+    let (code, _, err) = kept.run(&["gpt2-smal-7f3"]);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains("did you mean: gpt2-small-7f3"), "{err}");
+    let empty = Kept {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    let (code, _, err) = empty.run(&["x"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("no store there"), "{err}");
+    let (code, _, err) = kept.run(&["import", "/no/such/file"]);
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn experiments_and_status_come_from_the_catalogue() {
+    let kept = Kept::of(&[INPUT]);
+    let (_, out, err) = kept.run(&["experiments", "--format", "csv"]);
+    for name in experiments() {
+        assert!(out.contains(&name), "{name}: {out} {err}");
+    }
+    let (code, out, err) = kept.run(&["store", "status", "--format", "csv"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("facts,") && out.contains("segments,"), "{out}");
+}
