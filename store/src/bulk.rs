@@ -10,7 +10,8 @@ use crate::catalogue::Seen;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::lock::Lock;
-use crate::record::{Either, Fact, Object, Packed, Record};
+use crate::pack::Pack;
+use crate::record::{Either, Fact, Object, Record};
 use crate::store::Store;
 
 /// What an import has written so far. What is counted here is kept.
@@ -22,9 +23,9 @@ pub struct Written {
     pub new: u64,
 }
 
-/// Rows that wait to be written, each id once.
+/// Rows that wait to be written, by day.
 struct Buffer<R> {
-    days: BTreeMap<Day, HashMap<u128, Packed<R>>>,
+    days: BTreeMap<Day, Pack<R>>,
     bytes: usize,
 }
 
@@ -37,14 +38,10 @@ impl<R: Record> Buffer<R> {
     }
 
     fn push(&mut self, row: R) -> Result<(), postcard::Error> {
-        let mut packed = Packed::new(&row)?;
-        let day = self.days.entry(row.day()).or_default();
-        if let Some(before) = day.remove(&packed.place.id) {
-            self.bytes = self.bytes.saturating_sub(before.bytes());
-            packed = Packed::new(&before.row()?.merge(row))?;
-        }
-        self.bytes += packed.bytes();
-        day.insert(packed.place.id, packed);
+        let day = self.days.entry(row.day()).or_insert_with(Pack::new);
+        let before = day.bytes();
+        day.push(row)?;
+        self.bytes += day.bytes() - before;
         Ok(())
     }
 }
@@ -169,8 +166,7 @@ fn land<R: Record>(
     now: Nanos,
 ) -> Result<u64, StoreError> {
     let mut new = 0;
-    for (day, packed) in buffer.days {
-        let rows = packed.into_values().collect();
+    for (day, rows) in buffer.days {
         new += store.land::<R>(day, rows, seen, &HashMap::new(), now)?;
         *seen = Seen::default();
     }

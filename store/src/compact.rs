@@ -9,7 +9,8 @@ use crate::catalogue::Seen;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::lock::Lock;
-use crate::record::{Fact, Object, Packed, Place, Record, Table};
+use crate::pack::Pack;
+use crate::record::{Fact, Object, Place, Record, Table};
 use crate::segment::{self, Draft, Rows, Segment, Writer};
 use crate::store::Store;
 
@@ -23,24 +24,27 @@ struct Head<R> {
 }
 
 /// Writes old segments and new rows as one segment; of an id that is in both,
-/// the new row. New rows are in order and already merged with the old ones.
+/// the new row. New rows, those of the numbers, are already merged with the old ones.
 pub(crate) fn merge_into_one<R: Record>(
     store: &Store,
     day: Day,
     old: &[Segment],
-    new: Vec<Packed<R>>,
+    rows: Pack<R>,
+    new: Vec<usize>,
 ) -> Result<Draft, StoreError> {
     let fresh: HashSet<u128> = match old.is_empty() {
         true => HashSet::new(),
-        false => new.iter().map(|row| row.place.id).collect(),
+        false => new
+            .iter()
+            .filter_map(|number| rows.slots().get(*number))
+            .map(|slot| slot.place.id)
+            .collect(),
     };
     let fresh = Rc::new(fresh);
     let root = store.root.clone();
-    let unpacked = new.into_iter().map(move |packed| {
-        let row = packed
-            .row()
-            .map_err(|error| StoreError::damaged(&root, error))?;
-        Ok((packed.place, row))
+    let unpacked = rows.in_order(new).map(move |(place, row)| match row {
+        Ok(row) => Ok((place, row)),
+        Err(error) => Err(StoreError::damaged(&root, error)),
     });
     let mut heads: Vec<Head<R>> = Vec::new();
     push(&mut heads, Box::new(unpacked))?;
@@ -119,7 +123,7 @@ impl Store {
                 continue;
             };
             progress(R::TABLE, first.day);
-            let draft = merge_into_one::<R>(self, first.day, of_day, Vec::new())?;
+            let draft = merge_into_one::<R>(self, first.day, of_day, Pack::new(), Vec::new())?;
             self.commit(Some(draft), of_day, &Seen::default(), now, |_, _| Ok(()))?;
             replaced += of_day.len() as u64;
         }

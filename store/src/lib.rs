@@ -19,6 +19,7 @@ mod limits;
 mod lock;
 mod merge;
 mod object_columns;
+mod pack;
 mod record;
 mod reserve;
 mod retain;

@@ -1,7 +1,5 @@
 //! What is kept: facts and versions of objects, each under an id of its content.
 
-use std::marker::PhantomData;
-
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
@@ -104,33 +102,6 @@ pub(crate) trait Record:
     fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError>;
     /// Says what of a batch is not what it should be.
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String>;
-}
-
-/// A row as it waits to be written: where it goes, and its bytes.
-pub(crate) struct Packed<R> {
-    pub(crate) place: Place,
-    body: Vec<u8>,
-    row: PhantomData<R>,
-}
-
-impl<R: Record> Packed<R> {
-    pub(crate) fn new(row: &R) -> Result<Self, postcard::Error> {
-        Ok(Self {
-            place: row.place(),
-            body: postcard::to_stdvec(row)?,
-            row: PhantomData,
-        })
-    }
-
-    /// The row; boxed, as rows are large and move much.
-    pub(crate) fn row(&self) -> Result<Box<R>, postcard::Error> {
-        postcard::from_bytes(&self.body)
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        let place = self.place.namespace.len() + self.place.subject.len();
-        self.body.len() + place + size_of::<Self>() + 32
-    }
 }
 
 /// A fact and who witnessed it.

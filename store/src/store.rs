@@ -14,7 +14,8 @@ use crate::day::Day;
 use crate::error::StoreError;
 use crate::kept;
 use crate::limits::Limits;
-use crate::record::{Either, Fact, Object, Packed, Record, Table};
+use crate::pack::Pack;
+use crate::record::{Either, Fact, Object, Record, Table};
 use crate::segment::{self, Segment};
 use crate::snapshot::Snapshot;
 use crate::{bulk, compact, db, dedup, hot, lock, reserve};
@@ -180,12 +181,12 @@ impl Store {
                 .map(|hot| (hot.row.place().id, hot.rev))
                 .collect();
             moved += rows.len() as u64;
-            let rows = rows
-                .into_iter()
-                .map(|hot| Packed::new(&hot.row))
-                .collect::<Result<_, _>>()
-                .map_err(|error| StoreError::damaged(&self.db_path, error))?;
-            self.land::<R>(day, rows, &Seen::default(), &revs, now)?;
+            let mut pack = Pack::new();
+            for hot in rows {
+                pack.push(hot.row)
+                    .map_err(|error| StoreError::damaged(&self.db_path, error))?;
+            }
+            self.land::<R>(day, pack, &Seen::default(), &revs, now)?;
         }
         Ok(moved)
     }
@@ -197,35 +198,37 @@ impl Store {
     pub(crate) fn land<R: Record>(
         &mut self,
         day: Day,
-        rows: Vec<Packed<R>>,
+        mut rows: Pack<R>,
         seen: &Seen,
         revs: &HashMap<u128, i64>,
         now: Nanos,
     ) -> Result<u64, StoreError> {
         let damaged = |error| StoreError::damaged(&self.root, error);
-        let ids: HashSet<u128> = rows.iter().map(|row| row.place.id).collect();
+        let ids: HashSet<u128> = rows.slots().iter().map(|slot| slot.place.id).collect();
         let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
         let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
-        let mut new = Vec::with_capacity(rows.len());
-        for packed in rows {
-            match known.get(&packed.place.id) {
-                None => new.push(packed),
-                Some((segment, older)) => {
-                    let merged = packed.row().map_err(damaged)?.merge(older.clone());
-                    if merged != *older {
-                        rewritten.insert(segment.id, segment.clone());
-                        new.push(Packed::new(&merged).map_err(damaged)?);
-                    }
+        let mut new = Vec::with_capacity(rows.slots().len());
+        for number in 0..rows.slots().len() {
+            let older = rows
+                .slots()
+                .get(number)
+                .and_then(|slot| known.get(&slot.place.id));
+            if let Some((segment, older)) = older {
+                let merged = rows.row(number).map_err(damaged)?.merge(older.clone());
+                if merged == *older {
+                    continue;
                 }
+                rewritten.insert(segment.id, segment.clone());
+                rows.set(number, &merged).map_err(damaged)?;
             }
+            new.push(number);
         }
         let news = new.len() as u64;
-        new.sort_unstable_by(|a, b| a.place.cmp(&b.place));
         let dropped: Vec<Segment> = rewritten.into_values().collect();
         let draft = if new.is_empty() {
             None
         } else {
-            Some(compact::merge_into_one::<R>(self, day, &dropped, new)?)
+            Some(compact::merge_into_one::<R>(self, day, &dropped, rows, new)?)
         };
         let gone: HashSet<i64> = dropped.iter().map(|segment| segment.id).collect();
         // What told nothing new stays in the segment it is in.

@@ -1,6 +1,7 @@
 //! What some rows say of who there is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use rusqlite::{Connection, params};
 use whathappened_connectors::kubernetes::is_workload;
@@ -13,10 +14,15 @@ use crate::record::{Either, Fact, Object, Record as _};
 pub(crate) const ANNOTATIONS: usize = 1_000;
 
 /// (uid, kind, namespace, name).
-type Key = (String, String, String, String);
+type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
 
+/// An entity and what is known of it.
 #[derive(Clone, Debug)]
 struct Life {
+    uid: String,
+    kind: String,
+    namespace: String,
+    name: String,
     owner: String,
     node: String,
     first: Nanos,
@@ -26,7 +32,10 @@ struct Life {
 /// Entities and names, ready to be written in one transaction with the rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    entities: BTreeMap<Key, Life>,
+    entities: Vec<Life>,
+    /// Places in `entities` by the hash of the key: most rows speak of what is
+    /// known already, and looking that up should cost no memory.
+    by_hash: HashMap<u64, Vec<usize>>,
     names: BTreeSet<(String, usize, String)>,
 }
 
@@ -51,7 +60,9 @@ impl Seen {
             let uid = of.pod_uid.as_deref().unwrap_or_default();
             let pod = self.add((uid, "Pod", namespace, pod), "", first, last);
             if let Some(node) = &of.node {
-                pod.node.clone_from(node);
+                if pod.node != *node {
+                    pod.node.clone_from(node);
+                }
             }
         }
         if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
@@ -120,31 +131,15 @@ impl Seen {
         }
     }
 
-    fn add(
-        &mut self,
-        (uid, kind, namespace, name): (&str, &str, &str, &str),
-        owner: &str,
-        first: Nanos,
-        last: Nanos,
-    ) -> &mut Life {
+    fn add(&mut self, key: Key<'_>, owner: &str, first: Nanos, last: Nanos) -> &mut Life {
         // What has no time is of no day; it must not stretch the life of a name.
         let (first, last) = if first == Nanos::MIN {
             (last, last)
         } else {
             (first, last.max(first))
         };
-        let key = (
-            uid.to_owned(),
-            kind.to_owned(),
-            namespace.to_owned(),
-            name.to_owned(),
-        );
-        let life = self.entities.entry(key).or_insert_with(|| Life {
-            owner: String::new(),
-            node: String::new(),
-            first: Nanos::MAX,
-            last: Nanos::MIN,
-        });
+        let place = self.place(key);
+        let life = &mut self.entities[place];
         if !owner.is_empty() {
             owner.clone_into(&mut life.owner);
         }
@@ -153,6 +148,40 @@ impl Seen {
             life.last = life.last.max(last);
         }
         life
+    }
+
+    /// Where an entity is in the list; it is put there when it is new.
+    fn place(&mut self, key: Key<'_>) -> usize {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let places = self.by_hash.entry(hasher.finish()).or_default();
+        let known = places.iter().copied().find(|place| {
+            self.entities.get(*place).is_some_and(|life| {
+                (
+                    life.uid.as_str(),
+                    life.kind.as_str(),
+                    life.namespace.as_str(),
+                    life.name.as_str(),
+                ) == key
+            })
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let (uid, kind, namespace, name) = key;
+        let place = self.entities.len();
+        places.push(place);
+        self.entities.push(Life {
+            uid: uid.to_owned(),
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            owner: String::new(),
+            node: String::new(),
+            first: Nanos::MAX,
+            last: Nanos::MIN,
+        });
+        place
     }
 
     /// Writes all of it; what is known already is widened.
@@ -169,9 +198,13 @@ impl Seen {
                 OR (excluded.owner <> '' AND excluded.owner <> owner)
                 OR (excluded.node <> '' AND excluded.node <> node)",
         )?;
-        for ((uid, kind, namespace, name), life) in &self.entities {
+        for life in &self.entities {
             entity.execute(params![
-                uid, kind, namespace, name, life.owner, life.node, life.first, life.last
+                life.uid,
+                life.kind,
+                life.namespace,
+                life.name,
+                life.owner, life.node, life.first, life.last
             ])?;
         }
         let mut named = db.prepare_cached(
