@@ -228,7 +228,9 @@ impl Store {
         let draft = if new.is_empty() {
             None
         } else {
-            Some(compact::merge_into_one::<R>(self, day, &dropped, rows, new)?)
+            Some(compact::merge_into_one::<R>(
+                self, day, &dropped, rows, new,
+            )?)
         };
         let gone: HashSet<i64> = dropped.iter().map(|segment| segment.id).collect();
         // What told nothing new stays in the segment it is in.

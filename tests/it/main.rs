@@ -8,6 +8,7 @@ mod accuracy;
 mod bad_input;
 mod cli;
 mod lab;
+mod live;
 mod rules;
 mod store;
 

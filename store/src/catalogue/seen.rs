@@ -204,7 +204,10 @@ impl Seen {
                 life.kind,
                 life.namespace,
                 life.name,
-                life.owner, life.node, life.first, life.last
+                life.owner,
+                life.node,
+                life.first,
+                life.last
             ])?;
         }
         let mut named = db.prepare_cached(
