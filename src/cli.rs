@@ -35,10 +35,10 @@ pub struct Cli {
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  answered (whatever the answer is)
-  1  something failed: a file, a rule, a statement
+  1  something failed: a file, a rule, a statement, the store
   2  the command line is wrong
   3  nothing in the input bears the name
-  4  `rules test` or `accuracy` found something wrong";
+  4  `rules test`, `accuracy` or `doctor` found something wrong";
 
 /// Everything that is not a question.
 #[derive(Debug, Subcommand)]

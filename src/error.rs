@@ -69,7 +69,7 @@ pub enum Error {
         /// What is wrong in it, and where.
         error: Box<toml::de::Error>,
     },
-    /// Something that was to be shown wrong is wrong: `rules test`, `accuracy`.
+    /// Something that was looked at is wrong: `rules test`, `accuracy`, `doctor`.
     #[error("{0}")]
     Failed(String),
 }
@@ -97,7 +97,7 @@ impl Error {
     pub fn hints(&self) -> Vec<String> {
         match self {
             Self::UnknownName { nearest, .. } if nearest.is_empty() => {
-                vec!["see what there is: whathappened experiments --from …".to_owned()]
+                vec!["see what there is: whathappened experiments".to_owned()]
             }
             Self::UnknownName { nearest, .. } => {
                 vec![format!("did you mean: {}?", nearest.join(", "))]

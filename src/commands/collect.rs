@@ -12,7 +12,7 @@ use whathappened_connectors::observation::Observation;
 use whathappened_core::signals::Ruleset;
 use whathappened_store::Store;
 
-use super::{common, settings};
+use super::{clock, common, settings};
 use crate::case::Rules;
 use crate::cli::{KeptArgs, LiveArgs};
 use crate::error::Error;
@@ -70,7 +70,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         ));
     }
     let store = Store::open(&config.store_path()?, config.limits())?;
-    let (stop, clock): (Stop, Clock) = (Stop::new(), Arc::new(gather::now));
+    let (stop, clock): (Stop, Clock) = (Stop::new(), Arc::new(clock::now));
     let (to, from) = mpsc::channel(QUEUE);
     let mut sources = JoinSet::new();
     for cluster in clusters {
@@ -147,7 +147,7 @@ fn keep(
 ) -> Result<(), Error> {
     let (mut told, mut new, mut number) = (0_u64, 0_u64, 0_u64);
     let (mut said, mut tidied) = (std::time::Instant::now(), std::time::Instant::now());
-    let began = gather::now();
+    let began = clock::now();
     while let Some(batch) = from.blocking_recv() {
         // What waits is written together: one transaction costs one wait for the disk.
         let mut batches = vec![batch];
@@ -177,16 +177,16 @@ fn keep(
                     (format!("watch {began} {number:08}"), row)
                 })
                 .collect();
-            store.keep_coverage(&rows, gather::now())?;
+            store.keep_coverage(&rows, clock::now())?;
         }
-        store.settle(gather::now())?;
+        store.settle(clock::now())?;
         if !quiet && said.elapsed() >= TELL {
             said = std::time::Instant::now();
             eprintln!("{told} facts and versions told, {new} new");
         }
         if tidied.elapsed() >= TIDY {
             tidied = std::time::Instant::now();
-            let now = gather::now();
+            let now = clock::now();
             store.retain(now)?;
             let most = store.limits().segments_a_day;
             store.compact(most, now, &mut |_, _| {})?;

@@ -9,7 +9,7 @@ use whathappened_connectors::connector::{Health, Verdict};
 use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Status, Store, StoreError};
 
-use super::{common, settings};
+use super::{clock, common, settings};
 use crate::cli::{KeptArgs, LiveArgs, OutputArgs};
 use crate::config::Config;
 use crate::error::Error;
@@ -80,7 +80,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 }
 
 async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
-    let now = gather::now();
+    let now = clock::now();
     let path = config.store_path()?;
     let store = Store::open_to_read(&path)
         .and_then(|store| Ok((path.display().to_string(), store.status()?)));

@@ -7,11 +7,11 @@ use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::run_state;
 use whathappened_store::{Root, Store};
 
-use super::{common, settings, stored};
+use super::{clock, common, settings, stored};
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
-use crate::{gather, render};
+use crate::render;
 
 /// Lists what the input knows: every run, newest first
 #[derive(clap::Args, Clone, Debug)]
@@ -31,7 +31,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let batch = if args.input.from.is_empty() {
         let config = settings::of_all(&args.input.kept, &args.input.live)?;
         let (store, _) =
-            stored::refreshed(&config, &args.input, None, &rules, gather::now()).await?;
+            stored::refreshed(&config, &args.input, None, &rules, clock::now()).await?;
         kept(&store)?
     } else {
         batch(&common::recorded(&args.input, rules)?)?

@@ -8,7 +8,7 @@ use whathappened_core::resolve::Name;
 use whathappened_store::Root;
 
 use super::question::moment;
-use super::{common, settings, stored};
+use super::{clock, common, settings, stored};
 use crate::answer::{Answer, Incident};
 use crate::assemble::{self, Question};
 use crate::case::Rules;
@@ -46,7 +46,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     let rules = common::rules(&args.input)?;
     let config = settings::of_all(&args.input.kept, &args.input.live)?;
-    let now = gather::now();
+    let now = clock::now();
     let (store, _) = stored::refreshed(&config, &args.input, None, &rules, now).await?;
     let path = store.root().to_owned();
     let last = store.status()?.to;

@@ -7,11 +7,10 @@ use whathappened_connectors::time::Nanos;
 use whathappened_core::signals::Ruleset;
 use whathappened_store::{Bulk, Store, StoreError};
 
-use super::{common, settings};
+use super::{clock, common, settings};
 use crate::case::Rules;
 use crate::cli::KeptArgs;
 use crate::error::Error;
-use crate::gather;
 
 /// Takes recordings into the store: everything that --from reads
 ///
@@ -72,7 +71,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let config = settings::of_store(&args.kept)?;
     let folder = args.rules.clone().or_else(|| config.rules.clone());
     let rules = Rules::load(&common::own_rules(folder.as_deref())?)?;
-    let now = gather::now();
+    let now = clock::now();
     let mut store = Store::open(&config.store_path()?, config.limits())?;
     let bar = common::bar(args.quiet);
     let mut progress = |done, total: Option<u64>| {

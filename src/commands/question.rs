@@ -3,6 +3,7 @@
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_store::{Limits, Store};
 
+use super::clock;
 use super::common::{self, Opened};
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
@@ -97,7 +98,7 @@ fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
     };
     let kept = Store::open(store.root(), Limits::default())
         .map_err(Error::from)
-        .and_then(|mut store| gather::keep(&mut store, case, answer, gather::now()));
+        .and_then(|mut store| gather::keep(&mut store, case, answer, clock::now()));
     if let Err(error) = kept {
         tracing::warn!("the incidents are not kept: {error}");
     }

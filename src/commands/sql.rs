@@ -6,10 +6,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use futures::StreamExt as _;
 
-use super::{common, settings, stored};
+use super::{clock, common, settings, stored};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
-use crate::gather;
 use crate::render::{self, Format, RowWriter, Style};
 use crate::sql::prompt::{self, Command, Prompt, Typed};
 use crate::sql::{Kept, Session, Statement};
@@ -27,7 +26,7 @@ pub struct Args {
     #[arg(value_name = "STATEMENT")]
     pub statement: Option<String>,
     /// Ballista scheduler to run the statements on, df://HOST:PORT, over a store
-    /// that --store names by its URL.
+    /// that --store names by its URL; `local` starts a small cluster for it.
     #[cfg(feature = "distributed")]
     #[arg(long, value_name = "URL")]
     pub ballista: Option<String>,
@@ -65,7 +64,7 @@ async fn here(args: &Args) -> Result<Session, Error> {
     if args.input.from.is_empty() {
         let config = settings::of_all(&args.input.kept, &args.input.live)?;
         let (store, _) =
-            stored::refreshed(&config, &args.input, None, &rules, gather::now()).await?;
+            stored::refreshed(&config, &args.input, None, &rules, clock::now()).await?;
         Session::of_store(Kept::new(store.root().to_owned(), rules))
     } else {
         Session::new(Arc::new(common::recorded(&args.input, rules)?))

@@ -7,11 +7,11 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use whathappened_connectors::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
 
-use super::{common, settings};
+use super::{clock, common, settings};
 use crate::cli::{KeptArgs, OutputArgs};
 use crate::config::{parse_duration, parse_size};
 use crate::error::Error;
-use crate::{gather, render};
+use crate::render;
 
 /// Looks after the store: what is in it, compaction, retention
 #[derive(clap::Args, Clone, Debug)]
@@ -122,7 +122,7 @@ fn compact(kept: &KeptArgs) -> Result<(), Error> {
     // Reading first: what is not there is not to be made.
     drop(Store::open_to_read(&path)?);
     let mut store = Store::open(&path, config.limits())?;
-    let now = gather::now();
+    let now = clock::now();
     let moved = store.flush(now)?;
     let replaced = store.compact(1, now, &mut |table, day| {
         eprintln!("compacting {} of {day}", table.as_str());
@@ -136,7 +136,7 @@ async fn push(url: &str, kept: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(kept)?;
     let path = config.store_path()?;
     drop(Store::open_to_read(&path)?);
-    Store::open(&path, config.limits())?.flush(gather::now())?;
+    Store::open(&path, config.limits())?.flush(clock::now())?;
     let store = Store::open_to_read(&path)?;
     let pushed = crate::remote::push(&store, &crate::remote::Remote::open(url)?).await?;
     eprintln!(
@@ -165,7 +165,7 @@ fn retain(kept: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> Res
         grace: 0,
         ..config.limits()
     };
-    let gone = Store::open(&path, limits)?.retain(gather::now())?;
+    let gone = Store::open(&path, limits)?.retain(clock::now())?;
     eprintln!(
         "{} rows in {} segments removed, {} bytes freed.",
         gone.rows, gone.segments, gone.bytes

@@ -9,6 +9,7 @@ use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
 use whathappened_store::{Store, StoreError};
 
+use super::clock;
 use super::common::Opened;
 use super::settings;
 use crate::case::Rules;
@@ -28,7 +29,7 @@ pub(super) async fn open(
 ) -> Result<Opened, Error> {
     let config = settings::of_all(&args.kept, &args.live)?;
     let name = Name::parse(about);
-    let now = gather::now();
+    let now = clock::now();
     let (store, live) = refreshed(&config, args, Some(&name), &rules, now).await?;
     let snapshot = store.snapshot()?;
     let coverage = match &live {

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use ballista::extension::SessionContextExt as _;
 use ballista_core::object_store::{session_config_with_s3_support, session_state_with_s3_support};
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_executor::new_standalone_executor_from_state;
+use ballista_scheduler::standalone::new_standalone_scheduler_from_state;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{
@@ -39,14 +42,46 @@ pub fn state() -> Result<SessionState, Error> {
 }
 
 /// A context whose statements run on the cluster of a scheduler,
-/// `df://host:port`, over the tables `events` and `objects` of a store.
+/// `df://host:port`, over the tables `events` and `objects` of a store;
+/// `local` starts a scheduler and two executors in this process.
 ///
 /// # Errors
 /// When the scheduler or the store do not answer.
 pub async fn connect(scheduler: &str, remote: &Remote) -> Result<SessionContext, Error> {
-    let context = SessionContext::remote_with_state(scheduler, state()?).await?;
+    let state = state()?;
+    let scheduler = match scheduler {
+        "local" => local(&state).await?,
+        named => named.to_owned(),
+    };
+    let context = SessionContext::remote_with_state(&scheduler, state).await?;
     register(&context, remote).await?;
     Ok(context)
+}
+
+/// Executors of a cluster in this process.
+const EXECUTORS: usize = 2;
+/// Tasks that each of them runs at once.
+const TASKS: usize = 2;
+
+/// Starts a scheduler and executors on loopback; they end with the process.
+async fn local(state: &SessionState) -> Result<String, Error> {
+    let failed = |error: &dyn std::fmt::Display| Error::Remote {
+        place: "local Ballista cluster".to_owned(),
+        why: error.to_string(),
+    };
+    let address = new_standalone_scheduler_from_state(state)
+        .await
+        .map_err(|error| failed(&error))?;
+    let url = format!("http://localhost:{}", address.port());
+    for _ in 0..EXECUTORS {
+        let scheduler = SchedulerGrpcClient::connect(url.clone())
+            .await
+            .map_err(|error| failed(&error))?;
+        new_standalone_executor_from_state(scheduler, TASKS, state)
+            .await
+            .map_err(|error| failed(&error))?;
+    }
+    Ok(format!("df://localhost:{}", address.port()))
 }
 
 /// Makes the tables of a store known to a context.
