@@ -183,7 +183,22 @@ const RANKS: [&str; 6] = [
     "apps.kubernetes.io/pod-index",
 ];
 
+/// Labels and annotations that name an experiment, the plainest first.
+const EXPERIMENTS: [&str; 3] = ["experiment", "experiment-name", "experiment_name"];
+
 impl ObjectBody {
+    /// The experiment that a label or annotation names.
+    #[must_use]
+    pub fn experiment(&self) -> Option<&str> {
+        EXPERIMENTS.iter().find_map(|key| {
+            let value = self
+                .labels
+                .get(*key)
+                .or_else(|| self.annotations.get(*key))?;
+            Some(value.as_str()).filter(|value| !value.is_empty())
+        })
+    }
+
     /// The rank that the launcher wrote on a pod.
     #[must_use]
     pub fn rank(&self) -> Option<i32> {

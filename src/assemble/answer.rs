@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::resolve::{Matched, Name, resolve};
-use whathappened_core::timeline::{Entry, timeline};
 
+use super::lines::lines;
 use super::run::run as tell_run;
 use super::teller::Teller;
-use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, TimelineRow};
+use crate::answer::{Answer, CoverageRow, Incident, SCHEMA};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::gang::Finding;
@@ -336,85 +336,6 @@ fn inside(time: Option<&str>, question: &Question) -> bool {
         return true;
     };
     question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
-}
-
-fn lines(
-    case: &Case,
-    matched: &Matched,
-    pods: &BTreeSet<u32>,
-    incidents: &[Incident],
-    question: &Question,
-) -> Result<Vec<TimelineRow>, Error> {
-    let Some(newest) = matched
-        .runs
-        .first()
-        .and_then(|number| case.runs.get(*number))
-    else {
-        return Ok(Vec::new());
-    };
-    let id = newest.id(&case.world);
-    let cited: BTreeSet<String> = incidents
-        .iter()
-        .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()))
-        .flat_map(|incident| {
-            incident
-                .chain
-                .iter()
-                .flat_map(|link| link.event_ids.iter().cloned())
-        })
-        .collect();
-    let wanted = case
-        .world
-        .facts
-        .iter()
-        .filter(|fact| cited.contains(&fact.id.to_string()))
-        .map(|fact| fact.id)
-        .collect();
-    let many = matched.how == "namespace" || question.name.contains('*');
-    let runs: Vec<&whathappened_core::resolve::Run> = if many && pods.is_empty() {
-        matched
-            .runs
-            .iter()
-            .filter_map(|number| case.runs.get(*number))
-            .collect()
-    } else {
-        vec![newest]
-    };
-    let start = newest.begin;
-    let entries = timeline(&case.world, &runs, &wanted)?;
-    Ok(entries
-        .into_iter()
-        .filter(|entry| {
-            let at = entry.event.time.lo;
-            question.since.is_none_or(|since| at >= since)
-                && question.until.is_none_or(|until| at < until)
-        })
-        .map(|entry| line(entry, start, &cited))
-        .collect())
-}
-
-fn line(entry: Entry, start: Option<Nanos>, cited: &BTreeSet<String>) -> TimelineRow {
-    let ids: Vec<String> = entry.ids.iter().map(ToString::to_string).collect();
-    #[expect(clippy::cast_precision_loss, reason = "seconds to milliseconds")]
-    let offset = start.map_or(0.0, |start| {
-        (entry.event.time.lo.saturating_sub(start) / 1_000_000) as f64 / 1e3
-    });
-    TimelineRow {
-        time: rfc3339(entry.event.time.lo),
-        time_hi: rfc3339(entry.event.time.hi),
-        end: entry.end.map(rfc3339),
-        offset_s: offset,
-        lane: entry.lane.to_owned(),
-        entity: entry.entity,
-        text: entry.text,
-        actor: entry.event.actor.clone(),
-        weight: entry.weight.to_owned(),
-        signals: entry.event.signals.clone(),
-        seen_by: entry.seen_by,
-        count: entry.count,
-        in_chain: ids.iter().any(|id| cited.contains(id)),
-        event_ids: ids,
-    }
 }
 
 fn coverage_row(row: &whathappened_connectors::coverage::Coverage) -> CoverageRow {

@@ -5,6 +5,7 @@ mod answer;
 mod chain;
 mod culprit;
 mod incident;
+mod lines;
 mod proof;
 mod record;
 mod run;

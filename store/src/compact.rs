@@ -124,7 +124,10 @@ impl Store {
             };
             progress(R::TABLE, first.day);
             let draft = merge_into_one::<R>(self, first.day, of_day, Pack::new(), Vec::new())?;
-            self.commit(Some(draft), of_day, &Seen::default(), now, |_, _| Ok(()))?;
+            // What is only put in another order is no younger.
+            let stored_at = of_day.iter().map(|one| one.stored_at).max().unwrap_or(now);
+            let times = (now, stored_at);
+            self.commit(Some(draft), of_day, &Seen::default(), times, |_, _| Ok(()))?;
             replaced += of_day.len() as u64;
         }
         Ok(replaced)

@@ -22,6 +22,7 @@ CREATE TABLE segments (
   bytes INTEGER NOT NULL,
   time_from INTEGER NOT NULL,
   time_to INTEGER NOT NULL,
+  stored_at INTEGER NOT NULL,
   words BLOB NOT NULL,
   ids BLOB NOT NULL
 );
@@ -107,6 +108,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
         .map_err(StoreError::database(path))?;
     db.busy_timeout(PATIENCE)
         .and_then(|()| db.pragma_update(None, "query_only", true))
+        .and_then(|()| db.pragma_update(None, "mmap_size", 1_i64 << 30))
         .map_err(StoreError::database(path))?;
     check(&db, path)?;
     Ok(db)

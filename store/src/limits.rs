@@ -5,7 +5,7 @@ use whathappened_connectors::time::{Nanos, SECOND};
 /// Bounds of a store; the defaults suit a workstation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How old facts may become, in nanoseconds.
+    /// How long ago facts may have been stored, in nanoseconds.
     pub max_age: Nanos,
     /// How many bytes segments may take in all.
     pub max_bytes: u64,
@@ -38,7 +38,7 @@ impl Default for Limits {
 pub struct Retained {
     /// Segments removed.
     pub segments: u64,
-    /// Rows in them and in the hot tier.
+    /// Rows in them.
     pub rows: u64,
     /// Bytes freed.
     pub bytes: u64,

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use rusqlite::params;
 use whathappened_connectors::time::Nanos;
 
 use crate::catalogue::Seen;
@@ -18,8 +17,9 @@ use crate::segment::{self, Segment};
 use crate::store::Store;
 
 impl Store {
-    /// Removes what is older than the store's limits allow, then the oldest
-    /// days until the rest is small enough. Waits for other processes.
+    /// Removes what was stored longer ago than the limits allow, then the oldest
+    /// days until the rest is small enough. An old recording that is imported
+    /// today is young. Waits for other processes.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -35,9 +35,8 @@ impl Store {
             );
         }
         let oldest = now.saturating_sub(self.limits.max_age);
-        let (mut old, mut kept): (Vec<Segment>, Vec<Segment>) = live
-            .into_iter()
-            .partition(|one| one.time_to != Nanos::MIN && one.time_to < oldest);
+        let (mut old, mut kept): (Vec<Segment>, Vec<Segment>) =
+            live.into_iter().partition(|one| one.stored_at < oldest);
         kept.sort_by_key(|one| std::cmp::Reverse((one.time_to, one.id)));
         let mut bytes: u64 = kept.iter().map(|one| one.bytes).sum();
         while bytes > self.limits.max_bytes {
@@ -50,26 +49,27 @@ impl Store {
             rows: old.iter().map(|one| one.rows).sum(),
             bytes: old.iter().map(|one| one.bytes).sum(),
         };
-        let mut hot = 0;
-        self.commit(None, &old, &Seen::default(), now, |tx, _| {
-            hot = tx.execute(
-                "DELETE FROM hot WHERE time < ?1 AND time > ?2",
-                params![oldest, Nanos::MIN],
-            )? as u64;
+        self.commit(None, &old, &Seen::default(), (now, now), |tx, _| {
+            // Of pods and workloads that ended before everything that is left, nothing is left.
+            let left: Option<Nanos> = tx.query_row(
+                "SELECT min(at) FROM (
+                   SELECT min(time_from) AS at FROM segments WHERE time_from > ?1
+                   UNION ALL SELECT min(time) FROM hot WHERE time > ?1)",
+                [Nanos::MIN],
+                |row| row.get(0),
+            )?;
+            let left = left.unwrap_or(Nanos::MAX);
             tx.execute(
                 "DELETE FROM names WHERE bearer IN (SELECT uid FROM entities WHERE last < ?1 AND uid <> '')",
-                [oldest],
+                [left],
             )?;
-            tx.execute("DELETE FROM entities WHERE last < ?1", [oldest])?;
+            tx.execute("DELETE FROM entities WHERE last < ?1", [left])?;
             tx.execute("DELETE FROM coverage WHERE at < ?1", [oldest])?;
             Ok(())
         })?;
         self.clean(now)?;
         reserve::keep(&self.root);
-        Ok(Retained {
-            rows: retained.rows + hot,
-            ..retained
-        })
+        Ok(retained)
     }
 
     /// Removes files that no list names, and those of replaced segments when

@@ -238,7 +238,7 @@ impl Store {
             Some((segment, _)) if !gone.contains(&segment.id) => Some(segment.id),
             _ => written,
         };
-        self.commit(draft, &dropped, seen, now, |tx, written| {
+        self.commit(draft, &dropped, seen, (now, now), |tx, written| {
             for (id, rev) in revs {
                 if let Some(segment) = home(id, written) {
                     hot::landed(tx, R::TABLE, *id, *rev, segment)?;
@@ -257,12 +257,13 @@ impl Store {
     }
 
     /// Puts a written segment on the list in place of others, in one transaction.
+    /// `stored_at` is when the last of its rows was stored.
     pub(crate) fn commit(
         &mut self,
         draft: Option<segment::Draft>,
         dropped: &[Segment],
         seen: &Seen,
-        now: Nanos,
+        (now, stored_at): (Nanos, Nanos),
         also: impl FnOnce(&Transaction<'_>, Option<i64>) -> rusqlite::Result<()>,
     ) -> Result<Option<i64>, StoreError> {
         let db = &mut self.db;
@@ -270,7 +271,7 @@ impl Store {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let segment = draft
                 .as_ref()
-                .map(|draft| segment::add(&tx, draft))
+                .map(|draft| segment::add(&tx, draft, stored_at))
                 .transpose()?;
             for old in dropped {
                 segment::remove(&tx, old, now)?;

@@ -193,3 +193,40 @@ fn experiments_and_status_come_from_the_catalogue() {
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("facts,") && out.contains("segments,"), "{out}");
 }
+
+/// The plan of a statement, without what differs from machine to machine.
+fn plan(kept: &Kept, statement: &str) -> String {
+    let explain = format!("EXPLAIN {statement}");
+    let (code, out, err) = kept.run(&["sql", &explain, "--format", "json"]);
+    assert_eq!(code, Some(0), "{err}");
+    let rows: Value = serde_json::from_str(&out).unwrap();
+    let text = rows[1]["plan"].as_str().unwrap();
+    let root = kept.folder.path().display().to_string();
+    let root = root.trim_start_matches('/');
+    text.replace(root, "FOLDER")
+        .split_inclusive(".parquet")
+        .map(|part| match part.rsplit_once("/0") {
+            Some((before, _)) if part.ends_with(".parquet") => format!("{before}/SEGMENT.parquet"),
+            _ => part.to_owned(),
+        })
+        .collect()
+}
+
+#[test]
+fn plans_show_what_is_left_out() {
+    let kept = Kept::of(&[INPUT, LOKI]);
+    let day = "time BETWEEN TIMESTAMP '2026-11-21 15:20:00' AND TIMESTAMP '2026-11-21 15:21:00'";
+    let mut plans = String::new();
+    for filter in [
+        "experiment = 'gpt2-small-7f3'".to_owned(),
+        "pod = 'gpt2-small-7f3-1-qp9zc'".to_owned(),
+        format!("node IN ('gke-train-a100-pool-7c1d-0004', 'no-such-node') AND {day}"),
+        // No segment's filter knows it: nothing is opened.
+        "pod = 'no-such-pod'".to_owned(),
+        "pod = 'gpt2-small-7f3-1-qp9zc' AND time < TIMESTAMP '2020-01-01 00:00:00'".to_owned(),
+    ] {
+        let statement = format!("SELECT time, pod, reason FROM events WHERE {filter}");
+        plans.push_str(&format!("{filter}\n{}\n", plan(&kept, &statement)));
+    }
+    insta::assert_snapshot!(plans);
+}

@@ -27,6 +27,11 @@ pub(super) fn decode(
 ) -> Result<(), Rejection> {
     let key = meta::key("Pod", pod)?;
     let mut body = meta::body(pod);
+    // What kubectl prints for people has no creation time; the kubelet took the
+    // pod on soon after it.
+    if body.created.is_none() {
+        body.created = field::time(pod, &["status", "startTime"]);
+    }
     if let Some(spec) = pod.get("spec") {
         template::fill(spec, &mut body);
         body.node = field::owned(spec, &["nodeName"]);
@@ -40,6 +45,7 @@ pub(super) fn decode(
     for mut event in facts {
         event.entities.node = event.entities.node.or_else(|| version.body.node.clone());
         event.rank = version.body.rank();
+        event.entities.experiment = version.body.experiment().map(str::to_owned);
         out.push(Observation::Event(Box::new(event)));
     }
     meta::endings(&version, context, out);

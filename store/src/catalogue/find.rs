@@ -26,6 +26,9 @@ fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
     })
 }
 
+/// The index holds only those that have an owner, which the condition must say.
+const OWNED_BY: &str = "owner = ?1 AND owner <> ''";
+
 const COLUMNS: &str = "kind, namespace, name, uid, owner, node, first, last";
 
 fn query(
@@ -177,7 +180,7 @@ fn closure(db: &Connection, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Ent
     }
     let mut below = tops;
     while let Some(one) = below.pop() {
-        let mut children = query(db, "owner = ?1", &[&one.identity()])?;
+        let mut children = query(db, OWNED_BY, &[&one.identity()])?;
         if one.kind != "Pod" {
             children.extend(pods_by_name(db, &one)?);
         }
@@ -311,4 +314,31 @@ pub(crate) fn tally(db: &Connection, root: &Entity) -> rusqlite::Result<(Option<
 /// Every row of a condition on children and parents: who was of what, where and when.
 pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<Entity>> {
     query(db, "1", &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, Store};
+
+    #[test]
+    fn what_a_question_asks_the_catalogue_never_scans_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Limits::default()).unwrap();
+        for condition in [
+            super::OWNED_BY,
+            "uid = ?1",
+            "name = ?1",
+            "name >= ?1 AND name < ?2",
+            "name = ?1 AND namespace = ?2",
+            "uid = '' AND kind = ?1 AND namespace = ?2 AND name = ?3",
+        ] {
+            let sql = format!("EXPLAIN QUERY PLAN SELECT * FROM entities WHERE {condition}");
+            let values = vec!["x"; condition.matches('?').count()];
+            let plan: String = store
+                .db
+                .query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(3))
+                .unwrap();
+            assert!(plan.starts_with("SEARCH"), "{condition}: {plan}");
+        }
+    }
 }

@@ -36,6 +36,8 @@ pub struct Segment {
     pub time_from: i64,
     /// The latest end in it.
     pub time_to: i64,
+    /// When the last of its rows was stored.
+    pub stored_at: i64,
 }
 
 impl Segment {
@@ -61,10 +63,11 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Segment> {
         bytes: row.get("bytes")?,
         time_from: row.get("time_from")?,
         time_to: row.get("time_to")?,
+        stored_at: row.get("stored_at")?,
     })
 }
 
-const COLUMNS: &str = "id, tbl, day, file, rows, bytes, time_from, time_to";
+const COLUMNS: &str = "id, tbl, day, file, rows, bytes, time_from, time_to, stored_at";
 
 /// The live segments of a table, of one day or of all, in order.
 pub(crate) fn live(
@@ -97,10 +100,10 @@ fn filter(db: &Connection, sql: &str, segment: i64) -> rusqlite::Result<Filter> 
 }
 
 /// Adds a written segment to the list.
-pub(crate) fn add(db: &Connection, draft: &Draft) -> rusqlite::Result<i64> {
+pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::Result<i64> {
     db.prepare_cached(
-        "INSERT INTO segments (tbl, day, file, rows, bytes, time_from, time_to, words, ids)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO segments (tbl, day, file, rows, bytes, time_from, time_to, stored_at, words, ids)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
     .execute(params![
         draft.table.number(),
@@ -110,6 +113,7 @@ pub(crate) fn add(db: &Connection, draft: &Draft) -> rusqlite::Result<i64> {
         draft.bytes,
         draft.time_from,
         draft.time_to,
+        stored_at,
         draft.words,
         draft.ids
     ])?;
