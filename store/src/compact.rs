@@ -127,7 +127,7 @@ impl Store {
             // What is only put in another order is no younger.
             let stored_at = of_day.iter().map(|one| one.stored_at).max().unwrap_or(now);
             let times = (now, stored_at);
-            self.commit(Some(draft), of_day, &Seen::default(), times, |_, _| Ok(()))?;
+            self.commit(Some(&draft), of_day, &Seen::default(), times, |_, _| Ok(()))?;
             replaced += of_day.len() as u64;
         }
         Ok(replaced)

@@ -116,7 +116,7 @@ impl StoreError {
         }
     }
 
-    pub(crate) fn damaged(path: &Path, why: impl ToString) -> Self {
+    pub(crate) fn damaged(path: &Path, why: impl std::fmt::Display) -> Self {
         Self::Damaged {
             path: path.to_owned(),
             why: why.to_string(),

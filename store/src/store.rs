@@ -238,7 +238,7 @@ impl Store {
             Some((segment, _)) if !gone.contains(&segment.id) => Some(segment.id),
             _ => written,
         };
-        self.commit(draft, &dropped, seen, (now, now), |tx, written| {
+        self.commit(draft.as_ref(), &dropped, seen, (now, now), |tx, written| {
             for (id, rev) in revs {
                 if let Some(segment) = home(id, written) {
                     hot::landed(tx, R::TABLE, *id, *rev, segment)?;
@@ -260,7 +260,7 @@ impl Store {
     /// `stored_at` is when the last of its rows was stored.
     pub(crate) fn commit(
         &mut self,
-        draft: Option<segment::Draft>,
+        draft: Option<&segment::Draft>,
         dropped: &[Segment],
         seen: &Seen,
         (now, stored_at): (Nanos, Nanos),
@@ -270,7 +270,6 @@ impl Store {
         let all = || {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let segment = draft
-                .as_ref()
                 .map(|draft| segment::add(&tx, draft, stored_at))
                 .transpose()?;
             for old in dropped {

@@ -61,7 +61,7 @@ impl Cluster {
                     continue;
                 };
                 let lists = Arc::clone(&lists);
-                std::thread::spawn(move || serve(connection, &lists, denied));
+                std::thread::spawn(move || serve(&connection, &lists, denied));
             }
         });
         Self {
@@ -101,9 +101,9 @@ impl Drop for Cluster {
 }
 
 /// One request a connection.
-fn serve(connection: TcpStream, lists: &BTreeMap<&str, String>, denied: &str) {
+fn serve(connection: &TcpStream, lists: &BTreeMap<&str, String>, denied: &str) {
     connection.set_nonblocking(false).unwrap();
-    let mut reader = BufReader::new(&connection);
+    let mut reader = BufReader::new(connection);
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -127,7 +127,8 @@ fn serve(connection: TcpStream, lists: &BTreeMap<&str, String>, denied: &str) {
         answer.len()
     );
     // A client that has gone does not matter.
-    let _gone = (&connection).write_all(&[head.as_bytes(), answer.as_bytes()].concat());
+    let mut out = connection;
+    let _gone = out.write_all(&[head.as_bytes(), answer.as_bytes()].concat());
 }
 
 fn answer(url: &str, body: &[u8], lists: &BTreeMap<&str, String>, denied: &str) -> (u16, String) {

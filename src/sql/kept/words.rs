@@ -88,9 +88,10 @@ fn words(filter: &Expr, known: &[&str]) -> Option<(String, Vec<String>)> {
             op: Operator::Eq,
             right,
         }) => {
-            let (column, value) = match (&**left, &**right) {
-                (Expr::Column(column), value) | (value, Expr::Column(column)) => (column, value),
-                _ => return None,
+            let ((Expr::Column(column), value) | (value, Expr::Column(column))) =
+                (&**left, &**right)
+            else {
+                return None;
             };
             let value = text(value)?;
             known

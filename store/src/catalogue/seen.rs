@@ -59,10 +59,8 @@ impl Seen {
         if let Some(pod) = &of.pod {
             let uid = of.pod_uid.as_deref().unwrap_or_default();
             let pod = self.add((uid, "Pod", namespace, pod), "", first, last);
-            if let Some(node) = &of.node {
-                if pod.node != *node {
-                    pod.node.clone_from(node);
-                }
+            if let Some(node) = of.node.as_ref().filter(|node| **node != pod.node) {
+                pod.node.clone_from(node);
             }
         }
         if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)

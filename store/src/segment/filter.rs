@@ -49,7 +49,7 @@ impl Filter {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        if bytes.is_empty() || bytes.len() % 32 != 0 {
+        if bytes.is_empty() || !bytes.len().is_multiple_of(32) {
             return Self(Sbbf::new(&[0xff; 32]));
         }
         Self(Sbbf::new(bytes))

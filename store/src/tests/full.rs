@@ -48,8 +48,8 @@ fn a_full_disk_is_told_and_damages_nothing() {
             });
             let written = if bulk {
                 let mut bulk = store.bulk(START);
-                rows.map(|row| bulk.push(row))
-                    .collect::<Result<(), _>>()
+                { rows }
+                    .try_for_each(|row| bulk.push(row))
                     .and_then(|()| bulk.flush())
                     .map(|written| written.new)
             } else {
