@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt as _;
 use whathappened_store::{Store, Table};
 
 use super::manifest::{Manifest, NAME};
-use super::{Remote, manifest};
+use super::Remote;
 use crate::error::Error;
 
 /// What pushing changed.
@@ -78,7 +78,7 @@ pub async fn push(store: &Store, remote: &Remote) -> Result<Pushed, Error> {
     let text = serde_json::to_vec_pretty(&manifest).map_err(|error| failed(&error))?;
     remote
         .store
-        .put(&remote.path(manifest::NAME), PutPayload::from(text))
+        .put(&remote.path(NAME), PutPayload::from(text))
         .await
         .map_err(|error| failed(&error))?;
     let counts: HashSet<Path> = manifest
