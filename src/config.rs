@@ -28,7 +28,7 @@ pub struct Config {
 pub struct Store {
     /// The folder; the user's data folder by default.
     pub path: Option<PathBuf>,
-    /// How old things may become: `90d`.
+    /// How long ago things may have been stored: `90d`.
     #[serde(deserialize_with = "duration")]
     pub max_age: Option<Nanos>,
     /// How much room they may take: `50GiB`.

@@ -91,10 +91,13 @@ fn text(args: &Args) -> Result<String, Error> {
         "\
 # whathappened: everything here is optional; what is commented out is the default.
 
+# Folder with rules of your own: *.sql for causes, *.toml for signals. There are none.
+# rules = \"/path/to/rules\"
+
 [store]
 # What was collected is kept here.
 # path = {}
-# Older facts go, then the oldest until the rest is small enough.
+# What was stored longer ago goes, then the oldest until the rest is small enough.
 # max_age = \"90d\"
 # max_size = \"50GiB\"
 

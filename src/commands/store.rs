@@ -48,11 +48,11 @@ pub enum What {
         #[command(flatten)]
         kept: KeptArgs,
     },
-    /// Removes what is too old, then the oldest until the rest is small enough
+    /// Removes what was stored too long ago, then the oldest until the rest is small enough
     Retain {
         #[command(flatten)]
         kept: KeptArgs,
-        /// How old things may be, such as 90d; the configuration's by default.
+        /// How long ago things may have been stored, such as 90d; the configuration's by default.
         #[arg(long, value_name = "TIME")]
         max_age: Option<String>,
         /// How much room they may take, such as 50GiB; the configuration's by default.
