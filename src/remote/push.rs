@@ -9,8 +9,8 @@ use object_store::{ObjectStoreExt as _, PutPayload};
 use tokio::io::AsyncWriteExt as _;
 use whathappened_store::{Store, Table};
 
-use super::manifest::{Manifest, NAME};
 use super::Remote;
+use super::manifest::{Manifest, NAME};
 use crate::error::Error;
 
 /// What pushing changed.
