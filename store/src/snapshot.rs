@@ -103,25 +103,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn roots(&self, from: Nanos, to: Nanos) -> Result<Vec<Root>, StoreError> {
-        let read = || {
-            catalogue::roots(&self.tx, from, to)?
-                .into_iter()
-                .map(|one| {
-                    let (experiment, pods) = catalogue::tally(&self.tx, &one)?;
-                    Ok(Root {
-                        experiment,
-                        pods,
-                        kind: one.kind,
-                        namespace: one.namespace,
-                        name: one.name,
-                        uid: one.uid,
-                        first: one.first,
-                        last: one.last,
-                    })
-                })
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(self.failed())
+        catalogue::roots(&self.tx, from, to).map_err(self.failed())
     }
 
     /// Every pod and workload there is.

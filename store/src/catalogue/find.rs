@@ -1,13 +1,13 @@
 //! From a name to everything that may be meant by it. What is found here is
 //! loaded; which of it the name means is settled there, by the same tiers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row, params};
 use whathappened_core::resolve::{LABELS, Name};
 
-use super::Entity;
 use super::seen::ANNOTATIONS;
+use super::{Entity, Root};
 use crate::scope::Tier;
 
 /// Runs of one name that are loaded, the newest ones.
@@ -246,69 +246,101 @@ pub(crate) fn nearest(db: &Connection) -> rusqlite::Result<Vec<String>> {
     .collect()
 }
 
+/// Pods below a root, and the plainest label of it or of any of them.
+type Sum<'a> = (u64, Option<(i64, &'a str)>);
+
 /// Objects on top of their owner chains, pods that nobody owns among them,
-/// that lived in a window, in order of (last, kind, namespace, name).
-pub(crate) fn roots(db: &Connection, from: i64, to: i64) -> rusqlite::Result<Vec<Entity>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM entities e
-         WHERE last >= ?1 AND first <= ?2 AND kind <> 'CronJob'
-           AND (owner = '' OR EXISTS (
-             SELECT 1 FROM entities up WHERE up.uid = e.owner AND up.kind = 'CronJob'))
-         ORDER BY last, kind, namespace, name, uid"
-    );
-    let mut found: Vec<Entity> = db
-        .prepare_cached(&sql)?
-        .query_map(params![from, to], entity)?
-        .collect::<rusqlite::Result<_>>()?;
-    // A pod of which also a record with its owner is known is no root.
-    let mut owned = db.prepare_cached(
-        "SELECT EXISTS (SELECT 1 FROM entities WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND uid <> ?4)",
-    )?;
-    let mut kept = Vec::with_capacity(found.len());
-    for one in found.drain(..) {
-        let twin: bool = one.uid.is_empty()
-            && owned.query_row(params![one.name, one.namespace, one.kind, one.uid], |row| {
-                row.get(0)
-            })?;
-        if !twin {
-            kept.push(one);
+/// that lived in a window, in order of (last, kind, namespace, name). All of the
+/// catalogue is read once: that is quicker than asking it for each run.
+pub(crate) fn roots(db: &Connection, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
+    let entities = all(db)?;
+    let labels = labels(db)?;
+    let known: HashMap<String, usize> = entities
+        .iter()
+        .enumerate()
+        .map(|(number, one)| (one.identity(), number))
+        .collect();
+    // A pod that some records name without its uid is the one that others name with it.
+    let with_uid: HashSet<(&str, &str, &str)> = entities
+        .iter()
+        .filter(|one| !one.uid.is_empty())
+        .map(|one| (one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
+        .collect();
+    let is_twin = |one: &Entity| {
+        one.uid.is_empty()
+            && with_uid.contains(&(one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
+    };
+    let mut sums: BTreeMap<usize, Sum<'_>> = BTreeMap::new();
+    for (number, one) in entities.iter().enumerate() {
+        if one.kind == "CronJob" || is_twin(one) {
+            continue;
+        }
+        let top = top(&entities, &known, number);
+        let (pods, experiment) = sums.entry(top).or_default();
+        *pods += u64::from(one.kind == "Pod");
+        if let Some(label) = labels.get(&one.identity()) {
+            let label = (label.0, label.1.as_str());
+            *experiment = Some(experiment.map_or(label, |before| before.min(label)));
         }
     }
-    Ok(kept)
-}
-
-fn has_uid(among: &BTreeSet<Entity>, pod: &Entity) -> bool {
-    among
-        .iter()
-        .any(|one| one.name == pod.name && one.kind == pod.kind && !one.uid.is_empty())
-}
-
-/// How many pods are below each owner, and the label that names its experiment.
-pub(crate) fn tally(db: &Connection, root: &Entity) -> rusqlite::Result<(Option<String>, u64)> {
-    let below = closure(db, vec![root.clone()])?;
-    // A pod that some records name without its uid is the one that others name with it.
-    let pods: BTreeSet<(&str, &str, &str)> = below
-        .iter()
-        .filter(|one| one.kind == "Pod")
-        .filter(|one| !one.uid.is_empty() || !has_uid(&below, one))
-        .map(|one| (one.namespace.as_str(), one.name.as_str(), one.uid.as_str()))
+    let mut roots: Vec<Root> = sums
+        .into_iter()
+        .filter_map(|(number, (pods, experiment))| Some((entities.get(number)?, pods, experiment)))
+        .filter(|(one, _, _)| one.last >= from && one.first <= to)
+        .map(|(one, pods, experiment)| Root {
+            kind: one.kind.clone(),
+            namespace: one.namespace.clone(),
+            name: one.name.clone(),
+            uid: one.uid.clone(),
+            experiment: experiment.map(|(_, name)| name.to_owned()),
+            pods,
+            first: one.first,
+            last: one.last,
+        })
         .collect();
-    let pods = pods.len() as u64;
-    let mut named = db.prepare_cached(
-        "SELECT name FROM names WHERE bearer = ?1 AND tier < ?2 ORDER BY tier, name LIMIT 1",
-    )?;
-    // Only the labels that name nothing but experiments.
+    roots.sort_by(|a, b| (a.last, a).cmp(&(b.last, b)));
+    Ok(roots)
+}
+
+/// The top of an owner chain; a `CronJob` makes runs but is none.
+fn top(entities: &[Entity], known: &HashMap<String, usize>, start: usize) -> usize {
+    let mut top = start;
+    // Owner chains are short; a cycle in hostile input must still end.
+    for _ in 0..16 {
+        let above = entities
+            .get(top)
+            .filter(|one| !one.owner.is_empty())
+            .and_then(|one| known.get(&one.owner).copied())
+            .filter(|above| {
+                entities
+                    .get(*above)
+                    .is_some_and(|one| one.kind != "CronJob")
+            });
+        match above {
+            Some(above) => top = above,
+            None => break,
+        }
+    }
+    top
+}
+
+/// For each bearer the plainest label that names an experiment and nothing else.
+fn labels(db: &Connection) -> rusqlite::Result<HashMap<String, (i64, String)>> {
     let plain = LABELS
         .iter()
         .position(|label| *label == "run-name")
-        .unwrap_or(0) as i64;
-    for one in std::iter::once(root).chain(&below) {
-        let mut rows = named.query(params![one.identity(), plain + 1])?;
-        if let Some(row) = rows.next()? {
-            return Ok((row.get(0)?, pods));
-        }
+        .unwrap_or(0);
+    let mut found: HashMap<String, (i64, String)> = HashMap::new();
+    let mut rows = db.prepare_cached("SELECT bearer, tier, name FROM names WHERE tier <= ?1")?;
+    let mut rows = rows.query([i64::try_from(plain).unwrap_or(0)])?;
+    while let Some(row) = rows.next()? {
+        let label = (row.get(1)?, row.get(2)?);
+        found
+            .entry(row.get(0)?)
+            .and_modify(|before| *before = before.clone().min(label.clone()))
+            .or_insert(label);
     }
-    Ok((None, pods))
+    Ok(found)
 }
 
 /// Every row of a condition on children and parents: who was of what, where and when.

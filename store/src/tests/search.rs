@@ -125,3 +125,16 @@ fn too_much_goes_oldest_first() {
     assert!(after.segment_bytes <= before.segment_bytes / 2);
     assert!(after.facts > 0 && after.to == before.to && after.from > before.from);
 }
+
+#[test]
+fn runs_are_listed_with_their_experiments_and_pods() {
+    let (_folder, store) = filled();
+    let snapshot = store.snapshot().unwrap();
+    let roots = snapshot.roots(Nanos::MIN, Nanos::MAX).unwrap();
+    assert_eq!(roots.len(), 40);
+    let last = roots.last().unwrap();
+    assert_eq!((last.kind.as_str(), last.name.as_str()), ("Job", "run39"));
+    assert_eq!((last.experiment.as_deref(), last.pods), (Some("exp-39"), 4));
+    let some = snapshot.roots(START + DAY, START + 2 * DAY).unwrap();
+    assert!(some.len() < 40 && some.iter().all(|root| root.last >= START + DAY));
+}
