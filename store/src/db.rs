@@ -12,7 +12,6 @@ use crate::store::FORMAT;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE segments (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   tbl INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 //! What is kept beside facts and objects: cursors, coverage, incidents.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 use whathappened_connectors::connector::Cursor;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
@@ -180,18 +180,5 @@ impl Store {
                 .collect::<rusqlite::Result<_>>()
         };
         read().map_err(StoreError::database(&self.db_path))
-    }
-
-    /// A value kept under a name of its own, such as when something was last done.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn note(&self, key: &str) -> Result<Option<String>, StoreError> {
-        self.db
-            .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| {
-                row.get(0)
-            })
-            .optional()
-            .map_err(StoreError::database(&self.db_path))
     }
 }
