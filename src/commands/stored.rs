@@ -82,6 +82,9 @@ pub(super) async fn refreshed(
     let mut store = Store::open(&path, config.limits())?;
     let deadline = Instant::now() + config.kubernetes.timeout;
     let live = gather::fetch(&mut store, connected, name, &rules.signals, (now, deadline)).await?;
+    // Each question leaves small segments behind.
+    let most = store.limits().segments_a_day;
+    store.compact(most, now, &mut |_, _| {})?;
     if !args.quiet {
         let s = if live.clusters == 1 { "" } else { "s" };
         eprintln!(
