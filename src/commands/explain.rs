@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
 use whathappened_store::Root;
@@ -58,11 +59,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let roots = store.snapshot()?.roots(since, until)?;
     drop(store);
     let mut store = whathappened_store::Store::open(&path, config.limits())?;
+    let coverage = store.coverage()?;
     let bar = common::bar(args.input.quiet);
     bar.set_length(roots.len() as u64);
     let mut told: Vec<(String, Incident)> = Vec::new();
     for root in &roots {
-        let answer = one(&mut store, root, &rules, now).await?;
+        let answer = one(&mut store, root, &coverage, &rules, now).await?;
         let inside = answer
             .into_iter()
             .flat_map(|answer| answer.incidents)
@@ -86,6 +88,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 async fn one(
     store: &mut whathappened_store::Store,
     root: &Root,
+    coverage: &[Coverage],
     rules: &Arc<Rules>,
     now: Nanos,
 ) -> Result<Option<Answer>, Error> {
@@ -94,11 +97,10 @@ async fn one(
         namespace: Some(root.namespace.clone()).filter(|namespace| !namespace.is_empty()),
         name: root.name.clone(),
     };
-    let coverage = store.coverage()?;
     let Some(found) = store.snapshot()?.find(&name)? else {
         return Ok(None);
     };
-    let case = gather::of_found(found, coverage, Arc::clone(rules))?;
+    let case = gather::of_found(found, coverage.to_vec(), Arc::clone(rules))?;
     let question = Question {
         name: name.to_string(),
         ..Question::default()

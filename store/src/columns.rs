@@ -274,7 +274,16 @@ fn time_kind(text: Option<&str>) -> TimeKind {
     }
 }
 
-fn origin(text: &str) -> Origin {
+/// A source as the files write it.
+pub(crate) fn source(text: &str) -> Result<SourceKind, String> {
+    SourceKind::ALL
+        .into_iter()
+        .find(|kind| kind.as_str() == text)
+        .ok_or_else(|| format!("{text:?} is no source that this program knows"))
+}
+
+/// A place of origin as the files write it.
+pub(crate) fn origin(text: &str) -> Origin {
     let (file, line) = text.rsplit_once(':').unwrap_or((text, "0"));
     Origin {
         file: file.into(),
@@ -313,12 +322,6 @@ pub(crate) fn facts(batch: &RecordBatch) -> Result<Vec<Fact>, String> {
     let gpu: &Int32Array = read.column("gpu")?;
     let mut facts = Vec::with_capacity(batch.num_rows());
     for row in 0..batch.num_rows() {
-        let source = |text: &str| {
-            SourceKind::ALL
-                .into_iter()
-                .find(|kind| kind.as_str() == text)
-                .ok_or_else(|| format!("{text:?} is no source that this program knows"))
-        };
         let stamp = Stamp {
             lo: lo.get(row).unwrap_or(Nanos::MIN),
             hi: hi.get(row).unwrap_or(Nanos::MAX),

@@ -8,11 +8,10 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
-use whathappened_connectors::event::{Origin, SourceKind};
 use whathappened_connectors::object::{ObjectKey, ObjectVersion};
 use whathappened_connectors::time::{Nanos, Stamp};
 
-use crate::columns::{Reader, id};
+use crate::columns::{Reader, id, origin, source};
 use crate::record::{Object, Place};
 
 /// The columns of a segment of object versions; `body` is JSON.
@@ -111,7 +110,7 @@ pub(crate) fn objects(batch: &RecordBatch) -> Result<Vec<Object>, String> {
     let of = |name| read.text(name);
     let (ids, kind, namespace) = (of("id")?, of("kind")?, of("namespace")?);
     let (name, uid, by) = (of("name")?, of("uid")?, of("actor")?);
-    let (body, source, origins) = (of("body")?, of("source_kind")?, of("origin")?);
+    let (body, sources, origins) = (of("body")?, of("source_kind")?, of("origin")?);
     let (lo, hi) = (read.times("time_lo")?, read.times("time_hi")?);
     let revision: &UInt64Array = batch
         .column_by_name("resource_version")
@@ -129,9 +128,6 @@ pub(crate) fn objects(batch: &RecordBatch) -> Result<Vec<Object>, String> {
             lo: lo.get(row).unwrap_or(Nanos::MIN),
             hi: hi.get(row).unwrap_or(Nanos::MAX),
         });
-        let place = text(origins);
-        let (file, line) = place.rsplit_once(':').unwrap_or((&place, "0"));
-        let source = text(source);
         objects.push(Object {
             id: id(ids.get(row).unwrap_or_default())?,
             version: ObjectVersion {
@@ -147,14 +143,8 @@ pub(crate) fn objects(batch: &RecordBatch) -> Result<Vec<Object>, String> {
                 by: by.get(row).map(str::to_owned),
                 body: serde_json::from_str(body.get(row).unwrap_or("{}"))
                     .map_err(|error| error.to_string())?,
-                source_kind: SourceKind::ALL
-                    .into_iter()
-                    .find(|kind| kind.as_str() == source)
-                    .ok_or_else(|| format!("{source:?} is no source that this program knows"))?,
-                origin: Origin {
-                    file: file.into(),
-                    line: line.parse().unwrap_or_default(),
-                },
+                source_kind: source(sources.get(row).unwrap_or_default())?,
+                origin: origin(origins.get(row).unwrap_or_default()),
             },
         });
     }

@@ -124,31 +124,17 @@ impl<'a> Snapshot<'a> {
         take: &mut dyn FnMut(Object),
     ) -> Result<(), StoreError> {
         let Some(names) = names else {
-            return self.all_of::<Object>(None, take);
+            return self.all_of::<Object>(ALWAYS, None, take);
         };
         let keys: Vec<i64> = names
             .iter()
             .map(|name| segment::filter_key("name", name))
             .collect();
-        let replaced: HashSet<(i64, u128)> = self.replaced(Table::Objects)?.into_iter().collect();
-        let wanted = |row: &Object| names.contains(&row.version.key.name);
-        for segment in self.segments(Table::Objects) {
-            if !self.may_hold(segment, &keys)? {
-                continue;
+        self.all_of::<Object>(ALWAYS, Some(&keys), &mut |row| {
+            if names.contains(&row.version.key.name) {
+                take(row);
             }
-            for row in Rows::<Object>::open(&self.path(segment))? {
-                let row = row?;
-                if wanted(&row) && !replaced.contains(&(segment.id, row.id)) {
-                    take(row);
-                }
-            }
-        }
-        for hot in hot::all::<Object>(&self.tx).map_err(self.failed())? {
-            if wanted(&hot.row) {
-                take(hot.row);
-            }
-        }
-        Ok(())
+        })
     }
 
     /// Up to five names that are nearest to what was typed.
@@ -172,9 +158,7 @@ impl<'a> Snapshot<'a> {
         }
         let keys: Vec<(i64, &Wanted)> = wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
         for segment in self.segments(R::TABLE) {
-            if segment.time_from > window.1
-                || (segment.time_to < window.0 && segment.time_to != i64::MIN)
-            {
+            if !segment.touches(window) {
                 continue;
             }
             let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
@@ -192,9 +176,7 @@ impl<'a> Snapshot<'a> {
                 hot::of_place::<R>(&self.tx, *class, namespace, subject).map_err(self.failed())?;
             rows.extend(hot.into_iter().map(|hot| hot.row));
         }
-        rows.retain(|row| {
-            row.place().time <= window.1 && (row.last() >= window.0 || row.last() == i64::MIN)
-        });
+        rows.retain(|row| inside(row, window));
         Ok(rows)
     }
 
@@ -208,38 +190,50 @@ impl<'a> Snapshot<'a> {
         facts: &mut dyn FnMut(Fact),
         objects: &mut dyn FnMut(Object),
     ) -> Result<(), StoreError> {
-        self.all_of::<Fact>(window, facts)?;
+        self.all_of::<Fact>(window.unwrap_or(ALWAYS), None, facts)?;
         // Which objects a window concerns is not known beforehand.
-        self.all_of::<Object>(None, objects)
+        self.all_of::<Object>(ALWAYS, None, objects)
     }
 
+    /// Rows in a window; `keys` leaves out segments that hold none of them.
     fn all_of<R: Record>(
         &self,
-        window: Option<(Nanos, Nanos)>,
+        window: (Nanos, Nanos),
+        keys: Option<&[i64]>,
         take: &mut dyn FnMut(R),
     ) -> Result<(), StoreError> {
-        let (from, to) = window.unwrap_or((Nanos::MIN, Nanos::MAX));
         let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
-        let inside =
-            |row: &R| row.place().time <= to && (row.last() >= from || row.last() == i64::MIN);
         for segment in self.segments(R::TABLE) {
-            if segment.time_from > to || (segment.time_to < from && segment.time_to != i64::MIN) {
+            if !segment.touches(window) {
+                continue;
+            }
+            if let Some(keys) = keys
+                && !self.may_hold(segment, keys)?
+            {
                 continue;
             }
             for row in Rows::<R>::open(&self.path(segment))? {
                 let row = row?;
-                if inside(&row) && !replaced.contains(&(segment.id, row.place().id)) {
+                if inside(&row, window) && !replaced.contains(&(segment.id, row.place().id)) {
                     take(row);
                 }
             }
         }
         for hot in hot::all::<R>(&self.tx).map_err(self.failed())? {
-            if inside(&hot.row) {
+            if inside(&hot.row, window) {
                 take(hot.row);
             }
         }
         Ok(())
     }
+}
+
+/// Any time at all.
+const ALWAYS: (Nanos, Nanos) = (Nanos::MIN, Nanos::MAX);
+
+/// Whether a row may be of a window; one without a time is of every one.
+fn inside<R: Record>(row: &R, (from, to): (Nanos, Nanos)) -> bool {
+    row.place().time <= to && (row.last() >= from || row.last() == Nanos::MIN)
 }
 
 fn key((class, namespace, subject): &Wanted) -> i64 {

@@ -41,6 +41,11 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Whether it may have rows of a window.
+    pub(crate) fn touches(&self, (from, to): (i64, i64)) -> bool {
+        self.time_from <= to && (self.time_to >= from || self.time_to == i64::MIN)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self, root: &Path) -> PathBuf {
