@@ -151,6 +151,9 @@ fn resource(kind: SourceKind, fact: &str) -> &'static str {
     match kind {
         SourceKind::KubernetesAudit => "audit",
         SourceKind::Loki | SourceKind::ContainerLog => "logs",
+        SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => "activity",
+        SourceKind::NodeLog => "kernel",
+        SourceKind::Slurm => "jobs",
         SourceKind::Kubernetes if fact == "k8s.event" => "events",
         SourceKind::Kubernetes if fact.starts_with("k8s.node.") => "nodes",
         SourceKind::Kubernetes

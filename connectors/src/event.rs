@@ -55,15 +55,30 @@ pub enum SourceKind {
     Loki,
     /// Container logs in files.
     ContainerLog,
+    /// Google Cloud's audit and system event logs.
+    Gcp,
+    /// AWS: CloudTrail, Health, EC2, Auto Scaling.
+    Aws,
+    /// Azure's activity log, resource health and scheduled events.
+    Azure,
+    /// A machine's own log, and of those who maintain it: kernel, systemd, BMC, tools.
+    NodeLog,
+    /// Slurm's accounting and control.
+    Slurm,
 }
 
 impl SourceKind {
     /// Every kind, in rank order.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 9] = [
         Self::Kubernetes,
         Self::KubernetesAudit,
         Self::Loki,
         Self::ContainerLog,
+        Self::Gcp,
+        Self::Aws,
+        Self::Azure,
+        Self::NodeLog,
+        Self::Slurm,
     ];
 
     /// The name used in tables and answers.
@@ -74,6 +89,11 @@ impl SourceKind {
             Self::KubernetesAudit => "kubernetes_audit",
             Self::Loki => "loki",
             Self::ContainerLog => "container_log",
+            Self::Gcp => "gcp",
+            Self::Aws => "aws",
+            Self::Azure => "azure",
+            Self::NodeLog => "node_log",
+            Self::Slurm => "slurm",
         }
     }
 }

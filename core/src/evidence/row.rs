@@ -32,7 +32,7 @@ pub struct Row {
     /// Whether the rules know what it means.
     pub tells: bool,
     pub(super) place: Place,
-    seen_by: u8,
+    seen_by: u16,
     source_kind: SourceKind,
     /// Only breaks ties between copies that differ.
     content: u32,
@@ -146,6 +146,6 @@ impl Row {
     }
 }
 
-fn bit(kind: SourceKind) -> u8 {
+fn bit(kind: SourceKind) -> u16 {
     1 << (kind as u8)
 }
