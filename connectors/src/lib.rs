@@ -10,6 +10,7 @@ pub mod cluster;
 pub mod connector;
 pub mod coverage;
 pub mod event;
+pub mod http;
 mod kubectl;
 pub mod kubernetes;
 pub mod logs;

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use super::fake::{self, Fake, Reply};
+use super::fake::{self, Reply};
 use super::*;
 use crate::cluster::{Reason, connect, contexts};
 use crate::coverage::Status;
@@ -27,8 +27,8 @@ async fn a_cluster_is_known_by_its_uid() {
 
 #[tokio::test]
 async fn two_contexts_of_one_cluster_are_one() {
-    let fake = Fake::start(|_| None);
-    let other = Fake::start(|request| {
+    let fake = fake::start(|_| None);
+    let other = fake::start(|request| {
         (request.path == "/api/v1/namespaces/kube-system").then(|| fake::namespace("other"))
     });
     let (_dir, mut options) = kubeconfig(&[
@@ -48,7 +48,7 @@ async fn two_contexts_of_one_cluster_are_one() {
 
 #[tokio::test]
 async fn an_unreachable_second_cluster_does_not_cost_the_first() {
-    let fake = Fake::start(|_| None);
+    let fake = fake::start(|_| None);
     let (_dir, mut options) = kubeconfig(&[("a", &fake.url()), ("dead", &nowhere())]);
     options.contexts = Contexts::Named(vec!["a".to_owned(), "dead".to_owned()]);
     let connected = connect(&options).await.unwrap();
@@ -68,7 +68,7 @@ async fn an_unreachable_second_cluster_does_not_cost_the_first() {
 
 #[tokio::test]
 async fn an_expired_token_is_told() {
-    let fake = Fake::start(|_| Some(fake::recorded(include_str!("../testdata/err_401.json"))));
+    let fake = fake::start(|_| Some(fake::recorded(include_str!("../testdata/err_401.json"))));
     let (_dir, options) = kubeconfig(&[("a", &fake.url())]);
     let error = Cluster::connect(&options).await.unwrap_err();
     assert_eq!(error.reason, Reason::Unauthorized);
@@ -77,7 +77,7 @@ async fn an_expired_token_is_told() {
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_given_up() {
-    let fake = Fake::start(|_| Some(Reply::Hang));
+    let fake = fake::start(|_| Some(Reply::Hang));
     let (_dir, mut options) = kubeconfig(&[("a", &fake.url())]);
     options.connect_timeout = Duration::from_millis(300);
     let error = Cluster::connect(&options).await.unwrap_err();
@@ -86,7 +86,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
 
 #[tokio::test]
 async fn what_is_no_api_server_is_told() {
-    let fake = Fake::start(|_| Some(Reply::Text(200, "<html>log in</html>".to_owned())));
+    let fake = fake::start(|_| Some(Reply::Text(200, "<html>log in</html>".to_owned())));
     let (_dir, options) = kubeconfig(&[("a", &fake.url())]);
     let error = Cluster::connect(&options).await.unwrap_err();
     assert_eq!(error.reason, Reason::NotKubernetes, "{error:?}");
@@ -94,7 +94,7 @@ async fn what_is_no_api_server_is_told() {
 
 #[tokio::test]
 async fn tls_to_a_server_without_it_is_told_and_does_not_panic() {
-    let fake = Fake::start(|_| None);
+    let fake = fake::start(|_| None);
     let url = fake.url().replace("http:", "https:");
     let (_dir, options) = kubeconfig(&[("a", &url)]);
     let error = Cluster::connect(&options).await.unwrap_err();

@@ -9,7 +9,7 @@ use crate::connector::{Connector, Verdict};
 #[tokio::test]
 async fn rights_clock_and_reach() {
     let (fake, cluster) = cluster(|request| {
-        if let Some(reviewed) = request.reviewed() {
+        if let Some(reviewed) = fake::reviewed(request) {
             let denied = ["list nodes", "watch nodes", "watch pods", "get pods/log"];
             return Some(allowed(!denied.contains(&reviewed.as_str())));
         }

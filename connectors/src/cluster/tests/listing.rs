@@ -16,7 +16,7 @@ fn pod(name: &str) -> Value {
 }
 
 fn pods(request: &Request) -> bool {
-    request.path == "/api/v1/pods" && !request.is_watch()
+    request.path == "/api/v1/pods" && !fake::is_watch(request)
 }
 
 /// The last page: a recorded one without its token.

@@ -184,7 +184,8 @@ async fn what_went_wrong_is_told_by_pod() {
 #[tokio::test]
 async fn a_denial_names_what_is_missing() {
     let (fake, cluster) = cluster(|request| {
-        (request.reviewed().as_deref() == Some("get pods/log research")).then(|| allowed(false))
+        (fake::reviewed(request).as_deref() == Some("get pods/log research"))
+            .then(|| allowed(false))
     })
     .await;
     let (_kept, rows) = read(

@@ -98,7 +98,7 @@ async fn cluster_with(
     handler: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
     change: impl FnOnce(&mut ClusterOptions),
 ) -> (Fake, Cluster) {
-    let fake = Fake::start(handler);
+    let fake = fake::start(handler);
     let (_dir, mut options) = kubeconfig(&[("lab", &fake.url())]);
     change(&mut options);
     let cluster = Cluster::connect(&options).await.unwrap();

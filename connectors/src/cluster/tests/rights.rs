@@ -12,7 +12,7 @@ const NODES_403: &str = include_str!("../testdata/err_403_nodes.json");
 /// Denies what `denied` says, in reviews and in fact.
 fn denies(denied: &'static [&'static str]) -> impl Fn(&Request) -> Option<Reply> + Send + Sync {
     move |request| {
-        let reviewed = request.reviewed()?;
+        let reviewed = fake::reviewed(request)?;
         denied
             .contains(&reviewed.as_str())
             .then(|| recorded(DENIED))
@@ -73,7 +73,7 @@ async fn a_denial_after_a_review_that_allowed_it_is_told_too() {
 async fn where_the_cluster_may_not_be_read_its_namespaces_are() {
     let pod = json!({ "metadata": { "name": "p", "namespace": "research", "uid": "p" } });
     let (fake, cluster) = cluster(move |request| {
-        if let Some(reviewed) = request.reviewed() {
+        if let Some(reviewed) = fake::reviewed(request) {
             let inside = reviewed.ends_with(" research") || reviewed.ends_with(" ml");
             return Some(allowed(inside && reviewed != "list pods ml"));
         }
@@ -126,7 +126,7 @@ async fn namespaces_that_are_asked_for_are_all_that_is_read() {
 #[tokio::test]
 async fn events_are_read_through_the_other_group_where_core_is_denied() {
     let (fake, cluster) = cluster(|request| {
-        if request.reviewed().as_deref() == Some("list events") {
+        if fake::reviewed(request).as_deref() == Some("list events") {
             let group = request.body["spec"]["resourceAttributes"]["group"].as_str();
             return Some(allowed(group == Some("events.k8s.io")));
         }

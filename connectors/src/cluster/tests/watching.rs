@@ -124,11 +124,12 @@ async fn a_list_then_changes_then_the_end() {
         .unwrap();
     assert_eq!(cursor.place, fake::UID);
     assert!(
-        fake.count(|request| request.is_watch() && request.query("allowWatchBookmarks") == "true")
-            > 0
+        fake.count(
+            |request| fake::is_watch(request) && request.query("allowWatchBookmarks") == "true"
+        ) > 0
     );
     assert_eq!(
-        fake.count(|request| request.is_watch()
+        fake.count(|request| fake::is_watch(request)
             && request
                 .headers
                 .get("accept-encoding")
@@ -184,7 +185,7 @@ async fn a_stored_cursor_goes_on_without_a_list() {
     .await;
     assert_eq!(versions(&batches), ["b Running"]);
     assert_eq!(
-        fake.count(|request| of_pods(request) && !request.is_watch()),
+        fake.count(|request| of_pods(request) && !fake::is_watch(request)),
         0
     );
     assert!(rows(&batches, "pods").is_empty());
@@ -279,7 +280,7 @@ async fn a_connection_that_breaks_in_a_line_goes_on_before_it() {
     assert_eq!(versions(&batches), ["a Running", "b Running"]);
     assert!(rows(&batches, "pods").is_empty(), "{batches:#?}");
     assert_eq!(
-        fake.count(|request| of_pods(request) && !request.is_watch()),
+        fake.count(|request| of_pods(request) && !fake::is_watch(request)),
         1
     );
 }
@@ -353,7 +354,7 @@ async fn heartbeats_are_left_out() {
 #[tokio::test]
 async fn what_may_not_be_watched_is_told_at_once() {
     let (fake, cluster) = cluster(|request| {
-        let reviewed = request.reviewed()?;
+        let reviewed = fake::reviewed(request)?;
         Some(allowed(reviewed != "watch nodes"))
     })
     .await;
@@ -414,7 +415,7 @@ async fn a_server_that_always_says_expired_is_not_hammered() {
         begun.elapsed() > Duration::from_secs(1)
     })
     .await;
-    let asked = fake.count(|request| of_pods(request) && !request.is_watch());
+    let asked = fake.count(|request| of_pods(request) && !fake::is_watch(request));
     assert!(asked < 12, "{asked} lists in a second");
 }
 

@@ -1,0 +1,27 @@
+//! One HTTP client for every source but the Kubernetes API.
+//!
+//! What all of them need is here once: retries with backoff, `Retry-After` and
+//! rate-limit headers, deadlines, caps on bodies, concurrency per host, proxies,
+//! certificates, credentials that never reach a message, and errors in the
+//! server's own words. What is particular to a source, its paths and paging, is
+//! in the source's folder.
+
+mod answer;
+mod auth;
+mod client;
+mod options;
+mod request;
+mod said;
+mod trouble;
+
+#[cfg(test)]
+pub(crate) mod fake;
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, RateLimit};
+pub use auth::{Auth, Authorize};
+pub use client::Client;
+pub use options::HttpOptions;
+pub use request::Request;
+pub use trouble::Trouble;

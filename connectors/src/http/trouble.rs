@@ -1,0 +1,112 @@
+//! Why an answer was not obtained.
+
+use std::time::Duration;
+
+use crate::coverage::Status;
+
+/// Why an answer was not obtained. Displays as one sentence without full stop;
+/// never holds a credential.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// The server says no.
+    #[error("the server answers {code}: {message}")]
+    Refused {
+        /// The HTTP status.
+        code: u16,
+        /// Its own words.
+        message: String,
+        /// How long it asks us to wait.
+        wait: Option<Duration>,
+    },
+    /// The answer is larger than we take.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
+    /// It took too long.
+    #[error("no answer within {:.1} s", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// The connection broke, or never came about.
+    #[error("the connection failed: {0}")]
+    Broken(String),
+    /// No secure connection.
+    #[error("no secure connection: {0}")]
+    Tls(String),
+    /// Not what this API answers: a login page, another server.
+    #[error("the answer is not this API's: {0}")]
+    Garbage(String),
+    /// We have nothing to prove who we are with.
+    #[error("{0}")]
+    Credentials(String),
+    /// The options do not make sense.
+    #[error("{0}")]
+    BadRequest(String),
+    /// As much as may be asked was asked.
+    #[error("the budget of {0} requests is spent")]
+    BudgetSpent(u64),
+}
+
+impl Trouble {
+    /// The HTTP status, where there is one.
+    #[must_use]
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Refused { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may succeed in a moment.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Broken(_) => true,
+            Self::Refused { code, .. } => matches!(code, 408 | 425 | 429 | 500 | 502 | 503),
+            _ => false,
+        }
+    }
+
+    /// Whether less might be answered where this much was not.
+    #[must_use]
+    pub fn is_too_much(&self) -> bool {
+        match self {
+            Self::TooLarge(_) | Self::TimedOut(_) => true,
+            Self::Refused { code, .. } => matches!(code, 413 | 429 | 503 | 504),
+            _ => false,
+        }
+    }
+
+    /// Whether we are not allowed to, or not known.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self.code(), Some(401 | 403 | 407)) || matches!(self, Self::Credentials(_))
+    }
+
+    /// What it means for what was to be obtained.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self {
+            _ if self.is_denied() => Status::Denied,
+            Self::BudgetSpent(_) => Status::Sampled,
+            _ => Status::Failed,
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Refused { code: 401, .. } | Self::Credentials(_) => {
+                "check the credentials: they are missing, wrong or have expired"
+            }
+            Self::Refused { code: 403, .. } => "ask for the permission to read",
+            Self::Refused { code: 404, .. } => "check the address and its path prefix",
+            Self::Refused { code: 429, .. } => "others ask it, too; ask again later",
+            Self::Refused { .. } => "see the server's own logs",
+            Self::TooLarge(_) | Self::TimedOut(_) => "ask for less, or allow more time",
+            Self::Broken(_) => "check the address, the network and the VPN",
+            Self::Tls(_) => "check the address and the CA certificate",
+            Self::Garbage(_) => "check that the address is the API's and not that of a page",
+            Self::BadRequest(_) => "check the configuration",
+            Self::BudgetSpent(_) => "raise the budget in the configuration",
+        }
+    }
+}
