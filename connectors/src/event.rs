@@ -57,7 +57,7 @@ pub enum SourceKind {
     ContainerLog,
     /// Google Cloud's audit and system event logs.
     Gcp,
-    /// AWS: CloudTrail, Health, EC2, Auto Scaling.
+    /// AWS: `CloudTrail`, Health, EC2, Auto Scaling.
     Aws,
     /// Azure's activity log, resource health and scheduled events.
     Azure,

@@ -24,6 +24,7 @@ mod line;
 mod placing;
 mod prefix;
 mod source;
+mod stored;
 mod stream;
 mod wrapper;
 
@@ -35,5 +36,6 @@ pub(crate) use join::Joiner;
 pub(crate) use line::interpret;
 pub(crate) use placing::Placed;
 pub use source::LogSource;
+pub(crate) use stored::{StoredLine, tell as tell_stored};
 pub use stream::LogStream;
 pub(crate) use wrapper::content as unwrapped;

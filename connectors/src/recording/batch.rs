@@ -35,8 +35,12 @@ pub(super) struct Cut {
 /// How the records of a batch are decoded.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// JSON objects, perhaps the items of a list of that kind.
-    Json { list_kind: Option<Arc<str>> },
+    /// JSON objects, perhaps the items of a list of that kind, or of an array
+    /// `within` this key of an answer.
+    Json {
+        list_kind: Option<Arc<str>>,
+        within: &'static str,
+    },
     /// YAML documents or, where `item`, items of a list.
     Yaml {
         item: bool,
@@ -54,10 +58,25 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// JSON objects that stand in no list.
+    pub(super) const PLAIN: Self = Self::Json {
+        list_kind: None,
+        within: "",
+    };
+
     /// Whether records of both can stand in one batch.
     pub(super) fn joins(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Json { list_kind: a }, Self::Json { list_kind: b }) => a == b,
+            (
+                Self::Json {
+                    list_kind: a,
+                    within: x,
+                },
+                Self::Json {
+                    list_kind: b,
+                    within: y,
+                },
+            ) => a == b && x == y,
             (
                 Self::Yaml {
                     item: a,

@@ -129,7 +129,7 @@ impl<'o> Feed<'o> {
             seq,
             file,
             name: Arc::clone(name),
-            kind: Kind::Json { list_kind: None },
+            kind: Kind::PLAIN,
             bytes: Vec::new(),
             cuts: Vec::new(),
             tally: Tally::default(),

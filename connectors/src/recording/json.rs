@@ -64,7 +64,7 @@ impl Splitter<'_, '_, '_> {
                 (b'{', _) => self.object(),
                 (b'[', _) if self.frames.len() < MAX_FRAMES => {
                     self.window.consume(1);
-                    self.push(Kind::Json { list_kind: None }, None, false);
+                    self.push(Kind::PLAIN, None, false);
                 }
                 (b',', false) => self.window.consume(1),
                 (b']', false) => self.close_array(),
@@ -112,7 +112,7 @@ impl Splitter<'_, '_, '_> {
             Some(Kind::Loki) => self.feed.options.max_document_bytes,
             _ => self.feed.options.max_record_bytes,
         };
-        let mut scanner = Scanner::new();
+        let mut scanner = Scanner::new(self.frames.is_empty());
         if self.frames.len() >= MAX_FRAMES {
             scanner.rebase(0);
         }
@@ -121,7 +121,13 @@ impl Splitter<'_, '_, '_> {
                 Step::End(n) => return self.emit(n),
                 Step::Items(n) => {
                     let list_kind = scanner.kind(self.window.bytes()).map(Arc::from);
-                    self.push(Kind::Json { list_kind }, Some(scanner), false);
+                    let within = "";
+                    self.push(Kind::Json { list_kind, within }, Some(scanner), false);
+                    return self.window.consume(n);
+                }
+                Step::Wrapped(n, within) => {
+                    let list_kind = None;
+                    self.push(Kind::Json { list_kind, within }, Some(scanner), false);
                     return self.window.consume(n);
                 }
                 Step::QueryResult(n) => {
@@ -153,8 +159,7 @@ impl Splitter<'_, '_, '_> {
                 entry.irrelevant += 1;
             }
             frame => {
-                let plain = Kind::Json { list_kind: None };
-                let kind = frame.map_or(&plain, |frame| &frame.kind);
+                let kind = frame.map_or(&Kind::PLAIN, |frame| &frame.kind);
                 self.feed
                     .record(self.file, kind, &self.window.bytes()[..n], line);
             }
@@ -226,7 +231,7 @@ impl Splitter<'_, '_, '_> {
                     self.window.consume(n);
                     return self.next_start(0);
                 }
-                Step::Items(_) | Step::QueryResult(_) => {}
+                Step::Items(_) | Step::Wrapped(..) | Step::QueryResult(_) => {}
                 Step::More => {
                     let seen = self.window.bytes().len();
                     self.window.consume(seen);
@@ -276,7 +281,7 @@ impl Splitter<'_, '_, '_> {
                     self.window.consume(n);
                     return self.next_start(0);
                 }
-                Step::Items(_) | Step::QueryResult(_) => {}
+                Step::Items(_) | Step::Wrapped(..) | Step::QueryResult(_) => {}
                 Step::More => {
                     let seen = self.window.bytes().len();
                     self.window.consume(seen);

@@ -10,6 +10,7 @@ mod batch;
 mod beside;
 mod convert;
 mod feed;
+mod foreign;
 mod guard;
 mod inputs;
 mod json;
@@ -30,6 +31,8 @@ mod yaml;
 mod tests;
 
 pub use convert::parse as yaml_to_json;
+#[expect(unused_imports, reason = "the decoders that use it come next")]
+pub(crate) use foreign::{Record as ForeignRecord, Told};
 pub use options::{Input, LogLines, Options};
 pub use read::{Sink, read, read_with};
 pub use summary::{FileStatus, FileSummary, RejectedRecord, Summary};

@@ -4,6 +4,8 @@
 //! enough to notice a record that was cut off in the middle of a line, which
 //! would otherwise swallow the good records after it.
 
+use super::foreign::WRAPPERS;
+
 /// What the scanner came upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -13,6 +15,9 @@ pub(super) enum Step {
     End(usize),
     /// The array of a `List`'s items starts before this offset.
     Items(usize),
+    /// An array of objects that an answer or file wraps records in, under this
+    /// key, starts before this offset.
+    Wrapped(usize, &'static str),
     /// The array of a query answer's result starts before this offset.
     QueryResult(usize),
     /// It is no JSON, from this offset on.
@@ -28,6 +33,8 @@ enum Key {
     Data,
     ResultType,
     Result,
+    /// One of [`WRAPPERS`].
+    Wrapper(&'static str),
 }
 
 /// The deepest nesting looked into; `serde_json`'s own limit.
@@ -51,13 +58,17 @@ pub(super) struct Scanner {
     answers: bool,
     /// Envelope keys are no longer looked for.
     plain: bool,
+    /// Wrappers are looked for: they stand around everything else.
+    outermost: bool,
+    /// A wrapper's array was opened; its first item tells whether it is one.
+    opened: Option<&'static str>,
     kind: Option<(usize, usize)>,
     result_type: Option<(usize, usize)>,
 }
 
 impl Scanner {
-    /// Starts at an object's opening brace.
-    pub(super) fn new() -> Self {
+    /// Starts at an object's opening brace; `outermost` where it stands in no list.
+    pub(super) fn new(outermost: bool) -> Self {
         Self {
             at: 0,
             depth: 0,
@@ -71,6 +82,8 @@ impl Scanner {
             in_data: false,
             answers: false,
             plain: false,
+            outermost,
+            opened: None,
             kind: None,
             result_type: None,
         }
@@ -81,6 +94,7 @@ impl Scanner {
     pub(super) fn rebase(&mut self, n: usize) {
         self.at = self.at.saturating_sub(n);
         self.plain = true;
+        self.opened = None;
         self.is_key = false;
         self.kind = None;
         self.result_type = None;
@@ -115,6 +129,14 @@ impl Scanner {
                 }
             }
             let byte = object[self.at];
+            if let Some(key) = self.opened
+                && !byte.is_ascii_whitespace()
+            {
+                self.opened = None;
+                if byte == b'{' {
+                    return Step::Wrapped(self.at, key);
+                }
+            }
             self.at += 1;
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => continue,
@@ -175,6 +197,10 @@ impl Scanner {
             (Key::Items, b'[', 2) => {
                 self.before = byte;
                 Some(Step::Items(self.at))
+            }
+            (Key::Wrapper(key), b'[', 2) if self.outermost && self.kind.is_none() => {
+                self.opened = Some(key);
+                None
             }
             (Key::Result, b'[', 3) if self.answers => {
                 self.before = byte;
@@ -274,7 +300,10 @@ fn key(name: &[u8]) -> Key {
         b"data" => Key::Data,
         b"resultType" => Key::ResultType,
         b"result" => Key::Result,
-        _ => Key::Other,
+        _ => WRAPPERS
+            .iter()
+            .find(|wrapper| wrapper.as_bytes() == name)
+            .map_or(Key::Other, |wrapper| Key::Wrapper(wrapper)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::foreign;
 use crate::kubectl;
 
 /// How much of a file is looked at.
@@ -94,6 +95,7 @@ pub(super) fn recognise(head: &[u8]) -> Form {
         }
         b'[' if brackets(text) => return Form::Json,
         b'<' if is_html(text) => return Form::Foreign("HTML"),
+        b'<' if is_xml(text) => return Form::Foreign("XML, which is not read here"),
         _ => {}
     }
     if head.contains(&0) {
@@ -175,13 +177,6 @@ fn logged(object: &Map<String, Value>) -> Form {
         "data",
         "involvedObject",
     ];
-    const CLOUD: &[&str] = &[
-        "logName",
-        "protoPayload",
-        "eventVersion",
-        "Records",
-        "detail-type",
-    ];
     const SAID: &[&str] = &["log", "msg", "message", "line"];
     const WHEN: &[&str] = &[
         "time",
@@ -193,7 +188,7 @@ fn logged(object: &Map<String, Value>) -> Form {
         "severity",
     ];
     let has = |names: &[&str]| names.iter().any(|name| object.contains_key(*name));
-    if has(KUBERNETES) || has(CLOUD) {
+    if has(KUBERNETES) || foreign::is_known(object) {
         return Form::Json;
     }
     let says = SAID
@@ -251,6 +246,15 @@ fn is_html(text: &[u8]) -> bool {
     start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
 }
 
+/// A document or an API's answer, and not a kernel's line (`<6>[    0.0] …`).
+fn is_xml(text: &[u8]) -> bool {
+    let Some(end) = memchr::memchr(b'>', text) else {
+        return false;
+    };
+    let tag = &text[1..end];
+    tag.starts_with(b"?xml ") || memchr::memmem::find(tag, b" xmlns=").is_some()
+}
+
 fn is_yaml(text: &[u8]) -> bool {
     let mut lines = text
         .split(|&b| b == b'\n')
@@ -267,12 +271,31 @@ fn is_yaml(text: &[u8]) -> bool {
     };
     let api = |line: &[u8]| field(line, b"apiVersion");
     let kind = |line: &[u8]| field(line, b"kind");
+    let foreign = |line: &[u8]| {
+        let line = line.strip_prefix(b"- ").unwrap_or(line);
+        let line = line.strip_prefix(b"  ").unwrap_or(line);
+        line.iter()
+            .position(|b| *b == b':')
+            .and_then(|end| std::str::from_utf8(&line[..end]).ok())
+            .is_some_and(foreign::is_yaml_key)
+    };
     let starts_as_mapping = first.is_some_and(|line| {
         line.contains(&b':') && line.first().is_some_and(u8::is_ascii_lowercase)
     });
     marked
         || first.is_some_and(api)
-        || (starts_as_mapping && lines.clone().any(kind) && lines.any(api))
+        || (starts_as_mapping && lines.clone().any(kind) && lines.clone().any(api))
+        || (first.is_some_and(is_field) && lines.any(foreign))
+}
+
+/// `key:`, perhaps as the first of a list's item.
+fn is_field(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"- ").unwrap_or(line);
+    let key = line
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric())
+        .count();
+    key > 0 && line.get(key) == Some(&b':') && matches!(line.get(key + 1), None | Some(b' '))
 }
 
 #[cfg(test)]
@@ -319,7 +342,12 @@ mod tests {
                 "{\"message\":\"x\",\"kind\":\"Event\",\"timestamp\":\"\"}",
                 Form::Json,
             ),
-            ("{\"Records\":[]}", Form::Json),
+            ("{\"Records\":[{\"a\":1}]}", Form::Json),
+            (
+                "<?xml version=\"1.0\"?><a/>",
+                Form::Foreign("XML, which is not read here"),
+            ),
+            ("<6>[    0.0] Linux version 6", Form::Text),
             ("{\"a\":1}\nstarting\nstarted\n", Form::Text),
             ("{hello}", Form::Text),
             ("---\na: 1\n", Form::Yaml),

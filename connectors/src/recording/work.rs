@@ -12,11 +12,12 @@ use serde_json::Value;
 use super::batch::{Batch, Done, Kind};
 use super::beside::Beside;
 use super::convert;
+use super::foreign::{self, Told};
 use super::options::Options;
 use super::summary::Tally;
 use crate::event::Origin;
 use crate::kubectl::{self, Paste};
-use crate::logs::{LogSource, LogStream};
+use crate::logs::{LogSource, LogStream, tell_stored};
 use crate::loki;
 use crate::observation::{Observation, Rejection};
 
@@ -55,12 +56,13 @@ fn decode_batch(
         decode,
         name: Arc::clone(&batch.name),
         out: Vec::new(),
+        told: Told::default(),
         tally,
     };
     match &batch.kind {
-        Kind::Json { list_kind } => {
+        Kind::Json { list_kind, within } => {
             for (record, line) in batch.records() {
-                worker.json(record, list_kind.as_deref(), line);
+                worker.json(record, list_kind.as_deref(), within, line);
             }
         }
         Kind::Yaml { item, list_kind } => {
@@ -92,6 +94,7 @@ fn decode_batch(
             }
         }
     }
+    worker.stored_lines();
     let Worker { out, mut tally, .. } = worker;
     tally.observations += out.len() as u64;
     Done {
@@ -108,6 +111,7 @@ struct Worker<'w> {
     decode: &'w Decode<'w>,
     name: Arc<str>,
     out: Vec<Observation>,
+    told: Told,
     tally: Tally,
 }
 
@@ -132,10 +136,15 @@ impl Worker<'_> {
         }
     }
 
-    fn json(&mut self, record: &[u8], list_kind: Option<&str>, line: u64) {
+    fn json(&mut self, record: &[u8], list_kind: Option<&str>, within: &str, line: u64) {
         let record = self.as_utf8(record);
         let origin = self.origin(line);
         let mut result = self.decode_safely(&record, list_kind, &origin);
+        if result.is_err()
+            && let Some(known) = self.foreign(&record, within, &origin)
+        {
+            return self.count(line, known);
+        }
         // Answers are taken apart by the reader; one that is wrapped in
         // something else, or whose keys come in an odd order, is not.
         if matches!(result, Err(Rejection::Irrelevant(_)))
@@ -159,9 +168,30 @@ impl Worker<'_> {
         let decoded = catch_unwind(AssertUnwindSafe(|| decode(record, list_kind, origin, out)));
         decoded.unwrap_or_else(|_| {
             self.out.truncate(before);
-            let why = "a mistake in the decoder, please report it with this record".to_owned();
-            Err(Rejection::Malformed(why))
+            Err(mistake())
         })
+    }
+
+    /// Shows the record to the decoders of other systems; `None` where none knows it.
+    fn foreign(
+        &mut self,
+        record: &[u8],
+        within: &str,
+        origin: &Origin,
+    ) -> Option<Result<(), Rejection>> {
+        let told = &mut self.told;
+        let decoded = catch_unwind(AssertUnwindSafe(|| {
+            foreign::decode(record, within, origin, told)
+        }));
+        let known = decoded.unwrap_or_else(|_| Some(Err(mistake())));
+        self.out.append(&mut self.told.observations);
+        known
+    }
+
+    /// Lines of logs that stood in records of the batch.
+    fn stored_lines(&mut self) {
+        let lines = std::mem::take(&mut self.told.lines);
+        tell_stored(lines, &self.name, &mut self.out);
     }
 
     /// Bytes that are no UTF-8 would make the whole record unreadable.
@@ -208,7 +238,7 @@ impl Worker<'_> {
                 continue;
             }
             let json = value.to_string();
-            self.json(json.as_bytes(), list_kind, line);
+            self.json(json.as_bytes(), list_kind, "", line);
         }
     }
 
@@ -276,4 +306,9 @@ impl Worker<'_> {
             }
         }
     }
+}
+
+fn mistake() -> Rejection {
+    let why = "a mistake in the decoder, please report it with this record";
+    Rejection::Malformed(why.to_owned())
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn scan(text: &str) -> Step {
-    Scanner::new().step(text.as_bytes())
+    Scanner::new(true).step(text.as_bytes())
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn an_object_ends_at_its_own_brace() {
 #[test]
 fn it_can_stop_at_every_byte() {
     let text = r#"{"kind":"PodList","x":"é\"{","items":[{"a":1}],"z":{"items":[1]}}"#.as_bytes();
-    let mut scanner = Scanner::new();
+    let mut scanner = Scanner::new(true);
     let mut items = 0;
     for end in 0..=text.len() {
         match scanner.step(&text[..end]) {
@@ -78,4 +78,23 @@ fn what_was_cut_off_is_noticed_on_the_next_line() {
         assert!(matches!(scan(text), Step::Bad(..)), "{text}");
     }
     assert!(matches!(scan(&"{\"a\":".repeat(200)), Step::Bad(..)));
+}
+
+#[test]
+fn wrappers_hold_objects_and_stand_outermost() {
+    let text = r#"{"a":1,"Records": [ {"b":1}]}"#;
+    assert_eq!(scan(text), Step::Wrapped(20, "Records"));
+    for text in [
+        r#"{"value":[1,"2"]}"#,
+        r#"{"value":[]}"#,
+        r#"{"kind":"X","entries":[{"b":1}]}"#,
+        r#"{"a":{"entries":[{"b":1}]}}"#,
+    ] {
+        assert_eq!(scan(text), Step::End(text.len()), "{text}");
+    }
+    let inside = r#"{"value":[{"b":1}]}"#;
+    assert_eq!(
+        Scanner::new(false).step(inside.as_bytes()),
+        Step::End(inside.len())
+    );
 }

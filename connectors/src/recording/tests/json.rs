@@ -83,3 +83,15 @@ fn the_summary_is_the_same_whatever_the_number_of_workers() {
     assert_eq!(one, many);
     assert_eq!((one.total.rejected, one.rejected.len()), (50_000, 200));
 }
+
+#[test]
+fn arrays_that_wrap_records_are_taken_apart() {
+    for key in ["Records", "value", "entries", "Events"] {
+        let (summary, seen) =
+            one(format!("{{\"next\":1,\"{key}\":[{A},\n{B}],\"x\":{{}}}}").as_bytes());
+        assert_eq!(names(&seen), ["a", "b"], "{key}");
+        assert_eq!(summary.total.status, FileStatus::Complete, "{key}");
+        let lines: Vec<u64> = seen.iter().map(|(_, _, line)| *line).collect();
+        assert_eq!(lines, [1, 2]);
+    }
+}

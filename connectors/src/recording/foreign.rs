@@ -1,0 +1,145 @@
+//! JSON records that are not of Kubernetes, and who decodes them.
+//!
+//! A record that the Kubernetes decoder turns away is shown to each [`Decoder`]
+//! in turn; the first that recognises it by its keys decodes it. A new kind of
+//! record is one line in [`DECODERS`].
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+
+use crate::event::Origin;
+use crate::logs::StoredLine;
+use crate::observation::{Observation, Rejection};
+
+/// A record and where it stands.
+#[derive(Clone, Copy, Debug)]
+#[expect(dead_code, reason = "the decoders that use it come next")]
+pub(crate) struct Record<'r> {
+    /// The record's own fields.
+    pub(crate) fields: &'r Map<String, Value>,
+    /// The key of the array it is an item of (`Records`); empty where none.
+    pub(crate) within: &'r str,
+    pub(crate) origin: &'r Origin,
+}
+
+/// What records told. Lines of logs are kept apart: those of one batch are
+/// joined where they are one traceback.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) lines: Vec<StoredLine>,
+}
+
+/// Who decodes a kind of record.
+struct Decoder {
+    /// Whether it is such a record: its fields, and the array it is an item of.
+    recognise: fn(&Map<String, Value>, &str) -> bool,
+    decode: fn(Record<'_>, &mut Told) -> Result<(), Rejection>,
+    /// Top-level keys by which YAML is known to be such records.
+    yaml: &'static [&'static str],
+}
+
+/// The first that recognises a record gets it.
+const DECODERS: &[Decoder] = &[];
+
+/// Arrays that answers and files wrap records in. Only objects in them are taken.
+pub(super) const WRAPPERS: &[&str] = &[
+    "Records",
+    "records",
+    "value",
+    "entries",
+    "Events",
+    "Reservations",
+    "InstanceStatuses",
+    "SpotInstanceRequests",
+    "Activities",
+];
+
+/// Objects around such an array, as recorders of API calls write them.
+const ENVELOPES: &[&str] = &["response", "data", "body"];
+
+/// Envelopes are opened in each other no deeper than this.
+const MAX_DEPTH: usize = 4;
+
+/// Only what tells a Kubernetes object.
+#[derive(Deserialize)]
+struct Top {
+    #[serde(rename = "apiVersion")]
+    api_version: Option<IgnoredAny>,
+}
+
+/// Decodes a record; `None` where nobody knows it.
+pub(super) fn decode(
+    json: &[u8],
+    within: &str,
+    origin: &Origin,
+    told: &mut Told,
+) -> Option<Result<(), Rejection>> {
+    let top: Top = serde_json::from_slice(json).ok()?;
+    if top.api_version.is_some() {
+        return None;
+    }
+    let fields = serde_json::from_slice(json).ok()?;
+    let record = Record {
+        fields: &fields,
+        within,
+        origin,
+    };
+    offer(record, MAX_DEPTH, told)
+}
+
+fn offer(record: Record<'_>, depth: usize, told: &mut Told) -> Option<Result<(), Rejection>> {
+    let found = DECODERS
+        .iter()
+        .find(|decoder| (decoder.recognise)(record.fields, record.within));
+    if let Some(decoder) = found {
+        return Some((decoder.decode)(record, told));
+    }
+    if depth == 0 {
+        return None;
+    }
+    let envelope = ENVELOPES
+        .iter()
+        .find_map(|key| record.fields.get(*key)?.as_object())
+        .filter(|inner| wrapped(inner).is_some());
+    if let Some(fields) = envelope {
+        return offer(Record { fields, ..record }, depth - 1, told);
+    }
+    let (within, items) = wrapped(record.fields)?;
+    let mut known = None;
+    for fields in items.iter().filter_map(Value::as_object) {
+        let item = Record {
+            fields,
+            within,
+            ..record
+        };
+        match (offer(item, depth - 1, told), &mut known) {
+            (Some(Ok(())), known) => *known = Some(Ok(())),
+            (Some(error), known @ None) => *known = Some(error),
+            _ => {}
+        }
+    }
+    known
+}
+
+/// The array of objects that `fields` is only a wrapper of.
+fn wrapped(fields: &Map<String, Value>) -> Option<(&'static str, &[Value])> {
+    WRAPPERS.iter().find_map(|key| {
+        let items = fields.get(*key)?.as_array()?;
+        items.first()?.is_object().then_some((*key, &**items))
+    })
+}
+
+/// Whether somebody knows a record of these fields.
+pub(super) fn is_known(fields: &Map<String, Value>) -> bool {
+    DECODERS
+        .iter()
+        .any(|decoder| (decoder.recognise)(fields, ""))
+        || wrapped(fields).is_some()
+}
+
+/// Whether a top-level key of YAML tells such records.
+pub(super) fn is_yaml_key(key: &str) -> bool {
+    DECODERS.iter().any(|decoder| decoder.yaml.contains(&key))
+}
