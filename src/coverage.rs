@@ -150,7 +150,11 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
 fn resource(kind: SourceKind, fact: &str) -> &'static str {
     match kind {
         SourceKind::KubernetesAudit => "audit",
-        SourceKind::Loki | SourceKind::ContainerLog => "logs",
+        SourceKind::Loki
+        | SourceKind::Datadog
+        | SourceKind::Elasticsearch
+        | SourceKind::CloudwatchLogs
+        | SourceKind::ContainerLog => "logs",
         SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => "activity",
         SourceKind::NodeLog => "kernel",
         SourceKind::Slurm => "jobs",

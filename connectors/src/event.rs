@@ -53,6 +53,12 @@ pub enum SourceKind {
     KubernetesAudit,
     /// A Loki answer.
     Loki,
+    /// Datadog's logs and events.
+    Datadog,
+    /// Elasticsearch or `OpenSearch`.
+    Elasticsearch,
+    /// Amazon `CloudWatch` Logs.
+    CloudwatchLogs,
     /// Container logs in files.
     ContainerLog,
     /// Google Cloud's audit and system event logs.
@@ -69,10 +75,13 @@ pub enum SourceKind {
 
 impl SourceKind {
     /// Every kind, in rank order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Kubernetes,
         Self::KubernetesAudit,
         Self::Loki,
+        Self::Datadog,
+        Self::Elasticsearch,
+        Self::CloudwatchLogs,
         Self::ContainerLog,
         Self::Gcp,
         Self::Aws,
@@ -88,6 +97,9 @@ impl SourceKind {
             Self::Kubernetes => "kubernetes",
             Self::KubernetesAudit => "kubernetes_audit",
             Self::Loki => "loki",
+            Self::Datadog => "datadog",
+            Self::Elasticsearch => "elasticsearch",
+            Self::CloudwatchLogs => "cloudwatch_logs",
             Self::ContainerLog => "container_log",
             Self::Gcp => "gcp",
             Self::Aws => "aws",

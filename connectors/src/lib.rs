@@ -13,6 +13,7 @@ pub mod event;
 pub mod http;
 mod kubectl;
 pub mod kubernetes;
+pub mod log_store;
 pub mod logs;
 pub mod loki;
 pub mod object;

@@ -8,8 +8,9 @@ use aho_corasick::AhoCorasick;
 use super::join::Joined;
 use crate::recording::LogLines;
 
-/// Words of lines that are kept however long the log is.
-const TELLING: &[&str] = &[
+/// Words, in lower case, of lines that may be evidence: kept however long the
+/// log is, and asked for over a whole run in log stores.
+pub const TELLING: &[&str] = &[
     "error",
     "exception",
     "traceback",

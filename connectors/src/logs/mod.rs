@@ -33,6 +33,7 @@ mod tests;
 
 pub(crate) use event::Teller;
 pub(crate) use join::Joiner;
+pub use keep::TELLING;
 pub(crate) use line::interpret;
 pub(crate) use placing::Placed;
 pub use source::LogSource;

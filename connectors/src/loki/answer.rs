@@ -1,15 +1,13 @@
 //! The answer as it is on the wire.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::value::RawValue;
 
-/// Names and values, in an order that is fixed, for it reaches ids.
-pub(super) type Labels = BTreeMap<String, String>;
+use crate::log_store::Labels;
 
 #[derive(Deserialize)]
 pub(super) struct Answer<'a> {

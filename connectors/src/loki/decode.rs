@@ -1,12 +1,10 @@
 //! An answer's streams to events.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::answer::{Answer, Labels, Stream};
-use super::labels;
+use super::answer::{Answer, Stream};
 use crate::event::{Origin, SourceKind};
-use crate::logs::{Joiner, Placed, Teller, interpret, unwrapped};
+use crate::log_store::{How, LabelNames, StoredLine, tell};
 use crate::observation::{Observation, Rejection};
 use crate::time::{Nanos, Stamp};
 
@@ -42,18 +40,6 @@ pub fn decode(json: &[u8], origin: &Origin, out: &mut Vec<Observation>) -> Resul
     }
 }
 
-/// One line of an answer, before it is joined with others.
-struct Said {
-    at: Nanos,
-    /// Its place in its stream as given.
-    order: i64,
-    text: String,
-    /// Line of the file that its stream starts at.
-    line: u64,
-    labels: Arc<Labels>,
-    metadata: Labels,
-}
-
 /// Decodes the elements of one answer's result; `done` is told of each line.
 pub(crate) fn decode_streams<'a>(
     parts: impl Iterator<Item = (&'a [u8], u64)>,
@@ -61,127 +47,75 @@ pub(crate) fn decode_streams<'a>(
     out: &mut Vec<Observation>,
     done: &mut dyn FnMut(u64, Result<(), Rejection>),
 ) {
-    let mut logs: BTreeMap<String, Vec<Said>> = BTreeMap::new();
+    let mut lines = Vec::new();
     let mut backward = false;
-    for (json, line) in parts {
+    for (json, number) in parts {
         let stream = match serde_json::from_slice::<Stream<'_>>(json) {
             Ok(stream) => stream,
             Err(error) => {
-                done(
-                    line,
-                    Err(Rejection::Malformed(format!(
-                        "not a stream of Loki: {error}"
-                    ))),
-                );
+                let why = format!("not a stream of Loki: {error}");
+                done(number, Err(Rejection::Malformed(why)));
                 continue;
             }
         };
         if stream.metric.is_some() || stream.stream.is_none() {
-            done(
-                line,
-                Err(Rejection::Irrelevant(
-                    "samples of a metric query".to_owned(),
-                )),
-            );
+            let why = "samples of a metric query".to_owned();
+            done(number, Err(Rejection::Irrelevant(why)));
             continue;
         }
-        let labels = Arc::new(stream.stream.unwrap_or_default());
-        let mut before = None;
-        for (order, entry) in (0..).zip(stream.values) {
-            let Some(at) = time(&entry.time) else {
-                let why = "the time of a line of Loki is no number of nanoseconds".to_owned();
-                done(line, Err(Rejection::Malformed(why)));
-                continue;
-            };
-            backward |= before.is_some_and(|before| before > at);
-            before = Some(at);
-            let mut metadata = entry.about.parsed;
-            // What the query parsed out of the line may hide what is known of it.
-            metadata.extend(entry.about.metadata);
-            let key = key(&labels, &metadata);
-            let text = entry.line.into_owned();
-            logs.entry(key).or_default().push(Said {
-                at,
-                order,
-                text,
-                line,
-                labels: Arc::clone(&labels),
-                metadata,
-            });
-            done(line, Ok(()));
+        let before = lines.len();
+        of_stream(stream, number, &mut lines, done);
+        backward |= lines[before..]
+            .windows(2)
+            .any(|pair| pair[0].stamp > pair[1].stamp);
+    }
+    if backward {
+        // Newest first also reverses lines of one time.
+        for line in &mut lines {
+            line.order = -line.order;
         }
     }
-    for (identity, mut said) in logs {
-        // Newest first also reverses lines of one time. Streams of one log tie
-        // by their labels, for answers list them in any order.
-        let turn = if backward { -1 } else { 1 };
-        said.sort_by(|a, b| {
-            (a.at, &a.labels, a.order * turn).cmp(&(b.at, &b.labels, b.order * turn))
+    let how = How {
+        source_kind: SourceKind::Loki,
+        file: Arc::clone(file),
+        names: &LabelNames::default(),
+        observed: None,
+        whole: None,
+    };
+    tell(lines, &how, out);
+}
+
+/// The lines of one stream, in the order of the answer.
+pub(super) fn of_stream(
+    stream: Stream<'_>,
+    number: u64,
+    out: &mut Vec<StoredLine>,
+    done: &mut dyn FnMut(u64, Result<(), Rejection>),
+) {
+    let labels = Arc::new(stream.stream.unwrap_or_default());
+    for (order, entry) in (0..).zip(stream.values) {
+        let Some(at) = time(&entry.time) else {
+            let why = "the time of a line of Loki is no number of nanoseconds".to_owned();
+            done(number, Err(Rejection::Malformed(why)));
+            continue;
+        };
+        let mut metadata = entry.about.parsed;
+        // What the query parsed out of the line may hide what is known of it.
+        metadata.extend(entry.about.metadata);
+        out.push(StoredLine {
+            stamp: Stamp::exact(at),
+            text: entry.line.into_owned(),
+            labels: Arc::clone(&labels),
+            metadata,
+            id: None,
+            order,
+            number,
         });
-        tell(identity, &said, file, out);
+        done(number, Ok(()));
     }
 }
 
 /// Nanoseconds as Loki writes them.
 fn time(text: &str) -> Option<Nanos> {
     text.parse().ok().filter(|at| *at >= 0)
-}
-
-fn key(stream: &Labels, metadata: &Labels) -> String {
-    let all = merged(stream, metadata);
-    labels::identity(&all, &labels::entities(&all))
-}
-
-fn merged(stream: &Labels, metadata: &Labels) -> Labels {
-    let mut all = metadata.clone();
-    all.extend(
-        stream
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone())),
-    );
-    all
-}
-
-fn tell(identity: String, said: &[Said], file: &Arc<str>, out: &mut Vec<Observation>) {
-    let mut teller = Teller::new(
-        identity,
-        SourceKind::Loki,
-        Default::default(),
-        Arc::clone(file),
-    );
-    let mut joiner = Joiner::default();
-    let mut joined = Vec::new();
-    for (number, said) in (0..).zip(said) {
-        let content = unwrapped(&said.text);
-        if content.trim().is_empty() {
-            continue;
-        }
-        let line = interpret(&content, said.text.clone(), number);
-        joiner.push(
-            Placed {
-                line,
-                stamp: Stamp::exact(said.at),
-                inferred: None,
-            },
-            &mut joined,
-        );
-    }
-    joiner.finish(&mut joined);
-    for mut record in joined {
-        let Some(said) = usize::try_from(record.first.line.number)
-            .ok()
-            .and_then(|number| said.get(number))
-        else {
-            continue;
-        };
-        let labels = merged(&said.labels, &said.metadata);
-        teller.count(&mut record);
-        let mut event = teller.tell(record);
-        event.entities = labels::entities(&labels);
-        event.severity = labels::level(&labels).or(event.severity);
-        event.origin.line = said.line;
-        let others = labels::others(&labels);
-        event.set_attribute("labels", (!others.is_empty()).then_some(others));
-        out.push(Observation::Event(Box::new(event)));
-    }
 }

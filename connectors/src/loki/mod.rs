@@ -7,7 +7,6 @@
 
 mod answer;
 mod decode;
-mod labels;
 
 #[cfg(test)]
 mod tests;

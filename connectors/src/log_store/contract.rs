@@ -1,0 +1,218 @@
+//! What a log store must be able to answer.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::future::BoxFuture;
+
+use super::labels::{LabelNames, Labels};
+use crate::connector::Health;
+use crate::coverage::Coverage;
+use crate::event::SourceKind;
+use crate::http::Trouble;
+use crate::recording::Sink;
+use crate::time::{Nanos, Stamp};
+
+/// A stretch of time `[from, to)`, both known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The start.
+    pub from: Nanos,
+    /// The end, which is not part of it.
+    pub to: Nanos,
+}
+
+impl Span {
+    /// Whether a time lies in it.
+    #[must_use]
+    pub fn holds(self, at: Nanos) -> bool {
+        self.from <= at && at < self.to
+    }
+
+    /// Its length in nanoseconds.
+    #[must_use]
+    pub fn length(self) -> Nanos {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// What both have in common, if anything.
+    #[must_use]
+    pub fn cut(self, other: Self) -> Option<Self> {
+        let (from, to) = (self.from.max(other.from), self.to.min(other.to));
+        (from < to).then_some(Self { from, to })
+    }
+}
+
+/// A pod as stores know it: by names, for few know uids.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodRef {
+    /// Its namespace, where known.
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+}
+
+/// Whose lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Of these pods, at most [`Limits::pods_at_once`] of them.
+    Pods(Vec<PodRef>),
+    /// Of these nodes: the machine's own log, not that of pods on it.
+    Nodes(Vec<String>),
+    /// Of whatever bears this name, by label, tag or workload, else whose lines
+    /// contain it. For runs whose pods nobody else knows any more.
+    Experiment(String),
+}
+
+/// Which lines of those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// All.
+    All,
+    /// Those with a word that may tell something ([`crate::logs::TELLING`]), in
+    /// any case. A store that cannot ask for all of the words may give more
+    /// lines, never fewer.
+    Telling,
+}
+
+/// Lines that are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineQuery {
+    /// Whose.
+    pub about: About,
+    /// When.
+    pub span: Span,
+    /// Which.
+    pub only: Only,
+    /// Whether the newest are wanted where there are more than `limit`; else the oldest.
+    pub newest: bool,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// One line as a store has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLine {
+    /// When, by the store, with its precision: milliseconds mean `[t, t + 1 ms)`.
+    pub stamp: Stamp,
+    /// The line as it was written by the process, or as the collector kept it.
+    pub text: String,
+    /// What is known of the whole stream. Names as the store has them, with `.`
+    /// and `-` as `_`.
+    pub labels: Arc<Labels>,
+    /// What is known of this line alone.
+    pub metadata: Labels,
+    /// The store's own name of the line, which tells equal lines apart.
+    pub id: Option<String>,
+    /// Where it stands among lines of one time in its stream.
+    pub order: i64,
+    /// Line of the file it was read from, 0 where there is no file.
+    pub number: u64,
+}
+
+/// What a question for lines gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Got {
+    /// Each line once, oldest first.
+    pub lines: Vec<StoredLine>,
+    /// There are more: `limit` was reached.
+    pub cut: bool,
+    /// Why lines may be missing although all were asked for, in words.
+    pub partial: Vec<String>,
+}
+
+/// Lines in one minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Minute {
+    /// When it begins.
+    pub at: Nanos,
+    /// How many lines.
+    pub lines: u64,
+}
+
+/// How many lines there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// By minute, in order; minutes without lines may be left out.
+    pub minutes: Vec<Minute>,
+    /// Why they may be wrong, in words.
+    pub partial: Vec<String>,
+}
+
+/// What a store allows, and what asking costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Pods that one question may name.
+    pub pods_at_once: usize,
+    /// Questions that may be open at one time.
+    pub questions_at_once: usize,
+    /// Requests cost, or are shared with the people who look at dashboards:
+    /// the fewer the better.
+    pub metered: bool,
+    /// Lines may come this late; what is younger than this may be incomplete.
+    pub lag: Nanos,
+}
+
+/// A log store. Paging, slicing and retrying is its own affair: a question is
+/// answered whole, or says how it is not.
+pub trait LogStore: Send + Sync + fmt::Debug {
+    /// The configured name, `loki` by default; that of its coverage rows.
+    fn name(&self) -> &str;
+
+    /// What tells this store from others: its address and tenant.
+    fn place(&self) -> &str;
+
+    /// The kind of its records.
+    fn source_kind(&self) -> SourceKind;
+
+    /// What it allows.
+    fn limits(&self) -> Limits;
+
+    /// The names under which collectors tell whose line it is.
+    fn names(&self) -> &LabelNames;
+
+    /// How many requests were sent so far.
+    fn requests(&self) -> u64;
+
+    /// Whether it can be used, and how far back it goes.
+    fn check(&self, now: Nanos, deadline: Instant) -> BoxFuture<'_, Health>;
+
+    /// Lines. With [`About::Pods`] and [`About::Experiment`] whatever the
+    /// store calls them: labels, tags, fields, configured names.
+    ///
+    /// # Errors
+    /// Where nothing was obtained; what was obtained in part is in [`Got::partial`].
+    fn lines<'a>(
+        &'a self,
+        query: &'a LineQuery,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Got, Trouble>>;
+
+    /// How many lines there are, by minute; `None` where the store cannot tell
+    /// at the price of a few requests.
+    fn counts<'a>(
+        &'a self,
+        about: &'a About,
+        span: Span,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Option<Counts>, Trouble>>;
+
+    /// Whether there are any lines at all in a stretch of time, of anything.
+    /// Tells "this pod said nothing" from "nothing is kept from then", "wrong
+    /// tenant" and "wrong index".
+    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, Trouble>>;
+
+    /// What else the store has beside lines that bears on the question, such as
+    /// Kubernetes Events that an agent sent there.
+    fn others<'a>(
+        &'a self,
+        about: &'a About,
+        span: Span,
+        deadline: Instant,
+        sink: &'a mut (dyn Sink + Send),
+    ) -> BoxFuture<'a, Vec<Coverage>> {
+        let _unused = (about, span, deadline, sink);
+        Box::pin(std::future::ready(Vec::new()))
+    }
+}

@@ -1,0 +1,19 @@
+//! Log stores: the same few questions to Loki, Datadog, Elasticsearch and
+//! `CloudWatch`.
+//!
+//! A store's own folder holds what is particular to it: its query language, its
+//! paging, its limits, its credentials. Which lines of which pods are worth
+//! fetching, how many, in which order while the budget lasts, and what to say
+//! of those that were not, is decided here once. Never the whole log of a run is
+//! read: the head and tail of each pod's stream, what surrounds each death, and
+//! the lines that tell something over the whole time.
+
+mod contract;
+mod labels;
+mod tell;
+
+pub use contract::{
+    About, Counts, Got, Limits, LineQuery, LogStore, Minute, Only, PodRef, Span, StoredLine,
+};
+pub use labels::{LabelNames, Labels};
+pub use tell::{How, tell};

@@ -1,0 +1,170 @@
+//! Stored lines to events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::contract::{Span, StoredLine};
+use super::labels::{LabelNames, Labels};
+use crate::event::SourceKind;
+use crate::logs::{Joiner, Placed, Teller, interpret, unwrapped};
+use crate::observation::Observation;
+use crate::time::Nanos;
+
+/// How lines are told.
+#[derive(Clone, Debug)]
+pub struct How<'a> {
+    /// The kind of store.
+    pub source_kind: SourceKind,
+    /// The file, or the store's address.
+    pub file: Arc<str>,
+    /// The names of labels.
+    pub names: &'a LabelNames,
+    /// When they were obtained; `None` for recorded input.
+    pub observed: Option<Nanos>,
+    /// Where all lines are there, in order: only these are joined to one record.
+    /// `None` where there are no gaps.
+    pub whole: Option<&'a [Span]>,
+}
+
+/// Tells lines as events, in order of their streams and times. Lines of one
+/// stream may come in several pieces and in any order.
+pub fn tell(lines: Vec<StoredLine>, how: &How<'_>, out: &mut Vec<Observation>) {
+    let mut streams: BTreeMap<String, Vec<(StoredLine, Labels)>> = BTreeMap::new();
+    for line in lines {
+        let mut all = line.metadata.clone();
+        let stream = line.labels.iter();
+        all.extend(stream.map(|(name, value)| (name.clone(), value.clone())));
+        let identity = how.names.identity(&all);
+        streams.entry(identity).or_default().push((line, all));
+    }
+    for (identity, mut lines) in streams {
+        // Streams of one log tie by their labels, for answers list them in any order.
+        lines.sort_by(|(a, _), (b, _)| {
+            (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
+        });
+        stream(identity, &lines, how, out);
+    }
+}
+
+fn stream(
+    identity: String,
+    lines: &[(StoredLine, Labels)],
+    how: &How<'_>,
+    out: &mut Vec<Observation>,
+) {
+    let mut teller = Teller::new(
+        identity,
+        how.source_kind,
+        Default::default(),
+        Arc::clone(&how.file),
+    );
+    let mut joiner = Joiner::default();
+    let mut joined = Vec::new();
+    let mut before = None;
+    for (number, (line, _)) in (0..).zip(lines) {
+        let content = unwrapped(&line.text);
+        if content.trim().is_empty() {
+            continue;
+        }
+        // What lies on the other side of a gap does not belong to it.
+        let part = how.part_of(line.stamp.lo);
+        if before.is_some_and(|before| before != part) || part.is_none() && how.whole.is_some() {
+            joiner.finish(&mut joined);
+        }
+        before = Some(part);
+        joiner.push(
+            Placed {
+                line: interpret(&content, line.text.clone(), number),
+                stamp: line.stamp,
+                inferred: None,
+            },
+            &mut joined,
+        );
+    }
+    joiner.finish(&mut joined);
+    for mut record in joined {
+        let found = usize::try_from(record.first.line.number);
+        let Some((line, labels)) = found.ok().and_then(|number| lines.get(number)) else {
+            continue;
+        };
+        teller.count(&mut record);
+        let mut event = teller.tell(record);
+        event.observed = how.observed;
+        event.entities = how.names.entities(labels);
+        event.severity = how.names.level(labels).or(event.severity);
+        event.rank = event.rank.or_else(|| how.names.rank(labels));
+        event.origin.line = line.number;
+        let others = how.names.others(labels);
+        event.set_attribute("labels", (!others.is_empty()).then_some(others));
+        out.push(Observation::Event(Box::new(event)));
+    }
+}
+
+impl How<'_> {
+    /// The number of the part without gaps that a time lies in.
+    fn part_of(&self, at: Nanos) -> Option<usize> {
+        self.whole?.iter().position(|span| span.holds(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+    use crate::time::Stamp;
+
+    fn line(at: Nanos, text: &str) -> StoredLine {
+        let labels = [("namespace", "n"), ("pod", "p"), ("container", "c")];
+        StoredLine {
+            stamp: Stamp::exact(at),
+            text: text.to_owned(),
+            labels: Arc::new(
+                labels
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .into(),
+            ),
+            metadata: Labels::new(),
+            id: None,
+            order: 0,
+            number: 0,
+        }
+    }
+
+    fn told(lines: &[StoredLine], whole: Option<&[Span]>) -> Vec<Event> {
+        let names = LabelNames::default();
+        let how = How {
+            source_kind: SourceKind::Loki,
+            file: "x".into(),
+            names: &names,
+            observed: None,
+            whole,
+        };
+        let mut out = Vec::new();
+        tell(lines.to_vec(), &how, &mut out);
+        out.into_iter()
+            .map(|one| match one {
+                Observation::Event(event) => *event,
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_traceback_is_one_record_and_none_reaches_over_a_gap() {
+        let lines = [
+            line(10, "Traceback (most recent call last):"),
+            line(11, "  File \"train.py\", line 3, in <module>"),
+            line(12, "ValueError: no"),
+        ];
+        let whole = told(&lines, None);
+        assert_eq!(whole.len(), 1);
+        assert_eq!(whole[0].attribute("exception"), Some("ValueError"));
+        // The same lines, of which only the last two stand together.
+        let gap = told(&lines, Some(&[Span { from: 11, to: 13 }]));
+        assert_eq!(gap.len(), 3);
+        // In any order, the same.
+        let mut turned = lines.to_vec();
+        turned.reverse();
+        assert_eq!(told(&turned, None), whole);
+    }
+}
