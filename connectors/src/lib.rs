@@ -6,10 +6,12 @@
 
 #![warn(missing_docs)]
 
+pub mod cloud;
 pub mod cluster;
 pub mod connector;
 pub mod coverage;
 pub mod event;
+mod gcp;
 pub mod http;
 mod kubectl;
 pub mod kubernetes;

@@ -9,12 +9,12 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::event::Origin;
+use crate::gcp;
 use crate::logs::StoredLine;
 use crate::observation::{Observation, Rejection};
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug)]
-#[expect(dead_code, reason = "the decoders that use it come next")]
 pub(crate) struct Record<'r> {
     /// The record's own fields.
     pub(crate) fields: &'r Map<String, Value>,
@@ -41,7 +41,11 @@ struct Decoder {
 }
 
 /// The first that recognises a record gets it.
-const DECODERS: &[Decoder] = &[];
+const DECODERS: &[Decoder] = &[Decoder {
+    recognise: gcp::recognise,
+    decode: gcp::decode,
+    yaml: gcp::YAML_KEYS,
+}];
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.
 pub(super) const WRAPPERS: &[&str] = &[

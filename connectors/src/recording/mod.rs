@@ -31,7 +31,6 @@ mod yaml;
 mod tests;
 
 pub use convert::parse as yaml_to_json;
-#[expect(unused_imports, reason = "the decoders that use it come next")]
 pub(crate) use foreign::{Record as ForeignRecord, Told};
 pub use options::{Input, LogLines, Options};
 pub use read::{Sink, read, read_with};

@@ -1,0 +1,98 @@
+//! Google Cloud: log entries, operations and instances.
+//!
+//! Contract: `LogEntry` as `gcloud logging read`, `entries:list` and sinks write
+//! it, and what `gcloud compute … list --format json` prints. One record is
+//! decoded at a time: the two entries of a long operation are two facts with
+//! one `event_id`.
+
+mod activity_log;
+mod autoscaler;
+mod cluster;
+mod compute;
+mod entry;
+mod error;
+mod instance;
+mod kubernetes;
+mod lines;
+mod operation;
+
+#[cfg(test)]
+mod tests;
+
+use entry::Entry;
+
+use crate::cloud::fact::Scribe;
+use crate::cloud::field::{self, Fields};
+use crate::event::SourceKind;
+use crate::observation::Rejection;
+use crate::recording::{ForeignRecord, Told};
+
+/// Top-level keys of a log entry that YAML is known by.
+pub(crate) const YAML_KEYS: &[&str] = &["logName", "protoPayload", "insertId"];
+
+/// Whether it is a log entry, an operation or an instance.
+pub(crate) fn recognise(fields: &Fields, _within: &str) -> bool {
+    is_entry(fields) || compute_kind(fields).is_some() || instance::is_maintenance(fields)
+}
+
+fn is_entry(fields: &Fields) -> bool {
+    const PARTS: [&str; 5] = [
+        "protoPayload",
+        "jsonPayload",
+        "textPayload",
+        "insertId",
+        "resource",
+    ];
+    fields
+        .get("logName")
+        .is_some_and(serde_json::Value::is_string)
+        && PARTS.iter().any(|part| fields.contains_key(*part))
+}
+
+/// `instance` of `compute#instance`.
+fn compute_kind(fields: &Fields) -> Option<&str> {
+    field::text(fields, &["kind"])?.strip_prefix("compute#")
+}
+
+/// Decodes what [`recognise`] knows.
+///
+/// # Errors
+/// Says why a record is of no use.
+pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    if let Some(kind) = compute_kind(record.fields) {
+        return match kind {
+            "operation" => operation::decode(record, told),
+            "instance" => instance::decode(record, told),
+            other => Err(Rejection::Irrelevant(format!(
+                "a resource of Compute Engine: {other}"
+            ))),
+        };
+    }
+    if !is_entry(record.fields) {
+        return Err(Rejection::Irrelevant(
+            "maintenance of an instance that it does not name".to_owned(),
+        ));
+    }
+    let entry = Entry::read(record)?;
+    let scribe = Scribe::new(SourceKind::Gcp, &record);
+    if let Some(audit) = entry.object("protoPayload") {
+        return match field::text(audit, &["serviceName"]).unwrap_or_default() {
+            "k8s.io" => kubernetes::audit(&entry, audit, told),
+            "compute.googleapis.com" => compute::decode(&entry, audit, &scribe, told),
+            "container.googleapis.com" => cluster::decode(&entry, audit, &scribe, told),
+            other => Err(Rejection::Irrelevant(format!("an audit record of {other}"))),
+        };
+    }
+    match (entry.log.as_str(), entry.object("jsonPayload")) {
+        ("compute.googleapis.com/activity_log", Some(payload)) => {
+            activity_log::decode(&entry, payload, &scribe, told)
+        }
+        ("container.googleapis.com/cluster-autoscaler-visibility", Some(payload)) => {
+            autoscaler::decode(&entry, payload, &scribe, told)
+        }
+        (_, Some(payload)) if kubernetes::is_event(payload) => {
+            kubernetes::event(&entry, payload, told)
+        }
+        _ => lines::decode(&entry, &scribe, told),
+    }
+}
