@@ -42,6 +42,8 @@ pub struct Entity {
     pub uid: Option<String>,
     /// When it was there.
     pub window: Window,
+    /// When something happened to it that is to be explained: its deaths.
+    pub moments: Vec<Nanos>,
 }
 
 /// What a question is about. Empty lists leave out nothing.
@@ -51,6 +53,8 @@ pub struct Scope {
     pub experiments: Vec<String>,
     /// Namespaces to look into; all that may be seen where empty.
     pub namespaces: Vec<String>,
+    /// Workloads that the question is about, with their kinds.
+    pub workloads: Vec<(String, Entity)>,
     /// Pods of interest.
     pub pods: Vec<Entity>,
     /// Nodes of interest.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::{Map, Value};
 
 use crate::time::{Nanos, Stamp, TimeKind};
@@ -44,8 +44,7 @@ impl fmt::Debug for EventId {
 
 /// The connector that a record came through. Declaration order is the fixed
 /// rank by which the better of two equal witnesses is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
     /// Objects and Events of the Kubernetes API.
     Kubernetes,
@@ -71,6 +70,46 @@ pub enum SourceKind {
     NodeLog,
     /// Slurm's accounting and control.
     Slurm,
+}
+
+/// The kinds in the order in which they came to be: binary formats write a
+/// kind's place here, so that what was stored stays readable. Add at the end.
+const CODES: [SourceKind; 12] = [
+    SourceKind::Kubernetes,
+    SourceKind::KubernetesAudit,
+    SourceKind::Loki,
+    SourceKind::ContainerLog,
+    SourceKind::Gcp,
+    SourceKind::Aws,
+    SourceKind::Azure,
+    SourceKind::NodeLog,
+    SourceKind::Slurm,
+    SourceKind::Datadog,
+    SourceKind::Elasticsearch,
+    SourceKind::CloudwatchLogs,
+];
+
+impl Serialize for SourceKind {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() {
+            return to.serialize_str(self.as_str());
+        }
+        let code = CODES.iter().position(|kind| kind == self);
+        let code = code.and_then(|code| u8::try_from(code).ok());
+        to.serialize_u8(code.ok_or_else(|| ser::Error::custom("a kind without a code"))?)
+    }
+}
+
+impl<'de> Deserialize<'de> for SourceKind {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let kind = if from.is_human_readable() {
+            let name = String::deserialize(from)?;
+            Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+        } else {
+            CODES.get(usize::from(u8::deserialize(from)?)).copied()
+        };
+        kind.ok_or_else(|| de::Error::custom("a kind of source that this build does not know"))
+    }
 }
 
 impl SourceKind {
@@ -268,5 +307,21 @@ mod json_text {
             return Ok(Map::new());
         }
         serde_json::from_str(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own() {
+        for kind in SourceKind::ALL {
+            assert_eq!(CODES.iter().filter(|code| **code == kind).count(), 1);
+            let text = serde_json::to_string(&kind).unwrap();
+            assert_eq!(text, format!("\"{}\"", kind.as_str()));
+            assert_eq!(serde_json::from_str::<SourceKind>(&text).unwrap(), kind);
+        }
+        assert!(serde_json::from_str::<SourceKind>("\"oracle\"").is_err());
     }
 }

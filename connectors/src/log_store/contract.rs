@@ -105,7 +105,7 @@ pub struct StoredLine {
     pub metadata: Labels,
     /// The store's own name of the line, which tells equal lines apart.
     pub id: Option<String>,
-    /// Where it stands among lines of one time in its stream.
+    /// Where it stands among lines of one time in its stream, within one answer.
     pub order: i64,
     /// Line of the file it was read from, 0 where there is no file.
     pub number: u64,

@@ -9,11 +9,23 @@
 //! the lines that tell something over the whole time.
 
 mod contract;
+mod cover;
+mod density;
+mod depth;
+mod harvest;
 mod labels;
+mod plan;
+mod reader;
+mod source;
 mod tell;
+
+#[cfg(test)]
+mod tests;
 
 pub use contract::{
     About, Counts, Got, Limits, LineQuery, LogStore, Minute, Only, PodRef, Span, StoredLine,
 };
+pub use depth::Depth;
 pub use labels::{LabelNames, Labels};
+pub use source::LogSource;
 pub use tell::{How, tell};

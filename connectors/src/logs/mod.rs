@@ -13,6 +13,7 @@
 //! | `next` | no time and none before: the hour before the first timed line |
 //! | `none` | no time in the whole log, or no year: [`crate::time::Stamp::OPEN`]; what there is of it is in `time_without_year` |
 
+mod begin;
 mod block;
 mod clock;
 mod event;
@@ -31,6 +32,7 @@ mod wrapper;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use begin::begins_a_record;
 pub(crate) use event::Teller;
 pub(crate) use join::Joiner;
 pub use keep::TELLING;

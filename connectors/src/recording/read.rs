@@ -26,6 +26,13 @@ pub trait Sink {
     }
 }
 
+/// Keeps everything, in order.
+impl Sink for Vec<Observation> {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        self.extend(observations);
+    }
+}
+
 /// Batches that wait for one worker; bounds what is in memory.
 const QUEUE: usize = 8;
 

@@ -1,0 +1,192 @@
+//! What is said of what was read and what was not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::contract::Span;
+use super::plan::Why;
+use crate::coverage::{Coverage, Mode, Status};
+use crate::http::Trouble;
+use crate::time::Nanos;
+
+/// Reasons a row tells of.
+const TOLD: usize = 4;
+
+/// What came of one namespace's questions.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    span: Option<Span>,
+    lines: u64,
+    /// Lines that there are, where they were counted.
+    pub(super) counted: Option<u64>,
+    read: BTreeMap<Why, u64>,
+    cut: BTreeMap<Why, u64>,
+    left: BTreeMap<Why, u64>,
+    troubles: Vec<(Status, String)>,
+    partial: BTreeSet<String>,
+    answered: bool,
+    /// Nothing at all is kept from that time.
+    pub(super) nothing_kept: bool,
+}
+
+impl Tally {
+    pub(super) fn asked(&mut self, span: Span) {
+        let old = self.span.unwrap_or(span);
+        self.span = Some(Span {
+            from: old.from.min(span.from),
+            to: old.to.max(span.to),
+        });
+    }
+
+    pub(super) fn read(&mut self, why: Why, lines: usize, cut: bool) {
+        self.answered = true;
+        self.lines += lines as u64;
+        *self.read.entry(why).or_default() += 1;
+        if cut {
+            *self.cut.entry(why).or_default() += 1;
+        }
+    }
+
+    pub(super) fn left(&mut self, why: Why) {
+        *self.left.entry(why).or_default() += 1;
+    }
+
+    pub(super) fn partial(&mut self, words: impl IntoIterator<Item = String>) {
+        self.partial.extend(words);
+    }
+
+    pub(super) fn trouble(&mut self, why: Why, trouble: &Trouble) {
+        let told = format!("{}: {trouble}; {}", why.words(), trouble.hint());
+        let told = (trouble.status(), told);
+        if !self.troubles.contains(&told) {
+            self.troubles.push(told);
+        }
+    }
+
+    /// Whether nothing was found although somebody answered.
+    pub(super) fn is_empty(&self) -> bool {
+        self.answered && self.lines == 0
+    }
+
+    pub(super) fn span(&self) -> Option<Span> {
+        self.span
+    }
+
+    /// Whether every line there is was read. Where the end of a log is empty,
+    /// all of it is.
+    fn is_whole(&self) -> bool {
+        let read = |why| self.read.contains_key(&why);
+        (read(Why::Whole) || (self.lines == 0 && read(Why::Tail)))
+            && self.cut.is_empty()
+            && self.left.is_empty()
+            && self.partial.is_empty()
+            && self.troubles.is_empty()
+    }
+
+    fn status(&self) -> Status {
+        let worst = self.troubles.iter().map(|(status, _)| *status);
+        match worst.max_by_key(|status| status.caps_a_verdict()) {
+            Some(status) if !self.answered => status,
+            Some(_) => Status::Truncated,
+            None if self.nothing_kept => Status::Expired,
+            None if !self.partial.is_empty() => Status::Truncated,
+            None if self.is_whole() => Status::Complete,
+            None => Status::Sampled,
+        }
+    }
+
+    /// The row of it.
+    pub(super) fn row(
+        &self,
+        source: &str,
+        namespace: Option<&str>,
+        requests: u64,
+        (now, lag): (Nanos, Nanos),
+    ) -> Coverage {
+        let status = self.status();
+        let whole = status == Status::Complete;
+        let span = self.span;
+        let detail = self.detail(status, requests, (now, lag));
+        Coverage {
+            source: source.to_owned(),
+            resource: "logs".to_owned(),
+            cluster: None,
+            namespace: namespace.map(str::to_owned),
+            mode: Mode::Interval,
+            asked_from: span.map(|span| span.from),
+            asked_to: span.map(|span| span.to),
+            got_from: span.filter(|_| whole).map(|span| span.from),
+            got_to: span
+                .filter(|_| whole)
+                .map(|span| span.to.min(now.saturating_sub(lag))),
+            retention_s: None,
+            status,
+            rows: self.lines,
+            detail: Some(detail).filter(|detail| !detail.is_empty()),
+            would_have_shown: (!whole && status != Status::Sampled)
+                .then(|| "what the processes themselves said before they ended".to_owned()),
+        }
+    }
+
+    fn detail(&self, status: Status, requests: u64, (now, lag): (Nanos, Nanos)) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        if status == Status::Expired {
+            parts.push(
+                "nothing at all is kept from that time, of anything: retention, or the wrong tenant or index"
+                    .to_owned(),
+            );
+        }
+        if status == Status::Complete && self.lines == 0 {
+            parts.push("there are lines from that time, but none of these pods".to_owned());
+        }
+        if self.answered && status != Status::Complete && !self.nothing_kept {
+            let lines = self.lines;
+            let of = self
+                .counted
+                .filter(|all| *all > lines)
+                .map_or(String::new(), |all| format!(" of {all}"));
+            let kinds: Vec<&str> = self.read.keys().map(|why| why.words()).collect();
+            parts.push(format!("{lines}{of} lines: {}", kinds.join(", ")));
+        }
+        for (why, times) in &self.cut {
+            parts.push(format!(
+                "{} cut at the limit {}",
+                why.words(),
+                times_of(*times)
+            ));
+        }
+        if !self.left.is_empty() {
+            let kinds: Vec<String> = self
+                .left
+                .iter()
+                .map(|(why, times)| format!("{} ({})", why.words(), times_of(*times)))
+                .collect();
+            parts.push(format!(
+                "not asked after {requests} requests: {}; --logs all reads more",
+                kinds.join(", ")
+            ));
+        }
+        let mut reasons: Vec<&str> = self.partial.iter().map(String::as_str).collect();
+        reasons.extend(self.troubles.iter().map(|(_, told)| told.as_str()));
+        let more = reasons.len().saturating_sub(TOLD);
+        parts.extend(reasons.into_iter().take(TOLD).map(str::to_owned));
+        if more > 0 {
+            parts.push(format!("and {more} reasons more"));
+        }
+        if lag > 0
+            && self
+                .span
+                .is_some_and(|span| span.to > now.saturating_sub(lag))
+        {
+            let seconds = lag / crate::time::SECOND;
+            parts.push(format!("the last {seconds} s may still be incomplete"));
+        }
+        parts.join("; ")
+    }
+}
+
+fn times_of(times: u64) -> String {
+    match times {
+        1 => "once".to_owned(),
+        _ => format!("{times} times"),
+    }
+}

@@ -1,0 +1,241 @@
+//! Asks a store what is worth asking, while time and budget last.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::StreamExt as _;
+
+use super::contract::{About, Counts, Got, LineQuery, LogStore, Only, Span};
+use super::cover::Tally;
+use super::density;
+use super::depth::Depth;
+use super::harvest::Harvest;
+use super::plan::{self, Piece, Watched, Why};
+use super::tell::{How, tell};
+use crate::connector::Ask;
+use crate::coverage::Coverage;
+use crate::http::Trouble;
+use crate::recording::Sink;
+use crate::time::{Nanos, SECOND};
+
+/// How far a question without a start looks back.
+const DAY: Nanos = 86_400 * SECOND;
+
+/// Tracebacks whose other lines are asked for.
+const CONTEXTS: usize = 24;
+
+/// The state of one answer.
+struct Reader<'a> {
+    store: &'a dyn LogStore,
+    depth: &'a Depth,
+    deadline: Instant,
+    /// Requests that had been sent before.
+    before: u64,
+    harvest: Harvest,
+    tallies: BTreeMap<Option<String>, Tally>,
+}
+
+/// Reads what bears on a question. Lines go to `sink`; the rows say what was
+/// read and what was not.
+pub(super) async fn read(
+    store: &dyn LogStore,
+    ask: &Ask,
+    depth: &Depth,
+    sink: &mut (dyn Sink + Send),
+) -> Vec<Coverage> {
+    let to = ask
+        .window
+        .to
+        .unwrap_or(ask.now)
+        .min(ask.now.saturating_add(SECOND));
+    let span = Span {
+        from: ask.window.from.unwrap_or(to.saturating_sub(DAY)),
+        to,
+    };
+    let pods = plan::watched(&ask.scope, span);
+    let limits = store.limits();
+    let groups: Vec<(About, Span)> = if pods.is_empty() {
+        let names = ask.scope.experiments.iter();
+        names
+            .map(|name| (About::Experiment(name.clone()), span))
+            .collect()
+    } else {
+        let lots = plan::lots(&pods, &limits);
+        lots.into_iter()
+            .map(|(names, span)| (About::Pods(names), span))
+            .collect()
+    };
+    let mut reader = Reader {
+        store,
+        depth,
+        deadline: ask.deadline,
+        before: store.requests(),
+        harvest: Harvest::default(),
+        tallies: BTreeMap::new(),
+    };
+    let counts = reader.count(&groups).await;
+    reader.lines(&pods, &groups, &counts).await;
+    let mut rows = Vec::new();
+    for (about, span) in &groups {
+        rows.extend(store.others(about, *span, ask.deadline, sink).await);
+    }
+    reader.look_at_silence().await;
+    for ((about, _), counts) in groups.iter().zip(&counts) {
+        let observations = density::facts(store, about, counts, ask);
+        if !observations.is_empty() {
+            sink.observe(observations);
+        }
+    }
+    rows.extend(reader.finish(ask, sink));
+    rows.sort();
+    rows
+}
+
+/// The namespace that a question is about.
+fn namespace(about: &About) -> Option<String> {
+    match about {
+        About::Pods(pods) => pods.first().and_then(|pod| pod.namespace.clone()),
+        About::Nodes(_) | About::Experiment(_) => None,
+    }
+}
+
+impl Reader<'_> {
+    fn spent(&self) -> u64 {
+        self.store.requests().saturating_sub(self.before)
+    }
+
+    /// How many lines each group has; nothing where the store cannot tell.
+    async fn count(&mut self, groups: &[(About, Span)]) -> Vec<Counts> {
+        let mut all = Vec::new();
+        for (about, span) in groups {
+            let counted = match self.store.counts(about, *span, self.deadline).await {
+                Ok(counted) => counted,
+                Err(trouble) => {
+                    // Lines are asked for anyway, and will tell what is wrong.
+                    tracing::debug!(%trouble, "lines could not be counted");
+                    None
+                }
+            };
+            let tally = self.tallies.entry(namespace(about)).or_default();
+            tally.asked(*span);
+            if let Some(counted) = &counted {
+                let lines: u64 = counted.minutes.iter().map(|minute| minute.lines).sum();
+                tally.counted = Some(tally.counted.unwrap_or(0) + lines);
+            }
+            all.push(counted.unwrap_or_default());
+        }
+        all
+    }
+
+    async fn lines(&mut self, pods: &[Watched], groups: &[(About, Span)], counts: &[Counts]) {
+        let limits = self.store.limits();
+        let lines: u64 = counts
+            .iter()
+            .flat_map(|counts| &counts.minutes)
+            .map(|minute| minute.lines)
+            .sum();
+        let counted = !counts.is_empty() && counts.iter().all(|counts| !counts.minutes.is_empty());
+        if self.depth.all || (counted && lines <= self.depth.few) {
+            return self.ask(plan::whole(groups, self.depth)).await;
+        }
+        self.ask(plan::pieces(pods, groups, self.depth, &limits))
+            .await;
+        let contexts = self.harvest.contexts(self.store.names(), CONTEXTS);
+        let contexts = contexts.into_iter().map(|(pod, span)| Piece {
+            why: Why::Context,
+            query: LineQuery {
+                about: About::Pods(vec![pod]),
+                span,
+                only: Only::All,
+                newest: false,
+                limit: self.depth.tail,
+            },
+        });
+        self.ask(contexts.collect()).await;
+    }
+
+    /// Asks in order, several at once where that costs nobody anything. The
+    /// order of what comes back is that of the questions.
+    async fn ask(&mut self, pieces: Vec<Piece>) {
+        let limits = self.store.limits();
+        // One after the other where the budget decides what is left out.
+        let at_once = if limits.metered {
+            1
+        } else {
+            limits.questions_at_once.max(1)
+        };
+        let (store, deadline, before) = (self.store, self.deadline, self.before);
+        let budget = limits.metered.then_some(self.depth.requests);
+        let answers = futures::stream::iter(pieces)
+            .map(|piece| async move {
+                let spent = store.requests().saturating_sub(before);
+                if budget.is_some_and(|budget| spent >= budget) || Instant::now() >= deadline {
+                    return (piece, None);
+                }
+                let answer = store.lines(&piece.query, deadline).await;
+                (piece, Some(answer))
+            })
+            .buffered(at_once);
+        let mut answers = std::pin::pin!(answers);
+        let mut full = false;
+        while let Some((piece, answer)) = answers.next().await {
+            let tally = self
+                .tallies
+                .entry(namespace(&piece.query.about))
+                .or_default();
+            tally.asked(piece.query.span);
+            match answer.filter(|_| !full) {
+                Some(Ok(got)) => {
+                    let Got { cut, partial, .. } = &got;
+                    let (cut, partial) = (*cut, partial.clone());
+                    let new = self.harvest.take(&piece.query, got);
+                    tally.read(piece.why, new, cut && piece.why.is_meant_whole());
+                    tally.partial(partial);
+                }
+                Some(Err(trouble)) => tally.trouble(piece.why, &trouble),
+                None => tally.left(piece.why),
+            }
+            full = self.harvest.len() >= self.depth.most_lines;
+        }
+    }
+
+    /// No lines may mean that nobody spoke, or that nothing is kept.
+    async fn look_at_silence(&mut self) {
+        for tally in self.tallies.values_mut() {
+            let Some(span) = tally.span().filter(|_| tally.is_empty()) else {
+                continue;
+            };
+            match self.store.has_any(span, self.deadline).await {
+                Ok(any) => tally.nothing_kept = !any,
+                Err(Trouble::BudgetSpent(_)) => {}
+                Err(trouble) => tally.trouble(Why::Whole, &trouble),
+            }
+        }
+    }
+
+    fn finish(self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+        let requests = self.spent();
+        let store = self.store;
+        let lag = store.limits().lag;
+        let file: Arc<str> = store.place().into();
+        for (lines, whole) in self.harvest.lots(store.names()) {
+            let how = How {
+                source_kind: store.source_kind(),
+                file: Arc::clone(&file),
+                names: store.names(),
+                observed: Some(ask.now),
+                whole: Some(&whole),
+            };
+            let mut out = Vec::new();
+            tell(lines, &how, &mut out);
+            sink.observe(out);
+        }
+        self.tallies
+            .iter()
+            .map(|(namespace, tally)| {
+                tally.row(store.name(), namespace.as_deref(), requests, (ask.now, lag))
+            })
+            .collect()
+    }
+}
