@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+pub mod aws_auth;
 pub mod cloud;
 pub mod cluster;
 pub mod connector;

@@ -45,7 +45,12 @@ fn collect(value: &Value, depth: usize, found: &mut Vec<String>) {
         }
         Value::Object(fields) => {
             for key in KEYS {
-                if let Some(value) = fields.get(key) {
+                if key == "__type"
+                    && let Some(name) = fields.get(key).and_then(Value::as_str)
+                {
+                    // `com.amazonaws.logs#ThrottlingException`
+                    found.push(name.rsplit('#').next().unwrap_or(name).to_owned());
+                } else if let Some(value) = fields.get(key) {
                     collect(value, depth + 1, found);
                 }
             }
@@ -113,6 +118,10 @@ mod tests {
             (
                 r#"{"__type":"ThrottlingException","message":"Rate exceeded"}"#,
                 "ThrottlingException; Rate exceeded",
+            ),
+            (
+                r#"{"__type":"com.amazonaws.logs#ExpiredTokenException","message":"old"}"#,
+                "ExpiredTokenException; old",
             ),
             (r#""unexpected open brace""#, "unexpected open brace"),
             ("no org id\n", "no org id"),

@@ -70,6 +70,25 @@ async fn what_lasts_is_not_and_is_told_in_the_servers_words() {
 }
 
 #[tokio::test]
+async fn what_aws_means_by_400_is_in_the_errors_name() {
+    let error = |name: &str| Reply::Json(400, json!({ "__type": name, "message": "m" }));
+    let fake = at_first(1, move || error("ThrottlingException"));
+    client(&fake)
+        .send(&Request::post(""), soon())
+        .await
+        .unwrap();
+    assert_eq!(fake.requests().len(), 2);
+    let fake = at_first(9, move || error("ExpiredTokenException"));
+    let trouble = client(&fake)
+        .send(&Request::post(""), soon())
+        .await
+        .unwrap_err();
+    assert!(trouble.is_denied() && trouble.hint().contains("expired"));
+    assert_eq!((trouble.code(), trouble.meant()), (Some(400), Some(401)));
+    assert_eq!(fake.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_server_is_given_the_time_it_asks_for() {
     for headers in [
         vec![("Retry-After", "1".to_owned())],

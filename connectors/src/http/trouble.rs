@@ -54,30 +54,58 @@ impl Trouble {
         }
     }
 
+    /// The HTTP status that others would have answered: AWS says 400 to all that
+    /// a client does wrong, and what it is in the error's name.
+    #[must_use]
+    pub fn meant(&self) -> Option<u16> {
+        const NAMES: [(u16, &[&str]); 3] = [
+            (429, &["Throttl", "TooManyRequests", "RequestLimitExceeded"]),
+            (
+                401,
+                &[
+                    "ExpiredToken",
+                    "UnrecognizedClient",
+                    "InvalidSignature",
+                    "InvalidClientTokenId",
+                    "IncompleteSignature",
+                    "MissingAuthentication",
+                    "SignatureDoesNotMatch",
+                    "RequestExpired",
+                ],
+            ),
+            (
+                403,
+                &["AccessDenied", "UnauthorizedOperation", "OptInRequired"],
+            ),
+        ];
+        let Self::Refused { code, message, .. } = self else {
+            return None;
+        };
+        let named = NAMES.iter().find(|(_, names)| {
+            let mut names = names.iter();
+            *code == 400 && names.any(|name| message.starts_with(name))
+        });
+        Some(named.map_or(*code, |(code, _)| *code))
+    }
+
     /// Whether the same request may succeed in a moment.
     #[must_use]
     pub fn is_passing(&self) -> bool {
-        match self {
-            Self::Broken(_) => true,
-            Self::Refused { code, .. } => matches!(code, 408 | 425 | 429 | 500 | 502 | 503),
-            _ => false,
-        }
+        matches!(self, Self::Broken(_))
+            || matches!(self.meant(), Some(408 | 425 | 429 | 500 | 502 | 503))
     }
 
     /// Whether less might be answered where this much was not.
     #[must_use]
     pub fn is_too_much(&self) -> bool {
-        match self {
-            Self::TooLarge(_) | Self::TimedOut(_) => true,
-            Self::Refused { code, .. } => matches!(code, 413 | 429 | 503 | 504),
-            _ => false,
-        }
+        matches!(self, Self::TooLarge(_) | Self::TimedOut(_))
+            || matches!(self.meant(), Some(413 | 429 | 503 | 504))
     }
 
     /// Whether we are not allowed to, or not known.
     #[must_use]
     pub fn is_denied(&self) -> bool {
-        matches!(self.code(), Some(401 | 403 | 407)) || matches!(self, Self::Credentials(_))
+        matches!(self.meant(), Some(401 | 403 | 407)) || matches!(self, Self::Credentials(_))
     }
 
     /// What it means for what was to be obtained.
@@ -94,13 +122,16 @@ impl Trouble {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Refused { code: 401, .. } | Self::Credentials(_) => {
+            Self::Credentials(_) => {
                 "check the credentials: they are missing, wrong or have expired"
             }
-            Self::Refused { code: 403, .. } => "ask for the permission to read",
-            Self::Refused { code: 404, .. } => "check the address and its path prefix",
-            Self::Refused { code: 429, .. } => "others ask it, too; ask again later",
-            Self::Refused { .. } => "see the server's own logs",
+            Self::Refused { .. } => match self.meant() {
+                Some(401) => "check the credentials: they are missing, wrong or have expired",
+                Some(403) => "ask for the permission to read",
+                Some(404) => "check the address and its path prefix",
+                Some(429) => "others ask it, too; ask again later",
+                _ => "see the server's own logs",
+            },
             Self::TooLarge(_) | Self::TimedOut(_) => "ask for less, or allow more time",
             Self::Broken(_) => "check the address, the network and the VPN",
             Self::Tls(_) => "check the address and the CA certificate",
