@@ -7,7 +7,16 @@ pub(super) enum Kind {
     Cpp,
     Rust,
     Java,
+    /// A Java exception whose class is the line's first word; one only if
+    /// frames follow.
+    JavaLogged,
     Go,
+    /// Python's fault handler: `Fatal Python error: Segmentation fault`.
+    Fault,
+    /// torchrun's report of a failure, which bears its time in itself.
+    Report,
+    /// A record of a library that goes on in lines of a known start.
+    Library,
 }
 
 /// Where in the record the last line was.
@@ -43,7 +52,57 @@ pub(super) fn starts(text: &str) -> Option<Kind> {
     if text.starts_with("panic: ") || text.starts_with("fatal error: ") {
         return Some(Kind::Go);
     }
-    None
+    if trimmed.starts_with("Fatal Python error: ") {
+        return Some(Kind::Fault);
+    }
+    if matches!(trimmed.trim_end(), ROOT_CAUSE | "Failures:") {
+        return Some(Kind::Report);
+    }
+    if starts_library(trimmed) {
+        return Some(Kind::Library);
+    }
+    logged_java(text).then_some(Kind::JavaLogged)
+}
+
+/// The heading of torchrun's report.
+pub(super) const ROOT_CAUSE: &str = "Root Cause (first observed failure):";
+
+/// What goes on below: the hints of torch, the tasks that JAX misses, the
+/// second half of what Open MPI wraps.
+fn starts_library(text: &str) -> bool {
+    let wrapped = text.contains("noticed that process rank ") && !text.contains(" signal ");
+    wrapped
+        || text.starts_with("MPI_ABORT was invoked on rank ")
+        || text.contains("watchdog thread terminated with exception")
+        || text.contains("The following tasks are unhealthy")
+        || text.contains("Some tasks timed out at the barrier")
+}
+
+fn goes_on_library(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "signal ",
+        "with errorcode ",
+        "/job:",
+        "The tasks have crashed",
+        "RPC: /tensorflow.",
+        "The first task at the barrier",
+    ];
+    is_torch_hint(text) || STARTS.iter().any(|start| text.starts_with(start))
+}
+
+/// `java.io.IOException: disk`, below a logger's own line.
+fn logged_java(text: &str) -> bool {
+    let name = text.split(':').next().unwrap_or_default();
+    let ends = ["Exception", "Error", "Throwable"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'$' | b'_');
+    ends && name.contains('.') && name.bytes().all(plain)
+}
+
+/// A rule across the page, as reports have between their parts.
+fn is_rule(text: &str) -> bool {
+    text.len() >= 10 && (text.bytes().all(|b| b == b'=') || text.bytes().all(|b| b == b'-'))
 }
 
 /// Whether `text` goes on an open record, and where it then is.
@@ -61,7 +120,7 @@ pub(super) fn goes_on(kind: Kind, stage: Stage, lines: usize, text: &str) -> Opt
             // The message stands on the second line since Rust 1.73.
             (lines == 1 || indented || trailer).then_some(Stage::Frames)
         }
-        Kind::Java => {
+        Kind::Java | Kind::JavaLogged => {
             let cause =
                 text.starts_with("Caused by: ") || text.trim_start().starts_with("Suppressed: ");
             (indented || cause).then_some(Stage::Frames)
@@ -72,6 +131,19 @@ pub(super) fn goes_on(kind: Kind, stage: Stage, lines: usize, text: &str) -> Opt
             (indented || call || routine.iter().any(|start| text.starts_with(start)))
                 .then_some(Stage::Frames)
         }
+        Kind::Fault => {
+            let part = [
+                "Current thread 0x",
+                "Thread 0x",
+                "Python runtime state",
+                "Extension modules:",
+                "<no Python frame>",
+            ];
+            (indented || part.iter().any(|start| text.starts_with(start))).then_some(Stage::Frames)
+        }
+        // A failed rank's own traceback may stand in it.
+        Kind::Report => (!is_rule(text.trim_end())).then_some(Stage::Frames),
+        Kind::Library => goes_on_library(text).then_some(Stage::Frames),
     }
 }
 
@@ -81,8 +153,12 @@ fn python(stage: Stage, indented: bool, text: &str) -> Option<Stage> {
     match stage {
         Stage::Frames if indented => Some(Stage::Frames),
         Stage::Frames => names_exception(text).then_some(Stage::Named),
+        // Ray puts the traceback of the task below the name.
+        Stage::Named if indented && text.trim_start().starts_with("File \"") => Some(Stage::Frames),
         // torch prints hints below the exception that belong to its message.
-        Stage::Named if indented || is_torch_hint(text) => Some(Stage::Named),
+        Stage::Named if indented || is_torch_hint(text) || is_ray_reason(text) => {
+            Some(Stage::Named)
+        }
         Stage::Named => chain.then_some(Stage::Chained),
         Stage::Chained => {
             (text == PYTHON || text.trim_start().ends_with(GROUP)).then_some(Stage::Frames)
@@ -107,9 +183,23 @@ pub(super) fn names_exception(text: &str) -> bool {
     !LEVELS.contains(&name) && name.split('.').all(|part| word(part) || part == "<locals>")
 }
 
+fn is_ray_reason(text: &str) -> bool {
+    [
+        "The actor is dead because",
+        "The actor died because",
+        "The worker may have ",
+        "The task's node ",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
+}
+
 fn is_torch_hint(text: &str) -> bool {
     [
         "CUDA kernel errors might be asynchronously reported",
+        "so the stacktrace below might be incorrect",
+        "Search for `",
+        "Device-side assertions were explicitly omitted",
         "For debugging consider passing CUDA_LAUNCH_BLOCKING",
         "Compile with `TORCH_USE_CUDA_DSA`",
         "Last error:",

@@ -23,14 +23,17 @@ pub(super) enum Clock {
 /// Reads the time at the start of `text` and says where it ends.
 pub(super) fn leading(text: &str) -> Option<(Clock, usize)> {
     let bytes = text.as_bytes();
-    let mut at = usize::from(bytes.first() == Some(&b'['));
-    if let Some((stamp, zone, end)) = date_time(bytes, at) {
-        let clock = if zone {
-            Clock::Full(stamp)
-        } else {
-            Clock::NoZone(stamp)
-        };
-        return Some((clock, end));
+    // Megatron's lines start with a space.
+    let spaces = bytes.iter().take_while(|b| **b == b' ').count().min(2);
+    let mut at = spaces + usize::from(bytes.get(spaces) == Some(&b'['));
+    if let Some(found) = dated(bytes, at).or_else(|| since_1970(text, at)) {
+        return Some(found);
+    }
+    if let Some(after) = framed(text) {
+        at = after;
+        if let Some(found) = dated(bytes, at) {
+            return Some(found);
+        }
     }
     if matches!(bytes.get(at), Some(b'I' | b'W' | b'E' | b'F'))
         && let Some(found) = klog(bytes, at + 1)
@@ -49,18 +52,112 @@ pub(super) fn leading(text: &str) -> Option<(Clock, usize)> {
             .count();
         at += word + gap;
         if gap > 0 {
-            if let Some((stamp, zone, end)) = date_time(bytes, at) {
-                let clock = if zone {
-                    Clock::Full(stamp)
-                } else {
-                    Clock::NoZone(stamp)
-                };
-                return Some((clock, end));
-            }
-            return month_day(bytes, at);
+            return dated(bytes, at).or_else(|| month_day(bytes, at));
         }
     }
-    named_month(bytes, at)
+    named_month(bytes, at).or_else(|| request(bytes, text))
+}
+
+/// A time that a line bears at a place of its own: Megatron's marks of its
+/// phases, and what Slurm's step daemon writes at the end of a job.
+pub(super) fn within(text: &str) -> Option<Clock> {
+    const BEFORE: [&str; 2] = ["] datetime: ", " CANCELLED AT "];
+    BEFORE.iter().find_map(|words| {
+        let at = memchr::memmem::find(text.as_bytes(), words.as_bytes())? + words.len();
+        dated(text.as_bytes(), at).map(|(clock, _)| clock)
+    })
+}
+
+/// A date and time that is the start of `text`.
+pub(super) fn dated_at(text: &str) -> Option<Stamp> {
+    date_time(text.as_bytes(), 0).map(|(stamp, _, _)| stamp)
+}
+
+fn dated(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
+    let (stamp, zone, end) = date_time(bytes, at)?;
+    let clock = if zone {
+        Clock::Full(stamp)
+    } else {
+        Clock::NoZone(stamp)
+    };
+    Some((clock, end))
+}
+
+/// What frameworks put before the time: `[INFO|trainer.py:12] `, `[NeMo I `,
+/// `[INFO|`. Says where the time would start.
+fn framed(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('[')?;
+    if let Some(rest) = inside.strip_prefix("NeMo ") {
+        let (level, _) = rest.split_once(' ')?;
+        return (level.len() == 1).then_some("[NeMo X ".len());
+    }
+    let (level, rest) = inside.split_once('|')?;
+    let upper = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase());
+    if !upper(level) || level.len() > 8 {
+        return None;
+    }
+    let start = text.len() - rest.len();
+    if rest.starts_with("20") {
+        return Some(start);
+    }
+    let end = rest.find("] ")?;
+    (end < 80).then_some(start + end + 2)
+}
+
+/// Seconds since 1970 with a fraction or in brackets, or finer units; other
+/// numbers at a line's start count something.
+fn since_1970(text: &str, at: usize) -> Option<(Clock, usize)> {
+    let rest = text.get(at..)?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if !matches!(digits, 10 | 13 | 16 | 19) {
+        return None;
+    }
+    let fraction = match rest[digits..].strip_prefix('.') {
+        Some(after) => after.bytes().take_while(u8::is_ascii_digit).count(),
+        None => 0,
+    };
+    let end = digits + if fraction > 0 { fraction + 1 } else { 0 };
+    let bracket = at > 0 && text[..at].ends_with('[');
+    let close = match rest[end..].bytes().next() {
+        Some(b']') => bracket,
+        Some(b' ' | b':' | b'\t') => !bracket,
+        _ => false,
+    };
+    if !close || (digits == 10 && fraction == 0 && !bracket) {
+        return None;
+    }
+    let stamp = epoch(&rest[..end])?;
+    // From 2001 to 2100.
+    let plausible = (1_000_000_000..4_102_444_800).contains(&(stamp.lo / SECOND));
+    plausible.then_some((Clock::Full(stamp), at + end))
+}
+
+/// `10.0.0.1 - - [21/Nov/2026:15:20:27 +0000] "GET / …`, as web servers write it.
+fn request(bytes: &[u8], text: &str) -> Option<(Clock, usize)> {
+    let open = text.find(" [").filter(|at| *at < 120)? + 2;
+    let day = number(bytes, open, 2)?;
+    if bytes.get(open + 2) != Some(&b'/') || bytes.get(open + 6) != Some(&b'/') {
+        return None;
+    }
+    let month = month(bytes.get(open + 3..open + 6)?)?;
+    let year = number(bytes, open + 7, 4)?;
+    if bytes.get(open + 11) != Some(&b':') {
+        return None;
+    }
+    let (nanos, width, end) = time_of_day(bytes, open + 12)?;
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    let (offset, end) = zone(bytes, end)?;
+    let stamp = stamp(date, nanos, width)?.shift(-offset);
+    Some((Clock::Full(stamp), end))
+}
+
+fn month(name: &[u8]) -> Option<u32> {
+    const MONTHS: [&[u8]; 12] = [
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
+        b"Dec",
+    ];
+    let position = MONTHS.iter().position(|month| *month == name)?;
+    Some(u32::try_from(position).ok()? + 1)
 }
 
 fn number(bytes: &[u8], at: usize, digits: usize) -> Option<u32> {
@@ -110,7 +207,9 @@ fn stamp(date: NaiveDate, nanos: Nanos, width: Nanos) -> Option<Stamp> {
 /// `2026-11-21T15:20:39.123Z`, `2026-11-21 15:20:39,123`, `2026/11/21 …`,
 /// `2026-11-21_15:20:39`; and whether it names its zone.
 fn date_time(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
-    let year = number(bytes, at, 4)?;
+    let Some(year) = number(bytes, at, 4) else {
+        return short_date(bytes, at);
+    };
     let dash = *bytes.get(at + 4)?;
     if !matches!(dash, b'-' | b'/') || bytes.get(at + 7) != Some(&dash) {
         return None;
@@ -131,6 +230,27 @@ fn date_time(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
     Some((stamp, zoned, end))
 }
 
+/// log4j's `26/11/21 15:20:39 INFO`, year first.
+fn short_date(bytes: &[u8], at: usize) -> Option<(Stamp, bool, usize)> {
+    let (year, month, day) = (
+        number(bytes, at, 2)?,
+        number(bytes, at + 3, 2)?,
+        number(bytes, at + 6, 2)?,
+    );
+    if bytes.get(at + 2) != Some(&b'/')
+        || bytes.get(at + 5) != Some(&b'/')
+        || bytes.get(at + 8) != Some(&b' ')
+    {
+        return None;
+    }
+    let (nanos, width, end) = time_of_day(bytes, at + 9)?;
+    if bytes.get(end) != Some(&b' ') {
+        return None;
+    }
+    let date = NaiveDate::from_ymd_opt(2000 + i32::try_from(year).ok()?, month, day)?;
+    Some((stamp(date, nanos, width)?, false, end))
+}
+
 /// `Z`, `UTC`, `+01:00`, `+0100`, perhaps after a space: the offset in nanoseconds.
 fn zone(bytes: &[u8], at: usize) -> Option<(Nanos, usize)> {
     let spaced = bytes.get(at) == Some(&b' ');
@@ -149,12 +269,30 @@ fn zone(bytes: &[u8], at: usize) -> Option<(Nanos, usize)> {
     }
 }
 
-/// After klog's letter: `1121 15:21:00.350808`; c10 leaves out the month's zero.
+/// After klog's letter: `1121 15:21:00.350808`; c10 leaves out the month's
+/// zero, glog may write the year, absl before it is set up seconds since 1970.
 fn klog(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
     let digits = bytes[at..]
         .iter()
         .take_while(|b| b.is_ascii_digit())
         .count();
+    if let Some(rest) = bytes[at..].strip_prefix(b"0000 00:00:") {
+        let end = rest
+            .iter()
+            .take_while(|b| b.is_ascii_digit() || **b == b'.')
+            .count();
+        let stamp = epoch(std::str::from_utf8(&rest[..end]).ok()?)?;
+        return Some((Clock::Full(stamp), at + 11 + end));
+    }
+    if digits == 8 && bytes.get(at + 8) == Some(&b' ') {
+        let date = NaiveDate::from_ymd_opt(
+            i32::try_from(number(bytes, at, 4)?).ok()?,
+            number(bytes, at + 4, 2)?,
+            number(bytes, at + 6, 2)?,
+        )?;
+        let (nanos, width, end) = time_of_day(bytes, at + 9)?;
+        return Some((Clock::NoZone(stamp(date, nanos, width)?), end));
+    }
     if !matches!(digits, 3 | 4) || bytes.get(at + digits) != Some(&b' ') {
         return None;
     }
@@ -192,18 +330,13 @@ fn month_day(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
 
 /// syslog's `Nov 21 15:20:27`, `dmesg -T`'s `[Sat Nov 21 15:20:27 2026]`.
 fn named_month(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
-    const MONTHS: [&[u8]; 12] = [
-        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
-        b"Dec",
-    ];
     const DAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
     let weekday = bytes
         .get(at..at + 3)
         .is_some_and(|name| DAYS.contains(&name))
         && bytes.get(at + 3) == Some(&b' ');
     let at = at + if weekday { 4 } else { 0 };
-    let name = bytes.get(at..at + 3)?;
-    let month = u32::try_from(MONTHS.iter().position(|month| *month == name)?).ok()? + 1;
+    let month = month(bytes.get(at..at + 3)?)?;
     if bytes.get(at + 3) != Some(&b' ') {
         return None;
     }
@@ -217,12 +350,25 @@ fn named_month(bytes: &[u8], at: usize) -> Option<(Clock, usize)> {
         return None;
     }
     let (nanos, width, end) = time_of_day(bytes, at + 7)?;
+    // `date` puts its zone's name before the year.
+    let zone = bytes.get(end + 1..).map_or(0, |rest| {
+        let letters = rest.iter().take_while(|b| b.is_ascii_uppercase()).count();
+        let named = (3..=5).contains(&letters) && rest.get(letters) == Some(&b' ');
+        if named { letters + 1 } else { 0 }
+    });
     if bytes.get(end) == Some(&b' ')
-        && let Some(year) = number(bytes, end + 1, 4)
+        && let Some(year) = number(bytes, end + 1 + zone, 4)
         && (1980..2200).contains(&year)
     {
         let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
-        return Some((Clock::NoZone(stamp(date, nanos, width)?), end + 5));
+        let stamp = stamp(date, nanos, width)?;
+        let utc = zone == 4 && matches!(&bytes[end + 1..end + 4], b"UTC" | b"GMT");
+        let clock = if utc {
+            Clock::Full(stamp)
+        } else {
+            Clock::NoZone(stamp)
+        };
+        return Some((clock, end + 5 + zone));
     }
     valid_day(month, day).then_some((
         Clock::NoYear {

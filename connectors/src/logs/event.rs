@@ -6,7 +6,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::join::Joined;
-use super::wrapper::PodName;
 use super::{clock, exception, fields, prefix};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::redact::redact;
@@ -88,11 +87,15 @@ impl Teller {
         let lo = first.stamp.lo.to_string();
         let mut entities = self.entities.clone();
         let mut identity = Cow::Borrowed(&self.identity);
-        if let Some(PodName { pod, container }) = first.line.pod {
-            let namespace = entities.namespace.as_deref().unwrap_or_default();
-            identity = Cow::Owned(format!("{namespace}/{pod}/{container}"));
-            entities.pod = Some(pod);
-            entities.container = Some(container);
+        if let Some(whose) = first.line.whose {
+            adopt(&mut entities, *whose);
+            let part = |part: &Option<String>| part.clone().unwrap_or_default();
+            identity = Cow::Owned(format!(
+                "{}/{}/{}",
+                part(&entities.namespace),
+                part(&entities.pod),
+                part(&entities.container)
+            ));
         }
         let id = EventId::of(&["log.line", &identity, &lo, &message, &ordinal]);
         let mut event = Event::new(id, "log.line", first.stamp, self.source_kind);
@@ -122,7 +125,30 @@ impl Teller {
                 found.message.map(|text| redact(&text).into_owned()),
             );
             event.set_attribute("location", found.location);
+            event.set_attribute("raised_as", found.raised_as);
         }
         event
     }
+}
+
+/// What a line says of whose it is goes before what its file says.
+fn adopt(entities: &mut Entities, whose: Entities) {
+    if whose.pod.is_some() && whose.pod != entities.pod {
+        // The file's pod is another one.
+        entities.pod_uid = None;
+        entities.container = None;
+    }
+    let take = |to: &mut Option<String>, from: Option<String>| {
+        if from.is_some() {
+            *to = from;
+        }
+    };
+    take(&mut entities.cluster, whose.cluster);
+    take(&mut entities.namespace, whose.namespace);
+    take(&mut entities.pod, whose.pod);
+    take(&mut entities.pod_uid, whose.pod_uid);
+    take(&mut entities.container, whose.container);
+    take(&mut entities.node, whose.node);
+    take(&mut entities.host, whose.host);
+    take(&mut entities.experiment, whose.experiment);
 }

@@ -10,6 +10,9 @@ pub(super) struct Exception {
     pub(super) message: Option<String>,
     /// `/workspace/train.py:287 in main`
     pub(super) location: Option<String>,
+    /// The exception that it became on its way out, where others were raised
+    /// because of it.
+    pub(super) raised_as: Option<String>,
 }
 
 /// Reads the text of a joined record.
@@ -19,15 +22,15 @@ pub(super) fn read(kind: Kind, text: &str) -> Option<Exception> {
         Kind::Cpp => cpp(text),
         Kind::Rust => rust(text),
         Kind::Java => java(text),
-        Kind::Go => {
-            let line = text.lines().next()?;
-            let (name, message) = line.split_once(": ")?;
-            Some(Exception {
-                name: name.to_owned(),
-                message: some(message),
-                location: None,
-            })
+        Kind::JavaLogged => {
+            let framed = text
+                .lines()
+                .any(|line| line.trim_start().starts_with("at "));
+            framed.then(|| java(text)).flatten()
         }
+        Kind::Go => go(text),
+        Kind::Fault => fault(text),
+        Kind::Report | Kind::Library => None,
     }
 }
 
@@ -36,16 +39,41 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The last traceback of a chain is the one that ended the program.
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
+/// The first traceback of a chain is where it began; the others were raised
+/// while it was handled, or because of it.
 fn python(text: &str) -> Option<Exception> {
-    let last = &text[text.rfind("Traceback (most recent call last):")?..];
+    let starts: Vec<usize> = text.match_indices(TRACEBACK).map(|(at, _)| at).collect();
+    let first = *starts.first()?;
+    let end = starts.get(1).copied().unwrap_or(text.len());
+    let mut root = one(&text[first..end])?;
+    if let Some(last) = starts.get(1..).and_then(<[usize]>::last) {
+        let last = one(&text[*last..]).unwrap_or_default();
+        if root.name.is_empty() {
+            root.name = last.name;
+            root.message = last.message;
+        } else if !last.name.is_empty() && last.name != root.name {
+            root.raised_as = Some(last.name);
+        }
+    }
+    Some(root)
+}
+
+/// One traceback.
+fn one(text: &str) -> Option<Exception> {
     let mut deepest = None;
     let mut deepest_own = None;
     let mut named: Option<(String, Vec<&str>)> = None;
-    for line in last.lines().skip(1) {
+    for line in text.lines().skip(1) {
+        let bare = line.trim_start().trim_start_matches(['|', '+', '-', ' ']);
         if let Some((name, message)) = &mut named {
             if line.starts_with("During handling of") || line.starts_with("The above exception") {
                 break;
+            }
+            // The frames that Ray shows below are those of the task itself.
+            if let Some(frame) = frame(bare).filter(|frame| !is_library(frame)) {
+                deepest_own = Some(frame);
             }
             // What is indented below it, and torch's hints, are its message.
             if !name.is_empty() && message.len() < 50 {
@@ -53,7 +81,6 @@ fn python(text: &str) -> Option<Exception> {
             }
             continue;
         }
-        let bare = line.trim_start().trim_start_matches(['|', '+', '-', ' ']);
         if let Some(frame) = frame(bare) {
             if !is_library(&frame) {
                 deepest_own = Some(frame.clone());
@@ -76,6 +103,66 @@ fn python(text: &str) -> Option<Exception> {
         name,
         message: some(&message.join("\n")),
         location,
+        ..Exception::default()
+    })
+}
+
+/// Python's fault handler shows the most recent call first.
+fn fault(text: &str) -> Option<Exception> {
+    let message = text.lines().next()?.trim_start();
+    let message = message.strip_prefix("Fatal Python error: ")?;
+    let shown = text
+        .split_once("Current thread 0x")
+        .map_or(text, |(_, rest)| rest);
+    let mut frames = shown
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.starts_with("Thread 0x"))
+        .filter_map(|line| {
+            let (file, rest) = line
+                .trim_start()
+                .strip_prefix("File \"")?
+                .split_once("\", line ")?;
+            let (number, function) = rest.split_once(" in ").unwrap_or((rest, ""));
+            Some(match function {
+                "" => format!("{file}:{number}"),
+                function => format!("{file}:{number} in {function}"),
+            })
+        });
+    let first = frames.next();
+    let own = first
+        .clone()
+        .into_iter()
+        .chain(frames)
+        .find(|frame| !is_library(frame));
+    Some(Exception {
+        name: "Fatal Python error".to_owned(),
+        message: some(message),
+        location: own.or(first),
+        ..Exception::default()
+    })
+}
+
+/// The first place below the panic that is neither Go's own nor a module's.
+fn go(text: &str) -> Option<Exception> {
+    let (name, message) = text.lines().next()?.split_once(": ")?;
+    let mut places = text.lines().filter_map(|line| {
+        let place = line.strip_prefix('\t')?;
+        let place = place.split(' ').next()?;
+        place.contains(".go:").then_some(place)
+    });
+    let first = places.clone().next();
+    let library = |place: &&str| {
+        ["/pkg/mod/", "/src/runtime/", "/src/testing/"]
+            .iter()
+            .any(|part| place.contains(part))
+    };
+    let location = places.find(|place| !library(place)).or(first);
+    Some(Exception {
+        name: name.to_owned(),
+        message: some(message),
+        location: location.map(str::to_owned),
+        ..Exception::default()
     })
 }
 
@@ -99,7 +186,6 @@ fn is_library(frame: &str) -> bool {
         "/lib/python",
         "<frozen ",
         "<string>",
-        "/conda/envs/",
     ]
     .iter()
     .any(|part| frame.contains(part))
@@ -114,10 +200,16 @@ fn cpp(text: &str) -> Option<Exception> {
         .split_once("what():")
         .map(|(_, rest)| rest.lines().next().unwrap_or_default());
     let name = name.unwrap_or("terminate called").to_owned();
+    // `Exception raised from check at /src/x.cpp:629 (most recent call first):`
+    let location = text
+        .split_once("Exception raised from ")
+        .and_then(|(_, rest)| rest.lines().next()?.split_once(" at "))
+        .and_then(|(_, place)| some(place.split(" (").next()?));
     Some(Exception {
         name,
         message: message.and_then(some),
-        location: None,
+        location,
+        ..Exception::default()
     })
 }
 
@@ -134,6 +226,7 @@ fn rust(text: &str) -> Option<Exception> {
             name,
             message: some(message),
             location: some(place),
+            ..Exception::default()
         });
     }
     let location = some(at.trim_end_matches(':'));
@@ -141,6 +234,7 @@ fn rust(text: &str) -> Option<Exception> {
         name,
         message: lines.next().and_then(some),
         location,
+        ..Exception::default()
     })
 }
 
@@ -150,12 +244,10 @@ fn java(text: &str) -> Option<Exception> {
     let first = text.lines().next()?;
     let said = match cause {
         Some(cause) => cause.strip_prefix("Caused by: ")?,
-        None => {
-            first
-                .strip_prefix("Exception in thread \"")?
-                .split_once("\" ")?
-                .1
-        }
+        None => match first.strip_prefix("Exception in thread \"") {
+            Some(rest) => rest.split_once("\" ")?.1,
+            None => first,
+        },
     };
     let (name, message) = said.split_once(": ").unwrap_or((said, ""));
     let start = cause.and_then(|cause| text.find(cause)).unwrap_or(0);
@@ -175,6 +267,7 @@ fn java(text: &str) -> Option<Exception> {
         name: name.to_owned(),
         message: some(message),
         location: location.map(str::to_owned),
+        ..Exception::default()
     })
 }
 
@@ -195,6 +288,41 @@ mod tests {
             found.location.as_deref(),
             Some("/workspace/train.py:287 in main")
         );
+    }
+
+    #[test]
+    fn of_a_chain_the_first_is_the_root() {
+        let text = "Traceback (most recent call last):\n  File \"/w/io.py\", line 3, in read\n    open(p)\nFileNotFoundError: no data\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/w/train.py\", line 9, in <module>\n    main()\nRuntimeError: cannot start";
+        let found = read(Kind::Python, text).unwrap();
+        assert_eq!(found.name, "FileNotFoundError");
+        assert_eq!(found.message.as_deref(), Some("no data"));
+        assert_eq!(found.location.as_deref(), Some("/w/io.py:3 in read"));
+        assert_eq!(found.raised_as.as_deref(), Some("RuntimeError"));
+    }
+
+    #[test]
+    fn the_own_frame_of_a_fault_or_a_panic_is_the_place() {
+        let text = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call first):\n  File \"/usr/lib/python3.12/site-packages/x.py\", line 5 in f\n  File \"/w/train.py\", line 9 in main\nThread 0x00007e (most recent call first):\n  File \"/w/other.py\", line 1 in g";
+        let found = read(Kind::Fault, text).unwrap();
+        assert_eq!(found.message.as_deref(), Some("Segmentation fault"));
+        assert_eq!(found.location.as_deref(), Some("/w/train.py:9 in main"));
+        let text = "panic: boom\n\ngoroutine 1 [running]:\nx.F(0x1)\n\t/root/go/pkg/mod/x@v1/x.go:4 +0x1\nmain.main()\n\t/w/main.go:12 +0x1d";
+        let found = read(Kind::Go, text).unwrap();
+        assert_eq!(found.location.as_deref(), Some("/w/main.go:12"));
+        let text = "terminate called after throwing an instance of 'c10::Error'\n  what():  x\nException raised from check at ../c10/x.cpp:62 (most recent call first):";
+        let found = read(Kind::Cpp, text).unwrap();
+        assert_eq!(found.location.as_deref(), Some("../c10/x.cpp:62"));
+    }
+
+    #[test]
+    fn a_class_name_alone_is_no_exception() {
+        let text = "java.io.IOException: disk\n\tat a.D.e(D.java:2)";
+        assert_eq!(
+            read(Kind::JavaLogged, text).unwrap().name,
+            "java.io.IOException"
+        );
+        let text = "requests.exceptions.ConnectionError: x";
+        assert_eq!(read(Kind::JavaLogged, text), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::clock::{self, Clock};
+use crate::event::Entities;
 
 /// What a line's fields say.
 #[derive(Debug, Default, PartialEq)]
@@ -15,9 +16,24 @@ pub(super) struct Fields {
     pub(super) clock: Option<Clock>,
     pub(super) severity: Option<String>,
     pub(super) rank: Option<i32>,
+    /// Whose line it is, where a shipper or stern says so.
+    pub(super) whose: Option<Box<Entities>>,
 }
 
-const MESSAGE: &[&str] = &["msg", "message", "log", "line", "event", "text"];
+/// Names that loggers and shippers use, dotted where they are nested.
+const MESSAGE: &[&str] = &[
+    "msg",
+    "message",
+    "log",
+    "line",
+    "event",
+    "text",
+    "textPayload",
+    "@message",
+    "body",
+    "@m",
+    "short_message",
+];
 const TIME: &[&str] = &[
     "time",
     "ts",
@@ -26,35 +42,132 @@ const TIME: &[&str] = &[
     "asctime",
     "t",
     "date",
+    "datetime",
+    "created",
+    "@t",
+    "eventTime",
+    "record.time.timestamp",
 ];
-const LEVEL: &[&str] = &["level", "severity", "levelname", "lvl", "log_level"];
-const RANK: &[&str] = &["rank", "global_rank"];
+const LEVEL: &[&str] = &[
+    "level",
+    "severity",
+    "levelname",
+    "lvl",
+    "log_level",
+    "log.level",
+    "loglevel",
+    "levelName",
+    "severity_text",
+    "@l",
+    "record.level.name",
+    "status",
+];
+const RANK: &[&str] = &["rank", "global_rank", "extra.rank"];
 /// What is wrong often stands beside the message.
 const CAUSE: &[&str] = &[
     "error",
     "err",
     "exception",
     "exc_info",
+    "exc_text",
     "stack_trace",
     "stacktrace",
     "traceback",
+    "error.message",
+    "error.stack_trace",
+    "error.stack",
+    "err.message",
+    "err.stack",
+    "exception.message",
+    "exception.stacktrace",
+    "stack",
 ];
+/// Names that shippers and stern give to Kubernetes objects.
+const NAMESPACE: &[&str] = &[
+    "kubernetes.namespace_name",
+    "kubernetes.namespace",
+    "kubernetes.pod_namespace",
+    "k8s.namespace.name",
+];
+const POD: &[&str] = &[
+    "kubernetes.pod_name",
+    "kubernetes.pod.name",
+    "k8s.pod.name",
+    "podName",
+];
+const POD_UID: &[&str] = &["kubernetes.pod_id", "kubernetes.pod.uid", "k8s.pod.uid"];
+const CONTAINER: &[&str] = &[
+    "kubernetes.container_name",
+    "kubernetes.container.name",
+    "k8s.container.name",
+    "containerName",
+];
+const NODE: &[&str] = &[
+    "kubernetes.host",
+    "kubernetes.node.name",
+    "kubernetes.node_name",
+    "k8s.node.name",
+    "nodeName",
+];
+
+/// A member by its dotted path; the whole path may also be one name.
+fn member<'o>(object: &'o Map<String, Value>, path: &str) -> Option<&'o Value> {
+    if let Some(value) = object.get(path) {
+        return Some(value);
+    }
+    let (first, rest) = path.split_once('.')?;
+    member(object.get(first)?.as_object()?, rest)
+}
 
 /// Reads `text` if it is one JSON object with a message.
 pub(super) fn json(text: &str) -> Option<Fields> {
     if !text.starts_with('{') {
         return None;
     }
-    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
-    let word = |names: &[&str]| {
-        names
+    let object: Map<String, Value> = serde_json::from_str(text.trim_end()).ok()?;
+    object_fields(&object, 0)
+}
+
+fn object_fields(object: &Map<String, Value>, depth: usize) -> Option<Fields> {
+    let mut fields = Fields {
+        clock: TIME.iter().find_map(|name| match member(object, name)? {
+            Value::String(text) => clock::leading(text).map(|(clock, _)| clock),
+            Value::Number(number) => clock::epoch(&number.to_string()).map(Clock::Full),
+            _ => None,
+        }),
+        severity: LEVEL
             .iter()
-            .find_map(|name| object.get(*name).and_then(Value::as_str))
-            .filter(|text| !text.is_empty())
+            .find_map(|name| level(name, member(object, name)?)),
+        rank: RANK
+            .iter()
+            .find_map(|name| member(object, name)?.as_i64())
+            .and_then(|rank| i32::try_from(rank).ok()),
+        message: None,
+        whose: whose(object),
     };
-    let mut message = word(MESSAGE)?.to_owned();
+    let said = MESSAGE.iter().find_map(|name| match object.get(*name)? {
+        Value::String(text) if !text.trim().is_empty() => Some(Said::Text(text)),
+        Value::Object(inner) if depth < 3 => Some(Said::Object(inner)),
+        _ => None,
+    })?;
+    let mut message = match said {
+        Said::Text(text) => {
+            let text = text.trim_end_matches(['\n', '\r']);
+            // The program's own object in the shipper's.
+            match text.starts_with('{').then(|| serde_json::from_str(text)) {
+                Some(Ok(inner)) if depth < 3 => nested(&mut fields, &inner, text, depth),
+                _ => text.to_owned(),
+            }
+        }
+        Said::Object(inner) => nested(
+            &mut fields,
+            inner,
+            &Value::Object(inner.clone()).to_string(),
+            depth,
+        ),
+    };
     for name in CAUSE {
-        let Some(cause) = object.get(*name).and_then(Value::as_str) else {
+        let Some(cause) = member(object, name).and_then(Value::as_str) else {
             continue;
         };
         if cause.is_empty() || message.contains(cause) {
@@ -64,21 +177,76 @@ pub(super) fn json(text: &str) -> Option<Fields> {
         message.push_str(if cause.contains('\n') { "\n" } else { ": " });
         message.push_str(cause);
     }
-    let clock = TIME.iter().find_map(|name| match object.get(*name)? {
-        Value::String(text) => clock::leading(text).map(|(clock, _)| clock),
-        Value::Number(number) => clock::epoch(&number.to_string()).map(Clock::Full),
-        _ => None,
-    });
-    let rank = RANK
-        .iter()
-        .find_map(|name| object.get(*name)?.as_i64())
-        .and_then(|rank| i32::try_from(rank).ok());
-    Some(Fields {
-        message: Some(message),
-        clock,
-        severity: word(LEVEL).map(str::to_owned),
-        rank,
-    })
+    fields.message = Some(message);
+    Some(fields)
+}
+
+enum Said<'o> {
+    Text(&'o str),
+    Object(&'o Map<String, Value>),
+}
+
+/// Takes what the inner object says of itself; it knows better than the outer.
+fn nested(fields: &mut Fields, inner: &Map<String, Value>, text: &str, depth: usize) -> String {
+    let Some(found) = object_fields(inner, depth + 1) else {
+        return text.to_owned();
+    };
+    fields.severity = found.severity.or(fields.severity.take());
+    fields.rank = found.rank.or(fields.rank);
+    fields.clock = fields.clock.or(found.clock);
+    fields.whose = fields.whose.take().or(found.whose);
+    found.message.unwrap_or_else(|| text.to_owned())
+}
+
+/// A level as its logger writes it; bunyan and pino number theirs.
+fn level(name: &str, value: &Value) -> Option<String> {
+    if let Some(number) = value.as_u64() {
+        let words = match number {
+            10 => "TRACE",
+            20 => "DEBUG",
+            30 => "INFO",
+            40 => "WARN",
+            50 => "ERROR",
+            60 => "FATAL",
+            _ => return None,
+        };
+        return (name == "level").then(|| words.to_owned());
+    }
+    let text = value.as_str().filter(|text| !text.is_empty())?;
+    // `status` is a level only in Datadog's lines.
+    const LEVELS: &[&str] = &[
+        "debug",
+        "info",
+        "notice",
+        "warn",
+        "warning",
+        "error",
+        "critical",
+        "alert",
+        "emergency",
+        "ok",
+    ];
+    let known = name != "status" || LEVELS.contains(&text.to_ascii_lowercase().as_str());
+    known.then(|| text.to_owned())
+}
+
+fn whose(object: &Map<String, Value>) -> Option<Box<Entities>> {
+    let name = |paths: &[&str]| {
+        paths
+            .iter()
+            .find_map(|path| member(object, path)?.as_str())
+            .filter(|value| !value.is_empty())
+            .map(str::to_owned)
+    };
+    let pod = Some(name(POD)?);
+    Some(Box::new(Entities {
+        namespace: name(NAMESPACE).or_else(|| name(&["namespace"])),
+        pod,
+        pod_uid: name(POD_UID),
+        container: name(CONTAINER),
+        node: name(NODE),
+        ..Entities::default()
+    }))
 }
 
 static LOGFMT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -142,6 +310,65 @@ mod tests {
             json(r#"{"severity":"INFO","message":"x","timestamp":"2026-11-21T15:20:27.5Z"}"#)
                 .unwrap();
         assert_eq!(fields.clock, full);
+        for (text, message, level) in [
+            // Elastic's names, nested and dotted.
+            (
+                r#"{"@timestamp":"2026-11-21T15:20:27.5Z","log.level":"ERROR","message":"x","error":{"message":"boom"}}"#,
+                "x: boom",
+                Some("ERROR"),
+            ),
+            // Bunyan and pino number their levels.
+            (
+                r#"{"name":"app","level":50,"msg":"x","time":"2026-11-21T15:20:27.5Z","v":0}"#,
+                "x",
+                Some("ERROR"),
+            ),
+            // A program's own object in a shipper's.
+            (
+                r#"{"log":"{\"levelname\": \"INFO\", \"message\": \"x\"}\n","time":"2026-11-21T15:20:27.5Z"}"#,
+                "x",
+                Some("INFO"),
+            ),
+            (
+                r#"{"message":{"text":"x","level":"warn"},"timestamp":"2026-11-21T15:20:27.5Z"}"#,
+                "x",
+                Some("warn"),
+            ),
+            // Datadog's.
+            (
+                r#"{"message":"x","status":"error","date":"2026-11-21T15:20:27.5Z"}"#,
+                "x",
+                Some("error"),
+            ),
+            (
+                r#"{"message":"x","status":"running","date":"2026-11-21T15:20:27.5Z"}"#,
+                "x",
+                None,
+            ),
+            // loguru's.
+            (
+                r#"{"text":"x","record":{"level":{"name":"ERROR"},"time":{"timestamp":1795274427.5}}}"#,
+                "x",
+                Some("ERROR"),
+            ),
+        ] {
+            let fields = json(text).unwrap();
+            assert_eq!(fields.message.as_deref(), Some(message), "{text}");
+            assert_eq!(fields.severity.as_deref(), level, "{text}");
+            assert!(fields.clock.is_some(), "{text}");
+        }
+        let shipped = json(r#"{"log":"x\n","time":"2026-11-21T15:20:27.5Z","kubernetes":{"pod_name":"p-0","namespace_name":"n","container_name":"c","host":"node-1"}}"#).unwrap();
+        let whose = shipped.whose.unwrap();
+        assert_eq!(
+            (
+                whose.namespace.as_deref(),
+                whose.pod.as_deref(),
+                whose.node.as_deref()
+            ),
+            (Some("n"), Some("p-0"), Some("node-1"))
+        );
+        let stern = json(r#"{"message":"x","nodeName":"node-1","namespace":"n","podName":"p-0","containerName":"c"}"#).unwrap();
+        assert_eq!(stern.whose.unwrap().namespace.as_deref(), Some("n"));
         for text in ["{\"a\":1}", "{not json", "text", "{\"msg\":1}"] {
             assert_eq!(json(text), None);
         }

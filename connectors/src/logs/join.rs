@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::block::{self, Kind, Stage};
+use super::clock;
 use super::placing::Placed;
 use super::prefix::Speaker;
 use crate::time::Stamp;
@@ -47,7 +48,7 @@ impl Joiner {
                 self.open.insert(placed.line.speaker, joined);
                 return;
             }
-            out.push(joined);
+            out.push(joined.closed());
         }
         let Some(kind) = block::starts(first_line(placed.line.text())) else {
             out.push(Joined::one(placed, None));
@@ -61,7 +62,7 @@ impl Joiner {
         if self.open.len() >= MAX_OPEN
             && let Some((_, oldest)) = self.open.pop_first()
         {
-            out.push(oldest);
+            out.push(oldest.closed());
         }
         self.open
             .insert(placed.line.speaker.clone(), Joined::one(placed, Some(kind)));
@@ -69,7 +70,8 @@ impl Joiner {
 
     /// There are no more lines.
     pub(crate) fn finish(&mut self, out: &mut Vec<Joined>) {
-        out.extend(std::mem::take(&mut self.open).into_values());
+        let open = std::mem::take(&mut self.open).into_values();
+        out.extend(open.map(Joined::closed));
     }
 }
 
@@ -95,6 +97,24 @@ impl Joined {
             ordinal: 0,
             stage: Stage::Frames,
         }
+    }
+
+    /// torchrun's report says when the failure was noticed; its lines have no
+    /// time of their own.
+    fn closed(mut self) -> Self {
+        if self.kind == Some(Kind::Report)
+            && self.first.line.clock.is_none()
+            && let Some(stamp) = self
+                .message
+                .lines()
+                .find_map(|line| line.trim_start().strip_prefix("time "))
+                .and_then(|rest| clock::dated_at(rest.trim_start_matches([' ', ':'])))
+        {
+            self.first.stamp = stamp;
+            self.first.inferred = Some("zone");
+            self.end = None;
+        }
+        self
     }
 
     fn takes(&self, text: &str) -> Option<Stage> {

@@ -3,7 +3,7 @@
 use super::clock::{self, Clock};
 use super::fields;
 use super::prefix::{self, Speaker};
-use super::wrapper::PodName;
+use crate::event::Entities;
 
 /// A line out of its wrapper, with what it says of itself.
 #[derive(Clone, Debug)]
@@ -13,10 +13,12 @@ pub(crate) struct Line {
     pub(super) clock: Option<Clock>,
     /// Without wrapper and colours.
     pub(crate) message: String,
+    /// Where in the message the text begins, after the speaker's prefix.
+    text: usize,
     /// Which of several workers in one stream said it.
     pub(crate) speaker: Speaker,
-    /// Whose line it is, where `kubectl logs --prefix` says so.
-    pub(crate) pod: Option<PodName>,
+    /// Whose line it is, where it or the tool that printed it says so.
+    pub(crate) whose: Option<Box<Entities>>,
     /// As the line's fields say; the text is looked at when it is told.
     pub(crate) severity: Option<String>,
     pub(crate) rank: Option<i32>,
@@ -27,18 +29,21 @@ pub(crate) struct Line {
 impl Line {
     /// The message without the speaker's prefix.
     pub(crate) fn text(&self) -> &str {
-        prefix::split(&self.message).1
+        self.message.get(self.text..).unwrap_or_default()
     }
 
     /// Sets whose line it is, in a stream of several pods.
-    pub(super) fn of_pod(mut self, pod: Option<PodName>) -> Self {
-        if let Some(PodName { pod, container }) = &pod {
-            // Lines of different pods are not parts of one record.
-            self.speaker
-                .prefix
-                .insert_str(0, &format!("{pod}/{container} "));
-        }
-        self.pod = pod;
+    pub(super) fn of(mut self, whose: Entities) -> Self {
+        // Lines of different pods are not parts of one record.
+        let name = |part: &Option<String>| part.clone().unwrap_or_default();
+        let of = format!(
+            "{}/{}/{} ",
+            name(&whose.namespace),
+            name(&whose.pod),
+            name(&whose.container)
+        );
+        self.speaker.prefix.insert_str(0, &of);
+        self.whose = Some(Box::new(whose));
         self
     }
 
@@ -53,24 +58,36 @@ impl Line {
 
 /// Reads what `content`, a line out of its wrapper, says of itself.
 pub(crate) fn interpret(content: &str, raw: String, number: u64) -> Line {
+    interpret_in(content, raw, number, false)
+}
+
+/// The same in a stream whose lines bear task numbers, where `numbered`.
+pub(super) fn interpret_in(content: &str, raw: String, number: u64, numbered: bool) -> Line {
     let plain = prefix::plain(content);
     let structured = fields::json(&plain).unwrap_or_default();
     let message = structured.message.unwrap_or_else(|| plain.into_owned());
-    let (speaker, text) = prefix::split(&message);
+    let (speaker, text) = prefix::split(&message, numbered);
     let clock = structured
         .clock
         .or_else(|| clock::leading(text).map(|(clock, _)| clock))
+        .or_else(|| clock::within(text))
         .or_else(|| fields::logfmt(text));
     let severity = structured.severity;
     let rank = structured.rank.or(speaker.rank);
-    Line {
+    let text = message.len() - text.len();
+    let line = Line {
         number,
         clock,
         message,
+        text,
         speaker,
-        pod: None,
+        whose: None,
         severity,
         rank,
         raw,
+    };
+    match structured.whose {
+        Some(whose) => line.of(*whose),
+        None => line,
     }
 }

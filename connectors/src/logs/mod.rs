@@ -13,9 +13,11 @@
 //! | `next` | no time and none before: the hour before the first timed line |
 //! | `none` | no time in the whole log, or no year: [`crate::time::Stamp::OPEN`]; what there is of it is in `time_without_year` |
 
+mod bar;
 mod begin;
 mod block;
 mod clock;
+mod environment;
 mod event;
 mod exception;
 mod fields;
@@ -27,6 +29,7 @@ mod prefix;
 mod source;
 mod stored;
 mod stream;
+mod tool;
 mod wrapper;
 
 #[cfg(test)]

@@ -50,45 +50,145 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Splits `[rank3]: text`, `[default7]:text`, `(Worker pid=7) text`.
-pub(super) fn split(text: &str) -> (Speaker, &str) {
-    if let Some(inside) = text.strip_prefix('[')
-        && let Some((name, rest)) = inside.split_once(']')
-    {
-        let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-        let word = &name[..name.len() - digits.len()];
-        if matches!(word, "rank" | "default" | "Rank")
-            && let Some(after) = rest.strip_prefix(':')
-            && let Ok(rank) = digits.parse()
-        {
-            let prefix = text[..text.len() - after.len()].to_owned();
-            return (
-                Speaker {
-                    prefix,
-                    rank: Some(rank),
-                },
-                after.strip_prefix(' ').unwrap_or(after),
-            );
-        }
+/// Splits what tells the worker from the line's own text; there may be
+/// several prefixes, as of Ray around torch. `numbered` says that the stream
+/// bears task numbers as `srun -l` writes them.
+///
+/// | prefix | written by | rank |
+/// |---|---|---|
+/// | `[rank3]:` | c10d | 3 |
+/// | `[default7]:` | torchrun; a local rank | none |
+/// | `[1,3]<stderr>:` | `mpirun --tag-output` | 3 |
+/// | `3: ` | `srun -l` | 3 |
+/// | `[Rank 3]`, `[Worker 3]` | programs | 3, none |
+/// | `(Worker pid=7, ip=…)` | Ray | none |
+/// | `node-3: ` | pdsh, as DeepSpeed starts it | none |
+pub(super) fn split(text: &str, numbered: bool) -> (Speaker, &str) {
+    let mut rest = text;
+    let mut rank = None;
+    for _ in 0..3 {
+        let task = (numbered && rest.len() == text.len())
+            .then(|| task(rest))
+            .flatten();
+        let found = task
+            .map(|(rank, after)| (Some(rank), after))
+            .or_else(|| bracketed(rest))
+            .or_else(|| ray(rest))
+            .or_else(|| (rest.len() == text.len()).then(|| host(rest)).flatten());
+        let Some((named, after)) = found else { break };
+        rank = rank.or(named);
+        rest = after;
     }
-    if text.starts_with('(')
-        && let Some((inside, rest)) = text[1..].split_once(") ")
-        && inside.len() < 120
-        && inside.contains("pid=")
-    {
-        return (
-            Speaker {
-                prefix: format!("({inside})"),
-                rank: None,
-            },
-            rest,
-        );
-    }
-    (Speaker::default(), text)
+    let prefix = text[..text.len() - rest.len()].trim_end().to_owned();
+    (Speaker { prefix, rank }, rest)
 }
 
-/// `rank=3` or `[Rank 3]` in the text; never `local_rank`, which is not unique.
+type Found<'t> = Option<(Option<i32>, &'t str)>;
+
+fn bracketed(text: &str) -> Found<'_> {
+    let (name, rest) = text.strip_prefix('[')?.split_once(']')?;
+    if name.len() > 24 {
+        return None;
+    }
+    if let Some((_, rank)) = name.split_once(',') {
+        // The job, then the rank.
+        let after = rest
+            .strip_prefix("<stdout>:")
+            .or_else(|| rest.strip_prefix("<stderr>:"))
+            .or_else(|| rest.strip_prefix("<stddiag>:"))?;
+        return Some((Some(rank.parse().ok()?), unspaced(after)));
+    }
+    let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let word = &name[..name.len() - digits.len()];
+    if let (Some(after), Ok(number)) = (rest.strip_prefix(':'), digits.parse()) {
+        let rank = matches!(word, "rank" | "Rank").then_some(number);
+        return (!word.is_empty()).then(|| (rank, unspaced(after)));
+    }
+    let number = digits.strip_prefix([' ', '-'])?.parse().ok()?;
+    let rank = match word.to_ascii_lowercase().as_str() {
+        "rank" => Some(number),
+        // A worker's number may be that of a data loader, or of a node.
+        "worker" => None,
+        _ => return None,
+    };
+    Some((rank, unspaced(rest.strip_prefix(':').unwrap_or(rest))))
+}
+
+fn unspaced(text: &str) -> &str {
+    text.strip_prefix(' ').unwrap_or(text)
+}
+
+fn ray(text: &str) -> Found<'_> {
+    let (inside, rest) = text.strip_prefix('(')?.split_once(") ")?;
+    let named = inside.contains("pid=") || matches!(inside, "raylet" | "autoscaler");
+    (inside.len() < 120 && named).then_some((None, rest))
+}
+
+/// ` 3: text`, padded to the width of the highest task's number.
+pub(super) fn task(text: &str) -> Option<(i32, &str)> {
+    let bare = text.trim_start_matches(' ');
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    if !(1..=6).contains(&digits) || text.len() - bare.len() > 5 {
+        return None;
+    }
+    let rest = bare[digits..].strip_prefix(':')?;
+    let rest = match rest.strip_prefix(' ') {
+        Some(rest) => rest,
+        None if rest.is_empty() => rest,
+        None => return None,
+    };
+    Some((bare[..digits].parse().ok()?, rest))
+}
+
+/// `node-3: text`; only a name with a number that ends it, so that neither
+/// exceptions nor levels look like one.
+fn host(text: &str) -> Found<'_> {
+    let end = memchr::memchr(b':', text.as_bytes().get(..64).unwrap_or(text.as_bytes()))?;
+    let (name, rest) = (&text[..end], text[end + 1..].strip_prefix(' ')?);
+    let (stem, number) = name.rsplit_once('-')?;
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.');
+    let fits = stem.starts_with(|c: char| c.is_ascii_lowercase())
+        && stem.bytes().all(plain)
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit());
+    fits.then_some((None, rest))
+}
+
+/// `rank=3` or `[Rank 3]` in the text, or the environment of a worker; never
+/// `local_rank`, which is not unique.
 pub(super) fn rank_in(text: &str) -> Option<i32> {
+    named(text).or_else(|| environment(text))
+}
+
+/// `RANK=3 LOCAL_RANK=3`. Without a local rank beside it `RANK` is often the
+/// number of a pod whose launcher starts several ranks. Where only node and
+/// local rank are told, the size of a node makes the rank of them.
+fn environment(text: &str) -> Option<i32> {
+    memchr::memmem::find(text.as_bytes(), b"LOCAL_RANK")?;
+    let local = variable(text, "LOCAL_RANK")?;
+    variable(text, "RANK").or_else(|| {
+        let node = variable(text, "NODE_RANK").or_else(|| variable(text, "GROUP_RANK"))?;
+        node.checked_mul(variable(text, "LOCAL_WORLD_SIZE")?)?
+            .checked_add(local)
+    })
+}
+
+/// The number of `NAME=3`, `NAME="3"`, `'NAME': '3'`.
+pub(super) fn variable(text: &str, name: &str) -> Option<i32> {
+    text.match_indices(name).find_map(|(at, _)| {
+        let before = text[..at].bytes().next_back();
+        if before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            return None;
+        }
+        let rest = text[at + name.len()..].trim_start_matches(['"', '\'']);
+        let value = rest.strip_prefix(['=', ':'])?;
+        let value = value.trim_start_matches([' ', '"', '\'']);
+        let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+        value[..digits].parse().ok().filter(|_| digits <= 6)
+    })
+}
+
+fn named(text: &str) -> Option<i32> {
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"ank").find_map(|at| {
         let start = at
@@ -124,17 +224,35 @@ mod tests {
 
     #[test]
     fn the_speaker_is_told() {
-        assert_eq!(split("[rank3]: Traceback").0.rank, Some(3));
-        assert_eq!(split("[rank3]:   File \"x\"").1, "  File \"x\"");
-        assert_eq!(split("[default7]:Traceback").1, "Traceback");
-        assert_eq!(
-            split("[rank0]:[E1218 20:43:21.1 x]").1,
-            "[E1218 20:43:21.1 x]"
-        );
-        assert_eq!(
-            split("(WorkerDict pid=26110, ip=10.0.0.1) Traceback").1,
-            "Traceback"
-        );
+        for (text, numbered, rank, rest) in [
+            ("[rank3]: Traceback", false, Some(3), "Traceback"),
+            ("[rank3]:   File \"x\"", false, Some(3), "  File \"x\""),
+            // torchrun's own tag bears the local rank.
+            ("[default7]:Traceback", false, None, "Traceback"),
+            (
+                "[rank0]:[E1218 20:43:21.1 x]",
+                false,
+                Some(0),
+                "[E1218 20:43:21.1 x]",
+            ),
+            ("[1,3]<stderr>:boom", false, Some(3), "boom"),
+            ("[1,3]<stdout>: boom", false, Some(3), "boom"),
+            ("[Rank 5] boom", false, Some(5), "boom"),
+            ("[Worker 5]: boom", false, None, "boom"),
+            ("  3:   File", true, Some(3), "  File"),
+            ("11:", true, Some(11), ""),
+            ("node-3: boom", false, None, "boom"),
+            (
+                "(WorkerDict pid=26110, ip=10.0.0.1) [rank7]: x",
+                false,
+                Some(7),
+                "x",
+            ),
+        ] {
+            let (speaker, after) = split(text, numbered);
+            assert_eq!((speaker.rank, after), (rank, rest), "{text}");
+            assert!(!speaker.prefix.is_empty(), "{text}");
+        }
         for text in [
             "[INFO] x",
             "[rank]: x",
@@ -142,8 +260,16 @@ mod tests {
             "[rank99999999999]: x",
             "[",
             "plain",
+            "3: x",
+            "[0] NCCL INFO x",
+            "[7]: x",
+            "ValueError: x",
+            "socket.gaierror: x",
+            "mlx5_0: Port",
+            "2026-11-21: x",
+            "x-1:2",
         ] {
-            assert_eq!(split(text), (Speaker::default(), text));
+            assert_eq!(split(text, false), (Speaker::default(), text));
         }
     }
 
@@ -153,6 +279,12 @@ mod tests {
         assert_eq!(rank_in("[Rank 5] Watchdog caught"), Some(5));
         assert_eq!(rank_in("{\"rank\": 12}"), Some(12));
         assert_eq!(rank_in("local_rank: 2, global_rank=7"), Some(7));
+        assert_eq!(rank_in("LOCAL_RANK=1 RANK=9"), Some(9));
+        assert_eq!(rank_in("{'RANK': '9', 'LOCAL_RANK': '1'}"), Some(9));
+        assert_eq!(
+            rank_in("NODE_RANK=2 LOCAL_RANK=3 LOCAL_WORLD_SIZE=8"),
+            Some(19)
+        );
         for text in [
             "local_rank=2",
             "waiting for rank 3",
@@ -160,6 +292,9 @@ mod tests {
             "franks=1",
             "rank=x",
             "rank=12345678",
+            "RANK=1",
+            "LOCAL_RANK=2",
+            "NODE_RANK=2 LOCAL_RANK=3",
         ] {
             assert_eq!(rank_in(text), None, "{text}");
         }

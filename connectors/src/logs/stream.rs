@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use super::bar;
+use super::environment::Environment;
 use super::event::Teller;
 use super::join::{Joined, Joiner};
 use super::keep::Keep;
-use super::line::{Line, interpret};
+use super::line::{Line, interpret_in};
 use super::placing::Placing;
+use super::prefix;
 use super::source::LogSource;
-use super::wrapper;
-use crate::event::SourceKind;
+use super::tool::{self, Told, Tool};
+use super::wrapper::{self, Unwrapped};
+use crate::event::{Entities, SourceKind};
 use crate::observation::Observation;
 use crate::recording::LogLines;
 use crate::time::Stamp;
@@ -24,7 +28,16 @@ pub struct LogStream {
     joiner: Joiner,
     teller: Teller,
     keep: Keep,
+    tool: Tool,
+    environment: Environment,
+    /// Every line bears its task's number, as `srun -l` writes it.
+    numbered: bool,
+    /// Lines that look so, until it is known whether they are.
+    held: Vec<(String, u64)>,
 }
+
+/// Lines that are held back until a habit of the stream shows.
+const HELD: usize = 2_000;
 
 /// The start of a line that the runtime wrote in pieces.
 #[derive(Debug)]
@@ -55,6 +68,10 @@ impl LogStream {
             joiner: Joiner::default(),
             teller,
             keep: Keep::new(keep),
+            tool: Tool::default(),
+            environment: Environment::default(),
+            numbered: false,
+            held: Vec::new(),
         }
     }
 
@@ -69,41 +86,134 @@ impl LogStream {
         out: &mut Vec<Observation>,
     ) -> Result<(), String> {
         let limit = self.max_line_bytes;
+        let mut drawn = String::new();
+        let mut line = line;
+        if line.len() > limit && memchr::memchr(b'\r', line.as_bytes()).is_some() {
+            drawn = bar::states(line).join("\r");
+        }
+        if !drawn.is_empty() {
+            line = &drawn;
+        }
         if line.len() > limit {
             return Err(format!("a line of more than {limit} bytes"));
         }
-        if let Some((pod, rest)) = wrapper::pod(line) {
-            let unwrapped = wrapper::unwrap(rest);
-            let content = interpret(&unwrapped.content, line.to_owned(), number);
-            self.whole(content.with_time(unwrapped.time).of_pod(Some(pod)), out);
+        if self.cut.is_none() && self.may_be_labelled(line) {
+            self.held.push((line.to_owned(), number));
+            let known = self.knows_habit();
+            if known || self.held.len() >= HELD {
+                self.release(out);
+            }
             return Ok(());
+        }
+        self.release(out);
+        self.one(line, number, out);
+        Ok(())
+    }
+
+    /// Whether the line may bear a label that only its neighbours can confirm.
+    fn may_be_labelled(&self, line: &str) -> bool {
+        let first = line.bytes().next();
+        match first {
+            Some(b'a'..=b'z') => !self.tool.stern && tool::may_be_stern(line),
+            Some(b' ' | b'0'..=b'9') if !self.numbered => {
+                prefix::task(&wrapper::unwrap(line).content).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// A list counts up; tasks and pods come again.
+    fn knows_habit(&mut self) -> bool {
+        if self.held.len() < 3 {
+            return false;
+        }
+        let label = |line: &str| match prefix::task(&wrapper::unwrap(line).content) {
+            Some((task, _)) => task.to_string(),
+            None => line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "),
+        };
+        let Some((last, before)) = self.held.split_last() else {
+            return false;
+        };
+        let last = label(&last.0);
+        let again = before.iter().any(|(line, _)| label(line) == last);
+        if again {
+            let numbered = last.bytes().all(|b| b.is_ascii_digit());
+            self.numbered |= numbered;
+            self.tool.stern |= !numbered;
+        }
+        again
+    }
+
+    fn release(&mut self, out: &mut Vec<Observation>) {
+        for (line, number) in std::mem::take(&mut self.held) {
+            self.one(&line, number, out);
+        }
+    }
+
+    fn one(&mut self, line: &str, number: u64, out: &mut Vec<Observation>) {
+        if self.cut.is_none()
+            && let Some(Told {
+                whose,
+                time,
+                content,
+            }) = self.tool.take(line)
+        {
+            let mut unwrapped = wrapper::unwrap(&content);
+            unwrapped.time = unwrapped.time.or(time);
+            self.states(&unwrapped, line, number, Some(&whose), out);
+            return;
         }
         let unwrapped = wrapper::unwrap(line);
-        if self.cut.is_some() || unwrapped.partial {
-            let cut = self.cut.get_or_insert_with(|| Cut {
-                time: unwrapped.time,
-                number,
-                content: String::new(),
-                raw: String::new(),
-            });
-            if cut.content.len() + line.len() <= limit {
-                cut.content.push_str(&unwrapped.content);
-                cut.raw.push_str(line);
-                cut.raw.push('\n');
-            }
-            if unwrapped.partial {
-                return Ok(());
-            }
-            self.end_cut(out);
-            return Ok(());
+        if self.cut.is_none() && !unwrapped.partial {
+            self.states(&unwrapped, line, number, None, out);
+            return;
         }
-        let content = interpret(&unwrapped.content, line.to_owned(), number);
-        self.whole(content.with_time(unwrapped.time), out);
-        Ok(())
+        let cut = self.cut.get_or_insert_with(|| Cut {
+            time: unwrapped.time,
+            number,
+            content: String::new(),
+            raw: String::new(),
+        });
+        if cut.content.len() + line.len() <= self.max_line_bytes {
+            cut.content.push_str(&unwrapped.content);
+            cut.raw.push_str(line);
+            cut.raw.push('\n');
+        }
+        if !unwrapped.partial {
+            self.end_cut(out);
+        }
+    }
+
+    /// A line, or what a bar that was drawn over on it leaves.
+    fn states(
+        &mut self,
+        unwrapped: &Unwrapped<'_>,
+        raw: &str,
+        number: u64,
+        whose: Option<&Entities>,
+        out: &mut Vec<Observation>,
+    ) {
+        let drawn_over = memchr::memchr(b'\r', unwrapped.content.as_bytes()).is_some();
+        let states = if drawn_over {
+            bar::states(&unwrapped.content)
+        } else {
+            vec![&*unwrapped.content]
+        };
+        for state in states {
+            let raw = if drawn_over { state } else { raw };
+            let line = interpret_in(state, raw.to_owned(), number, self.numbered);
+            let line = line.with_time(unwrapped.time);
+            let line = match whose {
+                Some(whose) => line.of(whose.clone()),
+                None => line,
+            };
+            self.whole(line, out);
+        }
     }
 
     /// There are no more lines.
     pub fn finish(&mut self, out: &mut Vec<Observation>) {
+        self.release(out);
         self.end_cut(out);
         let mut placed = Vec::new();
         self.placing.finish(&mut placed);
@@ -126,15 +236,22 @@ impl LogStream {
 
     fn end_cut(&mut self, out: &mut Vec<Observation>) {
         if let Some(cut) = self.cut.take() {
-            let raw = cut.raw.trim_end().to_owned();
-            let content = interpret(&cut.content, raw, cut.number);
-            self.whole(content.with_time(cut.time), out);
+            let unwrapped = Unwrapped {
+                time: cut.time,
+                content: cut.content.into(),
+                partial: false,
+            };
+            self.states(&unwrapped, cut.raw.trim_end(), cut.number, None, out);
         }
     }
 
-    fn whole(&mut self, line: Line, out: &mut Vec<Observation>) {
+    fn whole(&mut self, mut line: Line, out: &mut Vec<Observation>) {
         if line.message.trim().is_empty() {
             return;
+        }
+        self.environment.look(&line.message);
+        if line.speaker.prefix.is_empty() {
+            line.rank = line.rank.or(self.environment.rank());
         }
         let mut placed = Vec::new();
         self.placing.push(line, &mut placed);

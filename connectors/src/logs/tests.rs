@@ -90,20 +90,17 @@ fn a_traceback_is_one_event() {
 }
 
 #[test]
-fn chained_tracebacks_are_one_event_and_the_last_exception_counts() {
+fn chained_tracebacks_are_one_event_and_the_first_is_the_root() {
     let text = format!(
         "{TRACEBACK}\n\nDuring handling of the above exception, another exception occurred:\n\n{}\nnext",
         TRACEBACK.replace("ValueError: bad shape", "RuntimeError: CUDA error: x\nCUDA kernel errors might be asynchronously reported at some other API call")
     );
     let events = read(&text);
     assert_eq!(events.len(), 2);
-    assert_eq!(events[0].attribute("exception"), Some("RuntimeError"));
-    assert!(
-        events[0]
-            .attribute("exception_message")
-            .unwrap()
-            .contains("asynchronously")
-    );
+    assert_eq!(events[0].attribute("exception"), Some("ValueError"));
+    assert_eq!(events[0].attribute("raised_as"), Some("RuntimeError"));
+    let message = events[0].message.as_deref().unwrap();
+    assert!(message.contains("asynchronously"));
     assert_eq!(events[1].message.as_deref(), Some("next"));
 }
 
@@ -299,4 +296,102 @@ fn of_a_long_log_the_ends_and_the_telling_lines_are_kept() {
 fn secrets_do_not_get_through() {
     let events = read("2026-11-21T15:20:39Z login password=hunter2");
     assert!(!format!("{events:?}").contains("hunter2"));
+}
+
+#[test]
+fn the_report_of_torchrun_is_one_record_at_its_own_time() {
+    let events = read(
+        "2026-11-21 15:20:00,000 INFO start\n============================================================\ntrain.py FAILED\n------------------------------------------------------------\nFailures:\n  <NO_OTHER_FAILURES>\n------------------------------------------------------------\nRoot Cause (first observed failure):\n[0]:\n  time      : 2026-11-21_15:20:40\n  host      : gpu-7\n  rank      : 2 (local_rank: 2)\n  exitcode  : 1 (pid: 7)\n  error_file: <N/A>\n  traceback : Traceback (most recent call last):\n    File \"/w/train.py\", line 3, in main\n  ValueError: x\n\n============================================================\ndone",
+    );
+    let report = &events[events.len() - 3];
+    let message = report.message.as_deref().unwrap();
+    assert!(message.starts_with("Root Cause") && message.ends_with("ValueError: x"));
+    assert_eq!(rfc3339(report.time.lo), "2026-11-21T15:20:40Z");
+    assert_eq!(report.attribute("time_inferred"), Some("zone"));
+}
+
+#[test]
+fn wrapped_records_of_libraries_are_whole() {
+    for text in [
+        "mpirun noticed that process rank 0 with PID 77967 on node n342 exited on\nsignal 9 (Killed).",
+        "[rank1]:[E1121 15:20:40.1 ProcessGroupNCCL.cpp:1899] [PG ID 0 PG GUID 0 Rank 1] Process group watchdog thread terminated with exception: CUDA error: x\nCUDA kernel errors might be asynchronously reported at some other API call.\nException raised from a at b.cpp:1 (most recent call first):\nframe #0: c",
+        "absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):\n/job:jax_worker/replica:0/task:3\nThe tasks have crashed.",
+        "Traceback (most recent call last):\n  File \"/w/t.py\", line 1, in m\n    ray.get(x)\nray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n\tclass_name: W\n\tpid: 7\nThe actor is dead because its worker process has died.",
+    ] {
+        // c10 tags only its first line.
+        let text = text
+            .replace("\nCUDA", "\n[rank1]: CUDA")
+            .replace("\nException", "\n[rank1]: Exception")
+            .replace("\nframe", "\n[rank1]: frame");
+        let events = read(&format!("{text}\nafter"));
+        assert_eq!(events.len(), 2, "{events:#?}");
+    }
+}
+
+#[test]
+fn of_a_bar_the_last_state_is_kept() {
+    let mut text = String::from("start\n");
+    for n in 0..1_000 {
+        text.push_str(&format!(
+            "\r {:2}%|##   | {n}/1000 [00:01<00:02,  1.00s/it]",
+            n / 10
+        ));
+    }
+    text.push_str("slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T15:20:27 DUE TO TIME LIMIT ***\nend");
+    let events = read(&text);
+    assert_eq!(events.len(), 4);
+    assert!(messages(&events)[1].contains("999/1000"));
+    assert!(messages(&events)[2].contains("CANCELLED AT"));
+    assert_eq!(rfc3339(events[2].time.lo), "2026-11-21T15:20:27Z");
+}
+
+#[test]
+fn task_numbers_count_only_where_every_line_has_one() {
+    let mut text = String::new();
+    for line in TRACEBACK.lines() {
+        for task in [0, 11] {
+            text.push_str(&format!("{task:>2}: {line}\n"));
+        }
+    }
+    let events = read(&text);
+    assert_eq!(events.len(), 2, "{events:#?}");
+    assert_eq!((events[0].rank, events[1].rank), (Some(0), Some(11)));
+    assert_eq!(events[1].attribute("exception"), Some("ValueError"));
+    let list = read("steps:\n1: load\n2: train\n3: save\ndone");
+    assert!(list.iter().all(|event| event.rank.is_none()));
+    assert_eq!(list.len(), 5);
+}
+
+#[test]
+fn output_of_stern_and_logcli_keeps_its_pods() {
+    let source = || LogSource {
+        file: "logs.txt".into(),
+        ..LogSource::default()
+    };
+    let stern = "gpt2-worker-0 main one\ngpt2-worker-1 main one\ngpt2-worker-0 main two\ngpt2-worker-1 main two";
+    let (events, _) = read_as(stern, source(), LogLines::default());
+    assert_eq!(messages(&events), ["one", "one", "two", "two"]);
+    assert_eq!(events[3].entities.pod.as_deref(), Some("gpt2-worker-1"));
+    let mut logcli = String::new();
+    for line in TRACEBACK.lines() {
+        for pod in ["a", "b"] {
+            logcli.push_str(&format!(
+                "2026-11-21T15:20:27Z {{namespace=\"n\", pod=\"{pod}\"}} {line}\n"
+            ));
+        }
+    }
+    let (events, _) = read_as(&logcli, source(), LogLines::default());
+    assert_eq!(messages(&events), [TRACEBACK, TRACEBACK]);
+    assert_eq!(events[0].entities.namespace.as_deref(), Some("n"));
+    assert_eq!(rfc3339(events[0].time.lo), "2026-11-21T15:20:27Z");
+}
+
+#[test]
+fn the_environment_of_a_lone_process_tells_its_rank() {
+    let events = read("RANK=3\nLOCAL_WORLD_SIZE=1\nstep 1");
+    assert_eq!(events[2].rank, Some(3));
+    let events = read("RANK=3\nLOCAL_WORLD_SIZE=8\nstep 1");
+    assert_eq!(events[2].rank, None);
+    let events = read("RANK=3\nLOCAL_WORLD_SIZE=1\nRANK=4\nstep 1");
+    assert_eq!(events[3].rank, None);
 }

@@ -23,6 +23,9 @@ struct Docker<'l> {
     #[serde(borrow)]
     log: Cow<'l, str>,
     time: Cow<'l, str>,
+    /// A shipper's own object around the line says more.
+    #[serde(default)]
+    kubernetes: Option<serde::de::IgnoredAny>,
 }
 
 /// Takes off what the container runtime or `kubectl logs --timestamps` added.
@@ -30,6 +33,7 @@ pub(super) fn unwrap(line: &str) -> Unwrapped<'_> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.starts_with('{')
         && let Ok(docker) = serde_json::from_str::<Docker<'_>>(line)
+        && docker.kubernetes.is_none()
         && let Some(time) = Stamp::parse(&docker.time)
     {
         let partial = !docker.log.ends_with('\n');
@@ -77,25 +81,6 @@ pub(super) fn unwrap(line: &str) -> Unwrapped<'_> {
         },
         _ => plain(Some(time), rest),
     }
-}
-
-/// What `kubectl logs --prefix` puts before a line: `[pod/name/container] `.
-pub(super) fn pod(line: &str) -> Option<(PodName, &str)> {
-    let (names, rest) = line.strip_prefix("[pod/")?.split_once("] ")?;
-    let (pod, container) = names.split_once('/')?;
-    let plain = |name: &str| !name.is_empty() && !name.contains([' ', '/']);
-    let name = PodName {
-        pod: pod.to_owned(),
-        container: container.to_owned(),
-    };
-    (plain(pod) && plain(container)).then_some((name, rest))
-}
-
-/// A pod and its container, as a line names them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PodName {
-    pub(crate) pod: String,
-    pub(crate) container: String,
 }
 
 /// A line without its wrapper, for stores that keep the time apart.

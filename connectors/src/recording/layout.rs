@@ -69,6 +69,13 @@ static MADE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// Whether a pod's name ends as controllers make names end.
+pub(crate) fn looks_made(pod: &str) -> bool {
+    MADE_NAME
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(pod))
+}
+
 /// Reads `name`, a path with `!` before members of archives.
 pub(super) fn place(name: &str) -> Place {
     let path = name.replace(['!', '\\'], "/");
@@ -86,12 +93,7 @@ pub(super) fn place(name: &str) -> Place {
             continue;
         };
         let place = named(&found);
-        let made = |pod: &str| {
-            MADE_NAME
-                .as_ref()
-                .is_some_and(|pattern| pattern.is_match(pod))
-        };
-        if place.pod.as_deref().is_some_and(made) {
+        if place.pod.as_deref().is_some_and(looks_made) {
             // troubleshoot.sh puts a collector's name where others put the namespace.
             let collector = path.contains("support-bundle");
             let generic = |folder: &String| {

@@ -28,6 +28,14 @@ pub(super) fn split(
                 feed.lines(file, kind(false), &window.bytes()[..n], window.line());
                 window.consume(n);
             }
+            // A bar that is drawn over for hours is one line without an end.
+            None if window.bytes().len() > limit
+                && memchr::memrchr(b'\r', window.bytes()).is_some_and(|at| at > 0) =>
+            {
+                let n = memchr::memrchr(b'\r', window.bytes()).unwrap_or(0);
+                feed.lines(file, kind(false), &window.bytes()[..n], window.line());
+                window.consume(n);
+            }
             None if window.bytes().len() > limit => {
                 feed.reject(
                     file,

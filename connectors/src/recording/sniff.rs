@@ -194,7 +194,11 @@ fn logged(object: &Map<String, Value>) -> Form {
     let says = SAID
         .iter()
         .any(|name| object.get(*name).is_some_and(Value::is_string));
-    if says && has(WHEN) {
+    // stern's lines have no time; steps of a training may have no text.
+    let stern = says && has(&["podName"]) && has(&["containerName"]);
+    let trained = has(&["loss", "train_loss", "lm_loss"])
+        && has(&["step", "iteration", "iter", "global_step", "epoch"]);
+    if stern || trained || says && has(WHEN) {
         Form::JsonLog
     } else {
         Form::JsonLines
@@ -348,6 +352,12 @@ mod tests {
                 Form::Foreign("XML, which is not read here"),
             ),
             ("<6>[    0.0] Linux version 6", Form::Text),
+            ("{\"Records\":[]}", Form::Json),
+            ("{\"step\":1,\"loss\":2.5}\n", Form::JsonLog),
+            (
+                "{\"message\":\"x\",\"podName\":\"p\",\"containerName\":\"c\"}\n",
+                Form::JsonLog,
+            ),
             ("{\"a\":1}\nstarting\nstarted\n", Form::Text),
             ("{hello}", Form::Text),
             ("---\na: 1\n", Form::Yaml),

@@ -64,6 +64,40 @@ fn times_are_read_in_every_form() {
             "[Sun Feb 23 16:24:18 2025] NVRM",
             "~2025-02-23T16:24:18Z ] NVRM",
         ),
+        (
+            " [2026-11-21 15:20:27] iteration 1",
+            "~2026-11-21T15:20:27Z ] iteration 1",
+        ),
+        (
+            "[INFO|trainer.py:12] 2026-11-21 15:20:27,5 >> x",
+            "~2026-11-21T15:20:27.500Z  >> x",
+        ),
+        (
+            "[WARNING|2026-11-21 15:20:27] x",
+            "~2026-11-21T15:20:27Z ] x",
+        ),
+        (
+            "[NeMo I 2026-11-21 15:20:27 nemo:1] x",
+            "~2026-11-21T15:20:27Z  nemo:1] x",
+        ),
+        ("26/11/21 15:20:27 INFO x", "~2026-11-21T15:20:27Z  INFO x"),
+        (
+            "10.0.0.1 - - [21/Nov/2026:16:20:27 +0100] \"GET /\"",
+            "2026-11-21T15:20:27Z ] \"GET /\"",
+        ),
+        ("1795274427.5 x", "2026-11-21T15:20:27.500Z  x"),
+        ("[1795274427] x", "2026-11-21T15:20:27Z ] x"),
+        ("1795274427500 x", "2026-11-21T15:20:27.500Z  x"),
+        (
+            "I0000 00:00:1795274427.500000 7 f.cc:1] x",
+            "2026-11-21T15:20:27.500Z  7 f.cc:1] x",
+        ),
+        (
+            "E20261121 15:20:27.5 7 f.cc:1] x",
+            "~2026-11-21T15:20:27.500Z  7 f.cc:1] x",
+        ),
+        ("Sat Nov 21 15:20:27 UTC 2026", "2026-11-21T15:20:27Z "),
+        ("Sat Nov 21 15:20:27 CEST 2026", "~2026-11-21T15:20:27Z "),
     ] {
         assert_eq!(shown(text), want, "{text}");
     }
@@ -79,6 +113,10 @@ fn times_are_read_in_every_form() {
         "é",
         "INFO",
         "INFO é",
+        "1795274427 bytes read",
+        "[155044.078590] NVRM",
+        "9999999999.5 x",
+        "[INFO|x",
     ] {
         assert_eq!(shown(text), "none", "{text}");
     }
@@ -105,4 +143,16 @@ fn a_heading_tells_the_year() {
         Some(2021)
     );
     assert_eq!(mentioned_year("x2021-08-03 20"), None);
+}
+
+#[test]
+fn a_time_at_a_place_of_its_own_is_found() {
+    for text in [
+        "[before the start of training step] datetime: 2026-11-21 15:20:27 ",
+        "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T15:20:27 DUE TO TIME LIMIT ***",
+    ] {
+        let want = Stamp::parse("2026-11-21T15:20:27Z").map(Clock::NoZone);
+        assert_eq!(within(text), want, "{text}");
+    }
+    assert_eq!(within("saved at 2026-11-21 15:20:27"), None);
 }
