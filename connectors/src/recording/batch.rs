@@ -50,6 +50,8 @@ pub(super) enum Kind {
     Loki,
     /// Consecutive lines of a log; the file's batches go to one worker in order.
     Text { source: Arc<LogSource>, last: bool },
+    /// A dump of PyTorch's flight recorder, a whole file.
+    FlightRecorder,
     /// What kubectl printed for people, a whole file.
     Pasted {
         source: Arc<LogSource>,

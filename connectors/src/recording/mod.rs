@@ -9,6 +9,7 @@
 mod batch;
 mod beside;
 mod convert;
+mod dump;
 mod feed;
 mod foreign;
 mod guard;

@@ -11,7 +11,7 @@ use super::feed::Feed;
 use super::guard::{Meter, Peeked, Unpacked, gunzip};
 use super::sniff::{self, Form, HEAD};
 use super::summary::FileStatus;
-use super::{json, layout, lines, pasted, yaml};
+use super::{dump, json, layout, lines, pasted, yaml};
 
 /// A stream at some depth of unpacking.
 pub(super) struct Layer<'a> {
@@ -135,6 +135,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     beside.name_pod(&mut source);
     let source = Arc::new(source);
     let ended = match form {
+        Form::FlightRecorder => dump::whole(from, file, feed),
         Form::Kubectl => pasted::whole(from, source, beside, file, feed),
         Form::Json | Form::JsonLines => json::split(from, file, feed),
         Form::Yaml => yaml::split(from, file, feed),

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::foreign;
+use crate::flight_recorder;
 use crate::kubectl;
 
 /// How much of a file is looked at.
@@ -26,6 +27,8 @@ pub(super) enum Form {
     Yaml,
     /// What kubectl prints for people.
     Kubectl,
+    /// A dump of PyTorch's flight recorder.
+    FlightRecorder,
     Text,
     Empty,
     /// Something that holds nothing for this tool, in words.
@@ -45,6 +48,7 @@ impl Form {
             Self::JsonLog => "log lines in JSON",
             Self::Yaml => "YAML",
             Self::Kubectl => "kubectl's text",
+            Self::FlightRecorder => "flight recorder's dump",
             Self::Text => "log lines",
             Self::Empty => "empty",
             Self::Foreign(words) => words,
@@ -81,6 +85,9 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     }
     if is_tar(head) {
         return Form::Tar;
+    }
+    if flight_recorder::looks_like(without_bom(head)) {
+        return Form::FlightRecorder;
     }
     let text = without_bom(head);
     let Some(first) = text.iter().position(|b| !b.is_ascii_whitespace()) else {

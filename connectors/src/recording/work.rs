@@ -16,6 +16,7 @@ use super::foreign::{self, Told};
 use super::options::Options;
 use super::summary::Tally;
 use crate::event::Origin;
+use crate::flight_recorder;
 use crate::kubectl::{self, Paste};
 use crate::logs::{LogSource, LogStream, tell_stored};
 use crate::loki;
@@ -71,6 +72,13 @@ fn decode_batch(
             }
         }
         Kind::Loki => worker.loki(&batch),
+        Kind::FlightRecorder => {
+            for (dump, line) in batch.records() {
+                let origin = worker.origin(line);
+                let result = flight_recorder::decode(dump, &origin, &mut worker.out);
+                worker.count(line, result);
+            }
+        }
         Kind::Pasted { source, beside } => {
             for (text, _) in batch.records() {
                 worker.pasted(text, source, beside);

@@ -8,9 +8,10 @@ mod objects;
 mod row;
 mod spill;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use whathappened_connectors::event::{Event, EventId, SourceKind};
+use whathappened_connectors::flight_recorder::{Trace, trace_of};
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Stamp;
 
@@ -43,6 +44,8 @@ pub struct Evidence {
     spill: Spill,
     grew: Vec<(EventId, Option<u64>, Option<Stamp>)>,
     counts: Counts,
+    /// Dumps of the flight recorder, which are compared with one another.
+    traces: BTreeMap<EventId, (Event, Trace)>,
 }
 
 impl Evidence {
@@ -91,6 +94,11 @@ impl Evidence {
     /// When the temporary file cannot be written.
     pub fn add_seen(&mut self, event: &Event, seen_by: &[SourceKind]) -> Result<(), SpillError> {
         self.counts.told += 1;
+        if let Some(trace) = trace_of(event) {
+            self.traces
+                .entry(event.id)
+                .or_insert_with(|| (event.clone(), trace));
+        }
         let body = spill::encode(event)?;
         let row = Row::new(event, seen_by, &body, &mut self.symbols);
         let Some(&known) = self.by_id.get(&event.id) else {
@@ -129,6 +137,11 @@ impl Evidence {
             }
         }
         self.spill.finish()
+    }
+
+    /// What dumps of the flight recorder say, by id.
+    pub(crate) fn traces(&self) -> impl Iterator<Item = (&Event, &Trace)> {
+        self.traces.values().map(|(event, trace)| (event, trace))
     }
 
     /// All rows, in no order that output may show.

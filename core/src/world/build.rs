@@ -9,7 +9,7 @@ use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::time::Nanos;
 
 use super::identity::{Pods, Workloads};
-use super::{Exit, Fact, NO, Pod, Workload, World, history, learn};
+use super::{Exit, Fact, NO, Pod, Workload, World, collectives, history, learn};
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
 use crate::symbols::{Sym, Symbols};
@@ -28,7 +28,10 @@ const DETAILS: [&str; 8] = [
 
 pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, SpillError> {
     evidence.objects.settle();
-    for mut event in history::facts(&evidence.objects) {
+    let derived = history::facts(&evidence.objects)
+        .into_iter()
+        .chain(collectives::facts(evidence.traces()));
+    for mut event in derived.collect::<Vec<Event>>() {
         ruleset.classify(&mut event);
         evidence.add(&event)?;
     }

@@ -3,6 +3,7 @@
 
 mod build;
 mod claims;
+mod collectives;
 mod fact;
 mod history;
 mod identity;
