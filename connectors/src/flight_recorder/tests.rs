@@ -239,3 +239,51 @@ fn what_is_no_dump_is_refused_with_a_reason() {
     let unnamed = read(&pickled(&dump(done_and_in("all_reduce"))), "trace").unwrap_err();
     assert!(unnamed.contains("rank"));
 }
+
+/// Keeps what a recording tells.
+#[derive(Default)]
+struct Kept(Vec<Observation>);
+
+impl crate::recording::Sink for Kept {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        self.0.extend(observations);
+    }
+}
+
+#[test]
+fn dumps_in_a_folder_are_recognised_and_others_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for rank in 0..3 {
+        let bytes = pickled(&dump(done_and_in("all_reduce")));
+        std::fs::write(folder.path().join(format!("nccl_trace_rank_{rank}")), bytes).unwrap();
+    }
+    let json = dump(done_and_in("all_reduce")).to_string();
+    std::fs::write(folder.path().join("nccl_trace_rank_3.json"), json).unwrap();
+    let bad = b"\x80\x02}q\x00X\x09\x00\x00\x00pg_configcos\nsystem\n.";
+    std::fs::write(folder.path().join("nccl_trace_rank_4"), bad).unwrap();
+    let input = crate::recording::Input::Path(folder.path().to_owned());
+    let mut kept = Kept::default();
+    let summary = crate::recording::read(&[input], &Default::default(), &mut kept);
+    assert_eq!(kept.0.len(), 4, "{summary:?}");
+    assert_eq!(summary.total.rejected, 1);
+    assert!(summary.rejected[0].why.contains("calls functions"));
+    assert!(
+        summary
+            .files
+            .iter()
+            .all(|file| file.form == "flight recorder's dump")
+    );
+}
+
+#[test]
+fn no_bytes_bring_the_reader_down() {
+    let whole = pickled(&dump(done_and_in("all_reduce")));
+    for end in 0..whole.len() {
+        drop(read(&whole[..end], "nccl_trace_rank_0"));
+    }
+    for at in 2..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x41;
+        drop(read(&bytes, "nccl_trace_rank_0"));
+    }
+}

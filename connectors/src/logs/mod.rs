@@ -33,6 +33,8 @@ mod tool;
 mod wrapper;
 
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use begin::begins_a_record;
