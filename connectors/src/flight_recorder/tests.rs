@@ -22,7 +22,7 @@ fn entry(seq: i64, op: &str, state: &str) -> Value {
     })
 }
 
-fn dump(entries: Vec<Value>) -> Value {
+fn dump(entries: &[Value]) -> Value {
     json!({
         "version": "2.10",
         "pg_config": { "0": { "name": "0", "desc": "default_pg", "ranks": "[0, 1, 2]" } },
@@ -35,7 +35,7 @@ fn pickled(dump: &Value) -> Vec<u8> {
     serde_pickle::to_vec(dump, serde_pickle::SerOptions::new()).unwrap()
 }
 
-fn read_rank(rank: i32, entries: Vec<Value>) -> Dump {
+fn read_rank(rank: i32, entries: &[Value]) -> Dump {
     read(
         &pickled(&dump(entries)),
         &format!("x/nccl_trace_rank_{rank}"),
@@ -52,7 +52,7 @@ fn done_and_in(op: &str) -> Vec<Value> {
 
 #[test]
 fn both_forms_say_the_same() {
-    let value = dump(done_and_in("all_reduce"));
+    let value = dump(&done_and_in("all_reduce"));
     let pickle = pickled(&value);
     assert!(looks_like(&pickle) && looks_like(value.to_string().as_bytes()));
     let json = read(value.to_string().as_bytes(), "nccl_trace_rank_1.json").unwrap();
@@ -66,7 +66,7 @@ fn both_forms_say_the_same() {
 
 #[test]
 fn a_dump_is_facts_that_can_be_compared_again() {
-    let value = dump(done_and_in("all_reduce"));
+    let value = dump(&done_and_in("all_reduce"));
     let origin = Origin {
         file: "nccl_trace_rank_2".into(),
         line: 1,
@@ -91,7 +91,7 @@ fn a_dump_is_facts_that_can_be_compared_again() {
     }
     assert_eq!(event.time.lo, START + 41_000_000_000);
     let trace = trace_of(event).unwrap();
-    let dumped = read_rank(2, done_and_in("all_reduce"));
+    let dumped = read_rank(2, &done_and_in("all_reduce"));
     assert_eq!(
         trace.waits_in.as_ref().map(|call| &call.op),
         dumped.traces[0].waits_in.as_ref().map(|call| &call.op)
@@ -102,9 +102,9 @@ fn a_dump_is_facts_that_can_be_compared_again() {
 #[test]
 fn the_rank_that_never_came_is_named() {
     let dumps = [
-        read_rank(0, done_and_in("all_reduce")),
-        read_rank(1, vec![entry(40, "all_reduce", "completed")]),
-        read_rank(2, done_and_in("all_reduce")),
+        read_rank(0, &done_and_in("all_reduce")),
+        read_rank(1, &[entry(40, "all_reduce", "completed")]),
+        read_rank(2, &done_and_in("all_reduce")),
     ];
     let found = compare(&dumps);
     let [
@@ -129,17 +129,17 @@ fn the_rank_that_never_came_is_named() {
 #[test]
 fn a_rank_without_a_dump_and_one_in_another_collective_are_told() {
     let found = compare(&[
-        read_rank(0, done_and_in("all_reduce")),
-        read_rank(2, done_and_in("all_reduce")),
+        read_rank(0, &done_and_in("all_reduce")),
+        read_rank(2, &done_and_in("all_reduce")),
     ]);
     assert!(
         matches!(found.as_slice(), [Finding::NoDump { rank: 1, .. }]),
         "{found:?}"
     );
     let found = compare(&[
-        read_rank(0, done_and_in("all_reduce")),
-        read_rank(1, done_and_in("broadcast")),
-        read_rank(2, done_and_in("all_reduce")),
+        read_rank(0, &done_and_in("all_reduce")),
+        read_rank(1, &done_and_in("broadcast")),
+        read_rank(2, &done_and_in("all_reduce")),
     ]);
     let [
         Finding::Mismatch {
@@ -157,18 +157,18 @@ fn healthy_and_single_dumps_blame_nobody() {
     let done = || vec![entry(40, "all_reduce", "completed")];
     assert_eq!(
         compare(&[
-            read_rank(0, done()),
-            read_rank(1, done()),
-            read_rank(2, done())
+            read_rank(0, &done()),
+            read_rank(1, &done()),
+            read_rank(2, &done())
         ]),
         []
     );
-    assert_eq!(compare(&[read_rank(0, done_and_in("all_reduce"))]), []);
+    assert_eq!(compare(&[read_rank(0, &done_and_in("all_reduce"))]), []);
     assert_eq!(
         compare(&[
-            read_rank(0, done_and_in("all_reduce")),
-            read_rank(1, done_and_in("all_reduce")),
-            read_rank(2, done_and_in("all_reduce")),
+            read_rank(0, &done_and_in("all_reduce")),
+            read_rank(1, &done_and_in("all_reduce")),
+            read_rank(2, &done_and_in("all_reduce")),
         ]),
         []
     );
@@ -183,12 +183,12 @@ fn a_rank_that_waits_elsewhere_is_held_up_itself() {
         entry["state"] = json!(state);
         entry
     };
-    let with_two = |entries: Vec<Value>| {
+    let with_two = |entries: &[Value]| {
         let mut dump = dump(entries);
         dump["pg_config"]["1"] = json!({ "name": "1", "desc": "tp", "ranks": "[1, 2]" });
         dump
     };
-    let read_two = |rank: i32, entries| {
+    let read_two = |rank: i32, entries: &[Value]| {
         read(
             &pickled(&with_two(entries)),
             &format!("nccl_trace_rank_{rank}"),
@@ -196,17 +196,17 @@ fn a_rank_that_waits_elsewhere_is_held_up_itself() {
         .unwrap()
     };
     let found = compare(&[
-        read_rank(0, done_and_in("all_reduce")),
+        read_rank(0, &done_and_in("all_reduce")),
         read_two(
             1,
-            vec![
+            &[
                 entry(40, "all_reduce", "completed"),
                 two(entry(7, "all_reduce", ""), "scheduled"),
             ],
         ),
         read_two(
             2,
-            vec![
+            &[
                 entry(40, "all_reduce", "completed"),
                 two(entry(6, "all_reduce", ""), "completed"),
             ],
@@ -236,7 +236,7 @@ fn what_is_no_dump_is_refused_with_a_reason() {
         let error = read(bytes, "nccl_trace_rank_0").unwrap_err();
         assert!(error.contains(why), "{error}");
     }
-    let unnamed = read(&pickled(&dump(done_and_in("all_reduce"))), "trace").unwrap_err();
+    let unnamed = read(&pickled(&dump(&done_and_in("all_reduce"))), "trace").unwrap_err();
     assert!(unnamed.contains("rank"));
 }
 
@@ -254,10 +254,10 @@ impl crate::recording::Sink for Kept {
 fn dumps_in_a_folder_are_recognised_and_others_are_told() {
     let folder = tempfile::tempdir().unwrap();
     for rank in 0..3 {
-        let bytes = pickled(&dump(done_and_in("all_reduce")));
+        let bytes = pickled(&dump(&done_and_in("all_reduce")));
         std::fs::write(folder.path().join(format!("nccl_trace_rank_{rank}")), bytes).unwrap();
     }
-    let json = dump(done_and_in("all_reduce")).to_string();
+    let json = dump(&done_and_in("all_reduce")).to_string();
     std::fs::write(folder.path().join("nccl_trace_rank_3.json"), json).unwrap();
     let bad = b"\x80\x02}q\x00X\x09\x00\x00\x00pg_configcos\nsystem\n.";
     std::fs::write(folder.path().join("nccl_trace_rank_4"), bad).unwrap();
@@ -277,7 +277,7 @@ fn dumps_in_a_folder_are_recognised_and_others_are_told() {
 
 #[test]
 fn no_bytes_bring_the_reader_down() {
-    let whole = pickled(&dump(done_and_in("all_reduce")));
+    let whole = pickled(&dump(&done_and_in("all_reduce")));
     for end in 0..whole.len() {
         drop(read(&whole[..end], "nccl_trace_rank_0"));
     }
