@@ -12,12 +12,9 @@ pub mod cluster;
 pub mod connector;
 pub mod coverage;
 pub mod event;
-<<<<<<< HEAD
+pub mod flight_recorder;
 mod gcp;
 pub mod http;
-=======
-pub mod flight_recorder;
->>>>>>> d762b88 (Flight recorder: dumps to facts, and which rank the others waited for)
 mod kubectl;
 pub mod kubernetes;
 pub mod log_store;
