@@ -359,7 +359,6 @@ mod tests {
                 Form::Foreign("XML, which is not read here"),
             ),
             ("<6>[    0.0] Linux version 6", Form::Text),
-            ("{\"Records\":[]}", Form::Json),
             ("{\"step\":1,\"loss\":2.5}\n", Form::JsonLog),
             (
                 "{\"message\":\"x\",\"podName\":\"p\",\"containerName\":\"c\"}\n",
