@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod aws_auth;
+mod autoscaler_log;
 pub mod cloud;
 pub mod cluster;
 pub mod connector;
@@ -20,8 +21,10 @@ pub mod kubernetes;
 pub mod log_store;
 pub mod logs;
 pub mod loki;
+pub mod node_log;
 pub mod object;
 pub mod observation;
 pub mod recording;
 pub mod redact;
+mod slurm;
 pub mod time;

@@ -6,7 +6,7 @@ use crate::time::{Nanos, SECOND, Stamp};
 
 /// A time as far as the line says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(crate) enum Clock {
     /// With date and zone.
     Full(Stamp),
     /// With date; UTC is assumed.
@@ -21,7 +21,7 @@ pub(super) enum Clock {
 }
 
 /// Reads the time at the start of `text` and says where it ends.
-pub(super) fn leading(text: &str) -> Option<(Clock, usize)> {
+pub(crate) fn leading(text: &str) -> Option<(Clock, usize)> {
     let bytes = text.as_bytes();
     // Megatron's lines start with a space.
     let spaces = bytes.iter().take_while(|b| **b == b' ').count().min(2);
@@ -387,7 +387,7 @@ fn valid_day(month: u32, day: u32) -> bool {
 }
 
 /// `--11-21T15:20:27.5`, for a time whose year nothing tells.
-pub(super) fn without_year(clock: Clock) -> Option<String> {
+pub(crate) fn without_year(clock: Clock) -> Option<String> {
     let Clock::NoYear {
         month, day, nanos, ..
     } = clock
@@ -404,7 +404,7 @@ pub(super) fn without_year(clock: Clock) -> Option<String> {
 }
 
 /// A time without year in the year given.
-pub(super) fn in_year(
+pub(crate) fn in_year(
     year: i32,
     month: u32,
     day: u32,
@@ -415,7 +415,7 @@ pub(super) fn in_year(
 }
 
 /// Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by size.
-pub(super) fn epoch(text: &str) -> Option<Stamp> {
+pub(crate) fn epoch(text: &str) -> Option<Stamp> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let number: i64 = whole.parse().ok()?;
     let unit = match whole.len() {
@@ -440,7 +440,7 @@ pub(super) fn epoch(text: &str) -> Option<Stamp> {
 }
 
 /// The year of a date anywhere in the text, such as a journal's heading has.
-pub(super) fn mentioned_year(text: &str) -> Option<i32> {
+pub(crate) fn mentioned_year(text: &str) -> Option<i32> {
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"20").find_map(|at| {
         let stands_alone = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();

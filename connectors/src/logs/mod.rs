@@ -16,7 +16,7 @@
 mod bar;
 mod begin;
 mod block;
-mod clock;
+pub(crate) mod clock;
 mod environment;
 mod event;
 mod exception;

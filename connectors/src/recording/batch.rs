@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::beside::Beside;
+use super::format::TextFormat;
 use super::summary::Tally;
 use crate::logs::LogSource;
 use crate::observation::Observation;
@@ -52,6 +53,12 @@ pub(super) enum Kind {
     Text { source: Arc<LogSource>, last: bool },
     /// A dump of PyTorch's flight recorder, a whole file.
     FlightRecorder,
+    /// Consecutive lines of a format of its own, likewise.
+    Format {
+        format: &'static TextFormat,
+        source: Arc<LogSource>,
+        last: bool,
+    },
     /// What kubectl printed for people, a whole file.
     Pasted {
         source: Arc<LogSource>,

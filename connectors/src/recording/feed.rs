@@ -151,7 +151,7 @@ impl<'o> Feed<'o> {
         self.seq += 1;
         // A log's lines depend on those before, so one worker gets them all.
         let turn = match batch.kind {
-            Kind::Text { .. } => batch.file,
+            Kind::Text { .. } | Kind::Format { .. } => batch.file,
             _ => usize::try_from(batch.seq).unwrap_or(0),
         };
         let worker = &self.workers[turn % self.workers.len()];

@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 use crate::event::Origin;
 use crate::gcp;
 use crate::logs::StoredLine;
+use crate::node_log;
 use crate::observation::{Observation, Rejection};
+use crate::slurm;
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +43,23 @@ struct Decoder {
 }
 
 /// The first that recognises a record gets it.
-const DECODERS: &[Decoder] = &[Decoder {
-    recognise: gcp::recognise,
-    decode: gcp::decode,
-    yaml: gcp::YAML_KEYS,
-}];
+const DECODERS: &[Decoder] = &[
+    Decoder {
+        recognise: gcp::recognise,
+        decode: gcp::decode,
+        yaml: gcp::YAML_KEYS,
+    },
+    Decoder {
+        recognise: |fields, within| slurm::is_job(fields, within) || slurm::is_node(fields, within),
+        decode: slurm::decode,
+        yaml: &[],
+    },
+    Decoder {
+        recognise: node_log::recognise,
+        decode: node_log::decode,
+        yaml: &[],
+    },
+];
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.
 pub(super) const WRAPPERS: &[&str] = &[
@@ -58,10 +72,14 @@ pub(super) const WRAPPERS: &[&str] = &[
     "InstanceStatuses",
     "SpotInstanceRequests",
     "Activities",
+    "jobs",
+    "nodes",
+    "events",
+    "Members",
 ];
 
 /// Objects around such an array, as recorders of API calls write them.
-const ENVELOPES: &[&str] = &["response", "data", "body"];
+const ENVELOPES: &[&str] = &["response", "data", "body", "events-query"];
 
 /// Envelopes are opened in each other no deeper than this.
 const MAX_DEPTH: usize = 4;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{BATCH_BYTES, Kind};
 use super::feed::Feed;
+use super::format::TextFormat;
 use super::window::Window;
 use crate::logs::LogSource;
 
@@ -12,14 +13,22 @@ use crate::logs::LogSource;
 pub(super) fn split(
     from: &mut dyn Read,
     source: &Arc<LogSource>,
+    format: Option<&'static TextFormat>,
     file: usize,
     feed: &mut Feed<'_>,
 ) -> Option<String> {
     let mut window = Window::new(from);
     let limit = feed.options.max_line_bytes;
-    let kind = |last| Kind::Text {
-        source: Arc::clone(source),
-        last,
+    let kind = |last| {
+        let source = Arc::clone(source);
+        match format {
+            Some(format) => Kind::Format {
+                format,
+                source,
+                last,
+            },
+            None => Kind::Text { source, last },
+        }
     };
     while !feed.is_closed() {
         let whole = memchr::memrchr(b'\n', window.bytes()).map(|n| n + 1);

@@ -112,6 +112,13 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     let place = layout::place(layer.name);
     let form = match form {
         Form::JsonLines if place.is_log => Form::JsonLog,
+        Form::Format(format) if place.is_log && !format.of_pods => {
+            if format.first && from.head().starts_with(b"{") {
+                Form::JsonLog
+            } else {
+                Form::Text
+            }
+        }
         other => other,
     };
     let file = leaf(layer, form.words(), feed);
@@ -139,7 +146,8 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
         Form::Kubectl => pasted::whole(from, source, beside, file, feed),
         Form::Json | Form::JsonLines => json::split(from, file, feed),
         Form::Yaml => yaml::split(from, file, feed),
-        _ => lines::split(from, &source, file, feed),
+        Form::Format(format) => lines::split(from, &source, Some(format), file, feed),
+        _ => lines::split(from, &source, None, file, feed),
     };
     if let Some(reason) = ended {
         feed.trouble(file, FileStatus::Truncated(reason));

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::foreign;
 use crate::flight_recorder;
+use super::format::{self, TextFormat};
 use crate::kubectl;
 
 /// How much of a file is looked at.
@@ -29,6 +30,8 @@ pub(super) enum Form {
     Kubectl,
     /// A dump of PyTorch's flight recorder.
     FlightRecorder,
+    /// Text with a decoder of its own.
+    Format(&'static TextFormat),
     Text,
     Empty,
     /// Something that holds nothing for this tool, in words.
@@ -49,6 +52,7 @@ impl Form {
             Self::Yaml => "YAML",
             Self::Kubectl => "kubectl's text",
             Self::FlightRecorder => "flight recorder's dump",
+            Self::Format(format) => format.words,
             Self::Text => "log lines",
             Self::Empty => "empty",
             Self::Foreign(words) => words,
@@ -94,6 +98,11 @@ pub(super) fn recognise(head: &[u8]) -> Form {
         return Form::Empty;
     };
     let text = &text[first..];
+    // Records that a journal exports look like JSON lines or like nothing.
+    let format = format::recognise(text);
+    if let Some(format) = format.filter(|format| format.first) {
+        return Form::Format(format);
+    }
     match text[0] {
         b'{' => {
             if let Some(form) = braces(text) {
@@ -116,7 +125,7 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     } else if kubectl::looks_like(&String::from_utf8_lossy(text)) {
         Form::Kubectl
     } else {
-        Form::Text
+        format.map_or(Form::Text, Form::Format)
     }
 }
 
@@ -358,7 +367,6 @@ mod tests {
                 "<?xml version=\"1.0\"?><a/>",
                 Form::Foreign("XML, which is not read here"),
             ),
-            ("<6>[    0.0] Linux version 6", Form::Text),
             ("{\"step\":1,\"loss\":2.5}\n", Form::JsonLog),
             (
                 "{\"message\":\"x\",\"podName\":\"p\",\"containerName\":\"c\"}\n",

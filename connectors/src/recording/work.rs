@@ -13,6 +13,7 @@ use super::batch::{Batch, Done, Kind};
 use super::beside::Beside;
 use super::convert;
 use super::foreign::{self, Told};
+use super::format::{Found, TextReader};
 use super::options::Options;
 use super::summary::Tally;
 use crate::event::Origin;
@@ -34,10 +35,10 @@ pub(super) fn run(
     options: &Options,
     decode: &Decode<'_>,
 ) {
-    let mut logs = HashMap::new();
+    let mut open = Open::default();
     for batch in from {
         if to
-            .send(decode_batch(batch, options, decode, &mut logs))
+            .send(decode_batch(batch, options, decode, &mut open))
             .is_err()
         {
             return;
@@ -45,12 +46,14 @@ pub(super) fn run(
     }
 }
 
-fn decode_batch(
-    mut batch: Batch,
-    options: &Options,
-    decode: &Decode<'_>,
-    logs: &mut HashMap<usize, LogStream>,
-) -> Done {
+/// Files whose lines depend on those before, by number.
+#[derive(Default)]
+struct Open {
+    logs: HashMap<usize, LogStream>,
+    formats: HashMap<usize, Box<dyn TextReader>>,
+}
+
+fn decode_batch(mut batch: Batch, options: &Options, decode: &Decode<'_>, open: &mut Open) -> Done {
     let tally = std::mem::take(&mut batch.tally);
     let mut worker = Worker {
         options,
@@ -85,7 +88,7 @@ fn decode_batch(
             }
         }
         Kind::Text { source, last } => {
-            let stream = logs.entry(batch.file).or_insert_with(|| {
+            let stream = open.logs.entry(batch.file).or_insert_with(|| {
                 LogStream::new(
                     Arc::clone(source),
                     options.log_lines,
@@ -98,7 +101,23 @@ fn decode_batch(
             if *last {
                 stream.finish(&mut worker.out);
                 worker.tally.left_out += stream.left_out();
-                logs.remove(&batch.file);
+                open.logs.remove(&batch.file);
+            }
+        }
+        Kind::Format {
+            format,
+            source,
+            last,
+        } => {
+            let reader = open
+                .formats
+                .entry(batch.file)
+                .or_insert_with(|| (format.reader)(source, options));
+            for (lines, number) in batch.records() {
+                worker.format(reader.as_mut(), lines, number);
+            }
+            if *last && let Some(mut reader) = open.formats.remove(&batch.file) {
+                worker.finish_format(reader.as_mut());
             }
         }
     }
@@ -295,6 +314,35 @@ impl Worker<'_> {
         }
         for (line, result) in counts {
             self.count(line, result);
+        }
+    }
+
+    /// As with one record, a mistake must not cost the other files.
+    fn format(&mut self, reader: &mut dyn TextReader, lines: &[u8], first: u64) {
+        let mut found = Found::default();
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            reader.lines(lines, first, &mut found);
+        }));
+        self.take(found, first, read.is_ok());
+    }
+
+    fn finish_format(&mut self, reader: &mut dyn TextReader) {
+        let mut found = Found::default();
+        let read = catch_unwind(AssertUnwindSafe(|| reader.finish(&mut found)));
+        self.take(found, 1, read.is_ok());
+    }
+
+    fn take(&mut self, found: Found, line: u64, whole: bool) {
+        self.out.extend(found.observations);
+        self.tally.records += found.records;
+        self.tally.irrelevant += found.irrelevant;
+        self.tally.lossy += found.lossy;
+        for (line, why) in found.rejected {
+            self.tally.reject(line, &why, self.options.rejected_kept);
+        }
+        if !whole {
+            let why = "a mistake in the decoder, please report it with this file";
+            self.tally.reject(line, why, self.options.rejected_kept);
         }
     }
 

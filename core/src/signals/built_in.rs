@@ -21,6 +21,7 @@ pub(super) const FILES: &[(&str, &str)] = files![
     "node.toml",
     "pod.toml",
     "scheduling.toml",
+    "slurm.toml",
     "storage.toml",
     "workload.toml",
 ];

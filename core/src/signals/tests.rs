@@ -53,6 +53,32 @@ fn free_text_patterns_have_literals_to_search_for() {
     }
 }
 
+/// A host's log is searched for words before anything of it is read; a signal
+/// on words that are not searched for would never be seen.
+#[test]
+fn lines_of_hosts_that_mean_something_are_kept() {
+    let ruleset = Ruleset::built_in().unwrap();
+    let mut lost = Vec::new();
+    for rule in &ruleset.rules {
+        for example in &rule.examples {
+            // Those are read whole.
+            let program = example.attributes.get("program").map(String::as_str);
+            let whole = matches!(
+                program,
+                Some("bmc" | "maas" | "apt" | "ipmitool" | "nvidia-smi" | "dcgmi")
+            );
+            let message = example.message.as_deref().unwrap_or_default();
+            if example.fact == "node.log"
+                && !whole
+                && !whathappened_connectors::node_log::tells(message)
+            {
+                lost.push((&rule.info.name, message));
+            }
+        }
+    }
+    assert_eq!(lost, []);
+}
+
 /// Files of one's own are compiled at once, so that errors come at the start.
 #[test]
 fn every_built_in_pattern_compiles() {

@@ -176,7 +176,13 @@ fn everything_shared_reads_without_harm() {
     }
     let inputs = ["incidents", "recordings"].map(|name| Input::Path(shared.join(name)));
     let summary = read(&inputs, &options(), &mut Kept::default());
-    assert!(summary.total.observations > 30_000, "{:?}", summary.total);
-    assert_eq!(summary.total.rejected, 0, "{:?}", summary.rejected);
+    assert!(summary.total.observations > 15_000, "{:?}", summary.total);
+    // One table of accounting was damaged on purpose.
+    let damaged = |file: &str| file.contains("with-invalid-lines");
+    assert!(
+        summary.rejected.iter().all(|one| damaged(&one.origin.file)),
+        "{:?}",
+        summary.rejected
+    );
     assert_eq!(summary.total.status, FileStatus::Complete);
 }

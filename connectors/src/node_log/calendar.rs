@@ -1,0 +1,201 @@
+//! A team's own maintenance calendar: `docs/maintenance-calendar.md` has its form.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::logs::LogSource;
+use crate::observation::{Observation, Rejection};
+use crate::recording::{ForeignRecord, Found, Head, TextReader, Told, numbered};
+use crate::redact::redact;
+use crate::slurm::expand;
+use crate::time::{Stamp, rfc3339};
+
+const NEEDED: [&str; 3] = ["maintenance", "hosts", "starts"];
+
+/// Whether these are the fields of a calendar's line.
+pub(super) fn is_record(fields: &Map<String, Value>) -> bool {
+    NEEDED.iter().all(|key| fields.contains_key(*key))
+}
+
+/// One line of a calendar.
+#[derive(Debug, Default)]
+struct Entry {
+    what: String,
+    hosts: Vec<String>,
+    starts: Option<Stamp>,
+    ends: Option<Stamp>,
+    announced: Option<Stamp>,
+    by: Option<String>,
+    status: String,
+    id: Option<String>,
+}
+
+/// Decodes a line in JSON.
+pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    let text = |key: &str| match record.fields.get(key) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let hosts = match record.fields.get("hosts") {
+        Some(Value::Array(items)) => items
+            .iter()
+            .filter_map(Value::as_str)
+            .flat_map(expand)
+            .collect(),
+        Some(Value::String(list)) => expand(list),
+        _ => Vec::new(),
+    };
+    let entry = read(&text, hosts).map_err(Rejection::Malformed)?;
+    let raw = Value::Object(record.fields.clone()).to_string();
+    tell(&entry, record.origin, &raw, &mut told.observations);
+    Ok(())
+}
+
+fn read(text: &dyn Fn(&str) -> Option<String>, hosts: Vec<String>) -> Result<Entry, String> {
+    let time = |key: &str| match text(key).filter(|text| !text.is_empty()) {
+        Some(text) => match Stamp::parse(&text) {
+            Some(stamp) => Ok(Some(stamp)),
+            None => Err(format!("a maintenance whose `{key}` is no RFC 3339 time")),
+        },
+        None => Ok(None),
+    };
+    let entry = Entry {
+        what: text("maintenance").unwrap_or_default(),
+        hosts,
+        starts: time("starts")?,
+        ends: time("ends")?,
+        announced: time("announced")?,
+        by: text("by").filter(|by| !by.is_empty()),
+        status: text("status").unwrap_or_default().to_ascii_lowercase(),
+        id: text("id").filter(|id| !id.is_empty()),
+    };
+    if entry.hosts.is_empty() {
+        return Err("a maintenance without hosts".to_owned());
+    }
+    if entry.starts.is_none() {
+        return Err("a maintenance without `starts`".to_owned());
+    }
+    match entry.status.as_str() {
+        "" | "planned" | "started" | "done" | "cancelled" => Ok(entry),
+        _ => Err(
+            "a maintenance whose `status` is not planned, started, done or cancelled".to_owned(),
+        ),
+    }
+}
+
+/// One fact a host.
+fn tell(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
+    let Some(starts) = entry.starts else { return };
+    // A plan is no proof that anything was done.
+    let (phase, time, end) = match entry.status.as_str() {
+        "started" => ("started", starts, None),
+        "done" => ("acted", starts, entry.ends),
+        "cancelled" => return,
+        _ => ("announced", entry.announced.unwrap_or(starts), None),
+    };
+    for host in &entry.hosts {
+        let second = time.lo.to_string();
+        let parts = ["maintenance", host, phase, &entry.what, &second];
+        let mut event = Event::new(
+            EventId::of(&parts),
+            "cloud.host_event",
+            time,
+            SourceKind::NodeLog,
+        );
+        event.end = end;
+        event.message = Some(redact(&entry.what).into_owned());
+        event.actor.clone_from(&entry.by);
+        event.entities.host = Some(host.clone());
+        event.entities.node = Some(host.clone());
+        event.raw = redact(raw).into_owned();
+        event.origin = origin.clone();
+        event.set_attribute("host_event", Some("maintenance"));
+        event.set_attribute("phase", Some(phase));
+        event.set_attribute("planned", Some(true));
+        event.set_attribute("not_before", Some(rfc3339(starts.lo)));
+        event.set_attribute("not_after", entry.ends.map(|ends| rfc3339(ends.lo)));
+        event.set_attribute("event_id", entry.id.as_deref());
+        out.push(Observation::Event(Box::new(event)));
+    }
+}
+
+/// Whether it begins as a calendar in CSV.
+pub(super) fn is_csv(head: &Head<'_>) -> bool {
+    head.lines(1).any(|line| columns(line).is_some())
+}
+
+fn columns(line: &str) -> Option<Vec<String>> {
+    let names: Vec<String> = line
+        .trim_start_matches('\u{feff}')
+        .split(',')
+        .map(|name| name.trim().trim_matches('"').to_ascii_lowercase())
+        .collect();
+    NEEDED
+        .iter()
+        .all(|key| names.iter().any(|name| name == key))
+        .then_some(names)
+}
+
+/// Rows of a calendar in CSV.
+pub(super) struct Csv {
+    file: Arc<str>,
+    columns: Option<Vec<String>>,
+}
+
+impl Csv {
+    pub(super) fn new(source: &Arc<LogSource>) -> Self {
+        Self {
+            file: Arc::clone(&source.file),
+            columns: None,
+        }
+    }
+
+    fn row(&self, text: &str, number: u64, out: &mut Vec<Observation>) -> Result<(), String> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let row = reader
+            .records()
+            .next()
+            .and_then(Result::ok)
+            .ok_or("a row that is no CSV")?;
+        let cell = |key: &str| {
+            let at = columns.iter().position(|name| name == key)?;
+            row.get(at).map(|cell| cell.trim().to_owned())
+        };
+        let hosts = cell("hosts").unwrap_or_default();
+        let entry = read(&cell, expand(&hosts.replace(' ', ",")))?;
+        let origin = Origin {
+            file: Arc::clone(&self.file),
+            line: number,
+        };
+        tell(&entry, &origin, text, out);
+        Ok(())
+    }
+}
+
+impl TextReader for Csv {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+        for (number, line) in numbered(lines, first) {
+            let text = String::from_utf8_lossy(line);
+            if text.trim().is_empty() {
+                continue;
+            }
+            if self.columns.is_none() {
+                self.columns = columns(&text);
+                continue;
+            }
+            match self.row(&text, number, &mut found.observations) {
+                Ok(()) => found.records += 1,
+                Err(why) => found.rejected.push((number, why)),
+            }
+        }
+    }
+
+    fn finish(&mut self, _found: &mut Found) {}
+}

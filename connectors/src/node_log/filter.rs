@@ -1,0 +1,193 @@
+//! Which lines are worth reading at all.
+//!
+//! Nearly every line of a machine's log means nothing for a training run, and
+//! there are millions. One search for the words below over whole blocks finds
+//! the few that may; only these are taken apart. Every pattern that a signal
+//! tries on `node.log` needs one of these words in what it matches: a test of
+//! the signals holds each example against [`tells`].
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+/// Words of lines that may mean something.
+const TELLING: &[&str] = &[
+    // GPUs and their switches
+    "NVRM: Xid",
+    "SXid (",
+    "fallen off the bus",
+    "RmInitAdapter failed",
+    "NVRM: API mismatch",
+    "Driver/library version mismatch",
+    "GPU likely needs to be reset",
+    "XidCriticalError",
+    // network cards and buses
+    "Port module event",
+    "Link DOWN",
+    ": Link down",
+    ": Link up",
+    "Link is Down",
+    "health compromised",
+    "health poll failed",
+    "assert_var",
+    "insufficient power on the PCIe",
+    "AER: ",
+    "PCIe Bus Error",
+    // memory, processors
+    "Hardware Error]",
+    "EDAC ",
+    "ncorrected hardware memory error",
+    "Memory failure: 0x",
+    "achine check",
+    // the kernel
+    "oom-kill",
+    "ut of memory: Kill",
+    "ut of memory (oom_kill_allocating_task): Kill",
+    "invoked oom-killer",
+    "killed by the OOM killer",
+    "Kernel panic",
+    "BUG: ",
+    "general protection fault",
+    "divide error",
+    "Oops: ",
+    "soft lockup",
+    "hard LOCKUP",
+    "rcu: INFO",
+    "blocked for more than",
+    "segfault at ",
+    "file-max limit",
+    // storage
+    "nfs: server",
+    "Lock reclaim failed",
+    "LustreError",
+    "I/O error",
+    "emounting filesystem read-only",
+    "EXT4-fs error",
+    "Shutting down filesystem",
+    "reset controller",
+    "Disabling device after reset",
+    "Disk failure on",
+    "critical medium error",
+    // starting and stopping
+    "Linux version ",
+    "will reboot now",
+    "will power off now",
+    "ystem is rebooting",
+    "ystem is powering",
+    "ower key pressed",
+    "target Reboot",
+    "target System Reboot",
+    "target Power",
+    "target System Power",
+    "target Shutdown",
+    "target System Shutdown",
+    "target - System Reboot",
+    "Shutting down.",
+    "Syncing filesystems and block devices",
+    "to remaining processes",
+    "Journal stopped",
+    "reboot: ",
+    "shutting down for system",
+    "Watchdog timeout",
+    "watchdog did not stop",
+    "hardware watchdog",
+    "detected shutdown event",
+    // who asked for it
+    "/reboot",
+    "/shutdown",
+    "/poweroff",
+    "/halt",
+    "systemctl reboot",
+    "systemctl poweroff",
+    "chassis power",
+    // the runtime and the kubelet
+    "Failed with result",
+    "PLEG is not healthy",
+    "attempting to reclaim",
+    // upgrades and tools
+    "reboot-required",
+    "Shutdown msg:",
+    "will be upgraded",
+    "Reboot required",
+    "ommanding reboot",
+    "raining node",
+    "resources updated",
+    "exception handlers",
+    "action restart",
+    "] restarted",
+    "Status transition from",
+    "owering off",
+    "arking node broken",
+    // Slurm
+    "slurm",
+    "CANCELLED AT",
+];
+
+/// Words of lines that tell when others were.
+const TIMING: &[&str] = &[
+    "NVRM: GPU at ",
+    "audit(",
+    "setting system clock to",
+    "boot_time=",
+    "Starting Chef",
+    "Run complete in",
+    "Node ID: ",
+    "-- Boot ",
+    "-- Reboot --",
+    "-- Logs begin at",
+    "-- Journal begins at",
+    // A text that is no text: journalctl prints bytes as numbers.
+    "\"MESSAGE\":[",
+    "\"MESSAGE\" : [",
+];
+
+fn search(words: impl Iterator<Item = &'static str>) -> Option<AhoCorasick> {
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(words)
+        .ok()
+}
+
+static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(TELLING.iter().copied()));
+
+static ANY: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| search(TELLING.iter().chain(TIMING).copied()));
+
+/// Whether a line may mean something.
+#[must_use]
+pub fn tells(text: &str) -> bool {
+    TELLS.as_ref().is_none_or(|words| words.is_match(text))
+}
+
+/// The first place from `from` on where something stands that is worth reading.
+pub(super) fn next(block: &[u8], from: usize) -> Option<usize> {
+    let Some(words) = ANY.as_ref() else {
+        return (from < block.len()).then_some(from);
+    };
+    words.find(&block[from..]).map(|found| from + found.start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_healthy_machines_say_is_passed_over() {
+        for line in [
+            "systemd[1]: Reached target Network is Online.",
+            "systemd[1]: Started Session 4 of user root.",
+            "CRON[77]: (root) CMD (run-parts /etc/cron.hourly)",
+            "sshd[77]: Accepted publickey for alice from 10.0.0.5",
+            "kernel: EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode",
+            "kubelet[9]: I1121 15:20:27.000001 9 kubelet.go:1] \"SyncLoop ADD\"",
+        ] {
+            assert!(!tells(line), "{line}");
+        }
+        assert!(tells(
+            "kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus."
+        ));
+        let block = b"a\nb audit(1\n";
+        assert_eq!(next(block, 0), Some(4));
+        assert_eq!(next(block, 5), None);
+    }
+}

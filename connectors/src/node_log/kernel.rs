@@ -1,0 +1,62 @@
+//! What a kernel's line names that signals alone cannot put in its place.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::event::Event;
+
+static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"task_memcg=[^,]*?pod(?<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}",
+        r"[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})",
+    ))
+    .ok()
+});
+
+static SLURM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"task_memcg=[^,]*/slurm[^,]*?/job_(?<job>\d+)").ok());
+
+/// Names the pod or the job whose memory group a killed process was in.
+pub(super) fn note(event: &mut Event) {
+    let Some(text) = event
+        .message
+        .as_deref()
+        .filter(|text| text.starts_with("oom-kill:"))
+    else {
+        return;
+    };
+    let pod = POD.as_ref().and_then(|pattern| pattern.captures(text));
+    let uid = pod.map(|found| found["uid"].replace('_', "-"));
+    let job = SLURM.as_ref().and_then(|pattern| pattern.captures(text));
+    let job = job.map(|found| found["job"].to_owned());
+    event.entities.pod_uid = uid;
+    event.set_attribute("slurm_job", job);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{EventId, SourceKind};
+    use crate::time::Stamp;
+
+    #[test]
+    fn the_memory_group_names_the_pod() {
+        let uid = "4c8d3a1b-b39e-4e65-b380-df308968c466";
+        for group in [
+            format!("/kubepods/burstable/pod{uid}/abc"),
+            format!(
+                "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice/cri-containerd-abc.scope",
+                uid.replace('-', "_")
+            ),
+        ] {
+            let id = EventId::of(&[&group]);
+            let mut event = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
+            event.message = Some(format!(
+                "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/x,task_memcg={group},task=python3,pid=4711,uid=0"
+            ));
+            note(&mut event);
+            assert_eq!(event.entities.pod_uid.as_deref(), Some(uid), "{group}");
+        }
+    }
+}

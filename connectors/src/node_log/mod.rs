@@ -1,0 +1,115 @@
+//! What happened to a machine itself: its kernel's, its system's and its
+//! maintainers' records, as facts `node.log`.
+//!
+//! A line's host is `entities.host` and `entities.node`; a log that names none
+//! (dmesg) leaves both empty. Nearly all lines of a healthy machine mean
+//! nothing: they are counted as irrelevant and not kept ([`tells`]).
+//!
+//! Where a line does not state its time in full, the attribute `time_inferred`
+//! says how it was found:
+//!
+//! | value | the event's time |
+//! |---|---|
+//! | `zone` | the line names no zone, UTC is assumed |
+//! | `year` | the line names no year, that of its log is taken |
+//! | `anchor` | year or zone come from seconds since 1970 in the same log |
+//! | `boot` | seconds since the machine's start, and the same log says when that was |
+//! | `none` | nothing tells: [`crate::time::Stamp::OPEN`]; `uptime_s` or `time_without_year` hold what there is |
+
+mod about;
+mod apt;
+mod boot;
+mod bursts;
+mod calendar;
+mod export;
+mod filter;
+mod journal;
+mod json;
+mod kernel;
+mod layout;
+mod line;
+mod nvidia;
+mod place;
+mod reader;
+mod sel;
+mod sniff;
+mod tell;
+mod tools;
+pub mod xid;
+
+#[cfg(test)]
+mod tests;
+
+pub use filter::tells;
+
+pub(crate) use json::{decode, recognise};
+
+use crate::recording::TextFormat;
+use reader::HostLog;
+
+/// Formats of text, the more particular first.
+pub(crate) const FORMATS: &[TextFormat] = &[
+    TextFormat {
+        words: "journal in JSON",
+        of_pods: false,
+        first: true,
+        is: sniff::is_journal_json,
+        reader: |source, _| Box::new(HostLog::new(source, |text| journal::json(text).map(Some))),
+    },
+    TextFormat {
+        words: "journal export",
+        of_pods: false,
+        first: true,
+        is: sniff::is_journal_export,
+        reader: |source, options| Box::new(export::Export::new(source, options.max_record_bytes)),
+    },
+    TextFormat {
+        words: "log of kured",
+        of_pods: true,
+        first: false,
+        is: tools::is_kured,
+        reader: |source, _| Box::new(HostLog::new(source, tools::kured)),
+    },
+    TextFormat {
+        words: "log of a host",
+        of_pods: false,
+        first: false,
+        is: sniff::is_host_log,
+        reader: |source, _| Box::new(HostLog::new(source, |text| Ok(line::parse(text)))),
+    },
+    TextFormat {
+        words: "log of unattended-upgrades",
+        of_pods: false,
+        first: false,
+        is: tools::is_upgrades,
+        reader: |source, _| Box::new(HostLog::new(source, tools::upgrades)),
+    },
+    TextFormat {
+        words: "log of Chef",
+        of_pods: false,
+        first: false,
+        is: tools::is_chef,
+        reader: |source, _| Box::new(HostLog::new(source, tools::chef)),
+    },
+    TextFormat {
+        words: "history of apt",
+        of_pods: false,
+        first: false,
+        is: apt::is,
+        reader: |source, _| Box::new(apt::History::new(source)),
+    },
+    TextFormat {
+        words: "event log of a machine's controller",
+        of_pods: false,
+        first: false,
+        is: sel::is,
+        reader: |source, _| Box::new(sel::Rows::new(source)),
+    },
+    TextFormat {
+        words: "maintenance calendar",
+        of_pods: false,
+        first: false,
+        is: calendar::is_csv,
+        reader: |source, _| Box::new(calendar::Csv::new(source)),
+    },
+];

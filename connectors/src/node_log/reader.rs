@@ -1,0 +1,258 @@
+//! A host's log, block by block.
+
+use std::sync::Arc;
+
+use super::bursts::Bursts;
+use super::filter;
+use super::layout;
+use super::line::{self, HostLine, When};
+use super::nvidia::{self, Gpus};
+use super::place::{Clockwork, Turned};
+use super::tell::Teller;
+use super::{about, boot, kernel};
+use crate::logs::LogSource;
+use crate::observation::Observation;
+use crate::recording::{Found, TextReader};
+use crate::slurm;
+use crate::time::Nanos;
+
+/// Lines that wait for one that says what year it is, or when the machine started.
+const MAX_HELD: usize = 20_000;
+
+/// How much of the block before is kept to look back at what ended a boot.
+const TAIL: usize = 16 << 10;
+
+/// Takes a line apart; `None` where it is no line of such a log.
+pub(super) type Parse = fn(&str) -> Result<Option<HostLine>, String>;
+
+/// The lines of one host's log, or of several in one file.
+#[derive(Debug)]
+pub(super) struct HostLog {
+    parse: Parse,
+    /// The time of the last line that has one.
+    last: Option<Turned>,
+    clockwork: Clockwork,
+    gpus: Gpus,
+    teller: Teller,
+    bursts: Bursts,
+    held: Vec<Held>,
+    tail: Vec<u8>,
+}
+
+/// A line that cannot be placed yet.
+#[derive(Debug)]
+struct Held {
+    line: HostLine,
+    turned: Turned,
+    raw: String,
+    number: u64,
+    boot: Option<boot::Before>,
+}
+
+impl HostLog {
+    pub(super) fn new(source: &Arc<LogSource>, parse: Parse) -> Self {
+        let host = source
+            .entities
+            .node
+            .clone()
+            .or_else(|| layout::host(&source.file));
+        Self {
+            parse,
+            last: None,
+            clockwork: Clockwork::default(),
+            gpus: Gpus::default(),
+            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+            bursts: Bursts::default(),
+            held: Vec::new(),
+            tail: Vec::new(),
+        }
+    }
+
+    /// Reads one line; whether it means something.
+    fn line(&mut self, raw: &[u8], before: &[u8], number: u64, found: &mut Found) -> bool {
+        let text = String::from_utf8_lossy(raw);
+        found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
+        if text.starts_with("-- ") {
+            if self.clockwork.heading(&text) {
+                self.release(found);
+            }
+            return false;
+        }
+        let parsed = match (self.parse)(&text) {
+            Ok(parsed) => parsed,
+            Err(why) => {
+                found.records -= 1;
+                found.rejected.push((number, why));
+                return true;
+            }
+        };
+        let Some(parsed) = parsed else {
+            return false;
+        };
+        self.parsed(parsed, &text, before, number, found)
+    }
+
+    /// Takes a line that is taken apart; whether it means something.
+    pub(super) fn parsed(
+        &mut self,
+        line: HostLine,
+        raw: &str,
+        before: &[u8],
+        number: u64,
+        found: &mut Found,
+    ) -> bool {
+        let starts = boot::starts(&line);
+        if starts {
+            // Uptimes before this line are of a machine that ran before.
+            if matches!(line.when, When::Uptime { .. }) && !self.held.is_empty() {
+                self.give_up(found);
+            }
+            self.clockwork.restart();
+        }
+        if self.clockwork.learn(&line) {
+            self.release(found);
+        }
+        if line.when != When::Unsaid {
+            self.last = Some(self.clockwork.turned(line.when));
+        }
+        if let Some(host) = about::here(&line.message) {
+            self.teller.on(host);
+        }
+        let tells = filter::tells(&line.message) || slurm::says(line.program.as_deref());
+        if !tells && !nvidia::only_places(&line.message) {
+            return false;
+        }
+        let boot = starts.then(|| boot::before(&self.tail, before, self.parse));
+        let turned = match (line.when, self.last) {
+            (When::Unsaid, Some(last)) => last.after(),
+            (when, _) => self.clockwork.turned(when),
+        };
+        let held = Held {
+            line,
+            turned,
+            raw: raw.to_owned(),
+            number,
+            boot,
+        };
+        let waits = self.clockwork.place(turned).stamp.is_none() && !turned.is_unsaid();
+        if waits && self.held.len() < MAX_HELD {
+            self.held.push(held);
+            return true;
+        }
+        self.tell(held, &mut found.observations)
+    }
+
+    /// Tells lines that can be placed by now.
+    fn release(&mut self, found: &mut Found) {
+        for held in std::mem::take(&mut self.held) {
+            if self.clockwork.place(held.turned).stamp.is_some() {
+                self.tell(held, &mut found.observations);
+            } else {
+                self.held.push(held);
+            }
+        }
+    }
+
+    /// Tells lines that will never be placed.
+    pub(super) fn give_up(&mut self, found: &mut Found) {
+        for held in std::mem::take(&mut self.held) {
+            self.tell(held, &mut found.observations);
+        }
+    }
+
+    fn tell(&mut self, held: Held, out: &mut Vec<Observation>) -> bool {
+        let placed = self.clockwork.place(held.turned);
+        let moment: Option<Nanos> = match (placed.stamp, held.line.when) {
+            (Some(stamp), _) => Some(stamp.lo),
+            (None, When::Uptime { nanos, .. }) => Some(nanos),
+            _ => None,
+        };
+        let of_kernel = held.line.of_kernel();
+        let only_places = nvidia::only_places(&held.line.message);
+        let mut event = self.teller.tell(held.line, placed, &held.raw, held.number);
+        if of_kernel {
+            self.gpus.note(&mut event, moment);
+            kernel::note(&mut event);
+        }
+        if only_places {
+            return false;
+        }
+        about::note(&mut event);
+        if let Some(before) = held.boot {
+            event.set_attribute("shutdown_before", before.word());
+        }
+        if slurm::says(event.attribute("program")) {
+            let told = slurm::daemon(&event);
+            let any = !told.is_empty();
+            for event in told {
+                self.bursts.push(event, out);
+            }
+            return any;
+        }
+        self.bursts.push(event, out);
+        true
+    }
+
+    pub(super) fn end(&mut self, found: &mut Found) {
+        self.give_up(found);
+        self.bursts.finish(&mut found.observations);
+    }
+}
+
+impl TextReader for HostLog {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+        let all = lines
+            .split(|&b| b == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .count() as u64;
+        found.records += all;
+        let mut telling = 0;
+        if self.clockwork.wants_year() && !lines.starts_with(b"{") {
+            self.learn_year(lines);
+        }
+        let (mut at, mut number, mut counted) = (0, first, 0);
+        while let Some(hit) = filter::next(lines, at) {
+            let start = memchr::memrchr(b'\n', &lines[..hit]).map_or(0, |end| end + 1);
+            let end = memchr::memchr(b'\n', &lines[hit..]).map_or(lines.len(), |end| hit + end);
+            number += memchr::memchr_iter(b'\n', &lines[counted..start]).count() as u64;
+            counted = start;
+            let raw = lines[start..end].trim_ascii_end();
+            telling += u64::from(self.line(raw, &lines[..start], number, found));
+            at = end;
+        }
+        found.irrelevant += all.saturating_sub(telling);
+        self.tail.clear();
+        let from = lines.len().saturating_sub(TAIL);
+        self.tail.extend_from_slice(&lines[from..]);
+    }
+
+    fn finish(&mut self, found: &mut Found) {
+        self.end(found);
+    }
+}
+
+impl HostLog {
+    /// Some line of a log without years mostly holds a whole date.
+    fn learn_year(&mut self, lines: &[u8]) {
+        for at in memchr::memmem::find_iter(lines, b"20") {
+            let shaped = lines.get(at + 4) == Some(&b'-') && lines.get(at + 7) == Some(&b'-');
+            if !shaped {
+                continue;
+            }
+            let start = memchr::memrchr(b'\n', &lines[..at]).map_or(0, |end| end + 1);
+            let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
+            let text = String::from_utf8_lossy(&lines[start..end]);
+            if let Some(line) = line::parse(&text)
+                && matches!(
+                    line.when,
+                    When::Clock(crate::logs::clock::Clock::NoYear { .. })
+                )
+            {
+                self.clockwork.learn_year_only(&line);
+                if !self.clockwork.wants_year() {
+                    return;
+                }
+            }
+        }
+    }
+}

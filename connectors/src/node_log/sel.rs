@@ -1,0 +1,161 @@
+//! A machine's own controller: `ipmitool sel list|elist`, as a table or CSV.
+
+use std::sync::Arc;
+
+use chrono::NaiveDateTime;
+
+use super::line::{HostLine, When};
+use super::place::Placed;
+use super::tell::Teller;
+use crate::logs::LogSource;
+use crate::logs::clock::Clock;
+use crate::observation::Observation;
+use crate::recording::{Found, Head, TextReader, numbered};
+use crate::time::Stamp;
+
+/// What of a row may mean something; the rest are sensors at work.
+const TELLING: &[&str] = &[
+    "Power off",
+    "Power cycle",
+    "power cycle",
+    "hard reset",
+    "Uncorrectable",
+    "Correctable ECC",
+    "Critical Stop",
+    "critical stop",
+    "Failure",
+    "failure",
+    "AC lost",
+    "input lost",
+    "Critical going",
+    "Non-recoverable",
+    "Transition to Critical",
+    "Fault",
+    "Fatal",
+    "IERR",
+    "Thermal Trip",
+    "Machine Check",
+    "Watchdog",
+    "In Failed Array",
+];
+
+/// Rows of an event log.
+pub(super) struct Rows {
+    teller: Teller,
+}
+
+impl Rows {
+    pub(super) fn new(source: &Arc<LogSource>) -> Self {
+        let host = source.entities.node.clone();
+        Self {
+            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+        }
+    }
+}
+
+/// A row's cells: id, date, time, sensor, event, and whether it began or ended.
+fn cells(text: &str) -> Option<Vec<&str>> {
+    let separator = if text.contains('|') { '|' } else { ',' };
+    let cells: Vec<&str> = text.split(separator).map(str::trim).collect();
+    let id = cells.first()?;
+    let hex = !id.is_empty() && id.len() <= 8 && id.bytes().all(|b| b.is_ascii_hexdigit());
+    let dated = cells.get(1).is_some_and(|date| {
+        date.starts_with("Pre-Init") || (date.len() >= 8 && date.matches('/').count() == 2)
+    });
+    (hex && dated && cells.len() >= 4).then_some(cells)
+}
+
+/// Whether most lines are such rows.
+pub(super) fn is(head: &Head<'_>) -> bool {
+    let (mut all, mut rows) = (0_u32, 0_u32);
+    for text in head.lines(100) {
+        if text.starts_with('#') || text.starts_with("---") || text.starts_with("SEL ") {
+            continue;
+        }
+        all += 1;
+        rows += u32::from(cells(text).is_some());
+    }
+    rows > 0 && rows * 10 >= all * 6
+}
+
+/// `03/11/2025`, `16:34:51`, perhaps with a zone's letters.
+fn time(date: &str, time: &str) -> Option<Stamp> {
+    let time = time.split(' ').next().unwrap_or(time);
+    let text = format!("{date} {time}");
+    let year = date.rsplit('/').next()?.len();
+    let form = if year == 2 {
+        "%m/%d/%y %H:%M:%S"
+    } else {
+        "%m/%d/%Y %H:%M:%S"
+    };
+    let at = NaiveDateTime::parse_from_str(&text, form).ok()?;
+    Some(Stamp::second(at.and_utc().timestamp_nanos_opt()?))
+}
+
+fn row(text: &str) -> Option<HostLine> {
+    // An admin's script says on its own terminal what the controller does not.
+    if text.starts_with("Chassis Power Control: ") {
+        return Some(HostLine {
+            program: Some("ipmitool".to_owned()),
+            ..HostLine::new(When::Unsaid, text)
+        });
+    }
+    let cells = cells(text)?;
+    let before_its_clock = cells[1].starts_with("Pre-Init");
+    let (when, rest) = if before_its_clock {
+        (When::Unsaid, &cells[2..])
+    } else {
+        let stamp = time(cells[1], cells[2])?;
+        (When::Clock(Clock::NoZone(stamp)), &cells[3..])
+    };
+    let rest: Vec<&str> = rest
+        .iter()
+        .copied()
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    let (sensor, said) = rest.split_first()?;
+    let message = if said.is_empty() {
+        (*sensor).to_owned()
+    } else {
+        format!("{sensor}: {}", said.join(", "))
+    };
+    Some(HostLine {
+        program: Some("bmc".to_owned()),
+        ..HostLine::new(when, &message)
+    })
+}
+
+impl TextReader for Rows {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+        for (number, line) in numbered(lines, first) {
+            let text = String::from_utf8_lossy(line);
+            let text = text.trim();
+            if text.is_empty() {
+                continue;
+            }
+            found.records += 1;
+            let tells = |line: &HostLine| {
+                line.program.as_deref() == Some("ipmitool")
+                    || TELLING.iter().any(|word| line.message.contains(word))
+            };
+            let Some(line) = row(text).filter(tells) else {
+                found.irrelevant += 1;
+                continue;
+            };
+            let placed = match line.when {
+                When::Clock(Clock::NoZone(stamp)) => Placed {
+                    stamp: Some(stamp),
+                    inferred: Some("zone"),
+                },
+                _ => Placed {
+                    stamp: None,
+                    inferred: None,
+                },
+            };
+            let event = self.teller.tell(line, placed, text, number);
+            found.observations.push(Observation::Event(Box::new(event)));
+        }
+    }
+
+    fn finish(&mut self, _found: &mut Found) {}
+}

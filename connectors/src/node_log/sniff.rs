@@ -1,0 +1,124 @@
+//! Whether a file begins as a host's log.
+
+use memchr::memmem;
+
+use super::line::{self, HostLine, When};
+use crate::logs::clock::Clock;
+use crate::recording::Head;
+
+/// `journalctl -o json`: the cursor and the time are in every record.
+pub(super) fn is_journal_json(head: &Head<'_>) -> bool {
+    let first = head.bytes.split(|&b| b == b'\n').next().unwrap_or_default();
+    first.starts_with(b"{") && memmem::find(first, b"\"__REALTIME_TIMESTAMP\"").is_some()
+}
+
+/// `journalctl -o export`
+pub(super) fn is_journal_export(head: &Head<'_>) -> bool {
+    head.bytes.starts_with(b"__CURSOR=") || head.bytes.starts_with(b"__REALTIME_TIMESTAMP=")
+}
+
+/// Programs whose lines only a host's log has.
+const DAEMONS: &[&str] = &[
+    "kernel",
+    "systemd",
+    "sshd",
+    "sudo",
+    "su",
+    "CRON",
+    "crond",
+    "cron",
+    "kubelet",
+    "hyperkube",
+    "containerd",
+    "dockerd",
+    "crio",
+    "dbus-daemon",
+    "dbus",
+    "NetworkManager",
+    "chronyd",
+    "ntpd",
+    "rsyslogd",
+    "auditd",
+    "audit",
+    "slurmctld",
+    "slurmd",
+    "slurmstepd",
+    "slurmdbd",
+    "init",
+    "snapd",
+    "udevd",
+    "polkitd",
+    "dhclient",
+    "maas",
+];
+
+fn is_daemon(line: &HostLine) -> bool {
+    line.program.as_deref().is_some_and(|program| {
+        DAEMONS.contains(&program)
+            || program.starts_with("systemd-")
+            || program.starts_with("maas.")
+    })
+}
+
+/// Most lines have a host's form, and some were said by what only hosts run.
+pub(super) fn is_host_log(head: &Head<'_>) -> bool {
+    let (mut all, mut of_host, mut sure) = (0_u32, 0_u32, 0_u32);
+    for text in head.lines(400) {
+        if text.starts_with("-- ") || text.starts_with('#') {
+            let heading = ["-- Logs begin at", "-- Journal begins at", "-- Boot "];
+            sure += u32::from(heading.iter().any(|start| text.starts_with(start)));
+            continue;
+        }
+        all += 1;
+        let Some(line) = line::parse(text) else {
+            continue;
+        };
+        of_host += 1;
+        // Other logs have such brackets and dates, too; none has the kernel's.
+        let uptime = matches!(line.when, When::Uptime { .. });
+        let dated = matches!(line.when, When::Clock(Clock::NoYear { .. })) && line.host.is_some();
+        let levels = line.facility.is_some();
+        let large = line::is_supercomputer(text);
+        sure += u32::from(uptime || dated || levels || large || is_daemon(&line));
+    }
+    sure > 0 && of_host * 10 >= all * 6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(text: &str) -> bool {
+        is_host_log(&Head {
+            bytes: text.as_bytes(),
+            text,
+        })
+    }
+
+    #[test]
+    fn logs_of_hosts_are_told_from_logs_of_programs() {
+        for text in [
+            "[    0.000000] Linux version 6.8.0\n[    0.000001] Command line: x\n",
+            "[Sat Nov 21 15:20:27 2026] NVRM: x\n",
+            "Nov 21 15:20:27 gpu-7 systemd[1]: x\nNov 21 15:20:28 gpu-7 app[2]: x\n",
+            "2026-11-21T15:20:27+0000 gpu-7 kernel: x\n",
+            "-- Logs begin at Sat 2026-11-21 09:10:29 UTC, end at x. --\n-- No entries --\n",
+            "NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.\n",
+            "kern  :warn  : 2026-11-21T15:20:27,123456+00:00 x\n",
+            "<6>1 2026-11-21T15:20:27Z gpu-7 app 7 - - x\n",
+        ] {
+            assert!(is(text), "{text}");
+        }
+        for text in [
+            "2026-11-21T15:20:27Z stdout F step 1\n",
+            "2026-11-21T15:20:27Z trainer rank0: step 1\n",
+            "2026-11-21 15:20:27,123 INFO trainer: step 1\n",
+            "I1121 15:20:27.000001 1 main.go:1] x\n",
+            "[rank0]: Traceback (most recent call last):\n",
+            "step 1 loss 2\nNov 21 15:20:27 gpu-7 systemd[1]: x\nstep 2\nstep 3\n",
+            "",
+        ] {
+            assert!(!is(text), "{text}");
+        }
+    }
+}

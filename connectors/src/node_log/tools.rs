@@ -1,0 +1,148 @@
+//! Logs of the tools that keep machines up to date: unattended-upgrades, Chef,
+//! kured. Each line says its time, and not always its machine.
+
+use crate::logs::clock;
+use crate::recording::Head;
+
+use super::line::{HostLine, When};
+
+/// The part of `text` between `before` and the next `after`.
+fn between<'t>(text: &'t str, before: &str, after: char) -> Option<&'t str> {
+    let (_, rest) = text.split_once(before)?;
+    Some(rest.split_once(after)?.0)
+}
+
+fn line(text: &str, clock_end: Option<(clock::Clock, usize)>, program: &str) -> Option<HostLine> {
+    let (clock, end) = clock_end?;
+    let rest = text.get(end..)?.trim_start_matches([']', ' ']);
+    let (level, message) = rest.split_once([' ', ':'])?;
+    let known = [
+        "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "CRITICAL",
+    ];
+    known.contains(&level).then(|| HostLine {
+        program: Some(program.to_owned()),
+        severity: Some(level.to_owned()),
+        ..HostLine::new(When::Clock(clock), message.trim_start())
+    })
+}
+
+/// `2026-11-21 06:04:49,671 WARNING Found /var/run/reboot-required, rebooting`
+pub(super) fn upgrades(text: &str) -> Result<Option<HostLine>, String> {
+    if !text.starts_with("20") {
+        return Ok(None);
+    }
+    Ok(line(text, clock::leading(text), "unattended-upgrades"))
+}
+
+/// Whether it begins as that log: its own words, for the form is Python's.
+pub(super) fn is_upgrades(head: &Head<'_>) -> bool {
+    const WORDS: [&str; 6] = [
+        "nattended-upgrades",
+        "nattended upgrades script",
+        "Initial blacklist",
+        "Packages that will be upgraded",
+        "Found /var/run/reboot-required",
+        "All upgrades installed",
+    ];
+    of_tool(head, &WORDS, &|text| {
+        upgrades(text).ok().flatten().is_some()
+    })
+}
+
+/// `[2026-11-21T16:40:51+00:00] INFO: Starting Chef Run for gpu-7`, and its last
+/// line, which has no time.
+pub(super) fn chef(text: &str) -> Result<Option<HostLine>, String> {
+    let text = text.trim_start();
+    if text.starts_with('[') {
+        return Ok(line(text, clock::leading(text), "chef-client"));
+    }
+    let finished = text.starts_with("Chef Client ") || text.starts_with("Chef Infra Client ");
+    Ok(finished.then(|| HostLine {
+        program: Some("chef-client".to_owned()),
+        ..HostLine::new(When::Unsaid, text)
+    }))
+}
+
+/// Whether it begins as Chef's log.
+pub(super) fn is_chef(head: &Head<'_>) -> bool {
+    const WORDS: [&str; 4] = ["*** Chef ", "Chef Run", "Chef Infra Client", "Chef Client"];
+    of_tool(head, &WORDS, &|text| chef(text).ok().flatten().is_some())
+}
+
+/// `time="2026-11-21T15:20:27Z" level=info msg="Commanding reboot for node: gpu-7"`
+pub(super) fn kured(text: &str) -> Result<Option<HostLine>, String> {
+    let text = crate::logs::unwrapped(text);
+    let parsed = between(&text, "time=\"", '"')
+        .and_then(clock::leading)
+        .map(|(clock, _)| {
+            let message = between(&text, "msg=\"", '"').unwrap_or_default();
+            let level = text.split_once("level=").map(|(_, rest)| rest);
+            HostLine {
+                program: Some("kured".to_owned()),
+                severity: level
+                    .and_then(|rest| rest.split(' ').next())
+                    .map(str::to_owned),
+                ..HostLine::new(When::Clock(clock), message)
+            }
+        });
+    Ok(parsed)
+}
+
+/// Whether it begins as kured's log.
+pub(super) fn is_kured(head: &Head<'_>) -> bool {
+    const WORDS: [&str; 4] = [
+        "Kubernetes Reboot Daemon",
+        "msg=\"Commanding reboot for node",
+        "weave.works/kured",
+        "kured.dev",
+    ];
+    of_tool(head, &WORDS, &|text| kured(text).ok().flatten().is_some())
+}
+
+fn of_tool(head: &Head<'_>, words: &[&str], is: &dyn Fn(&str) -> bool) -> bool {
+    if !words.iter().any(|word| head.text.contains(word)) {
+        return false;
+    }
+    let (mut all, mut of_tool) = (0_u32, 0_u32);
+    for text in head.lines(200) {
+        all += 1;
+        of_tool += u32::from(is(text));
+    }
+    of_tool * 2 >= all && of_tool > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(text: &str) -> Head<'_> {
+        Head {
+            bytes: text.as_bytes(),
+            text,
+        }
+    }
+
+    #[test]
+    fn tools_are_told_from_programs_that_log_alike() {
+        let text = "2026-11-21 06:00:00,100 INFO Starting unattended upgrades script\n2026-11-21 06:04:49,671 WARNING Found /var/run/reboot-required, rebooting\n";
+        assert!(is_upgrades(&head(text)));
+        let read = upgrades(text.lines().nth(1).unwrap()).unwrap().unwrap();
+        assert_eq!(read.message, "Found /var/run/reboot-required, rebooting");
+        assert!(!is_upgrades(&head("2026-11-21 06:00:00,100 INFO step 1\n")));
+        let text = "[2026-11-21T16:40:51+00:00] INFO: Starting Chef Run for gpu-7\nChef Client finished, 2/9 resources updated in 4 seconds\n";
+        assert!(is_chef(&head(text)));
+        assert_eq!(
+            chef(text.lines().next().unwrap()).unwrap().unwrap().message,
+            "Starting Chef Run for gpu-7"
+        );
+        assert!(!is_chef(&head(
+            "[2026-11-21T16:40:51+00:00] INFO: step 1\n"
+        )));
+        let text =
+            "time=\"2026-11-21T15:20:27Z\" level=info msg=\"Kubernetes Reboot Daemon: 1.15\"\n";
+        assert!(is_kured(&head(text)));
+        assert!(!is_kured(&head(
+            "time=\"2026-11-21T15:20:27Z\" level=info msg=\"step 1\"\n"
+        )));
+    }
+}

@@ -1,0 +1,212 @@
+//! What Slurm's daemons say in a host's log: of other nodes, and of jobs.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::hostlist;
+use crate::event::{Event, EventId, SourceKind};
+
+/// Whether a program's lines are Slurm's.
+pub(crate) fn says(program: Option<&str>) -> bool {
+    matches!(program, Some("slurmctld" | "slurmd"))
+}
+
+struct Pattern {
+    regex: Regex,
+    /// The state of the nodes or of the job; `None` where the line says it.
+    state: Option<&'static str>,
+}
+
+/// Lines about nodes (`nodes`) or a job (`job`), perhaps with `state`, `why`, `by`.
+static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let patterns: &[(&str, Option<&str>)] = &[
+        (
+            r"(?:update_node|drain_nodes): node (?<nodes>\S+) state set to (?<state>\w+)",
+            None,
+        ),
+        (
+            r"update_node: node (?<nodes>\S+) reason set to: (?<why>.+)",
+            Some("REASON"),
+        ),
+        (
+            r"Nodes? (?<nodes>\S+) (?<why>not responding), setting DOWN",
+            Some("DOWN"),
+        ),
+        (
+            r"Nodes? (?<nodes>\S+) (?<why>not responding)",
+            Some("NOT_RESPONDING"),
+        ),
+        (
+            r"[Nn]ode (?<nodes>\S+) (?<why>not resumed by ResumeTimeout\S*)",
+            Some("DOWN"),
+        ),
+        (
+            r"Node (?<nodes>\S+) (?<why>unexpectedly rebooted) boot_time=",
+            Some("REBOOTED"),
+        ),
+        (r"Node (?<nodes>\S+) now responding", Some("RESPONDING")),
+        (
+            r"node (?<nodes>\S+) returned to service",
+            Some("RESPONDING"),
+        ),
+        (
+            r"reboot request queued for nodes (?<nodes>\S+)",
+            Some("REBOOT_REQUESTED"),
+        ),
+        (
+            r"(?<why>Prolog/Epilog failure|Prolog error|Epilog error) on nodes? (?<nodes>[^\s,]+)",
+            Some("PROLOG_FAILED"),
+        ),
+        (
+            r"requeue job JobId=(?<job>\S+) due to failure of node (?<nodes>\S+)",
+            Some("NODE_FAIL"),
+        ),
+        (
+            r"Killing JobId=(?<job>\S+) on failed node (?<nodes>\S+)",
+            Some("NODE_FAIL"),
+        ),
+        (
+            r"[Tt]ime limit exhausted for JobId=(?<job>\d\S*)",
+            Some("TIMEOUT"),
+        ),
+        (
+            r"REQUEST_KILL_JOB JobId=(?<job>\S+) uid (?<by>\d+)",
+            Some("CANCELLED"),
+        ),
+        (
+            r"slurmd error running JobId=(?<job>\S+) on node\(s\)=(?<nodes>\S+): (?<why>.+)",
+            Some("LAUNCH_FAILED"),
+        ),
+        (
+            r"_job_complete: JobId=(?<job>\S+) WTERMSIG (?<signal>\d+)",
+            Some("FAILED"),
+        ),
+        (
+            r"_job_complete: JobId=(?<job>\S+) WEXITSTATUS (?<code>[1-9]\d*)",
+            Some("FAILED"),
+        ),
+    ];
+    patterns
+        .iter()
+        .filter_map(|(regex, state)| {
+            let regex = Regex::new(regex).ok()?;
+            Some(Pattern {
+                regex,
+                state: *state,
+            })
+        })
+        .collect()
+});
+
+/// The facts of a line of `slurmctld` or `slurmd`; one for each node it names.
+pub(crate) fn read(line: &Event) -> Vec<Event> {
+    let text = line.message.as_deref().unwrap_or_default();
+    let found = PATTERNS.iter().find_map(|pattern| {
+        let found = pattern.regex.captures(text)?;
+        Some((pattern, found))
+    });
+    let Some((pattern, found)) = found else {
+        return Vec::new();
+    };
+    let get = |name: &str| found.name(name).map(|value| value.as_str());
+    let state = pattern.state.or(get("state")).unwrap_or_default();
+    let nodes = get("nodes").map(hostlist::expand).unwrap_or_default();
+    if let Some(job) = get("job") {
+        let uid = format!("slurm/{job}");
+        let mut event = remade(line, "slurm.job", &[&uid, state]);
+        event.object_kind = Some("SlurmJob".to_owned());
+        event.object_uid = Some(uid);
+        event.reason = Some(state.to_owned());
+        event.actor = get("by").map(str::to_owned);
+        event.exit_code = get("code").and_then(|code| code.parse().ok()).or_else(|| {
+            let signal: i32 = get("signal")?.parse().ok()?;
+            Some(128 + signal)
+        });
+        event.entities.node = match nodes.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        event.set_attribute("job_id", Some(job));
+        event.set_attribute("nodes", (!nodes.is_empty()).then_some(nodes));
+        event.set_attribute("said_by", line.attribute("program"));
+        return vec![event];
+    }
+    nodes
+        .into_iter()
+        .map(|node| {
+            let mut event = remade(line, "slurm.node", &[&node, state]);
+            event.reason = Some(state.to_ascii_uppercase());
+            event.entities.node = Some(node);
+            event.set_attribute("why", get("why"));
+            event.set_attribute("said_by", line.attribute("program"));
+            event
+        })
+        .collect()
+}
+
+/// The same line as another fact.
+fn remade(line: &Event, fact: &str, parts: &[&str]) -> Event {
+    let mut event = line.clone();
+    let from = line.id.to_string();
+    event.id = EventId::of(&[&[fact, from.as_str()], parts].concat());
+    fact.clone_into(&mut event.fact);
+    event.source_kind = SourceKind::Slurm;
+    event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Stamp;
+
+    fn told(text: &str) -> Vec<(String, String, Option<String>, Option<String>)> {
+        let id = EventId::of(&[text]);
+        let mut line = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
+        line.message = Some(text.to_owned());
+        read(&line)
+            .into_iter()
+            .map(|event| {
+                (
+                    event.fact,
+                    event.reason.unwrap_or_default(),
+                    event.entities.node,
+                    event.object_uid,
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn nodes_and_jobs_are_named() {
+        let node = |state: &str, node: &str| {
+            (
+                "slurm.node".to_owned(),
+                state.to_owned(),
+                Some(node.to_owned()),
+                None,
+            )
+        };
+        assert_eq!(
+            told("error: Nodes n[1-2] not responding, setting DOWN"),
+            [node("DOWN", "n1"), node("DOWN", "n2")]
+        );
+        assert_eq!(
+            told("update_node: node n1 state set to DRAIN"),
+            [node("DRAIN", "n1")]
+        );
+        assert_eq!(told("Node n1 now responding"), [node("RESPONDING", "n1")]);
+        assert_eq!(
+            told("requeue job JobId=7 due to failure of node n1"),
+            [(
+                "slurm.job".to_owned(),
+                "NODE_FAIL".to_owned(),
+                Some("n1".to_owned()),
+                Some("slurm/7".to_owned())
+            )]
+        );
+        // It says 0 even where the launch failed.
+        assert_eq!(told("_job_complete: JobId=6 WEXITSTATUS 0"), []);
+        assert_eq!(told("sched: Allocate JobId=6 NodeList=n1 #CPUs=4"), []);
+    }
+}

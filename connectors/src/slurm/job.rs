@@ -1,0 +1,265 @@
+//! A job with its steps, whoever told them, to a fact and an object.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::hostlist;
+use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
+use crate::observation::Observation;
+use crate::redact::redact;
+use crate::time::Stamp;
+
+/// A job's or a step's row, by what it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) cluster: Option<String>,
+    /// Without the step: `39631350`, `7_3`, `7+1`.
+    pub(super) job: String,
+    /// `batch`, `extern`, `0`, …; `None` for the job itself.
+    pub(super) step: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) user: Option<String>,
+    pub(super) account: Option<String>,
+    pub(super) partition: Option<String>,
+    /// `CANCELLED by 1001`, `FAILED`, …
+    pub(super) state: String,
+    /// Why it waits or ended, `None` where Slurm says `None`.
+    pub(super) why: Option<String>,
+    pub(super) exit: Option<(i32, i32)>,
+    pub(super) nodes: Option<String>,
+    pub(super) submit: Option<Stamp>,
+    pub(super) start: Option<Stamp>,
+    pub(super) end: Option<Stamp>,
+    pub(super) requested_memory: Option<String>,
+    pub(super) max_memory: Option<String>,
+    pub(super) time_limit: Option<String>,
+    /// Times came without a zone.
+    pub(super) zoneless: bool,
+    pub(super) line: u64,
+    pub(super) raw: String,
+}
+
+/// `39631350.batch` to job and step.
+pub(super) fn split_id(id: &str) -> Option<(String, Option<String>)> {
+    let id = id.trim();
+    let (job, step) = match id.split_once('.') {
+        Some((job, step)) => (job, Some(step.to_owned())),
+        None => (id, None),
+    };
+    let known =
+        |c: char| c.is_ascii_digit() || matches!(c, '_' | '+' | '[' | ']' | '-' | ',' | '%');
+    let starts = job.starts_with(|c: char| c.is_ascii_digit());
+    (starts && job.chars().all(known)).then(|| (job.to_owned(), step))
+}
+
+/// `0:9`: exit code and signal.
+pub(super) fn split_exit(text: &str) -> Option<(i32, i32)> {
+    let (code, signal) = text.trim().split_once(':')?;
+    Some((code.parse().ok()?, signal.parse().ok()?))
+}
+
+/// The state's first word, and who cancelled.
+fn split_state(state: &str) -> (String, Option<String>) {
+    let state = state.trim();
+    let (word, rest) = state.split_once(' ').unwrap_or((state, ""));
+    let by = rest.strip_prefix("by ").map(|user| user.trim().to_owned());
+    // `OUT_OF_ME+` is cut off by the column's width.
+    let whole = word.strip_suffix('+').map(|cut| {
+        let known = ENDS.iter().find(|state| state.starts_with(cut));
+        known.map_or_else(|| cut.to_owned(), |state| (*state).to_owned())
+    });
+    (whole.unwrap_or_else(|| word.to_owned()), by)
+}
+
+const ENDS: &[&str] = &[
+    "BOOT_FAIL",
+    "CANCELLED",
+    "COMPLETED",
+    "DEADLINE",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
+    "REQUEUED",
+    "TIMEOUT",
+];
+
+const RUNS: &[&str] = &[
+    "PENDING",
+    "RUNNING",
+    "SUSPENDED",
+    "CONFIGURING",
+    "COMPLETING",
+    "RESIZING",
+    "STAGE_OUT",
+    "SIGNALING",
+    "REQUEUE_HOLD",
+    "REQUEUE_FED",
+    "SPECIAL_EXIT",
+    "STOPPED",
+];
+
+/// How telling a step's end is; the job's own state may be less exact.
+fn telling(state: &str) -> u8 {
+    match state {
+        "OUT_OF_MEMORY" => 3,
+        "NODE_FAIL" | "TIMEOUT" => 2,
+        "FAILED" => 1,
+        _ => 0,
+    }
+}
+
+/// The job of some rows, told.
+pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
+    let Some(main) = rows.iter().find(|row| row.step.is_none()).or(rows.first()) else {
+        return;
+    };
+    let first = |get: fn(&Row) -> &Option<String>| {
+        let of_rows = rows.iter().find_map(|row| get(row).clone());
+        get(main)
+            .clone()
+            .or(of_rows)
+            .filter(|text| !text.is_empty())
+    };
+    let cluster = first(|row| &row.cluster);
+    let uid = match &cluster {
+        Some(cluster) => format!("slurm/{cluster}/{}", main.job),
+        None => format!("slurm/{}", main.job),
+    };
+    let (state, by) = split_state(&main.state);
+    // A step names what it runs, a job what it is.
+    let name = main.name.clone().filter(|_| main.step.is_none());
+    let origin = Origin {
+        file: Arc::clone(file),
+        line: main.line,
+    };
+    let ended = main.end.filter(|_| !RUNS.contains(&state.as_str()));
+    let list = first(|row| &row.nodes);
+    let nodes = list.as_deref().map(hostlist::expand).unwrap_or_default();
+    let mut labels = BTreeMap::from([("job_id".to_owned(), main.job.clone())]);
+    for (key, value) in [
+        ("user", first(|row| &row.user)),
+        ("account", first(|row| &row.account)),
+        ("partition", first(|row| &row.partition)),
+    ] {
+        if let Some(value) = value {
+            labels.insert(key.to_owned(), value);
+        }
+    }
+    let single = match nodes.as_slice() {
+        [one] => Some(one.clone()),
+        _ => None,
+    };
+    let mut annotations = BTreeMap::new();
+    if let Some(list) = &list {
+        annotations.insert("node_list".to_owned(), list.clone());
+    }
+    let started = main
+        .start
+        .or_else(|| rows.iter().filter_map(|row| row.start).min());
+    out.push(Observation::Object(Box::new(ObjectVersion {
+        key: ObjectKey {
+            kind: "SlurmJob".to_owned(),
+            namespace: String::new(),
+            name: name.clone().unwrap_or_else(|| main.job.clone()),
+            uid: uid.clone(),
+        },
+        revision: None,
+        at: ended.or(main.end).or(started).or(main.submit),
+        deleted: false,
+        by: None,
+        body: ObjectBody {
+            labels,
+            annotations,
+            created: main.submit.or(started),
+            started,
+            ended,
+            node: single.clone(),
+            phase: Some(state.clone()),
+            replicas: i64::try_from(nodes.len()).ok().filter(|n| *n > 0),
+            ..ObjectBody::default()
+        },
+        source_kind: SourceKind::Slurm,
+        origin: origin.clone(),
+    })));
+    let Some(end) = ended else { return };
+    let second = end.lo.to_string();
+    let step = main.step.clone().unwrap_or_default();
+    let id = EventId::of(&["slurm.job", &uid, &step, &state, &second]);
+    let mut event = Event::new(id, "slurm.job", end, SourceKind::Slurm);
+    event.reason = Some(state.clone());
+    event.actor = by.filter(|by| by != "0" || state == "CANCELLED");
+    event.object_kind = Some("SlurmJob".to_owned());
+    event.object_uid = Some(uid);
+    event.exit_code = main.exit.map(|(code, signal)| {
+        // As a shell would say it.
+        if code == 0 && signal > 0 {
+            128 + signal
+        } else {
+            code
+        }
+    });
+    event.entities.workload_kind = Some("SlurmJob".to_owned());
+    event.entities.workload = Some(name.unwrap_or_else(|| main.job.clone()));
+    event.entities.node = single;
+    event.message = main.why.as_deref().map(|why| redact(why).into_owned());
+    event.raw = redact(&main.raw).into_owned();
+    event.origin = origin;
+    event.set_attribute("job_id", Some(main.job.as_str()));
+    event.set_attribute("cluster", cluster);
+    event.set_attribute("user", first(|row| &row.user));
+    event.set_attribute("account", first(|row| &row.account));
+    event.set_attribute("partition", first(|row| &row.partition));
+    event.set_attribute("node_list", list);
+    let names: Vec<Value> = nodes.into_iter().map(Value::from).collect();
+    event.set_attribute("nodes", (!names.is_empty()).then_some(names));
+    let signal = main.exit.map(|(_, signal)| signal).filter(|n| *n > 0);
+    event.set_attribute("exit_signal", signal);
+    event.set_attribute("requested_memory", first(|row| &row.requested_memory));
+    let most = rows
+        .iter()
+        .filter_map(|row| row.max_memory.as_deref())
+        .max_by_key(|text| bytes(text));
+    event.set_attribute("max_memory", most);
+    event.set_attribute("time_limit", first(|row| &row.time_limit));
+    let start = started.map(|start| crate::time::rfc3339(start.lo));
+    event.set_attribute("started", start);
+    event.set_attribute("time_inferred", main.zoneless.then_some("zone"));
+    let worst = rows
+        .iter()
+        .filter(|row| row.step.is_some() && main.step.is_none())
+        .map(|row| (row, split_state(&row.state).0))
+        .filter(|(_, word)| telling(word) > 0)
+        .min_by_key(|(row, word)| (std::cmp::Reverse(telling(word)), row.line));
+    if let Some((row, word)) = worst {
+        event.set_attribute("step", row.step.as_deref());
+        event.set_attribute("step_state", Some(word));
+        let exit = row.exit.filter(|exit| *exit != (0, 0));
+        event.set_attribute(
+            "step_exit_code",
+            exit.map(|(code, signal)| format!("{code}:{signal}")),
+        );
+    } else if main.step.is_some() {
+        event.set_attribute("step", main.step.as_deref());
+    }
+    out.push(Observation::Event(Box::new(event)));
+}
+
+/// `3623244K`, `60G`, to compare with.
+fn bytes(text: &str) -> u64 {
+    let digits = text
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || *b == b'.')
+        .count();
+    let number: f64 = text[..digits].parse().unwrap_or(0.0);
+    let unit = match text.as_bytes().get(digits) {
+        Some(b'K') => 1_u64 << 10,
+        Some(b'M') => 1 << 20,
+        Some(b'G') => 1 << 30,
+        Some(b'T') => 1 << 40,
+        _ => 1,
+    };
+    (number * unit as f64) as u64
+}

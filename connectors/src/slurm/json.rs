@@ -1,0 +1,166 @@
+//! `sacct --json`, `scontrol show job|node --json`: items of `jobs` and `nodes`.
+
+use serde_json::{Map, Value};
+
+use super::job::{self, Row};
+use super::node::{self, Said};
+use super::when;
+use crate::observation::{Observation, Rejection};
+use crate::recording::{ForeignRecord, Told};
+use crate::time::Stamp;
+
+/// Whether these are the fields of a job.
+pub(crate) fn is_job(fields: &Map<String, Value>, _within: &str) -> bool {
+    fields.contains_key("job_id")
+        && (fields.contains_key("job_state")
+            || fields.contains_key("state") && fields.contains_key("time"))
+}
+
+/// Whether these are the fields of a node.
+pub(crate) fn is_node(fields: &Map<String, Value>, _within: &str) -> bool {
+    fields.contains_key("slurmd_start_time")
+        || fields.contains_key("reason_changed_at") && fields.contains_key("state")
+}
+
+/// Decodes either.
+pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    let raw = Value::Object(record.fields.clone()).to_string();
+    let file = &record.origin.file;
+    let line = record.origin.line;
+    if is_job(record.fields, record.within) {
+        let rows = rows(record.fields, line, &raw)
+            .ok_or_else(|| Rejection::Malformed("a job without id or state".to_owned()))?;
+        job::tell(&rows, file, &mut told.observations);
+        return Ok(());
+    }
+    let said = said(record.fields)
+        .ok_or_else(|| Rejection::Irrelevant("a Slurm node that jobs can use".to_owned()))?;
+    let event = said.tell(file, line, &raw);
+    told.observations.push(Observation::Event(Box::new(event)));
+    Ok(())
+}
+
+/// A number, or `{"set": true, "number": 7}`.
+fn number(value: Option<&Value>) -> Option<i64> {
+    match value? {
+        Value::Object(fields) => {
+            let set = fields.get("set").and_then(Value::as_bool).unwrap_or(true);
+            let number = number(fields.get("number").or_else(|| fields.get("id")));
+            number.filter(|_| set)
+        }
+        other => other.as_i64(),
+    }
+}
+
+/// A word, or the words of a list.
+fn words(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => {
+            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            (!words.is_empty()).then(|| words.join("+"))
+        }
+        Value::Object(fields) => words(fields.get("current")),
+        _ => None,
+    }
+}
+
+fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
+    let text = fields.get(key)?.as_str()?;
+    let said = !matches!(text, "" | "None" | "None assigned" | "Unknown" | "(null)");
+    said.then(|| text.to_owned())
+}
+
+fn exit(value: Option<&Value>) -> Option<(i32, i32)> {
+    let fields = value?.as_object()?;
+    let code = number(fields.get("return_code")).unwrap_or(0);
+    let signal = fields.get("signal").and_then(Value::as_object);
+    let signal = signal
+        .and_then(|signal| number(signal.get("id").or_else(|| signal.get("signal_id"))))
+        .unwrap_or(0);
+    Some((i32::try_from(code).ok()?, i32::try_from(signal).ok()?))
+}
+
+fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
+    let times = fields.get("time").and_then(Value::as_object);
+    let time = |accounted: &str, controlled: &str| -> Option<Stamp> {
+        let value = times
+            .and_then(|times| times.get(accounted))
+            .or_else(|| fields.get(controlled));
+        when::epoch(number(value)?)
+    };
+    let state = words(fields.get("state")).or_else(|| words(fields.get("job_state")))?;
+    let why = fields.get("state").and_then(|state| state.get("reason"));
+    let why = why
+        .and_then(Value::as_str)
+        .map(str::to_owned)
+        .or_else(|| text(fields, "state_reason"))
+        .filter(|why| why != "None");
+    let killer = text(fields, "kill_request_user");
+    let job = number(fields.get("job_id"))?.to_string();
+    // Of `CANCELLED+TIMEOUT` and the like the first is the state itself.
+    let state = state.split('+').next().unwrap_or_default().to_owned();
+    let state = match killer {
+        Some(user) if state == "CANCELLED" => format!("CANCELLED by {user}"),
+        _ => state,
+    };
+    let mut rows = vec![Row {
+        cluster: text(fields, "cluster"),
+        job: job.clone(),
+        name: text(fields, "name"),
+        user: text(fields, "user").or_else(|| text(fields, "user_name")),
+        account: text(fields, "account"),
+        partition: text(fields, "partition"),
+        state,
+        why,
+        exit: exit(fields.get("exit_code")),
+        nodes: text(fields, "nodes"),
+        submit: time("submission", "submit_time"),
+        start: time("start", "start_time"),
+        end: time("end", "end_time"),
+        line,
+        raw: raw.to_owned(),
+        ..Row::default()
+    }];
+    for step in fields
+        .get("steps")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let id = step.pointer("/step/id");
+        let id = id.map(|id| match id {
+            Value::String(id) => id.clone(),
+            other => other.to_string(),
+        });
+        let Some(state) = words(step.get("state")) else {
+            continue;
+        };
+        let id = id.unwrap_or_default();
+        let name = id.split_once('.').map_or(id.as_str(), |(_, step)| step);
+        rows.push(Row {
+            job: job.clone(),
+            step: Some(name.to_owned()),
+            state,
+            exit: exit(step.get("exit_code")),
+            line,
+            ..Row::default()
+        });
+    }
+    Some(rows)
+}
+
+fn said(fields: &Map<String, Value>) -> Option<Said> {
+    let (state, _) = node::state(&words(fields.get("state"))?);
+    let why = text(fields, "reason");
+    if !node::is_away(&state) && why.is_none() {
+        return None;
+    }
+    Some(Said {
+        node: text(fields, "name").or_else(|| text(fields, "hostname"))?,
+        state,
+        why,
+        by: text(fields, "reason_set_by_user"),
+        time: number(fields.get("reason_changed_at")).and_then(when::epoch),
+    })
+}

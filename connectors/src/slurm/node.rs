@@ -1,0 +1,113 @@
+//! A node's state, whoever told it, to a fact.
+
+use std::sync::Arc;
+
+use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::redact::redact;
+use crate::time::{SECOND, Stamp};
+
+/// What was said of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) node: String,
+    /// `DOWN`, `DRAIN`, … of several the one that matters.
+    pub(super) state: String,
+    pub(super) why: Option<String>,
+    pub(super) by: Option<String>,
+    pub(super) time: Option<Stamp>,
+}
+
+/// Of `DOWN*+DRAIN`, `drained*`, `idle`: the one that keeps jobs away, and
+/// whether the node does not answer.
+pub(super) fn state(text: &str) -> (String, bool) {
+    let silent = text.contains('*') || text.to_ascii_uppercase().contains("NOT_RESPONDING");
+    let words: Vec<String> = text
+        .split('+')
+        .map(|word| {
+            word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .to_ascii_uppercase()
+        })
+        .collect();
+    let has = |starts: &str| words.iter().any(|word| word.starts_with(starts));
+    let main = if has("DOWN") {
+        "DOWN"
+    } else if has("FAIL") {
+        "FAIL"
+    } else if has("DRAIN") || has("DRNG") || has("DRAINED") {
+        "DRAIN"
+    } else if has("REBOOT") {
+        "REBOOT"
+    } else if has("MAINT") {
+        "MAINT"
+    } else {
+        words.first().map_or("UNKNOWN", String::as_str)
+    };
+    (main.to_owned(), silent)
+}
+
+/// Whether jobs cannot use a node in this state.
+pub(super) fn is_away(state: &str) -> bool {
+    matches!(state, "DOWN" | "FAIL" | "DRAIN" | "REBOOT" | "MAINT")
+}
+
+impl Said {
+    /// The fact.
+    pub(super) fn tell(self, file: &Arc<str>, line: u64, raw: &str) -> Event {
+        let stamp = self.time.unwrap_or(Stamp::OPEN);
+        let second = stamp.lo.div_euclid(SECOND).to_string();
+        let why = self.why.as_deref().unwrap_or_default();
+        let id = EventId::of(&["slurm.node", &self.node, &self.state, why, &second]);
+        let mut event = Event::new(id, "slurm.node", stamp, SourceKind::Slurm);
+        event.reason = Some(self.state);
+        event.message = self.why.map(|why| redact(&why).into_owned());
+        event.actor = self.by;
+        event.entities.node = Some(self.node);
+        event.raw = redact(raw).into_owned();
+        event.origin = Origin {
+            file: Arc::clone(file),
+            line,
+        };
+        event
+    }
+}
+
+/// `Not responding [slurm@2026-11-21T15:20:27]`: why, who, when.
+pub(super) fn reason(text: &str) -> (String, Option<String>, Option<Stamp>) {
+    let stamped = text
+        .rsplit_once('[')
+        .and_then(|(why, rest)| Some((why, rest.strip_suffix(']')?.split_once('@')?)));
+    match stamped {
+        Some((why, (user, time))) => (
+            why.trim().to_owned(),
+            Some(user.to_owned()),
+            super::when::stamp(time),
+        ),
+        None => (text.trim().to_owned(), None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_states_the_one_that_matters_counts() {
+        for (text, want, silent) in [
+            ("DOWN*+DRAIN", "DOWN", true),
+            ("drained*", "DRAIN", true),
+            ("drng", "DRAIN", false),
+            ("IDLE+DRAIN", "DRAIN", false),
+            ("mixed-", "MIXED", false),
+            ("ALLOCATED", "ALLOCATED", false),
+            ("IDLE+REBOOT_REQUESTED", "REBOOT", false),
+        ] {
+            assert_eq!(state(text), (want.to_owned(), silent), "{text}");
+        }
+        let (why, by, time) = reason("Not responding [slurm@2026-11-21T15:20:27]");
+        assert_eq!(
+            (why.as_str(), by.as_deref()),
+            ("Not responding", Some("slurm"))
+        );
+        assert_eq!(time, Stamp::parse("2026-11-21T15:20:27Z"));
+    }
+}

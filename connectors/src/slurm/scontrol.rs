@@ -1,0 +1,166 @@
+//! `scontrol show job` and `scontrol show node`, on many lines or one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::job::{self, Row};
+use super::node::{self, Said};
+use super::when;
+use crate::logs::LogSource;
+use crate::observation::Observation;
+use crate::recording::{Found, Head, TextReader, numbered};
+
+const STARTS: [&str; 3] = ["JobId=", "NodeName=", "PartitionName="];
+
+/// Whether it begins with such a record.
+pub(super) fn is(head: &Head<'_>) -> bool {
+    let mut lines = head.lines(3).filter(|line| !line.starts_with("$ "));
+    lines.next().is_some_and(|line| {
+        STARTS.iter().any(|start| line.starts_with(start)) && line.matches('=').count() > 1
+    })
+}
+
+static KEY: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|\s)([A-Z][A-Za-z0-9_/:]*)=").ok());
+
+/// `Key=value Key=value with spaces …`
+fn fields(record: &str) -> BTreeMap<&str, &str> {
+    let Some(key) = KEY.as_ref() else {
+        return BTreeMap::new();
+    };
+    let found: Vec<_> = key.captures_iter(record).collect();
+    let mut fields = BTreeMap::new();
+    for (at, one) in found.iter().enumerate() {
+        let (Some(whole), Some(name)) = (one.get(0), one.get(1)) else {
+            continue;
+        };
+        let end = found
+            .get(at + 1)
+            .and_then(|next| next.get(0))
+            .map_or(record.len(), |next| next.start());
+        let value = record[whole.end()..end].trim();
+        // Of keys that stand twice the first counts.
+        fields.entry(name.as_str()).or_insert(value);
+    }
+    fields.retain(|_, value| !matches!(*value, "" | "(null)" | "Unknown" | "None" | "N/A" | "n/a"));
+    fields
+}
+
+/// Records, until there are no more.
+#[derive(Debug)]
+pub(super) struct Records {
+    file: Arc<str>,
+    record: String,
+    line: u64,
+}
+
+/// A record longer than this is none.
+const MAX_BYTES: usize = 1 << 20;
+
+impl Records {
+    pub(super) fn new(source: &Arc<LogSource>) -> Self {
+        Self {
+            file: Arc::clone(&source.file),
+            record: String::new(),
+            line: 1,
+        }
+    }
+
+    fn end(&mut self, found: &mut Found) {
+        let record = std::mem::take(&mut self.record);
+        if record.trim().is_empty() {
+            return;
+        }
+        found.records += 1;
+        let fields = fields(&record);
+        if fields.contains_key("JobId") {
+            match job(&fields, self.line, &record) {
+                Some(row) => job::tell(&[row], &self.file, &mut found.observations),
+                None => {
+                    found.records -= 1;
+                    let why = "a job without id or state".to_owned();
+                    found.rejected.push((self.line, why));
+                }
+            }
+        } else if let Some(said) = node(&fields) {
+            let event = said.tell(&self.file, self.line, &record);
+            found.observations.push(Observation::Event(Box::new(event)));
+        } else {
+            found.irrelevant += 1;
+        }
+    }
+}
+
+fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
+    let text = |key: &str| fields.get(key).map(|value| (*value).to_owned());
+    let time = |key: &str| fields.get(key).and_then(|value| when::stamp(value));
+    let (job, step) = job::split_id(fields.get("JobId")?)?;
+    // `alice(1001)`
+    let user = fields.get("UserId").and_then(|user| user.split('(').next());
+    Some(Row {
+        job,
+        step,
+        name: text("JobName"),
+        user: user.map(str::to_owned),
+        account: text("Account"),
+        partition: text("Partition"),
+        state: text("JobState")?,
+        why: text("Reason"),
+        exit: fields
+            .get("ExitCode")
+            .and_then(|exit| job::split_exit(exit)),
+        nodes: text("NodeList"),
+        submit: time("SubmitTime"),
+        start: time("StartTime"),
+        end: time("EndTime"),
+        requested_memory: text("MinMemoryNode").or_else(|| text("MinMemoryCPU")),
+        time_limit: text("TimeLimit"),
+        zoneless: true,
+        line,
+        raw: raw.to_owned(),
+        ..Row::default()
+    })
+}
+
+/// A node that jobs cannot use, or whose state has a reason.
+fn node(fields: &BTreeMap<&str, &str>) -> Option<Said> {
+    let name = (*fields.get("NodeName")?).to_owned();
+    let (state, _) = node::state(fields.get("State")?);
+    let why = fields.get("Reason");
+    if !node::is_away(&state) && why.is_none() {
+        return None;
+    }
+    let (why, by, time) = why.map_or((String::new(), None, None), |why| node::reason(why));
+    Some(Said {
+        node: name,
+        state,
+        why: Some(why).filter(|why| !why.is_empty()),
+        by,
+        time,
+    })
+}
+
+impl TextReader for Records {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+        for (number, line) in numbered(lines, first) {
+            let text = String::from_utf8_lossy(line);
+            found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
+            let starts = STARTS.iter().any(|start| text.starts_with(start));
+            if starts || text.trim().is_empty() || self.record.len() > MAX_BYTES {
+                self.end(found);
+                self.line = number;
+            }
+            if text.starts_with("$ ") {
+                continue;
+            }
+            self.record.push_str(&text);
+            self.record.push('\n');
+        }
+    }
+
+    fn finish(&mut self, found: &mut Found) {
+        self.end(found);
+    }
+}
