@@ -6,8 +6,8 @@
 
 #![warn(missing_docs)]
 
-pub mod aws_auth;
 mod autoscaler_log;
+pub mod aws_auth;
 pub mod cloud;
 pub mod cluster;
 pub mod connector;

@@ -1,15 +1,15 @@
-//! JSON records about machines: MAAS's events, Redfish's log entries, and a
-//! team's own calendar.
+//! JSON records about machines: MAAS's events, Redfish's log entries, reports
+//! of a GPU diagnostic, and a team's own calendar.
 
 use std::sync::Arc;
 
 use chrono::NaiveDateTime;
 use serde_json::{Map, Value};
 
-use super::calendar;
 use super::line::{HostLine, When};
 use super::place::Placed;
 use super::tell::Teller;
+use super::{calendar, dcgm};
 use crate::logs::clock::Clock;
 use crate::observation::{Observation, Rejection};
 use crate::recording::{ForeignRecord, Told};
@@ -21,7 +21,7 @@ fn has(fields: &Map<String, Value>, keys: &[&str]) -> bool {
 
 /// Whether it is a record of one of these.
 pub(crate) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
-    is_maas(fields) || is_redfish(fields) || calendar::is_record(fields)
+    is_maas(fields) || is_redfish(fields) || calendar::is_record(fields) || dcgm::is_report(fields)
 }
 
 fn is_maas(fields: &Map<String, Value>) -> bool {
@@ -50,6 +50,9 @@ fn is_redfish(fields: &Map<String, Value>) -> bool {
 pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
     if calendar::is_record(record.fields) {
         return calendar::decode(record, told);
+    }
+    if dcgm::is_report(record.fields) {
+        return dcgm::decode(record, told);
     }
     let fields = record.fields;
     let get = |key: &str| {

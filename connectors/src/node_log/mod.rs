@@ -21,6 +21,7 @@ mod apt;
 mod boot;
 mod bursts;
 mod calendar;
+mod dcgm;
 mod export;
 mod filter;
 mod journal;
@@ -29,6 +30,7 @@ mod kernel;
 mod layout;
 mod line;
 mod nvidia;
+mod nvidia_smi;
 mod place;
 mod reader;
 mod sel;
@@ -104,6 +106,20 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: sel::is,
         reader: |source, _| Box::new(sel::Rows::new(source)),
+    },
+    TextFormat {
+        words: "nvidia-smi's report",
+        of_pods: false,
+        first: false,
+        is: nvidia_smi::is,
+        reader: |source, _| Box::new(nvidia_smi::Report::new(source)),
+    },
+    TextFormat {
+        words: "dcgmi's report",
+        of_pods: false,
+        first: false,
+        is: dcgm::is_table,
+        reader: |source, _| Box::new(dcgm::Table::new(source)),
     },
     TextFormat {
         words: "maintenance calendar",

@@ -34,8 +34,8 @@ mod tests;
 
 pub use convert::parse as yaml_to_json;
 pub(crate) use foreign::{Record as ForeignRecord, Told};
-pub(crate) use layout::looks_made;
 pub(crate) use format::{Found, Head, TextFormat, TextReader, numbered};
+pub(crate) use layout::looks_made;
 pub use options::{Input, LogLines, Options};
 pub use read::{Sink, read, read_with};
 pub use summary::{FileStatus, FileSummary, RejectedRecord, Summary};

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::foreign;
-use crate::flight_recorder;
 use super::format::{self, TextFormat};
+use crate::flight_recorder;
 use crate::kubectl;
 
 /// How much of a file is looked at.
