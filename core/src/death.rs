@@ -96,7 +96,7 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
                 attempt,
                 pod,
                 state: "restarted",
-                mode: Mode::Exited,
+                mode: restart.mode,
                 time: exit.time,
                 until: Some(exit.time),
                 since,

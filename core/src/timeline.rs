@@ -1,14 +1,15 @@
 //! The timeline of some runs: every fact about their pods and workloads, and
 //! what their machines told while they were there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use whathappened_connectors::event::{Event, EventId};
 use whathappened_connectors::time::{Nanos, SECOND};
 
-use crate::evidence::SpillError;
+use crate::evidence::{Row, SpillError};
 use crate::resolve::{Root, Run};
-use crate::world::{NO, World};
+use crate::symbols::Sym;
+use crate::world::{Kind, NO, Pod, World};
 
 /// How long after its end facts about a pod's machine still belong to its story.
 const ECHO: Nanos = 60 * SECOND;
@@ -36,6 +37,27 @@ pub struct Entry {
     pub ids: Vec<EventId>,
 }
 
+/// When a pod was on a machine.
+#[derive(Clone, Copy)]
+struct Stay {
+    /// The instance that the machine was then.
+    instance: Option<Sym>,
+    from: Nanos,
+    to: Nanos,
+}
+
+impl Stay {
+    fn holds(self, row: &Row) -> bool {
+        row.time.lo <= self.to
+            && row.last() >= self.from
+            && (!row.instance.is_some() || self.instance == Some(row.instance))
+    }
+}
+
+fn is_instance(pod: &Pod) -> bool {
+    pod.kind == Kind::Instance
+}
+
 /// The timeline of some runs, in order of (time, entity, id). `wanted` facts are kept whatever they are.
 ///
 /// # Errors
@@ -50,7 +72,7 @@ pub fn timeline(
         .flat_map(|run| run.pods.iter().copied())
         .collect();
     let mut workloads: BTreeSet<u32> = BTreeSet::new();
-    let mut stays: BTreeMap<&str, Vec<(Nanos, Nanos)>> = BTreeMap::new();
+    let mut stays: HashMap<Sym, Vec<Stay>> = HashMap::new();
     for run in runs {
         if let Root::Workload(root) = run.root {
             workloads.insert(root);
@@ -65,22 +87,21 @@ pub fn timeline(
                 .map_or(NO, |one| one.owner);
         }
         if pod.node.is_some() {
-            let from = pod
-                .bound
-                .or(pod.created)
-                .map(|stamp| stamp.lo)
-                .or(pod.begin())
-                .unwrap_or(Nanos::MIN);
-            let to = pod
-                .gone
-                .or(pod.ended)
-                .map(|stamp| stamp.hi)
-                .or(pod.seen.map(|(_, last)| last))
-                .unwrap_or(Nanos::MAX);
-            stays
-                .entry(world.name(pod.node))
-                .or_default()
-                .push((from, to.saturating_add(ECHO)));
+            let (from, to) = pod.stay();
+            for node in pod.machines() {
+                let instance = world.carrier(node, from).map(|one| one.instance);
+                stays.entry(node).or_default().push(Stay {
+                    instance: instance.or(is_instance(pod).then_some(pod.uid)),
+                    from,
+                    to: to.saturating_add(ECHO),
+                });
+            }
+        }
+    }
+    let mut on_instance: HashMap<Sym, Vec<Stay>> = HashMap::new();
+    for stay in stays.values().flatten() {
+        if let Some(instance) = stay.instance {
+            on_instance.entry(instance).or_default().push(*stay);
         }
     }
     let names: BTreeSet<(&str, &str)> = workloads
@@ -101,11 +122,11 @@ pub fn timeline(
             row.tells
                 && !row.pod.is_some()
                 && !row.workload.is_some()
-                && stays.get(world.name(row.node)).is_some_and(|stays| {
-                    stays
-                        .iter()
-                        .any(|(from, to)| row.time.lo <= *to && row.last() >= *from)
-                })
+                && [stays.get(&row.node), on_instance.get(&row.instance)]
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .any(|stay| stay.holds(row))
         };
         if !(of_pod || of_workload() || of_node() || wanted.contains(&row.id)) {
             continue;
@@ -161,8 +182,11 @@ fn entry(event: Event, seen_by: Vec<String>) -> Entry {
         ("pod", names.pod.clone())
     } else if let Some(workload) = &names.workload {
         ("workload", Some(workload.clone()))
-    } else if names.node.is_some() {
-        ("node", names.node.clone())
+    } else if names.node.is_some() || names.instance.is_some() {
+        (
+            "node",
+            names.node.clone().or_else(|| names.instance.clone()),
+        )
     } else {
         ("other", None)
     };

@@ -1,15 +1,23 @@
 -- cause: cloud.host_error
 -- title: The machine failed in the cloud
 -- rank: 97
--- level: supported
--- needs: cloud.instance_unhealthy
+-- level: established
+-- needs: cloud.instance_unhealthy, cloud.host_error
+-- alone: cloud.host_error
 -- summary: The cloud reports a fault of the machine under {node}.
 -- advice: The cloud replaces such machines; restart the run elsewhere.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal = 'cloud.instance_unhealthy' AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal = 'cloud.instance_unhealthy' AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+UNION ALL
+-- The instance itself: the record of the fault is the record of its end.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'cloud.host_error' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900

@@ -3,8 +3,9 @@
 -- rank: 55
 -- level: supported
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
+-- needs: slurm.time_limit
 -- summary: {workload} ran longer than its deadline allows and was stopped.
--- advice: Raise activeDeadlineSeconds (or the queue's run-time limit), or checkpoint before it.
+-- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or checkpoint before it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties
 WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
@@ -14,3 +15,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties
 WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'
+UNION ALL
+-- Slurm's own line in the job's output, or its accounting.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'slurm.time_limit' AND via = 'pod' AND reason IN ('TIMEOUT', 'DEADLINE')

@@ -2,7 +2,7 @@
 -- title: Its own code failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, k8s.container.exited_nonzero
+-- needs: log.traceback, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: container_log: the traceback
 -- overturned_by: loki: the traceback
 -- summary: {pod} failed by itself: {message}
@@ -22,3 +22,8 @@ FROM ties e
 LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'nccl.timeout'
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.fact IS NULL
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'slurm.failed' AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
+  AND lag_s BETWEEN -1 AND 1

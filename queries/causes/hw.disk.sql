@@ -2,18 +2,19 @@
 -- title: A disk failed
 -- rank: 77
 -- level: supported
--- needs: k8s.node.disk
+-- needs: k8s.node.disk, kernel.disk_error
+-- alone: kernel.disk_error
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A disk of {node} failed under {pod}: {message}
 -- advice: Drain the node and replace the disk.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal IN ('k8s.node.disk') AND via IN ('node', 'pod')
+WHERE signal IN ('k8s.node.disk', 'kernel.disk_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.disk') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+WHERE u.signal IN ('k8s.node.disk', 'kernel.disk_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

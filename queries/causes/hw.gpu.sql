@@ -4,6 +4,7 @@
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
 -- needs: k8s.pod.evicted.device_taint
+-- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A GPU of {node} failed under {pod}: {message}

@@ -3,6 +3,7 @@
 -- rank: 83
 -- level: supported
 -- needs: gpu.memory_error
+-- alone: gpu.memory_error
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of a GPU of {node} failed under {pod}: {message}

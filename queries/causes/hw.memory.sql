@@ -2,18 +2,19 @@
 -- title: Host memory failed
 -- rank: 76
 -- level: supported
--- needs: k8s.node.memory_error
+-- needs: k8s.node.memory_error, kernel.memory_error
+-- alone: kernel.memory_error
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of {node} failed under {pod}: {message}
 -- advice: Drain the node and replace the module that the BMC names.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal IN ('k8s.node.memory_error') AND via IN ('node', 'pod')
+WHERE signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+WHERE u.signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

@@ -3,6 +3,7 @@
 -- rank: 81
 -- level: supported
 -- needs: nic.error
+-- alone: nic.error
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A network link of {node} failed under {pod}: {message}

@@ -3,6 +3,7 @@
 -- rank: 84
 -- level: supported
 -- needs: gpu.nvlink_error
+-- alone: gpu.nvlink_error
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: NVLink on {node} failed under {pod}: {message}

@@ -2,14 +2,15 @@
 -- title: Too hot
 -- rank: 86
 -- level: supported
--- needs: gpu.thermal
+-- needs: gpu.thermal, node.overheated
+-- alone: node.overheated
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: GPUs of {node} were throttled or stopped by heat under {pod}: {message}
 -- advice: Check cooling and power of the machine.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal IN ('gpu.thermal') AND via IN ('node', 'pod')
+WHERE signal IN ('gpu.thermal', 'node.overheated') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
   -- A traceback that speaks of no device explains its process by itself.
@@ -23,4 +24,4 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('gpu.thermal') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+WHERE u.signal IN ('gpu.thermal', 'node.overheated') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

@@ -3,6 +3,7 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
+-- needs: slurm.node_fail, slurm.node.down, slurm.node.not_responding
 -- overturned_by: kubernetes_audit: whether somebody stopped the node
 -- overturned_by: kernel: why the machine fell silent
 -- summary: {node} stopped answering; {pod} was on it.
@@ -19,8 +20,8 @@ WHERE signal = 'k8s.pod.evicted.taint' AND via = 'pod' AND mode IN ('killed', 'l
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND via = 'node' AND mode = 'lost'
-  AND lag_s BETWEEN -60 AND 3600
+WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
+  AND via = 'node' AND mode = 'lost' AND lag_s BETWEEN -60 AND 3600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
@@ -30,3 +31,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM ties
 WHERE signal = 'k8s.node.unreachable' AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -600 AND 900
+UNION ALL
+-- Slurm says that a node of the job failed; on several nodes it does not say which.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'slurm.node_fail' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 60

@@ -2,19 +2,20 @@
 -- title: Its node rebooted
 -- rank: 75
 -- level: supported
--- needs: k8s.node.rebooted, k8s.container.status_unknown
+-- needs: k8s.node.rebooted, node.crashed, node.reboot_requested, k8s.container.status_unknown
+-- alone: node.crashed
 -- overturned_by: maintenance: who rebooted the node
 -- summary: {node} rebooted under {pod}.
 -- advice: The journal before the boot says whether it was asked for or a crash.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role

@@ -3,6 +3,8 @@
 -- rank: 74
 -- level: supported
 -- needs: k8s.pod.node_shutdown, k8s.node.shutdown, k8s.pod.admission_failed.shutdown
+-- needs: cloud.instance_shut_down, node.powered_off, node.power_fault
+-- alone: node.power_fault
 -- overturned_by: maintenance: who shut the node down
 -- summary: {node} shut down under {pod}.
 -- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
@@ -13,12 +15,19 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal = 'k8s.node.shutdown' AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
+WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off', 'node.power_fault')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal = 'k8s.node.shutdown' AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
+WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off', 'node.power_fault')
+  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'k8s.pod.admission_failed.shutdown' AND via = 'pod' AND state = 'died'
+UNION ALL
+-- An instance that shut itself down; nobody asked the cloud for it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'cloud.instance_shut_down' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60

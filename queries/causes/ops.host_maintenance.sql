@@ -1,18 +1,48 @@
 -- cause: ops.host_maintenance
 -- title: Maintenance of the host
 -- rank: 100
--- level: supported
--- needs: maintenance.announced, maintenance.started, cloud.termination_imminent
+-- level: established
+-- needs: maintenance.announced, maintenance.started, maintenance.terminated, cloud.termination_imminent
+-- alone: maintenance.announced, maintenance.started, maintenance.terminated
 -- overturned_by: kubernetes_audit: who drained the node
 -- summary: The host of {node} went into maintenance; {pod} was on it.
 -- advice: Ask the cloud what is scheduled next for these nodes before starting again there.
+--
+-- What was announced counts while it is due, however long before it was said, unless
+-- the machine was moved away or the maintenance was over before. Where the act itself
+-- has a record, that one leads and the announcement only belongs to the story.
+WITH planned AS (
+  SELECT a.* FROM ties a
+  LEFT JOIN ties done ON done.death = a.death AND done.via = 'node' AND done.time >= a.time AND done.lag_s >= 0
+    AND done.signal IN ('maintenance.migrated', 'maintenance.done')
+  WHERE a.signal IN ('maintenance.announced', 'maintenance.started') AND a.via = 'node'
+    AND (a.lag_s BETWEEN -90 AND 3900 OR a.due_s BETWEEN -90 AND 3900) AND done.fact IS NULL
+),
+act AS (
+  SELECT * FROM planned WHERE signal = 'maintenance.started'
+  UNION ALL
+  SELECT * FROM ties
+  WHERE signal IN ('maintenance.terminated', 'cloud.termination_imminent') AND via = 'node'
+    AND lag_s BETWEEN -90 AND 3900
+),
+root AS (
+  SELECT death, fact, time, mode FROM act WHERE mode IN ('killed', 'lost')
+  UNION ALL
+  SELECT death, fact, time, mode FROM planned
+  WHERE signal = 'maintenance.announced' AND mode IN ('killed', 'lost') AND death NOT IN (SELECT death FROM act)
+)
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM root u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('maintenance.started', 'maintenance.announced', 'cloud.termination_imminent')
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
-WHERE u.signal IN ('maintenance.started', 'maintenance.announced', 'cloud.termination_imminent')
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM root
+UNION ALL
+-- The instance itself: the record names it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'maintenance.terminated' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM planned
+WHERE signal = 'maintenance.announced' AND death IN (SELECT death FROM act)

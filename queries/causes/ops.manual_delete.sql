@@ -4,6 +4,8 @@
 -- level: established
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
+-- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
+-- needs: slurm.cancelled
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} deleted{by}.
 -- advice: Ask whoever deleted it; nothing points to a fault.
@@ -20,6 +22,19 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM ties
 WHERE signal = 'k8s.node.deleted_by_user' AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -5 AND 900
+UNION ALL
+-- At the cloud: the machine itself, or what was on it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN via = 'pod' THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
+  AND via IN ('pod', 'node') AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
+UNION ALL
+-- A batch job that somebody cancelled: its own log does not say who, nor whether a rule did it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN actor IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'slurm.cancelled' AND via = 'pod' AND mode = 'killed' AND detail IS NULL AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- Deleted, and no record says by whom: unless its own controller is known to have done it.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

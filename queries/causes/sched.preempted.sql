@@ -3,6 +3,7 @@
 -- rank: 60
 -- level: established
 -- needs: k8s.pod.preempted, k8s.pod.evicted.kubelet_preempted, k8s.pod.deleted_by_scheduler
+-- needs: slurm.preempted
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} preempted on {node} to make room for {other}.
 -- advice: Give the job a higher priority class, or run it where no higher priority can claim its nodes; it can be resubmitted as it is.
@@ -15,3 +16,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.pod.deleted_by_scheduler' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+-- Slurm says that it was preempted, not for which job.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'slurm.preempted' AND via = 'pod' AND mode = 'killed' AND lag_s BETWEEN -60 AND 60

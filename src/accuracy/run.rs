@@ -234,10 +234,6 @@ fn unread(case: &Case) -> Option<String> {
         return Some(format!("not read yet: {}", file.form));
     }
     let objects = !case.world.evidence.objects.is_empty();
-    let told = objects
-        || case.world.evidence.rows().iter().any(|row| {
-            row.seen_by()
-                .any(|kind| kind.as_str().starts_with("kubernetes"))
-        });
-    (!told).then(|| "not read yet: nothing here is of Kubernetes".to_owned())
+    let told = objects || case.world.evidence.rows().iter().any(|row| row.tells);
+    (!told).then(|| "not read yet: no rule knows what anything here means".to_owned())
 }

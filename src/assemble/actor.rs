@@ -38,6 +38,9 @@ pub(super) fn actor(world: &World, run: &Run, name: &str, class: Option<&str>) -
 
 fn kind(name: &str) -> &'static str {
     let last = name.rsplit(':').next().unwrap_or(name);
+    if let Some(kind) = of_cloud(name) {
+        return kind;
+    }
     if last.contains("autoscaler") || last.contains("karpenter") {
         "autoscaler"
     } else if name.starts_with("system:node:") || name == "kubelet" {
@@ -55,6 +58,23 @@ fn kind(name: &str) -> &'static str {
         "component"
     } else {
         "user"
+    }
+}
+
+/// Who acts for a cloud: its own system accounts, and the service accounts of
+/// its controllers.
+fn of_cloud(name: &str) -> Option<&'static str> {
+    const CLOUD: [&str; 3] = ["system@google.com", "AWS Internal", "Microsoft.Compute"];
+    if name == "autoscaling.amazonaws.com" {
+        Some("autoscaler")
+    } else if name.ends_with(".amazonaws.com") || CLOUD.contains(&name) {
+        Some("cloud")
+    } else if name.ends_with("@cloudservices.gserviceaccount.com")
+        || name.ends_with("@container-engine-robot.iam.gserviceaccount.com")
+    {
+        Some("controller")
+    } else {
+        None
     }
 }
 

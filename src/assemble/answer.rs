@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::RunState;
-use whathappened_core::resolve::{Matched, Name, resolve};
+use whathappened_core::resolve::{Matched, Name, place, resolve};
+use whathappened_core::world::Kind;
 
+use super::everything::{everything, of_machine};
 use super::lines::lines;
 use super::run::run as tell_run;
 use super::teller::Teller;
 use crate::answer::{Answer, CoverageRow, Incident, SCHEMA};
 use crate::case::Case;
 use crate::error::Error;
+use crate::explain::candidate::Candidate;
 use crate::explain::gang::Finding;
-use crate::explain::{Level, Verdict, explain};
+use crate::explain::{Verdict, explain};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +45,12 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         return everything(case, question).await;
     }
     let mut matched = resolve(&case.world, &case.runs, &name);
+    // A name of a run is a run; whoever asks for a node or a GPU means the machine.
+    if (matched.runs.is_empty() || (name.is_machine() && !name.is_kind("Instance")))
+        && let Some(place) = place(&case.world, &name)?
+    {
+        return of_machine(case, question, &place).await;
+    }
     if matched.runs.is_empty() {
         return Err(Error::UnknownName {
             name: question.name.clone(),
@@ -71,7 +80,8 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     )
     .await?;
     let pods = asked_pods(case, &matched, question);
-    let incidents = incidents(case, &verdict, &matched, &pods, question)?;
+    let mut incidents = incidents(case, &verdict, &matched, &pods, question)?;
+    incidents.extend(faults(case, &verdict, &matched, question)?);
     let timeline = lines(case, &matched, &pods, &incidents, question)?;
     Ok(Answer {
         experiment: Some(question.name.clone()),
@@ -84,58 +94,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     })
 }
 
-/// Answers what happened to everything in the input.
-///
-/// # Errors
-/// When a rule fails.
-pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
-    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
-    let verdict = explain(
-        &case.world,
-        &case.runs,
-        &chosen,
-        &case.ends,
-        &case.rules.causes,
-        &case.coverage,
-    )
-    .await?;
-    let teller = Teller::new(case, &verdict);
-    let mut incidents = Vec::new();
-    let told = |finding: &&Finding| !finding.recovered && !is_unwitnessed(case, &verdict, finding);
-    for finding in verdict.findings.iter().filter(told) {
-        incidents.push(teller.tell(finding, "main")?);
-    }
-    incidents.retain(|incident| inside(incident.time.as_deref(), question));
-    incidents.sort_by(|a, b| {
-        (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt))
-    });
-    let hurt: BTreeSet<&str> = incidents
-        .iter()
-        .filter_map(|incident| incident.run_id.as_deref())
-        .collect();
-    let mut told = runs(case, &verdict, &chosen);
-    told.retain(|run| hurt.contains(run.id.as_str()));
-    Ok(Answer {
-        runs: told,
-        incidents,
-        ..blank(case, question)
-    })
-}
-
-/// A pod of which only Events tell, and nothing but that it was stopped, is no
-/// news where nobody asked for it: jobs finish and are cleaned up like this.
-fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
-    let bodiless = |death: &usize| {
-        let pod = verdict
-            .deaths
-            .get(*death)
-            .and_then(|death| case.world.pods.get(death.pod as usize));
-        pod.is_some_and(|pod| pod.body.is_none())
-    };
-    finding.level() <= Level::Hypothesis && finding.victims.iter().all(bodiless)
-}
-
-fn blank(case: &Case, question: &Question) -> Answer {
+pub(super) fn blank(case: &Case, question: &Question) -> Answer {
     Answer {
         schema: SCHEMA,
         experiment: None,
@@ -150,7 +109,7 @@ fn blank(case: &Case, question: &Question) -> Answer {
     }
 }
 
-fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crate::answer::Run> {
+pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crate::answer::Run> {
     chosen
         .iter()
         .filter_map(|number| {
@@ -271,6 +230,41 @@ fn incidents(
     Ok(told)
 }
 
+/// What befell the instances of the runs and ended none of them.
+fn faults(
+    case: &Case,
+    verdict: &Verdict,
+    matched: &Matched,
+    question: &Question,
+) -> Result<Vec<Incident>, Error> {
+    let members = matched
+        .runs
+        .iter()
+        .filter_map(|number| case.runs.get(*number))
+        .flat_map(|run| &run.pods);
+    let own: BTreeSet<u32> = members
+        .copied()
+        .filter(|pod| {
+            let one = case.world.pods.get(*pod as usize);
+            one.is_some_and(|one| one.kind == Kind::Instance)
+        })
+        .collect();
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    let teller = Teller::new(case, verdict);
+    let mut found = Vec::new();
+    for fault in verdict.faults(&case.world, &case.rules.causes) {
+        let root = fault.candidate.as_ref().map(Candidate::root);
+        let fact = root.and_then(|root| case.world.facts.get(root));
+        if fact.is_some_and(|fact| own.contains(&fact.pod)) {
+            found.push(teller.tell(&fault, "fault")?);
+        }
+    }
+    found.retain(|incident| inside(incident.time.as_deref(), question));
+    Ok(found)
+}
+
 /// A run that nothing ended: completed, or running.
 fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let run = case.runs.get(number)?;
@@ -328,7 +322,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     })
 }
 
-fn inside(time: Option<&str>, question: &Question) -> bool {
+pub(super) fn inside(time: Option<&str>, question: &Question) -> bool {
     let Some(at) = time
         .and_then(whathappened_connectors::time::Stamp::parse)
         .map(|stamp| stamp.lo)

@@ -31,7 +31,8 @@ impl Teller<'_> {
             .pod
             .as_deref()
             .or(event.entities.workload.as_deref())
-            .or(event.entities.node.as_deref());
+            .or(event.entities.node.as_deref())
+            .or(event.entities.instance.as_deref());
         let text = match about {
             Some(about) if !say(&event).contains(about) => format!("{about}: {}", say(&event)),
             _ => say(&event),

@@ -71,7 +71,7 @@ impl Teller<'_> {
             time_hi: time.map(|time| rfc3339(time.hi)),
             announced_at: self.announced(finding),
             run_id: run.map(|run| run.id(self.world())),
-            attempt: Some(finding.attempt),
+            attempt: run.map(|_| finding.attempt),
             role: role.to_owned(),
             actor: acted,
             actor_unseen: unseen,

@@ -27,16 +27,10 @@ pub(super) fn lines(
         return Ok(Vec::new());
     };
     let id = newest.id(&case.world);
-    let cited: BTreeSet<String> = incidents
+    let own = incidents
         .iter()
-        .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()))
-        .flat_map(|incident| {
-            incident
-                .chain
-                .iter()
-                .flat_map(|link| link.event_ids.iter().cloned())
-        })
-        .collect();
+        .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()));
+    let cited = cited(own);
     let wanted = case
         .world
         .facts
@@ -56,6 +50,33 @@ pub(super) fn lines(
     };
     let start = newest.begin;
     let entries = timeline(&case.world, &runs, &wanted)?;
+    Ok(placed_lines(entries, start, &cited, question))
+}
+
+/// The lines of a timeline that is of no run.
+pub(super) fn told_lines(
+    entries: Vec<Entry>,
+    start: Option<Nanos>,
+    incidents: &[Incident],
+    question: &Question,
+) -> Vec<TimelineRow> {
+    placed_lines(entries, start, &cited(incidents.iter()), question)
+}
+
+/// The records that the chains of some incidents hold.
+fn cited<'a>(incidents: impl Iterator<Item = &'a Incident>) -> BTreeSet<String> {
+    let links = incidents.flat_map(|incident| &incident.chain);
+    links
+        .flat_map(|link| link.event_ids.iter().cloned())
+        .collect()
+}
+
+fn placed_lines(
+    entries: Vec<Entry>,
+    start: Option<Nanos>,
+    cited: &BTreeSet<String>,
+    question: &Question,
+) -> Vec<TimelineRow> {
     let mut placed: Vec<(Nanos, Entry)> = entries
         .into_iter()
         .map(|entry| (place(&entry, start), entry))
@@ -66,10 +87,10 @@ pub(super) fn lines(
         .collect();
     // Stable: what is at one place keeps its order.
     placed.sort_by_key(|(at, _)| *at);
-    Ok(placed
+    placed
         .into_iter()
-        .map(|(at, entry)| line(entry, at, start, &cited))
-        .collect())
+        .map(|(at, entry)| line(entry, at, start, cited))
+        .collect()
 }
 
 /// Where a line stands: at its time, where that is open at the end that is

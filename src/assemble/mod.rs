@@ -4,6 +4,7 @@ mod actor;
 mod answer;
 mod chain;
 mod culprit;
+mod everything;
 mod incident;
 mod lines;
 mod proof;
@@ -13,5 +14,6 @@ mod summary;
 mod teller;
 mod victim;
 
-pub use answer::{Question, answer, everything};
+pub use answer::{Question, answer};
+pub use everything::everything;
 pub use record::record;

@@ -2,11 +2,11 @@
 
 use whathappened_connectors::event::Event;
 use whathappened_core::words::say;
-use whathappened_core::world::{Fact, NO};
+use whathappened_core::world::{Fact, Kind, NO};
 
 use super::teller::Teller;
 use crate::answer::Actor;
-use crate::explain::gang::Finding;
+use crate::explain::gang::{Finding, NO_RUN};
 
 impl Teller<'_> {
     /// The sentence of a rule with its places filled.
@@ -20,6 +20,9 @@ impl Teller<'_> {
         unseen: bool,
     ) -> String {
         let world = self.world();
+        if finding.run == NO_RUN {
+            return self.of_machine(event, finding);
+        }
         let first = finding.first.first().and_then(|death| self.death(*death));
         let pod = first.and_then(|first| world.pods.get(first.pod as usize));
         let run = self.case.runs.get(finding.run);
@@ -28,6 +31,15 @@ impl Teller<'_> {
             (Some(pod), 1) => world.name(pod.name).to_owned(),
             (Some(pod), many) => format!("{} and {} more", world.name(pod.name), many - 1),
             (None, _) => workload.to_owned(),
+        };
+        let instance = pod.is_some_and(|pod| pod.kind == Kind::Instance);
+        let template = if instance {
+            // It was on no machine: it is one.
+            template
+                .replace("; {pod} was on it", "")
+                .replace(" under {pod}", "")
+        } else {
+            template.to_owned()
         };
         let node = event.entities.node.clone().or_else(|| {
             pod.map(|pod| world.name(pod.node).to_owned())
@@ -83,6 +95,26 @@ impl Teller<'_> {
             .replace("{by}", &by)
             .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
             .replace("{message}", &say(event))
+    }
+
+    /// What befell a machine and nobody that is known of.
+    fn of_machine(&self, event: &Event, finding: &Finding) -> String {
+        let title = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.rule(candidate))
+            .map_or("", |rule| rule.title.as_str());
+        let names = &event.entities;
+        let machine = names.node.as_ref().or(names.instance.as_ref());
+        let machine = machine.or(names.host.as_ref());
+        let machine = machine.map_or_else(
+            || format!("a machine that {} does not name", event.origin.file),
+            Clone::clone,
+        );
+        format!(
+            "{title}, on {machine}: {}. No victim is known.",
+            say(event).trim_end_matches('.')
+        )
     }
 
     /// What is known of a death that nothing explains.

@@ -3,7 +3,7 @@
 use whathappened_connectors::time::{Stamp, rfc3339};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
-use whathappened_core::world::{Fact, World};
+use whathappened_core::world::{Fact, Kind, Pod, What, World};
 
 use super::record::told;
 use crate::answer::Victim;
@@ -18,7 +18,13 @@ pub(super) fn victim<'a>(
     let symbols = &world.evidence.symbols;
     let time = told(death.time);
     Some(Victim {
-        pod: world.name(pod.name).to_owned(),
+        pod: world
+            .name(if pod.name.is_some() {
+                pod.name
+            } else {
+                pod.uid
+            })
+            .to_owned(),
         namespace: symbols.some(pod.namespace).map(str::to_owned),
         node: symbols.some(pod.node).map(str::to_owned),
         rank: pod.rank,
@@ -65,6 +71,14 @@ fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) 
     } else {
         exit.join(" ")
     };
+    let member = world.pods.get(death.pod as usize);
+    if let Some(one) = member.filter(|one| one.kind == Kind::Instance) {
+        return of_instance(one, death).to_owned();
+    }
+    if member.is_some_and(|one| one.kind == Kind::Job) && !reason.is_empty() {
+        let code = death.exit_code.map(|code| format!(", exit code {code}"));
+        return format!("ended as {reason}{}", code.unwrap_or_default());
+    }
     match (death.state, death.mode) {
         ("died", Mode::Killed) => {
             let place = |fact: &Fact| {
@@ -85,6 +99,21 @@ fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) 
         ("stuck_starting", _) => "never started".to_owned(),
         ("not_ready", _) => "runs but is not ready".to_owned(),
         (state, _) => state.replace('_', " "),
+    }
+}
+
+/// How a cloud instance ended, in words.
+fn of_instance(one: &Pod, death: &Death) -> &'static str {
+    let sign = one.signs.iter().find(|sign| sign.time == death.time);
+    match sign.map(|sign| sign.what) {
+        Some(What::Taken) => "was taken away by the cloud",
+        Some(What::Lost) => "was lost with its host",
+        Some(What::ShutDown) => "shut itself down",
+        Some(What::Stopped) => "was stopped",
+        Some(What::Deleted) => "was deleted",
+        Some(What::Reset) => "was reset",
+        Some(What::Refused) => "could not be made",
+        Some(What::Made | What::Runs) | None => "ended",
     }
 }
 

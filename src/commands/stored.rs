@@ -36,11 +36,16 @@ pub(super) async fn open(
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    let mut case = if name.is_everything() {
+    // A machine's story is that of everything on it, whatever that was.
+    let of_machine = name.is_machine() && !name.is_kind("Instance");
+    let mut case = if name.is_everything() || of_machine {
         gather::all_of_window(&snapshot, None, coverage, rules)?
     } else {
-        match gather::case_of(&snapshot, &name, coverage, rules)? {
+        match gather::case_of(&snapshot, &name, coverage.clone(), Arc::clone(&rules))? {
             Some(case) => case,
+            None if snapshot.knows_machine(&name.name)? => {
+                gather::all_of_window(&snapshot, None, coverage, rules)?
+            }
             None => {
                 return Err(Error::UnknownName {
                     name: about.to_owned(),

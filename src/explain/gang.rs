@@ -17,7 +17,7 @@ const TEARDOWN: Nanos = 900 * SECOND;
 const ONE_ACT: Nanos = 600 * SECOND;
 
 /// Kinds whose pods work as one: one dies, the rest follow.
-const GANGS: [&str; 15] = [
+const GANGS: [&str; 18] = [
     "Job",
     "JobSet",
     "LeaderWorkerSet",
@@ -33,12 +33,18 @@ const GANGS: [&str; 15] = [
     "VolcanoJob",
     "Workflow",
     "PodGroup",
+    "Experiment",
+    "InstanceGroup",
+    "SlurmJob",
 ];
 
-/// Deaths with one root.
+/// The run of a finding that is about a machine.
+pub const NO_RUN: usize = usize::MAX;
+
+/// Deaths with one root, or a machine's fault without a death.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Number of the run.
+    /// Number of the run, [`NO_RUN`] for a machine's fault.
     pub run: usize,
     /// The generation of the gang.
     pub attempt: u32,
@@ -245,8 +251,7 @@ impl Grouping<'_> {
             |candidate: &Candidate| candidate.path.iter().any(|step| step.role == Role::Act);
         let near = (a.time.lo.saturating_sub(b.time.lo)).abs() <= ONE_ACT;
         let same_actor = a.actor == b.actor && acted(root) && acted(own);
-        let same_node =
-            a.node.is_some() && a.node == b.node && a.pod == whathappened_core::world::NO;
+        let same_node = a.node.is_some() && a.node == b.node && self.world.is_of_machine(a);
         let same_detail = a.detail == b.detail
             && self.deaths.get(primary).map(|one| one.state)
                 == self.deaths.get(death).map(|one| one.state);

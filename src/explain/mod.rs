@@ -2,13 +2,15 @@
 //!
 //! `tables` are what cause rules query; `engine` runs the rules, each answering
 //! with edges; `candidate` climbs the edges from each death to its roots;
-//! `gang` groups deaths with one root; `verdict` runs all of it.
+//! `gang` groups deaths with one root; `fault` finds what befell machines and
+//! nobody on them; `verdict` runs all of it.
 
 mod built_in;
 pub mod candidate;
 pub mod edge;
 pub mod engine;
 pub mod examples;
+mod fault;
 pub mod gang;
 mod level;
 mod rule;

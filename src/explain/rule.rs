@@ -32,6 +32,9 @@ pub struct Rule {
     /// Signals of which at least one must be there for the rule to say anything.
     /// A trailing `*` stands for any ending.
     pub needs: Vec<String>,
+    /// Signals of machines that are an incident even where nobody is known to
+    /// have died of them. A trailing `*` stands for any ending.
+    pub alone: Vec<String>,
     /// Sources that could overturn it, and how.
     pub overturned_by: Vec<String>,
     /// What happened, with `{placeholders}`.
@@ -44,12 +47,13 @@ pub struct Rule {
     pub text: String,
 }
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "cause",
     "title",
     "rank",
     "level",
     "needs",
+    "alone",
     "overturned_by",
     "summary",
     "advice",
@@ -134,12 +138,8 @@ impl Rule {
             title: one("title")?.1,
             rank,
             level,
-            needs: all("needs")
-                .iter()
-                .flat_map(|list| list.split(','))
-                .map(|one| one.trim().to_owned())
-                .filter(|one| !one.is_empty())
-                .collect(),
+            needs: list(&all("needs")),
+            alone: list(&all("alone")),
             overturned_by: all("overturned_by"),
             summary: one("summary")?.1,
             advice: all("advice"),
@@ -150,14 +150,31 @@ impl Rule {
 
     /// Whether any signal that the rule needs is among those present.
     pub fn may_apply<'a>(&self, mut present: impl Iterator<Item = &'a str>) -> bool {
-        self.needs.is_empty()
-            || present.any(|signal| {
-                self.needs.iter().any(|need| match need.strip_suffix('*') {
-                    Some(stem) => signal.starts_with(stem),
-                    None => signal == need,
-                })
-            })
+        self.needs.is_empty() || present.any(|signal| is_among(signal, &self.needs))
     }
+
+    /// Whether a machine's signal is an incident of this cause by itself.
+    #[must_use]
+    pub fn is_alone(&self, signal: &str) -> bool {
+        is_among(signal, &self.alone)
+    }
+}
+
+fn is_among(signal: &str, list: &[String]) -> bool {
+    list.iter().any(|one| match one.strip_suffix('*') {
+        Some(stem) => signal.starts_with(stem),
+        None => signal == one,
+    })
+}
+
+/// Names with commas between, on one line or several.
+fn list(lines: &[String]) -> Vec<String> {
+    lines
+        .iter()
+        .flat_map(|line| line.split(','))
+        .map(|one| one.trim().to_owned())
+        .filter(|one| !one.is_empty())
+        .collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
-use whathappened_core::resolve::{Root, Run};
+use whathappened_core::resolve::Run;
 use whathappened_core::tie::Tie;
 use whathappened_core::world::World;
 
@@ -58,6 +58,11 @@ pub const TIES: &[Column] = &[
         "lag_s",
         DataType::Float64,
         "seconds from the fact to the death; 0 where they overlap, negative after it",
+    ),
+    (
+        "due_s",
+        DataType::Float64,
+        "seconds from the beginning of what the fact announces to the death, 0 within its window; NULL where it announces nothing",
     ),
     ("time", DataType::Int64, "the fact's time, ns"),
     ("actor", DataType::Utf8, "who did it"),
@@ -111,13 +116,7 @@ fn long(number: usize) -> i64 {
 impl DeathColumns {
     fn push(&mut self, world: &World, runs: &[Run], number: usize, death: &Death) {
         let pod = world.pods.get(death.pod as usize);
-        let kind = match runs.get(death.run).map(|run| run.root) {
-            Some(Root::Workload(root)) => world
-                .workloads
-                .get(root as usize)
-                .map(|one| world.name(one.kind)),
-            _ => Some("Pod"),
-        };
+        let kind = runs.get(death.run).map(|run| run.names(world).1);
         let symbols = &world.evidence.symbols;
         self.death.append_value(long(number));
         self.run.append_value(long(death.run));
@@ -183,11 +182,8 @@ pub fn ties(
         StringBuilder::new(),
     );
     let (mut detail, mut source_kind) = (StringBuilder::new(), StringBuilder::new());
-    let (mut lag_s, mut code, mut same) = (
-        Float64Builder::new(),
-        Int32Builder::new(),
-        BooleanBuilder::new(),
-    );
+    let (mut lag_s, mut due_s) = (Float64Builder::new(), Float64Builder::new());
+    let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     for tie in ties {
         let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else {
             continue;
@@ -197,6 +193,7 @@ pub fn ties(
         signal.append_value(symbols.name(one.signal));
         via.append_value(tie.via);
         lag_s.append_value(tie.lag_s);
+        due_s.append_option(tie.due_s);
         time.append_value(one.time.lo);
         actor.append_option(symbols.some(one.actor));
         detail.append_option(symbols.some(one.detail));
@@ -210,11 +207,12 @@ pub fn ties(
         );
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 11]>([
+    arrays.extend::<[ArrayRef; 12]>([
         Arc::new(fact.finish()),
         Arc::new(signal.finish()),
         Arc::new(via.finish()),
         Arc::new(lag_s.finish()),
+        Arc::new(due_s.finish()),
         Arc::new(time.finish()),
         Arc::new(actor.finish()),
         Arc::new(detail.finish()),

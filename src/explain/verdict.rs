@@ -9,6 +9,7 @@ use whathappened_core::world::World;
 
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
+use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang};
 use super::rule::Rule;
 
@@ -23,6 +24,20 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// How each chosen run stands.
     pub states: Vec<(usize, RunState)>,
+}
+
+impl Verdict {
+    /// Faults of machines that explain no death and were not weighed for one.
+    #[must_use]
+    pub fn faults(&self, world: &World, rules: &[Rule]) -> Vec<Finding> {
+        let weighed = self.candidates.iter().flatten();
+        let steps = weighed.flat_map(|one| one.path.iter().chain(&one.context));
+        let told = steps
+            .filter_map(|step| world.facts.get(step.fact))
+            .map(|fact| fact.id)
+            .collect();
+        faults(world, rules, &told)
+    }
 }
 
 /// Whether what a row lacks could speak of the runs at all: one kind of

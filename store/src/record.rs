@@ -214,6 +214,11 @@ impl Object {
     }
 }
 
+/// The id of a batch job of which only the number is told.
+pub(crate) fn job_id(number: &str) -> String {
+    format!("slurm/{number}")
+}
+
 fn known(at: Nanos) -> Nanos {
     if at == Nanos::MAX { Nanos::MIN } else { at }
 }
@@ -223,11 +228,14 @@ impl Record for Fact {
 
     fn place(&self) -> Place {
         let of = &self.event.entities;
+        // A line that names its batch job lies where the job's facts without a name do.
+        let job = self.event.attribute("slurm_job").map(job_id);
         let named = of
             .pod
             .as_ref()
             .or(of.workload.as_ref())
-            .or(of.pod_uid.as_ref());
+            .or(of.pod_uid.as_ref())
+            .or(job.as_ref());
         let machine = of
             .node
             .as_ref()
@@ -300,8 +308,22 @@ impl Record for Object {
 
     fn place(&self) -> Place {
         let key = &self.version.key;
+        if matches!(key.kind.as_str(), "Node" | "Instance") {
+            let name = if key.name.is_empty() {
+                &key.uid
+            } else {
+                &key.name
+            };
+            return Place {
+                class: Class::Machine,
+                namespace: String::new(),
+                subject: name.clone(),
+                time: self.version.at.map_or(Nanos::MIN, |at| at.lo),
+                id: self.id,
+            };
+        }
         let class = match key.kind.as_str() {
-            "Node" => Class::Machine,
+            "SlurmJob" => Class::Subject,
             _ if key.namespace.is_empty() && !key.name.is_empty() && key.kind != "Pod" => {
                 Class::Other
             }

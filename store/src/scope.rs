@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use whathappened_connectors::cloud::identity::Machine;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
 
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;
-use crate::record::{Class, Fact, Object};
+use crate::record::{Class, Fact, Object, job_id};
 use crate::segment::Wanted;
 use crate::snapshot::{Snapshot, machine};
 
@@ -31,6 +32,8 @@ pub enum Tier {
     Workload,
     /// A pod's name.
     Pod,
+    /// A cloud instance's name or id.
+    Instance,
     /// The beginning of pods' names.
     Stem,
     /// A namespace.
@@ -44,6 +47,7 @@ impl fmt::Display for Tier {
             Self::Annotation(key) => write!(f, "annotation {key}"),
             Self::Workload => f.write_str("workload name"),
             Self::Pod => f.write_str("pod name"),
+            Self::Instance => f.write_str("instance"),
             Self::Stem => f.write_str("stem of pod names"),
             Self::Namespace => f.write_str("namespace"),
         }
@@ -94,6 +98,11 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>
     let wide = (first.saturating_sub(BEFORE), near.1);
     objects.extend(snapshot.places::<Object>(&around.machines, always)?);
     facts.extend(snapshot.places::<Fact>(&around.machines, wide)?);
+    // The instances under those machines: some records know only their ids.
+    let known = instances(snapshot, &objects, &facts)?;
+    let under: BTreeSet<Wanted> = known.difference(&around.machines).cloned().collect();
+    objects.extend(snapshot.places::<Object>(&under, always)?);
+    facts.extend(snapshot.places::<Fact>(&under, wide)?);
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
     facts.extend(snapshot.places::<Fact>(&nothing, near)?);
     Ok(Some(Found {
@@ -116,6 +125,14 @@ fn life(entities: &BTreeSet<Entity>) -> (Nanos, Nanos) {
 fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
     let mut wanted = BTreeSet::new();
     for one in entities {
+        if one.kind == "Instance" {
+            wanted.extend([&one.name, &one.uid].map(|name| machine(name)));
+            continue;
+        }
+        if one.kind == "SlurmJob" {
+            let number = one.uid.rsplit('/').next().unwrap_or(&one.uid);
+            wanted.insert((Class::Subject, String::new(), job_id(number)));
+        }
         for namespace in [one.namespace.as_str(), ""] {
             wanted.insert((Class::Subject, namespace.to_owned(), one.name.clone()));
         }
@@ -124,6 +141,44 @@ fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
         }
     }
     wanted
+}
+
+/// The cloud instances that machines are, as far as nodes, inventories and facts tell.
+fn instances(
+    snapshot: &Snapshot<'_>,
+    objects: &[Object],
+    facts: &[Fact],
+) -> Result<BTreeSet<Wanted>, StoreError> {
+    let mut ids: BTreeSet<String> = BTreeSet::new();
+    for version in objects.iter().map(|object| &object.version) {
+        match version.key.kind.as_str() {
+            "Instance" => ids.extend(Some(version.key.uid.clone())),
+            "Node" => {
+                let told = version.body.provider_id.as_deref();
+                ids.extend(
+                    told.and_then(Machine::parse_provider_id)
+                        .and_then(|one| one.id),
+                );
+            }
+            _ => {}
+        }
+    }
+    ids.extend(
+        facts
+            .iter()
+            .filter_map(|fact| fact.event.entities.instance.clone()),
+    );
+    ids.remove("");
+    let named = catalogue::others(snapshot.db(), &ids, &BTreeSet::new());
+    let named = named.map_err(snapshot.failed())?;
+    let names = named
+        .into_iter()
+        .filter(|one| one.kind == "Instance" && !one.name.is_empty())
+        .map(|one| one.name);
+    Ok(names
+        .chain(ids.clone())
+        .map(|name| machine(&name))
+        .collect())
 }
 
 /// What the rows of an experiment name beside it.
@@ -158,6 +213,13 @@ fn around(objects: &[Object], facts: &[Fact]) -> Around {
         let namespace = event.entities.namespace.as_deref().unwrap_or_default();
         let of = &event.entities;
         for name in [&of.node, &of.instance, &of.host].into_iter().flatten() {
+            around.machines.insert(machine(name));
+        }
+        let listed = event
+            .attributes
+            .get("nodes")
+            .and_then(|list| list.as_array());
+        for name in listed.into_iter().flatten().filter_map(|one| one.as_str()) {
             around.machines.insert(machine(name));
         }
         for name in ["", namespace] {

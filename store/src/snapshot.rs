@@ -98,6 +98,15 @@ impl<'a> Snapshot<'a> {
         scope::find(self, name)
     }
 
+    /// Whether anything is told of a machine of a name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn knows_machine(&self, name: &str) -> Result<bool, StoreError> {
+        let wanted = BTreeSet::from([machine(name)]);
+        Ok(!self.places::<Fact>(&wanted, ALWAYS)?.is_empty())
+    }
+
     /// Objects on top of their owner chains that lived in a window, the latest last.
     ///
     /// # Errors

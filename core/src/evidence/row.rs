@@ -25,6 +25,8 @@ pub struct Row {
     pub namespace: Sym,
     /// Node it is about or was seen on.
     pub node: Sym,
+    /// The cloud's id of the instance it is about.
+    pub instance: Sym,
     /// Name of the workload it is about.
     pub workload: Sym,
     /// The kind of fact.
@@ -56,6 +58,7 @@ impl Row {
             pod: symbols.optional(event.entities.pod.as_deref()),
             namespace: symbols.optional(event.entities.namespace.as_deref()),
             node: symbols.optional(event.entities.node.as_deref()),
+            instance: symbols.optional(event.entities.instance.as_deref()),
             workload: symbols.optional(event.entities.workload.as_deref()),
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::name::Name;
 use super::run::{Root, Run};
-use crate::world::{NO, World};
+use crate::world::{Kind, NO, Pod, Workload, World};
 
 /// Labels and annotations that carry an experiment's name, the plainest first.
 pub const LABELS: [&str; 22] = [
@@ -231,7 +231,7 @@ fn numbers(hits: impl Iterator<Item = bool>) -> BTreeSet<u32> {
 fn by_owner_chain(world: &World, name: &Name) -> Option<Found> {
     let workloads = numbers(world.workloads.iter().map(|one| {
         name.is_kind(world.name(one.kind))
-            && name.is(world.name(one.name))
+            && (name.is(world.name(one.name)) || is_number_of(name, world, one))
             && in_namespace(name, world.name(one.namespace))
     }));
     let kinds: BTreeSet<&str> = workloads
@@ -247,14 +247,28 @@ fn by_owner_chain(world: &World, name: &Name) -> Option<Found> {
     })
 }
 
+/// Whether a batch job is asked for by its number.
+fn is_number_of(name: &Name, world: &World, one: &Workload) -> bool {
+    let id = world.name(one.uid);
+    world.name(one.kind) == "SlurmJob" && id.rsplit('/').next().is_some_and(|id| name.is(id))
+}
+
+/// Pods by name, instances by name or id; batch jobs are found by what they are of.
 fn by_pod_name(world: &World, name: &Name) -> Option<Found> {
-    let pods = numbers(world.pods.iter().map(|pod| {
-        name.is_kind("Pod")
-            && name.is(world.name(pod.name))
+    let is = |pod: &Pod| {
+        let id = || pod.kind == Kind::Instance && name.is_id(world.name(pod.uid));
+        pod.kind != Kind::Job
+            && name.is_kind(pod.kind.as_str())
+            && (name.is(world.name(pod.name)) || id())
             && in_namespace(name, world.name(pod.namespace))
-    }));
+    };
+    let pods = numbers(world.pods.iter().map(is));
+    let machines = pods.iter().all(|pod| {
+        let one = world.pods.get(*pod as usize);
+        one.is_some_and(|one| one.kind == Kind::Instance)
+    });
     (!pods.is_empty()).then(|| Found {
-        how: "pod name".to_owned(),
+        how: if machines { "instance" } else { "pod name" }.to_owned(),
         pods,
         only_pods: true,
         ..Found::default()
@@ -283,12 +297,9 @@ fn by_namespace(world: &World, name: &Name) -> Option<Found> {
     if !name.is_kind("Namespace") {
         return None;
     }
-    let pods = numbers(
-        world
-            .pods
-            .iter()
-            .map(|pod| name.is(world.name(pod.namespace)) && pod.namespace.is_some()),
-    );
+    let pods = numbers(world.pods.iter().map(|pod| {
+        pod.kind == Kind::Pod && name.is(world.name(pod.namespace)) && pod.namespace.is_some()
+    }));
     (!pods.is_empty()).then(|| Found {
         how: "namespace".to_owned(),
         pods,

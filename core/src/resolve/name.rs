@@ -13,7 +13,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("rc", "ReplicationController"),
     ("rs", "ReplicaSet"),
     ("sts", "StatefulSet"),
+    ("slurm", "SlurmJob"),
     ("vcjob", "VolcanoJob"),
+    ("vm", "Instance"),
     ("wf", "Workflow"),
 ];
 
@@ -83,9 +85,16 @@ impl Name {
     pub fn is_kind(&self, kind: &str) -> bool {
         let Some(asked) = &self.kind else { return true };
         asked.eq_ignore_ascii_case(kind)
+            || (kind == "SlurmJob" && asked.eq_ignore_ascii_case("job"))
             || asked
                 .strip_suffix(['s', 'S'])
                 .is_some_and(|one| one.eq_ignore_ascii_case(kind))
+    }
+
+    /// Whether a cloud's id is the one asked for. Case differs between sources.
+    #[must_use]
+    pub fn is_id(&self, id: &str) -> bool {
+        glob(&self.name.to_lowercase(), &id.to_lowercase())
     }
 
     /// Whether a name is the one asked for.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use whathappened_connectors::time::Nanos;
 
 use crate::life::End;
-use crate::world::{NO, World};
+use crate::world::{Kind, NO, World};
 
 /// Labels and annotations that name an experiment, the plainest first.
 const EXPERIMENT: [&str; 5] = [
@@ -21,7 +21,7 @@ const EXPERIMENT: [&str; 5] = [
 pub enum Root {
     /// A workload on top of its owner chain.
     Workload(u32),
-    /// A pod that nobody owns.
+    /// A pod or cloud instance that nobody owns.
     Pod(u32),
 }
 
@@ -78,11 +78,16 @@ impl Run {
                 .pods
                 .get(number as usize)
                 .map_or(("", "", "", ""), |pod| {
+                    let name = if pod.name.is_some() {
+                        pod.name
+                    } else {
+                        pod.uid
+                    };
                     (
                         world.name(pod.uid),
-                        "Pod",
+                        pod.kind.as_str(),
                         world.name(pod.namespace),
-                        world.name(pod.name),
+                        world.name(name),
                     )
                 }),
         }
@@ -133,8 +138,20 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
     let mut pods_of: BTreeMap<Root, Vec<u32>> = BTreeMap::new();
     let number = |index: usize| u32::try_from(index).unwrap_or(NO);
     let mut bare: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    let carriers: HashSet<u32> = world
+        .carriers
+        .values()
+        .flatten()
+        .map(|carrier| carrier.member)
+        .collect();
     for (index, pod) in world.pods.iter().enumerate() {
-        let root = if pod.root == NO {
+        // The machine under a node is a place, and whoever was on it is told of.
+        if carriers.contains(&number(index)) {
+            continue;
+        }
+        let root = if pod.kind == Kind::Instance && pod.root == NO {
+            Root::Pod(number(index))
+        } else if pod.root == NO {
             // Bare pods of one name follow each other: they are attempts of one run.
             let name = (world.name(pod.namespace), world.name(pod.name));
             Root::Pod(*bare.entry(name).or_insert(number(index)))

@@ -11,6 +11,7 @@ pub(super) const FILES: &[(&str, &str)] = files![
     "actors.toml",
     "audit.toml",
     "autoscaler.toml",
+    "cloud.toml",
     "container.toml",
     "distributed.toml",
     "gpu.toml",

@@ -2,14 +2,17 @@
 //! uid, pods by name, facts. Each step only uses what the ones before settled,
 //! so the order of the input cannot show.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_connectors::event::Event;
 use whathappened_connectors::kubernetes::is_workload;
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
-use super::{Exit, Fact, NO, Pod, Workload, World, collectives, history, learn};
+use super::{
+    Carriers, Exit, Fact, Kind, NO, Phase, Pod, Workload, World, carrier, collectives, history, instance, job,
+    learn,
+};
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
 use crate::symbols::{Sym, Symbols};
@@ -40,10 +43,12 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
-    let pod_of_row = pods_of_rows(&evidence, &mut pods);
+    let mut pod_of_row = pods_of_rows(&evidence, &mut pods);
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
+    let mut logs = job::Logs::default();
+    let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         if evidence
@@ -54,7 +59,24 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
             continue;
         }
         let (row, event) = evidence.body(number)?;
-        let pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
+        let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
+        if pod == NO
+            && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)
+                .or_else(|| job::of_event(&event, &mut symbols, &mut pods, &mut workloads))
+        {
+            pod = one;
+            pod_of_row[number as usize] = one;
+            if let Some(one) = pods.all.get_mut(one as usize) {
+                one.see(row.time.lo, row.last());
+                if one.kind == Kind::Job && event.fact == "log.line" {
+                    logs.names(row.file(), pod);
+                }
+            }
+        }
+        if event.attribute("outcome") == Some("failed") {
+            failed_rows.insert(number);
+            failed.extend(event.attribute("event_id").map(|id| symbols.number(id)));
+        }
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
         if !event.signals.is_empty() {
             facts_of(
@@ -70,6 +92,10 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         }
     }
     evidence.symbols = symbols;
+    logs.claim(&evidence, &mut facts, &mut pod_of_row);
+    // What an operation set out to do did not happen where it failed in the end.
+    instance::settle(&mut pods.all, &failed);
+    facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));
 
     let now = evidence
         .rows()
@@ -83,11 +109,14 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         workloads: workloads.all,
         facts,
         pod_of_row,
+        carriers: Carriers::new(),
         said: HashSet::new(),
         now,
     };
-    set_roots(&mut world);
     put_in_order(&mut world);
+    world.carriers = carrier::join(&world);
+    put_on_nodes(&mut world);
+    set_roots(&mut world);
     Ok(world)
 }
 
@@ -105,6 +134,8 @@ fn pods_of_rows(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
     for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
         if !row.pod_uid.is_some() && row.pod.is_some() {
             *slot = pods.of_name(row.namespace, row.pod, row.time.lo);
+        } else if !row.pod_uid.is_some() && row.instance.is_some() {
+            *slot = pods.of_id(Kind::Instance, row.instance, row.node);
         }
     }
     for (slot, row) in pod_of_row.iter().zip(evidence.rows()) {
@@ -150,6 +181,10 @@ fn facts_of(
             pod,
             workload,
             node: symbols.optional(event.entities.node.as_deref()),
+            instance: symbols.optional(event.entities.instance.as_deref()),
+            phase: Phase::parse(event.attribute("phase")),
+            operation: symbols.optional(event.attribute("event_id")),
+            due: due(event),
             container: symbols.optional(event.entities.container.as_deref()),
             actor: symbols.optional(event.actor.as_deref()),
             other,
@@ -158,6 +193,24 @@ fn facts_of(
             source_kind: event.source_kind,
         });
     }
+}
+
+/// When what a record announces is due, as clouds and node labels tell it.
+fn due(event: &Event) -> Option<Stamp> {
+    let time = |keys: [&str; 2]| {
+        let told = keys.iter().find_map(|key| event.attribute(key))?;
+        Stamp::parse(told)
+    };
+    let unix = || {
+        let seconds: i64 = event.attribute("scheduled_unix")?.parse().ok()?;
+        Some(Stamp::second(seconds.checked_mul(SECOND)?))
+    };
+    let from = time(["not_before", "scheduled_from"]).or_else(unix)?;
+    let to = time(["not_after", "scheduled_to"]).filter(|to| to.hi > from.lo);
+    Some(Stamp {
+        lo: from.lo,
+        hi: to.map_or(from.hi, |to| to.hi),
+    })
 }
 
 /// Events and log lines without a meaning teach nothing here.
@@ -200,6 +253,35 @@ fn other_pod(event: &Event, symbols: &mut Symbols, pods: &mut Pods) -> u32 {
         .or(event.entities.namespace.as_deref());
     let namespace = symbols.optional(namespace);
     pods.of_name(namespace, symbols.number(name), event.time.lo)
+}
+
+/// An instance that carried a node is the place of pods, not a run of its own;
+/// facts about it that do not name the node are facts about the node.
+fn put_on_nodes(world: &mut World) {
+    let mut node_of: HashMap<Sym, Sym> = HashMap::new();
+    for (node, carriers) in &world.carriers {
+        for carrier in carriers {
+            let known = node_of.entry(carrier.instance).or_insert(*node);
+            if world.evidence.symbols.name(*node) < world.evidence.symbols.name(*known) {
+                *known = *node;
+            }
+        }
+    }
+    for one in &mut world.pods {
+        if one.kind == Kind::Instance
+            && let Some(node) = node_of.get(&one.uid)
+        {
+            one.node = *node;
+            one.owner = NO;
+        }
+    }
+    for fact in &mut world.facts {
+        if !fact.node.is_some()
+            && let Some(node) = node_of.get(&fact.instance)
+        {
+            fact.node = *node;
+        }
+    }
 }
 
 /// The root is the top of the owner chain; a `CronJob` makes runs but is none.

@@ -8,6 +8,35 @@ use crate::symbols::Sym;
 /// No such pod or workload.
 pub const NO: u32 = u32::MAX;
 
+/// How far something planned or announced has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// The record does not tell.
+    Untold,
+    /// It is to come.
+    Announced,
+    /// It has begun.
+    Started,
+    /// It was done, at that moment.
+    Acted,
+    /// It is over.
+    Ended,
+}
+
+impl Phase {
+    /// The phase of a record's own word.
+    #[must_use]
+    pub fn parse(word: Option<&str>) -> Self {
+        match word {
+            Some("announced") => Self::Announced,
+            Some("started") => Self::Started,
+            Some("acted") => Self::Acted,
+            Some("ended") => Self::Ended,
+            _ => Self::Untold,
+        }
+    }
+}
+
 /// One signal of one record. A record with two signals is two facts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
@@ -29,6 +58,14 @@ pub struct Fact {
     pub workload: u32,
     /// The node it is about or was seen on.
     pub node: Sym,
+    /// The cloud instance it is about.
+    pub instance: Sym,
+    /// How far what it announces has come.
+    pub phase: Phase,
+    /// The operation or announcement that it is part of.
+    pub operation: Sym,
+    /// When what it announces is due.
+    pub due: Option<Stamp>,
     /// Its container.
     pub container: Sym,
     /// Who did it.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use whathappened_connectors::time::{Nanos, SECOND};
 
-use super::{NO, Pod, Workload};
+use super::{Kind, NO, Pod, Workload};
 use crate::symbols::Sym;
 
 /// How long after its end records of a pod still arrive (logs, events of its clean-up).
@@ -25,7 +25,7 @@ impl Pods {
         if let Some(known) = self.by_uid.get(&uid) {
             return *known;
         }
-        let number = self.push(Pod::new(uid, namespace, name));
+        let number = self.push(Pod::new(Kind::Pod, uid, namespace, name));
         self.by_uid.insert(uid, number);
         number
     }
@@ -58,7 +58,7 @@ impl Pods {
         if let Some(found) = self.alive(named, at) {
             return found;
         }
-        self.push(Pod::new(Sym::NONE, namespace, name))
+        self.push(Pod::new(Kind::Pod, Sym::NONE, namespace, name))
     }
 
     /// Of pods of one name, the one that lived at a time: the latest one that
@@ -87,6 +87,43 @@ impl Pods {
             .get(number as usize)
             .and_then(|pod| pod.seen)
             .map_or(Nanos::MAX, |(_, last)| last.saturating_add(AFTERLIFE))
+    }
+
+    /// The instance or batch job of an id, made where it is new. Pods never find
+    /// these by name: a machine may be called like a pod.
+    pub(super) fn of_id(&mut self, kind: Kind, id: Sym, name: Sym) -> u32 {
+        let number = self.by_uid.get(&id).copied().unwrap_or_else(|| {
+            let number = u32::try_from(self.all.len()).unwrap_or(NO);
+            self.all.push(Pod::new(kind, id, Sym::NONE, name));
+            self.by_uid.insert(id, number);
+            number
+        });
+        if let Some(one) = self.all.get_mut(number as usize)
+            && !one.name.is_some()
+        {
+            one.name = name;
+        }
+        number
+    }
+
+    /// The instances of a name.
+    pub(super) fn instances_of_name(&self, name: Sym) -> Vec<u32> {
+        (0..)
+            .zip(&self.all)
+            .filter(|(_, one)| one.kind == Kind::Instance && one.name == name)
+            .map(|(number, _)| number)
+            .collect()
+    }
+
+    /// The id of the one batch job of a number. Accounting may say of which
+    /// cluster it is, a job's own log does not.
+    pub(super) fn job_of_number(&self, number: Sym) -> Option<Sym> {
+        let mut jobs = self
+            .all
+            .iter()
+            .filter(|one| one.kind == Kind::Job && one.name == number);
+        let first = jobs.next()?.uid;
+        jobs.next().is_none().then_some(first)
     }
 
     fn push(&mut self, pod: Pod) -> u32 {

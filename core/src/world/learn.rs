@@ -5,12 +5,12 @@ use whathappened_connectors::time::Stamp;
 
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
-use super::{Exit, NO, Pod};
+use super::{Exit, Kind, NO, Pod, instance, job};
 use crate::evidence::{Objects, Version};
 use crate::symbols::{Sym, Symbols};
 
 /// The earlier of two times; of one second told twice, the more exact one.
-fn earlier(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
+pub(super) fn earlier(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
     if told == Stamp::OPEN {
         return known;
     }
@@ -24,7 +24,7 @@ fn earlier(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
 }
 
 /// The later of two times; of one second told twice, the more exact one.
-fn later(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
+pub(super) fn later(known: Option<Stamp>, told: Stamp) -> Option<Stamp> {
     if told == Stamp::OPEN {
         return known;
     }
@@ -56,6 +56,7 @@ pub(super) fn objects(
             .map_or(i64::MIN, |stamp| stamp.lo);
         match key.kind.as_str() {
             "Node" | "PersistentVolumeClaim" => {}
+            "Instance" => instance::versions(key, versions, symbols, pods, workloads),
             "Pod" => {
                 let number = if uid.is_some() {
                     pods.of_uid(uid, namespace, name)
@@ -74,8 +75,12 @@ pub(super) fn objects(
                 }
             }
             kind => {
+                let is_job = kind == job::KIND;
                 let kind = symbols.number(kind);
                 let number = workloads.of(kind, uid, namespace, name, begin);
+                if is_job {
+                    job::versions(key, versions, number, symbols, pods);
+                }
                 for version in versions {
                     let owner = owner(version, namespace, symbols, workloads);
                     let Some(workload) = workloads.all.get_mut(number as usize) else {
@@ -184,6 +189,13 @@ pub(super) fn event(
     pods: &mut Pods,
     workloads: &mut Workloads,
 ) {
+    match pods.all.get(number as usize).map(|one| one.kind) {
+        Some(Kind::Instance) => {
+            return instance::event(event, number, symbols, pods, workloads);
+        }
+        Some(Kind::Job) => return job::event(event, number, symbols, pods),
+        Some(Kind::Pod) | None => {}
+    }
     if let Some(claim) = read(event) {
         let namespace = symbols.optional(event.entities.namespace.as_deref());
         match claim {

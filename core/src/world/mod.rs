@@ -2,17 +2,22 @@
 //! identity, who owned whom and who was where, and the facts about them.
 
 mod build;
+mod carrier;
 mod claims;
 mod collectives;
 mod fact;
 mod history;
 mod identity;
+mod instance;
+mod job;
 mod learn;
 mod pod;
 mod workload;
 
-pub use fact::{Fact, NO};
-pub use pod::{Exit, Pod};
+pub use carrier::{Carrier, Carriers};
+pub use fact::{Fact, NO, Phase};
+pub use instance::{Sign, What, instance_group};
+pub use pod::{Exit, Kind, Pod};
 pub use workload::Workload;
 
 use std::collections::HashSet;
@@ -36,6 +41,8 @@ pub struct World {
     pub facts: Vec<Fact>,
     /// For each row of evidence the pod it is about, [`NO`] for none.
     pub pod_of_row: Vec<u32>,
+    /// Which cloud instances carried which nodes.
+    pub carriers: Carriers,
     /// Which signals speak of which workloads.
     pub said: HashSet<(u32, Sym)>,
     /// The latest record time: what "now" means for recorded input.
@@ -58,6 +65,19 @@ impl World {
             .symbols
             .find(signal)
             .is_some_and(|signal| self.said.contains(&(workload, signal)))
+    }
+
+    /// The instance that carried a node at a time.
+    #[must_use]
+    pub fn carrier(&self, node: Sym, at: Nanos) -> Option<Carrier> {
+        carrier::at(&self.carriers, node, at)
+    }
+
+    /// Whether a fact is about a machine, not about what ran on it.
+    #[must_use]
+    pub fn is_of_machine(&self, fact: &Fact) -> bool {
+        let member = self.pods.get(fact.pod as usize);
+        fact.workload == NO && member.is_none_or(|one| one.kind == Kind::Instance)
     }
 
     /// A name that the evidence uses.

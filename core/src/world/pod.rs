@@ -5,7 +5,7 @@ use std::sync::Arc;
 use whathappened_connectors::object::ObjectBody;
 use whathappened_connectors::time::{Nanos, Stamp};
 
-use super::NO;
+use super::{NO, Sign};
 use crate::symbols::Sym;
 
 /// One end of one container.
@@ -23,17 +23,45 @@ pub struct Exit {
     pub reason: Sym,
 }
 
-/// A pod, from every record that speaks of it.
+/// What a member of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A pod.
+    Pod,
+    /// A machine in a cloud.
+    Instance,
+    /// A batch job: all of its steps, on all of its machines.
+    Job,
+}
+
+impl Kind {
+    /// The name used in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pod => "Pod",
+            Self::Instance => "Instance",
+            Self::Job => "SlurmJob",
+        }
+    }
+}
+
+/// A pod, from every record that speaks of it. A cloud instance or a batch job
+/// that is a run's own is one as well: they begin, are somewhere and end alike.
 #[derive(Clone, Debug)]
 pub struct Pod {
+    /// What it is.
+    pub kind: Kind,
     /// `metadata.uid`, where any record had it.
     pub uid: Sym,
     /// Its namespace.
     pub namespace: Sym,
     /// Its name, which others may bear at other times.
     pub name: Sym,
-    /// The node it was bound to.
+    /// The node it was bound to; an instance is its own.
     pub node: Sym,
+    /// Further machines that a batch job was on.
+    pub more_nodes: Vec<Sym>,
     /// When it was made.
     pub created: Option<Stamp>,
     /// When it was bound to its node.
@@ -76,15 +104,19 @@ pub struct Pod {
     pub held_back: Option<Stamp>,
     /// When somebody else than its process ended it, as Events and conditions tell.
     pub kills: Vec<Stamp>,
+    /// What records tell of an instance's life, in time order.
+    pub signs: Vec<Sign>,
 }
 
 impl Pod {
-    pub(super) fn new(uid: Sym, namespace: Sym, name: Sym) -> Self {
+    pub(super) fn new(kind: Kind, uid: Sym, namespace: Sym, name: Sym) -> Self {
         Self {
+            kind,
             uid,
             namespace,
             name,
             node: Sym::NONE,
+            more_nodes: Vec::new(),
             created: None,
             bound: None,
             started: None,
@@ -106,6 +138,7 @@ impl Pod {
             stuck: None,
             held_back: None,
             kills: Vec::new(),
+            signs: Vec::new(),
         }
     }
 
@@ -118,6 +151,34 @@ impl Pod {
             self.seen
                 .map_or((from, to), |(first, last)| (first.min(from), last.max(to))),
         );
+    }
+
+    /// The machines it was on, as far as any record tells.
+    pub fn machines(&self) -> impl Iterator<Item = Sym> + '_ {
+        let first = Some(self.node).filter(|node| node.is_some());
+        first.into_iter().chain(self.more_nodes.iter().copied())
+    }
+
+    /// From when to when it was where it was, as far as any record tells.
+    #[must_use]
+    pub fn stay(&self) -> (Nanos, Nanos) {
+        if self.kind == Kind::Instance {
+            let from = self.created.map_or(Nanos::MIN, |at| at.lo);
+            return (from, self.gone.map_or(Nanos::MAX, |at| at.hi));
+        }
+        let from = self
+            .bound
+            .or(self.created)
+            .map(|stamp| stamp.lo)
+            .or(self.begin())
+            .unwrap_or(Nanos::MIN);
+        let to = self
+            .gone
+            .or(self.ended)
+            .map(|stamp| stamp.hi)
+            .or(self.seen.map(|(_, last)| last))
+            .unwrap_or(Nanos::MAX);
+        (from, to)
     }
 
     /// When it began, as far as any record tells.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use rusqlite::{Connection, Row, params};
 use whathappened_core::resolve::{LABELS, Name};
 
-use super::seen::ANNOTATIONS;
+use super::seen::{ANNOTATIONS, JOBS};
 use super::{Entity, Root};
 use crate::scope::Tier;
 
@@ -88,15 +88,30 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
     } else {
         query(db, "name = ?1", &[&name.name])?
     };
-    let (pods, workloads): (Vec<Entity>, Vec<Entity>) = named
+    let (members, workloads): (Vec<Entity>, Vec<Entity>) = named
         .into_iter()
         .filter(|one| name.is_kind(&one.kind) && name.is(&one.name) && in_namespace(one))
-        .partition(|one| one.kind == "Pod");
+        .partition(|one| matches!(one.kind.as_str(), "Pod" | "Instance"));
+    let (instances, pods): (Vec<Entity>, Vec<Entity>) =
+        members.into_iter().partition(|one| one.kind == "Instance");
+    let workloads = if workloads.is_empty() && name.is_kind("SlurmJob") {
+        by_number(db, &name.name)?
+    } else {
+        workloads
+    };
     if !workloads.is_empty() {
         return Ok(Some((Tier::Workload, workloads)));
     }
     if !pods.is_empty() {
         return Ok(Some((Tier::Pod, pods)));
+    }
+    if name.is_kind("Instance") {
+        let by_id = query(db, "uid = ?1", &[&name.name.to_lowercase()])?;
+        let mut found = instances;
+        found.extend(by_id.into_iter().filter(|one| one.kind == "Instance"));
+        if !found.is_empty() {
+            return Ok(Some((Tier::Instance, found)));
+        }
     }
     if !name.name.contains('*') && name.kind.as_deref() != Some("Namespace") {
         let (from, to) = (format!("{}-", name.name), format!("{}.", name.name));
@@ -114,6 +129,20 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
         }
     }
     Ok(None)
+}
+
+/// Batch jobs of a number.
+fn by_number(db: &Connection, number: &str) -> rusqlite::Result<Vec<Entity>> {
+    let tier = i64::try_from(JOBS).unwrap_or(i64::MAX);
+    let bearers: Vec<String> = db
+        .prepare_cached("SELECT bearer FROM names WHERE name = ?1 AND tier = ?2")?
+        .query_map(params![number, tier], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut found = Vec::new();
+    for bearer in &bearers {
+        found.extend(query(db, "uid = ?1", &[bearer])?);
+    }
+    Ok(found)
 }
 
 /// The first label, else the first annotation, under which anything bears the name.
@@ -135,7 +164,9 @@ fn by_word(db: &Connection, name: &str) -> rusqlite::Result<Option<(Tier, Vec<En
     }
     entities.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
     let number = usize::try_from(tier).unwrap_or(0);
-    let tier = if number >= ANNOTATIONS {
+    let tier = if number >= JOBS {
+        Tier::Workload
+    } else if number >= ANNOTATIONS {
         Tier::Annotation(LABELS.get(number - ANNOTATIONS).copied().unwrap_or(""))
     } else {
         Tier::Label(LABELS.get(number).copied().unwrap_or(""))
@@ -270,14 +301,21 @@ pub(crate) fn roots(db: &Connection, from: i64, to: i64) -> rusqlite::Result<Vec
         one.uid.is_empty()
             && with_uid.contains(&(one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
     };
+    // The machine under a node is a place of pods; a group is one by its instances.
+    let nodes: HashSet<&str> = entities.iter().map(|one| one.node.as_str()).collect();
+    let is_place = |one: &Entity| match one.kind.as_str() {
+        "Instance" => nodes.contains(one.name.as_str()),
+        "Experiment" | "InstanceGroup" => true,
+        _ => false,
+    };
     let mut sums: BTreeMap<usize, Sum<'_>> = BTreeMap::new();
     for (number, one) in entities.iter().enumerate() {
-        if one.kind == "CronJob" || is_twin(one) {
+        if one.kind == "CronJob" || is_twin(one) || is_place(one) {
             continue;
         }
         let top = top(&entities, &known, number);
         let (pods, experiment) = sums.entry(top).or_default();
-        *pods += u64::from(one.kind == "Pod");
+        *pods += u64::from(matches!(one.kind.as_str(), "Pod" | "Instance" | "SlurmJob"));
         if let Some(label) = labels.get(&one.identity()) {
             let label = (label.0, label.1.as_str());
             *experiment = Some(experiment.map_or(label, |before| before.min(label)));

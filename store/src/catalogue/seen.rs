@@ -4,14 +4,22 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use rusqlite::{Connection, params};
+use whathappened_connectors::event::Event;
 use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::LABELS;
+use whathappened_core::world::instance_group;
 
-use crate::record::{Either, Fact, Object, Record as _};
+use crate::record::{Either, Fact, Object, Record as _, job_id};
 
 /// Labels come first, then annotations, each in the order of [`LABELS`].
 pub(crate) const ANNOTATIONS: usize = 1_000;
+
+/// Numbers of batch jobs come after all labels.
+pub(crate) const JOBS: usize = 2_000;
+
+const INSTANCE: &str = "Instance";
+const JOB: &str = "SlurmJob";
 
 /// (uid, kind, namespace, name).
 type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
@@ -63,6 +71,7 @@ impl Seen {
                 pod.node.clone_from(node);
             }
         }
+        self.machine_or_job(event, (first, last));
         if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
             && is_workload(kind)
         {
@@ -77,10 +86,59 @@ impl Seen {
         }
     }
 
+    /// Instances and batch jobs that a fact is about.
+    fn machine_or_job(&mut self, event: &Event, (first, last): (Nanos, Nanos)) {
+        let of = &event.entities;
+        if of.pod.is_none()
+            && of.workload.is_none()
+            && let Some(id) = &of.instance
+        {
+            let account = event.attribute("account").unwrap_or_default();
+            let name = of.node.as_deref().unwrap_or_default();
+            let above = self.part_of(
+                of.experiment.as_deref(),
+                event.attribute("group"),
+                account,
+                (first, last),
+            );
+            self.add((id, INSTANCE, account, name), &above, first, last);
+        }
+        let told = event.attribute("slurm_job").map(job_id);
+        let job = event
+            .object_uid
+            .as_ref()
+            .filter(|_| event.object_kind.as_deref() == Some(JOB))
+            .or(told.as_ref());
+        if let Some(job) = job {
+            let number = job.rsplit('/').next().unwrap_or(job);
+            let name = of.workload.as_deref().unwrap_or(number);
+            self.add((job, JOB, "", name), "", first, last);
+            self.names.insert((number.to_owned(), JOBS, job.clone()));
+        }
+    }
+
+    /// What an instance is part of, as others call it: its experiment, else its group.
+    fn part_of(
+        &mut self,
+        experiment: Option<&str>,
+        group: Option<&str>,
+        account: &str,
+        (first, last): (Nanos, Nanos),
+    ) -> String {
+        let (kind, name) = match (experiment, group) {
+            (Some(experiment), _) => ("Experiment", experiment),
+            (None, Some(group)) => ("InstanceGroup", group),
+            (None, None) => return String::new(),
+        };
+        self.add(("", kind, account, name), "", first, last);
+        format!("{kind}/{account}/{name}")
+    }
+
     fn object(&mut self, object: &Object) {
         let version = &object.version;
         let (key, body) = (&version.key, &version.body);
-        if key.kind != "Pod" && !is_workload(&key.kind) {
+        let other = matches!(key.kind.as_str(), INSTANCE | JOB);
+        if key.kind != "Pod" && !other && !is_workload(&key.kind) {
             return;
         }
         let first = body.created.or(version.at).map_or(Nanos::MIN, |at| at.lo);
@@ -90,7 +148,7 @@ impl Seen {
             .iter()
             .find(|owner| owner.controller)
             .or_else(|| body.owners.first())
-            .filter(|owner| owner.kind != "Node");
+            .filter(|owner| owner.kind != "Node" && key.kind != INSTANCE);
         let above = owner.map_or_else(String::new, |owner| {
             self.add(
                 (&owner.uid, &owner.kind, &key.namespace, &owner.name),
@@ -104,6 +162,16 @@ impl Seen {
                 owner.uid.clone()
             }
         });
+        let above = if key.kind == INSTANCE {
+            let group = instance_group(body);
+            self.part_of(body.experiment(), group, &key.namespace, (first, last))
+        } else {
+            above
+        };
+        if key.kind == JOB {
+            let number = key.uid.rsplit('/').next().unwrap_or(&key.uid);
+            self.names.insert((number.to_owned(), JOBS, key.identity()));
+        }
         let one = self.add(
             (&key.uid, &key.kind, &key.namespace, &key.name),
             &above,

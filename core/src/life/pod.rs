@@ -1,156 +1,13 @@
-//! How each pod ended: its deaths, or the state it is stuck or well in.
+//! How a pod ended.
 
 use whathappened_connectors::time::{SECOND, Stamp};
 
-use crate::symbols::Sym;
+use super::loss::Losses;
+use super::{End, Mode, Restart, State};
 use crate::world::{Exit, Pod, World};
 
-/// How it stands with a pod at the end of what was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum State {
-    Died,
-    CrashLoop,
-    NeverScheduled,
-    StuckStarting,
-    NotReady,
-    Running,
-    Completed,
-}
-
-/// In which way a pod died.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
-    /// Somebody asked for its end: a deletion, an eviction, a preemption.
-    Killed,
-    /// Its process ended by itself.
-    Exited,
-    /// Its node was lost.
-    Lost,
-    /// It has not died.
-    None,
-}
-
-/// One end of a container that the pod outlived.
-#[derive(Clone, Debug)]
-pub struct Restart {
-    /// How the container ended.
-    pub exit: Exit,
-}
-
-/// How a pod ended.
-#[derive(Clone, Debug)]
-pub struct End {
-    /// The state it was last seen in.
-    pub state: State,
-    /// How it died.
-    pub mode: Mode,
-    /// When it died, or since when it is in that state.
-    pub time: Stamp,
-    /// The end of the main container that tells most.
-    pub exit: Option<Exit>,
-    /// Ends of containers that were started again.
-    pub restarts: Vec<Restart>,
-}
-
-impl State {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Died => "died",
-            Self::CrashLoop => "crash_loop",
-            Self::NeverScheduled => "never_scheduled",
-            Self::StuckStarting => "stuck_starting",
-            Self::NotReady => "not_ready",
-            Self::Running => "running",
-            Self::Completed => "completed",
-        }
-    }
-
-    /// Whether something went wrong.
-    #[must_use]
-    pub fn is_bad(self) -> bool {
-        !matches!(self, Self::Running | Self::Completed)
-    }
-}
-
-impl Mode {
-    /// The name used in tables and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Killed => "killed",
-            Self::Exited => "exited",
-            Self::Lost => "lost",
-            Self::None => "none",
-        }
-    }
-}
-
-impl End {
-    /// When it was over, where it is over.
-    #[must_use]
-    pub fn final_time(&self) -> Option<Stamp> {
-        matches!(self.state, State::Died | State::Completed).then_some(self.time)
-    }
-}
-
-/// Trouble that lasts is told again within this long: the scheduler retries
-/// within five minutes, a back-off lasts at most five.
-const TOLD_AGAIN: i64 = 600 * SECOND;
-
-/// Whether a pod that was stuck may have got well or away since: only Events
-/// tell of it, and they stopped long before the latest record.
-#[must_use]
-pub fn is_stale(world: &World, pod: &Pod) -> bool {
-    let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
-    pod.body.is_none()
-        && world
-            .now
-            .is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
-}
-
-/// The ends of all pods, by pod number.
-#[must_use]
-pub fn ends(world: &World) -> Vec<End> {
-    let losses = losses(world);
-    world
-        .pods
-        .iter()
-        .map(|pod| end(world, pod, &losses))
-        .collect()
-}
-
-/// When nodes stopped answering, and when they answered again.
-type Losses = std::collections::HashMap<Sym, Vec<(Stamp, Option<Stamp>)>>;
-
-fn losses(world: &World) -> Losses {
-    let symbols = &world.evidence.symbols;
-    let (down, up) = (
-        symbols.find("k8s.node.not_ready"),
-        symbols.find("k8s.node.ready"),
-    );
-    let mut found: Losses = Losses::new();
-    // Facts are in time order, so a loss is closed by the next recovery.
-    for fact in &world.facts {
-        if !fact.node.is_some() {
-            continue;
-        }
-        let stretches = found.entry(fact.node).or_default();
-        let open = stretches.last().is_some_and(|(_, until)| until.is_none());
-        if Some(fact.signal) == down && !open {
-            stretches.push((fact.time, None));
-        } else if Some(fact.signal) == up
-            && let Some((_, until @ None)) = stretches.last_mut()
-        {
-            *until = Some(fact.time);
-        }
-    }
-    found
-}
-
-fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
+/// The state a pod was last seen in, and how it came to that.
+pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     let main: Vec<&Exit> = pod.exits.iter().filter(|exit| !exit.init).collect();
     let last_start = pod.starts.last().copied();
     // An exit was outlived when a container started after it.
@@ -162,6 +19,7 @@ fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         .filter(outlived)
         .map(|exit| Restart {
             exit: (**exit).clone(),
+            mode: Mode::Exited,
         })
         .collect();
     let telling = tells_most(world, &main, &outlived);

@@ -3,32 +3,24 @@
 //! The tenure join, done once. A fact about a machine counts for a pod only
 //! while the pod was on it; a state counts from its beginning to its end.
 
+mod index;
+mod tenure;
+
 use std::collections::HashMap;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
+use index::index;
+use tenure::stays;
+
 use crate::death::Death;
 use crate::resolve::{Root, Run};
 use crate::symbols::Sym;
-use crate::world::{Fact, NO, Pod, World};
+use crate::world::{Fact, NO, World};
 
 /// How long after a death its records still arrive: a node is called silent
 /// 50 s after it fell silent, its pods are evicted 300 s later.
 const ECHO: Nanos = 600 * SECOND;
-
-/// States of a node, and the signals that end them.
-const STATES: [(&str, &str); 10] = [
-    ("k8s.node.not_ready", "k8s.node.ready"),
-    ("k8s.node.silent", "k8s.node.ready"),
-    ("k8s.node.unreachable", "k8s.node.ready"),
-    ("k8s.node.cordoned", "k8s.node.uncordoned"),
-    ("k8s.node.network_unavailable", ""),
-    ("k8s.node.pressure.", ""),
-    ("maintenance.", ""),
-    ("upgrade.", "upgrade.done"),
-    ("gpu.", ""),
-    ("nic.", ""),
-];
 
 /// One fact that touches one death.
 #[derive(Clone, Copy, Debug)]
@@ -41,17 +33,9 @@ pub struct Tie {
     pub via: &'static str,
     /// Seconds from the fact to the death; negative for a fact after it.
     pub lag_s: f64,
-}
-
-/// Facts by the entities they are about.
-struct Index {
-    pod: HashMap<u32, Vec<usize>>,
-    named: HashMap<u32, Vec<usize>>,
-    node: HashMap<Sym, Vec<usize>>,
-    workload: HashMap<u32, Vec<usize>>,
-    /// By the namespace's name.
-    namespace: HashMap<Sym, Vec<usize>>,
-    cluster: Vec<usize>,
+    /// Seconds from the beginning of what the fact announces to the death, 0
+    /// within the announced window; `None` where it announces nothing.
+    pub due_s: Option<f64>,
 }
 
 /// All ties of some deaths, in order of (death, fact, via).
@@ -71,6 +55,7 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
                             fact: *fact,
                             via,
                             lag_s: lag(one.time, death.time),
+                            due_s: one.due.map(|due| lag(due, death.time)),
                         });
                     }
                 }
@@ -79,14 +64,9 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
         if let Some(pod) = world.pods.get(death.pod as usize) {
             touch(index.pod.get(&death.pod), "pod", &own);
             touch(index.named.get(&death.pod), "named", &own);
-            if pod.node.is_some() {
-                let closed = Closed {
-                    world,
-                    facts: index.node.get(&pod.node),
-                };
-                touch(index.node.get(&pod.node), "node", &|fact| {
-                    in_tenure(fact, pod, death, &closed)
-                });
+            for stay in stays(world, pod, &index) {
+                touch(stay.by_name, "node", &|fact| stay.holds(fact, death));
+                touch(stay.by_id, "node", &|fact| stay.holds(fact, death));
             }
             for claim in pod.body.iter().flat_map(|body| &body.claims) {
                 let claim = claims.get(&(world.name(pod.namespace), claim.as_str()));
@@ -125,40 +105,6 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
     found.sort_by(|a, b| (a.death, a.fact, a.via).cmp(&(b.death, b.fact, b.via)));
     found.dedup_by(|a, b| (a.death, a.fact, a.via) == (b.death, b.fact, b.via));
     found
-}
-
-fn index(world: &World) -> Index {
-    let mut index = Index {
-        pod: HashMap::new(),
-        named: HashMap::new(),
-        node: HashMap::new(),
-        workload: HashMap::new(),
-        namespace: HashMap::new(),
-        cluster: Vec::new(),
-    };
-    for (number, fact) in world.facts.iter().enumerate() {
-        if fact.other != NO {
-            index.named.entry(fact.other).or_default().push(number);
-        }
-        if fact.pod != NO {
-            index.pod.entry(fact.pod).or_default().push(number);
-        } else if fact.workload != NO {
-            index
-                .workload
-                .entry(fact.workload)
-                .or_default()
-                .push(number);
-        } else if world.name(fact.signal).starts_with("k8s.namespace.") {
-            let name = world.evidence.rows().get(fact.row as usize);
-            let name = name.map_or(Sym::NONE, |row| row.workload);
-            index.namespace.entry(name).or_default().push(number);
-        } else if fact.node.is_some() {
-            index.node.entry(fact.node).or_default().push(number);
-        } else if world.name(fact.signal).starts_with("autoscaler.") {
-            index.cluster.push(number);
-        }
-    }
-    index
 }
 
 fn claims(world: &World) -> HashMap<(&str, &str), u32> {
@@ -250,55 +196,4 @@ fn around(fact: &Fact, death: &Death) -> bool {
 /// A fact about no entity, while the pod waited.
 fn near(fact: &Fact, death: &Death) -> bool {
     fact.time.hi.saturating_add(ECHO) >= death.time.lo
-}
-
-/// Facts of one node, to see whether a state had ended.
-struct Closed<'a> {
-    world: &'a World,
-    facts: Option<&'a Vec<usize>>,
-}
-
-impl Closed<'_> {
-    /// Whether the state that a fact began had ended before a time.
-    fn before(&self, fact: &Fact, at: Nanos) -> bool {
-        let signal = self.world.name(fact.signal);
-        let Some((_, closer)) = STATES.iter().find(|(state, _)| signal.starts_with(state)) else {
-            return true;
-        };
-        !closer.is_empty()
-            && self
-                .facts
-                .into_iter()
-                .flatten()
-                .filter_map(|number| self.world.facts.get(*number))
-                .any(|other| {
-                    self.world.name(other.signal).starts_with(closer)
-                        && other.time.lo >= fact.time.lo
-                        && other.time.hi <= at
-                })
-    }
-}
-
-/// A fact about the machine: a point falls inside the pod's stay on it, a state
-/// overlaps the stay, and both may be told somewhat late.
-fn in_tenure(fact: &Fact, pod: &Pod, death: &Death, closed: &Closed<'_>) -> bool {
-    let begin = pod
-        .bound
-        .or(pod.created)
-        .map(|stamp| stamp.lo)
-        .or(pod.begin())
-        .unwrap_or(Nanos::MIN);
-    let begin = death.since.map_or(begin, |since| since.lo.max(begin));
-    let end = death.until.unwrap_or(death.time).hi;
-    let told_until = if death.mode == crate::life::Mode::None {
-        Nanos::MAX
-    } else {
-        end.saturating_add(ECHO)
-    };
-    if fact.time.lo > told_until {
-        return false;
-    }
-    fact.time.hi > begin
-        || fact.end.is_some_and(|end| end.hi > begin)
-        || !closed.before(fact, begin)
 }

@@ -1,0 +1,218 @@
+//! Which cloud instance carried which node, and when.
+//!
+//! A name is not an identity: a group recreates an instance under the name of
+//! the one before. So an instance carries a node only during its own life, and
+//! where the node's object says which instance it is, only that one does.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use whathappened_connectors::cloud::identity::Machine;
+use whathappened_connectors::time::{Nanos, SECOND};
+
+use super::{Kind, World};
+use crate::evidence::{Objects, Version};
+use crate::symbols::Sym;
+
+/// GKE writes the numeric id of the instance here; `spec.providerID` has only its name.
+const GCE_ID: &str = "container.googleapis.com/instance_id";
+
+/// An instance that carried a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carrier {
+    /// Number of the instance among the world's pods.
+    pub member: u32,
+    /// Its id.
+    pub instance: Sym,
+    /// From when, [`Nanos::MIN`] where nothing tells.
+    pub from: Nanos,
+    /// Until when, [`Nanos::MAX`] where nothing tells.
+    pub to: Nanos,
+}
+
+/// Instances by the names of the nodes that they carried, in time order.
+pub type Carriers = HashMap<Sym, Vec<Carrier>>;
+
+/// What a node's object says of the machine under it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Pin {
+    /// The instance's id, lower-cased; empty where the object does not tell.
+    id: String,
+    /// Project or account of the instance, where the object tells.
+    account: Option<String>,
+    from: Nanos,
+    to: Nanos,
+}
+
+/// Ties instances to the nodes that they carried.
+pub(super) fn join(world: &World) -> Carriers {
+    let pins = pins(&world.evidence.objects);
+    let mut by_id: HashMap<&str, Vec<(&str, &Pin)>> = HashMap::new();
+    for (node, pin) in pins
+        .iter()
+        .flat_map(|(node, pins)| pins.iter().map(move |pin| (node, pin)))
+    {
+        if !pin.id.is_empty() {
+            by_id.entry(&pin.id).or_default().push((node, pin));
+        }
+    }
+    let symbols = &world.evidence.symbols;
+    let on_pods = world.pods.iter().filter(|pod| pod.kind == Kind::Pod);
+    let mut nodes: HashSet<Sym> = on_pods.map(|pod| pod.node).collect();
+    nodes.extend(pins.keys().filter_map(|node| symbols.find(node)));
+    let mut found: Carriers = HashMap::new();
+    for (number, one) in (0..).zip(&world.pods) {
+        if one.kind != Kind::Instance {
+            continue;
+        }
+        let (from, to) = one.stay();
+        let carrier = |from, to| Carrier {
+            member: number,
+            instance: one.uid,
+            from,
+            to,
+        };
+        let id = world.name(one.uid).to_lowercase();
+        for (node, pin) in by_id.get(id.as_str()).into_iter().flatten() {
+            if let Some(node) = symbols.find(node) {
+                let carrier = carrier(from.max(pin.from), to.min(pin.to));
+                found.entry(node).or_default().push(carrier);
+            }
+        }
+        if !by_id.contains_key(id.as_str())
+            && one.name.is_some()
+            && nodes.contains(&one.name)
+            && let Some(carrier) = by_name(world, number, &pins, carrier(from, to))
+        {
+            found.entry(one.name).or_default().push(carrier);
+        }
+    }
+    for carriers in found.values_mut() {
+        one_after_the_other(world, carriers);
+    }
+    found
+}
+
+/// An instance of the node's name, where the node's object does not say otherwise.
+fn by_name(
+    world: &World,
+    number: u32,
+    pins: &BTreeMap<String, Vec<Pin>>,
+    mut carrier: Carrier,
+) -> Option<Carrier> {
+    let one = world.pods.get(number as usize)?;
+    let name = world.name(one.name);
+    let account = world.name(one.namespace);
+    for pin in pins.get(name).into_iter().flatten() {
+        let elsewhere = pin
+            .account
+            .as_ref()
+            .is_some_and(|theirs| !account.is_empty() && !same_account(theirs, account));
+        // Another instance was this node then: this one can only have been it before or after.
+        if elsewhere || !pin.id.is_empty() {
+            if carrier.from < pin.from {
+                carrier.to = carrier.to.min(pin.from);
+            } else {
+                carrier.from = carrier.from.max(pin.to);
+            }
+        }
+    }
+    (carrier.from < carrier.to).then_some(carrier)
+}
+
+/// A project may be told by its number, which its name does not show.
+fn same_account(a: &str, b: &str) -> bool {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    a.eq_ignore_ascii_case(b) || is_number(a) || is_number(b)
+}
+
+/// A name is borne by one instance at a time: where a beginning or an end is
+/// not told, the neighbour's tells it.
+fn one_after_the_other(world: &World, carriers: &mut [Carrier]) {
+    let seen = |carrier: &Carrier| {
+        let one = world.pods.get(carrier.member as usize);
+        one.and_then(|one| one.seen)
+            .unwrap_or((carrier.from, carrier.to))
+    };
+    carriers.sort_by_key(|one| {
+        let begin = if one.from == Nanos::MIN {
+            seen(one).0
+        } else {
+            one.from
+        };
+        (begin, one.to, one.member)
+    });
+    for index in 1..carriers.len() {
+        let (before, after) = (carriers[index - 1], carriers[index]);
+        if before.to == Nanos::MAX && after.from != Nanos::MIN {
+            carriers[index - 1].to = after.from;
+        } else if after.from == Nanos::MIN && before.to != Nanos::MAX {
+            carriers[index].from = before.to;
+        } else if before.to == Nanos::MAX && after.from == Nanos::MIN {
+            // Neither is told: the first record of the later one parts them.
+            let parts = seen(&after).0;
+            carriers[index - 1].to = parts;
+            carriers[index].from = parts;
+        }
+    }
+}
+
+/// What node objects say of their machines, by the node's name, in time order.
+fn pins(objects: &Objects) -> BTreeMap<String, Vec<Pin>> {
+    let mut found: BTreeMap<String, Vec<Pin>> = BTreeMap::new();
+    for (key, versions) in objects.iter().filter(|(key, _)| key.kind == "Node") {
+        found
+            .entry(key.name.clone())
+            .or_default()
+            .push(pin(versions));
+    }
+    for pins in found.values_mut() {
+        pins.sort_by_key(|pin| (pin.from, pin.to));
+        // The next node of the name began when this one had ended at the latest.
+        for index in 1..pins.len() {
+            let next = pins[index].from;
+            pins[index - 1].to = pins[index - 1].to.min(next);
+        }
+    }
+    found
+}
+
+fn pin(versions: &[Version]) -> Pin {
+    let created = versions.iter().find_map(|version| version.body.created);
+    let gone = versions
+        .iter()
+        .find(|version| version.deleted)
+        .and_then(|version| version.at);
+    let told = versions
+        .iter()
+        .find_map(|version| version.body.provider_id.as_deref())
+        .and_then(Machine::parse_provider_id);
+    let annotated = versions
+        .iter()
+        .find_map(|version| version.body.annotations.get(GCE_ID));
+    let id = annotated
+        .cloned()
+        .or_else(|| told.as_ref()?.id.clone())
+        .unwrap_or_default();
+    Pin {
+        id: id.to_lowercase(),
+        account: told.and_then(|machine| machine.account),
+        from: created.map_or(Nanos::MIN, |at| at.lo),
+        to: gone.map_or(Nanos::MAX, |at| at.hi),
+    }
+}
+
+/// The instances that carried a node at a time. Of several that may have been
+/// it, none is taken: one of them would be blamed wrongly.
+#[must_use]
+pub(super) fn at(carriers: &Carriers, node: Sym, at: Nanos) -> Option<Carrier> {
+    let mut then =
+        carriers.get(&node).into_iter().flatten().filter(|one| {
+            one.from.saturating_sub(SECOND) <= at && at <= one.to.saturating_add(SECOND)
+        });
+    let first = then.next().copied()?;
+    match then.next() {
+        None => Some(first),
+        // On the border the later one is only just made: it had nobody yet.
+        Some(_) => Some(first).filter(|first| at <= first.to),
+    }
+}

@@ -1,0 +1,204 @@
+//! What records teach about the lives of batch jobs.
+//!
+//! A job and its steps are one member: what ends a step and not the job has
+//! ended nothing.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::object::ObjectKey;
+use whathappened_connectors::time::Stamp;
+
+use super::identity::{Pods, Workloads};
+use super::learn::{earlier, later};
+use super::{Exit, Fact, Kind, NO, Pod};
+use crate::evidence::{Evidence, Version};
+use crate::symbols::{Sym, Symbols};
+
+/// The kind of a Slurm job's object.
+pub(super) const KIND: &str = "SlurmJob";
+
+/// Learns from all versions of one job.
+pub(super) fn versions(
+    key: &ObjectKey,
+    versions: &[Version],
+    root: u32,
+    symbols: &mut Symbols,
+    pods: &mut Pods,
+) {
+    let number = known(&key.uid, root, symbols, pods);
+    for version in versions {
+        let body = &version.body;
+        let nodes: Vec<Sym> = body.node.iter().map(|node| symbols.number(node)).collect();
+        let Some(one) = pods.all.get_mut(number as usize) else {
+            return;
+        };
+        was_on(one, &nodes);
+        for (slot, told) in [
+            (&mut one.created, body.created),
+            (&mut one.started, body.started),
+        ] {
+            if let Some(told) = told {
+                *slot = earlier(*slot, told);
+            }
+        }
+        if let Some(ended) = body.ended {
+            one.ended = later(one.ended, ended);
+        }
+        if body.phase.is_some() {
+            one.phase.clone_from(&body.phase);
+        }
+        if let Some(at) = version.at {
+            one.see(at.lo, at.hi);
+        }
+        one.body = Some(std::sync::Arc::clone(body));
+    }
+}
+
+/// The job of an id, as the only member of its run.
+fn known(id: &str, root: u32, symbols: &mut Symbols, pods: &mut Pods) -> u32 {
+    let name = symbols.number(number(id));
+    let id = symbols.number(id);
+    let number = pods.of_id(Kind::Job, id, name);
+    if let Some(one) = pods.all.get_mut(number as usize)
+        && root != NO
+    {
+        one.owner = root;
+    }
+    number
+}
+
+/// The number that people call a job by: the last part of its id.
+fn number(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+fn was_on(one: &mut Pod, nodes: &[Sym]) {
+    for node in nodes.iter().filter(|node| node.is_some()) {
+        if !one.node.is_some() {
+            one.node = *node;
+        } else if one.node != *node && !one.more_nodes.contains(node) {
+            one.more_nodes.push(*node);
+        }
+    }
+}
+
+/// The job that a record is about or was written by, made where it is new.
+pub(super) fn of_event(
+    event: &Event,
+    symbols: &mut Symbols,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) -> Option<u32> {
+    let about = event
+        .object_uid
+        .as_deref()
+        .filter(|_| event.object_kind.as_deref() == Some(KIND));
+    let id = match (about, event.attribute("slurm_job")) {
+        (Some(id), _) => id.to_owned(),
+        (None, Some(job)) => pods
+            .job_of_number(symbols.number(job))
+            .map_or_else(|| format!("slurm/{job}"), |id| symbols.name(id).to_owned()),
+        (None, None) => return None,
+    };
+    let (kind, uid) = (symbols.number(KIND), symbols.number(&id));
+    let name = event.entities.workload.as_deref();
+    let name = symbols.number(name.unwrap_or(number(&id)));
+    let root = workloads.of(kind, uid, Sym::NONE, name, event.time.lo);
+    Some(known(&id, root, symbols, pods))
+}
+
+/// Jobs by the file that only they wrote: a launcher names its job once, and
+/// every line of its log is the job's.
+#[derive(Debug, Default)]
+pub(super) struct Logs {
+    job_of: HashMap<Sym, Option<u32>>,
+}
+
+impl Logs {
+    /// A line of a file names a job.
+    pub(super) fn names(&mut self, file: Sym, job: u32) {
+        self.job_of
+            .entry(file)
+            .and_modify(|known| *known = known.filter(|known| *known == job))
+            .or_insert(Some(job));
+    }
+
+    /// Gives every line that is of nobody yet to the job that wrote its file.
+    pub(super) fn claim(&self, evidence: &Evidence, facts: &mut [Fact], pod_of_row: &mut [u32]) {
+        for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
+            let row = evidence.rows().get(fact.row as usize);
+            let job = row
+                .filter(|row| evidence.symbols.name(row.fact) == "log.line")
+                .and_then(|row| self.job_of.get(&row.file()).copied().flatten());
+            if let (Some(job), Some(slot)) = (job, pod_of_row.get_mut(fact.row as usize)) {
+                fact.pod = job;
+                *slot = job;
+            }
+        }
+    }
+}
+
+/// Learns from one fact about a job.
+pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mut Pods) {
+    let ended = match event.fact.as_str() {
+        "slurm.job" if is_of_job(event) => event.reason.clone(),
+        "log.line" => said_by_log(event),
+        _ => None,
+    };
+    let listed = event
+        .attributes
+        .get("nodes")
+        .and_then(serde_json::Value::as_array);
+    let listed = listed.into_iter().flatten().filter_map(|one| one.as_str());
+    let nodes: Vec<Sym> = event
+        .entities
+        .node
+        .as_deref()
+        .into_iter()
+        .chain(listed)
+        .map(|node| symbols.number(node))
+        .collect();
+    let started = event.attribute("started").and_then(Stamp::parse);
+    let reason = symbols.optional(ended.as_deref());
+    let Some(one) = pods.all.get_mut(number as usize) else {
+        return;
+    };
+    was_on(one, &nodes);
+    if let Some(started) = started {
+        one.started = earlier(one.started, started);
+    }
+    if ended.is_some() {
+        one.ended = later(one.ended, event.time);
+        one.exits.push(Exit {
+            time: event.time,
+            container: Sym::NONE,
+            init: false,
+            exit_code: event.exit_code,
+            reason,
+        });
+    }
+}
+
+/// Whether an end is the job's: that of a step says which one only where the
+/// job's own row, which is there as well, ended with it.
+fn is_of_job(event: &Event) -> bool {
+    event.attribute("step").is_none() || event.attribute("step_state").is_some()
+}
+
+/// The state that Slurm's own line in the job's log tells.
+fn said_by_log(event: &Event) -> Option<String> {
+    let is = |signal: &str| event.signals.iter().any(|one| one == signal);
+    if is("slurm.time_limit") {
+        Some("TIMEOUT".to_owned())
+    } else if is("slurm.cancelled") {
+        let why = event.attribute("detail").unwrap_or_default();
+        Some(match why {
+            "PREEMPTION" => "PREEMPTED".to_owned(),
+            "NODE FAILURE" => "NODE_FAIL".to_owned(),
+            _ => "CANCELLED".to_owned(),
+        })
+    } else {
+        None
+    }
+}

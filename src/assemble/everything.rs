@@ -1,0 +1,138 @@
+//! Answers about everything in the input, and about one machine.
+
+use std::collections::BTreeSet;
+
+use whathappened_connectors::event::EventId;
+use whathappened_core::resolve::Place;
+use whathappened_core::timeline::timeline;
+use whathappened_core::world::Kind;
+
+use super::answer::{Question, blank, inside, runs};
+use super::lines::told_lines;
+use super::teller::Teller;
+use crate::answer::{Answer, Incident};
+use crate::case::Case;
+use crate::error::Error;
+use crate::explain::gang::{Finding, NO_RUN};
+use crate::explain::{Level, Verdict, explain};
+
+/// Answers what happened to everything in the input.
+///
+/// # Errors
+/// When a rule fails.
+pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
+    let verdict = of_all(case).await?;
+    told(case, &verdict, question, &|_| true)
+}
+
+/// Answers what happened to one machine, and what that did to whom.
+pub(super) async fn of_machine(
+    case: &Case,
+    question: &Question,
+    place: &Place,
+) -> Result<Answer, Error> {
+    let verdict = of_all(case).await?;
+    let is_here = |finding: &Finding| {
+        let steps = finding.candidate.iter().flat_map(|one| &one.path);
+        steps
+            .filter_map(|step| case.world.facts.get(step.fact))
+            .any(|fact| place.holds(&case.world, fact))
+    };
+    let answer = told(case, &verdict, question, &is_here)?;
+    let here = case.world.facts.iter();
+    let wanted: BTreeSet<EventId> = here
+        .filter(|fact| place.holds(&case.world, fact))
+        .map(|fact| fact.id)
+        .collect();
+    let entries = timeline(&case.world, &[], &wanted)?;
+    let start = entries.first().map(|entry| entry.event.time.lo);
+    Ok(Answer {
+        experiment: Some(question.name.clone()),
+        matched_by: Some(place.how.clone()),
+        timeline: told_lines(entries, start, &answer.incidents, question),
+        ..answer
+    })
+}
+
+async fn of_all(case: &Case) -> Result<Verdict, Error> {
+    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    let verdict = explain(
+        &case.world,
+        &case.runs,
+        &chosen,
+        &case.ends,
+        &case.rules.causes,
+        &case.coverage,
+    );
+    Ok(verdict.await?)
+}
+
+/// The findings that are news, in order of time.
+fn told(
+    case: &Case,
+    verdict: &Verdict,
+    question: &Question,
+    wanted: &dyn Fn(&Finding) -> bool,
+) -> Result<Answer, Error> {
+    let teller = Teller::new(case, verdict);
+    let mut incidents: Vec<Incident> = Vec::new();
+    let faults = verdict.faults(&case.world, &case.rules.causes);
+    for finding in verdict.findings.iter().chain(&faults) {
+        if is_news(case, verdict, finding) && wanted(finding) {
+            incidents.push(teller.tell(finding, role(finding))?);
+        }
+    }
+    incidents.retain(|incident| inside(incident.time.as_deref(), question));
+    incidents.sort_by(|a, b| {
+        (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt))
+    });
+    let hurt: BTreeSet<&str> = incidents
+        .iter()
+        .filter_map(|incident| incident.run_id.as_deref())
+        .collect();
+    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    let mut told = runs(case, verdict, &chosen);
+    told.retain(|run| hurt.contains(run.id.as_str()));
+    Ok(Answer {
+        runs: told,
+        incidents,
+        ..blank(case, question)
+    })
+}
+
+fn role(finding: &Finding) -> &'static str {
+    match (finding.run, finding.recovered) {
+        (NO_RUN, _) => "fault",
+        (_, true) => "episode",
+        (_, false) => "main",
+    }
+}
+
+/// A restart that recovered is no news where nobody asked for the run; that of a
+/// whole machine is, since whatever ran on it did not survive.
+fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
+    let of_machine = finding.victims.iter().any(|death| {
+        let pod = verdict
+            .deaths
+            .get(*death)
+            .map_or(u32::MAX, |death| death.pod);
+        let one = case.world.pods.get(pod as usize);
+        one.is_some_and(|one| one.kind == Kind::Instance)
+    });
+    (!finding.recovered || of_machine) && !is_unwitnessed(case, verdict, finding)
+}
+
+/// A pod of which only Events tell, and nothing but that it was stopped, is no
+/// news where nobody asked for it: jobs finish and are cleaned up like this.
+fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
+    let bodiless = |death: &usize| {
+        let pod = verdict
+            .deaths
+            .get(*death)
+            .and_then(|death| case.world.pods.get(death.pod as usize));
+        pod.is_some_and(|pod| pod.kind == Kind::Pod && pod.body.is_none())
+    };
+    finding.run != NO_RUN
+        && finding.level() <= Level::Hypothesis
+        && finding.victims.iter().all(bodiless)
+}

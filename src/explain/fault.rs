@@ -1,0 +1,165 @@
+//! Faults of machines that nobody is known to have died of: incidents without
+//! a victim.
+//!
+//! A rule names the signals that are an incident by themselves (`alone`). What
+//! already explains a death, or was weighed for one, is not told again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whathappened_connectors::event::EventId;
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::symbols::Sym;
+use whathappened_core::world::{Fact, Phase, World};
+
+use super::candidate::{Candidate, Step};
+use super::edge::{Kind, Role};
+use super::gang::{Finding, NO_RUN};
+use super::level::Level;
+use super::rule::Rule;
+
+/// Records of one fault come within this long of the one before.
+const ONE_FAULT: Nanos = 3_600 * SECOND;
+
+/// What a fault is of: an instance, else a node, else the file of a machine that is not named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Machine(Sym);
+
+/// The faults of all machines that are not in `told`, in time order.
+pub(super) fn faults(world: &World, rules: &[Rule], told: &BTreeSet<EventId>) -> Vec<Finding> {
+    // One record may have several meanings: that of the rule furthest upstream counts.
+    let mut meant: BTreeMap<EventId, (usize, usize)> = BTreeMap::new();
+    for (number, fact) in world.facts.iter().enumerate() {
+        if !world.is_of_machine(fact) || told.contains(&fact.id) {
+            continue;
+        }
+        let Some(rule) = rule_of(world, rules, fact) else {
+            continue;
+        };
+        let rank = |number: usize| rules.get(number).map_or(0, |rule| rule.rank);
+        meant
+            .entry(fact.id)
+            .and_modify(|known| {
+                if rank(rule) > rank(known.1) {
+                    *known = (number, rule);
+                }
+            })
+            .or_insert((number, rule));
+    }
+    let mut facts: Vec<(usize, usize)> = meant.into_values().collect();
+    facts.sort_unstable();
+    let mut groups: Vec<Group> = Vec::new();
+    for (number, rule) in facts {
+        let Some(fact) = world.facts.get(number) else {
+            continue;
+        };
+        let machine = machine(world, fact);
+        let group = groups
+            .iter_mut()
+            .rev()
+            .find(|group| group.rule == rule && group.machine == machine && group.takes(fact));
+        match group {
+            Some(group) => group.push(number, fact),
+            None => groups.push(Group::new(rule, machine, number, fact)),
+        }
+    }
+    groups
+        .iter()
+        .filter_map(|group| finding(world, rules, group))
+        .collect()
+}
+
+fn rule_of(world: &World, rules: &[Rule], fact: &Fact) -> Option<usize> {
+    let signal = world.name(fact.signal);
+    let alone = rules
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| rule.is_alone(signal));
+    alone
+        .max_by_key(|(number, rule)| (rule.rank, std::cmp::Reverse(*number)))
+        .map(|(number, _)| number)
+}
+
+fn machine(world: &World, fact: &Fact) -> Machine {
+    if fact.instance.is_some() {
+        return Machine(fact.instance);
+    }
+    if fact.node.is_some() {
+        return Machine(fact.node);
+    }
+    let row = world.evidence.rows().get(fact.row as usize);
+    Machine(row.map_or(Sym::NONE, whathappened_core::evidence::Row::file))
+}
+
+/// Records of one fault of one machine.
+struct Group {
+    rule: usize,
+    machine: Machine,
+    facts: Vec<usize>,
+    operations: Vec<Sym>,
+    last: Nanos,
+}
+
+impl Group {
+    fn new(rule: usize, machine: Machine, number: usize, fact: &Fact) -> Self {
+        let mut group = Self {
+            rule,
+            machine,
+            facts: Vec::new(),
+            operations: Vec::new(),
+            last: Nanos::MIN,
+        };
+        group.push(number, fact);
+        group
+    }
+
+    fn takes(&self, fact: &Fact) -> bool {
+        (fact.operation.is_some() && self.operations.contains(&fact.operation))
+            || fact.time.lo.saturating_sub(self.last) <= ONE_FAULT
+    }
+
+    fn push(&mut self, number: usize, fact: &Fact) {
+        self.facts.push(number);
+        self.operations
+            .extend(Some(fact.operation).filter(|one| one.is_some()));
+        self.last = self.last.max(fact.time.lo);
+    }
+}
+
+/// The first record of what was done leads, else the first that announces it.
+fn finding(world: &World, rules: &[Rule], group: &Group) -> Option<Finding> {
+    let announced = |number: &usize| {
+        world
+            .facts
+            .get(*number)
+            .is_none_or(|fact| fact.phase == Phase::Announced)
+    };
+    let root = group
+        .facts
+        .iter()
+        .copied()
+        .min_by_key(|number| (announced(number), *number))?;
+    let step = |fact: usize, kind: Kind| Step {
+        fact,
+        kind,
+        role: Role::Fault,
+    };
+    let rest = group.facts.iter().copied().filter(|fact| *fact != root);
+    // Nobody was seen to suffer from it, so it is supported at most.
+    let level = rules.get(group.rule)?.level.min(Level::Supported);
+    Some(Finding {
+        run: NO_RUN,
+        attempt: 0,
+        candidate: Some(Candidate {
+            rule: group.rule,
+            path: vec![step(root, Kind::Inferred)],
+            context: rest.map(|fact| step(fact, Kind::Context)).collect(),
+            against: Vec::new(),
+            level,
+        }),
+        others: Vec::new(),
+        first: Vec::new(),
+        victims: Vec::new(),
+        collateral: Vec::new(),
+        recovered: false,
+    })
+}
