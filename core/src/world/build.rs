@@ -10,8 +10,8 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::{
-    Carriers, Exit, Fact, Kind, NO, Phase, Pod, Workload, World, carrier, collectives, history, instance, job,
-    learn,
+    Carriers, Exit, Fact, Kind, NO, Phase, Pod, Workload, World, carrier, collectives, history,
+    instance, job, learn,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
