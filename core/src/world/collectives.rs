@@ -202,4 +202,55 @@ mod tests {
             "{twice:#?}"
         );
     }
+
+    /// From bytes to the world, as a case is read.
+    #[test]
+    fn dumps_of_three_ranks_name_the_missing_one() {
+        use crate::evidence::Evidence;
+        use crate::signals::Ruleset;
+        use crate::world::World;
+        use whathappened_connectors::event::Origin;
+        use whathappened_connectors::flight_recorder::decode;
+
+        let ruleset = Ruleset::built_in().unwrap();
+        let dump = |seq: i64, state: &str| {
+            serde_json::json!({
+                "version": "2.10",
+                "pg_config": { "0": { "name": "0", "desc": "default_pg", "ranks": "[0, 1, 2]" } },
+                "entries": [{
+                    "pg_id": 0, "process_group": ["0", "default_pg"], "is_p2p": false,
+                    "collective_seq_id": seq, "profiling_name": "nccl:all_reduce",
+                    "input_sizes": [[8]], "output_sizes": [[8]], "state": state,
+                    "time_created_ns": 1_795_274_427_000_000_000_i64 + seq,
+                }],
+            })
+            .to_string()
+        };
+        let mut evidence = Evidence::default();
+        for (rank, seq, state) in [
+            (0, 7, "scheduled"),
+            (1, 6, "completed"),
+            (2, 7, "scheduled"),
+        ] {
+            let origin = Origin {
+                file: format!("nccl_trace_rank_{rank}.json").into(),
+                line: 1,
+            };
+            let mut told = Vec::new();
+            decode(dump(seq, state).as_bytes(), &origin, &mut told).unwrap();
+            for observation in told {
+                evidence.observe(observation, &ruleset).unwrap();
+            }
+        }
+        let world = World::build(evidence, &ruleset).unwrap();
+        let missing: Vec<_> = world
+            .facts
+            .iter()
+            .filter(|fact| world.name(fact.signal) == "nccl.rank_missing")
+            .collect();
+        assert_eq!(missing.len(), 1);
+        let event = world.evidence.event(missing[0].row).unwrap();
+        assert_eq!(event.rank, Some(1));
+        assert_eq!(event.attribute("waiting"), Some("0,2"));
+    }
 }
