@@ -123,7 +123,8 @@ pub(super) fn goes_on(kind: Kind, stage: Stage, lines: usize, text: &str) -> Opt
         Kind::Java | Kind::JavaLogged => {
             let cause =
                 text.starts_with("Caused by: ") || text.trim_start().starts_with("Suppressed: ");
-            (indented || cause).then_some(Stage::Frames)
+            // A Python exception's class looks alike; Ray's goes on below.
+            (indented || cause || is_ray_reason(text)).then_some(Stage::Frames)
         }
         Kind::Go => {
             let routine = ["goroutine ", "created by ", "[signal ", "exit status "];
