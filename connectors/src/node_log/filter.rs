@@ -101,7 +101,11 @@ const TELLING: &[&str] = &[
     "systemctl poweroff",
     "chassis power",
     // the runtime and the kubelet
-    "Failed with result",
+    "Failed with result 'signal",
+    "Failed with result 'core-dump",
+    "Failed with result 'watchdog",
+    "Failed with result 'oom-kill",
+    "Failed with result 'timeout",
     "PLEG is not healthy",
     "attempting to reclaim",
     // upgrades and tools
@@ -119,7 +123,7 @@ const TELLING: &[&str] = &[
     "owering off",
     "arking node broken",
     // Slurm
-    "slurm",
+    "slurmstepd: error",
     "CANCELLED AT",
 ];
 
@@ -132,6 +136,9 @@ const TIMING: &[&str] = &[
     "Starting Chef",
     "Run complete in",
     "Node ID: ",
+    // Its daemons speak of other machines; what they say is read in `slurm`.
+    "slurmctld",
+    "slurmd",
     "-- Boot ",
     "-- Reboot --",
     "-- Logs begin at",
