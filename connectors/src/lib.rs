@@ -12,6 +12,7 @@ pub mod cloud;
 pub mod cluster;
 pub mod connector;
 pub mod coverage;
+pub mod datadog;
 pub mod event;
 pub mod flight_recorder;
 mod gcp;

@@ -24,4 +24,5 @@ pub use auth::{Auth, Authorize};
 pub use client::Client;
 pub use options::HttpOptions;
 pub use request::Request;
+pub(crate) use said::words;
 pub use trouble::Trouble;

@@ -9,7 +9,7 @@ const QUOTED: usize = 240;
 
 /// The words in the body of an error: the message of the shapes that APIs use,
 /// else its beginning.
-pub(super) fn words(body: &[u8]) -> String {
+pub(crate) fn words(body: &[u8]) -> String {
     match serde_json::from_slice::<Value>(body) {
         Ok(value) => {
             let mut found = Vec::new();

@@ -76,6 +76,11 @@ pub(super) fn of_resource(resource: &str, group: &str) -> String {
     })
 }
 
+/// The kind that a word in lower case stands for.
+pub(crate) fn of_word(word: &str) -> String {
+    of_resource(&format!("{word}s"), "")
+}
+
 /// Whether objects of this kind make pods.
 #[must_use]
 pub fn is_workload(kind: &str) -> bool {
@@ -98,5 +103,7 @@ mod tests {
         assert_eq!(of_resource("jobs", "batch.volcano.sh"), "VolcanoJob");
         assert_eq!(of_resource("pytorchjobs", "kubeflow.org"), "PyTorchJob");
         assert_eq!(of_resource("", ""), "");
+        assert_eq!(of_word("pod"), "Pod");
+        assert_eq!(of_word("replicaset"), "ReplicaSet");
     }
 }

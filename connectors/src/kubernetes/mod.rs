@@ -17,4 +17,5 @@ mod workload;
 
 pub use decode::decode;
 pub use event::by_name as event_id;
+pub(crate) use kind::of_word as kind_of_word;
 pub use kind::{is_workload, normal_kind};

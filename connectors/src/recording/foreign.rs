@@ -4,12 +4,16 @@
 //! in turn; the first that recognises it by its keys decodes it. A new kind of
 //! record is one line in [`DECODERS`].
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::event::Origin;
+use crate::datadog;
+use crate::event::{Origin, SourceKind};
 use crate::gcp;
+use crate::log_store;
 use crate::logs::StoredLine;
 use crate::node_log;
 use crate::observation::{Observation, Rejection};
@@ -31,6 +35,8 @@ pub(crate) struct Record<'r> {
 pub(crate) struct Told {
     pub(crate) observations: Vec<Observation>,
     pub(crate) lines: Vec<StoredLine>,
+    /// Lines of log stores, by the kind of store.
+    pub(crate) stored: BTreeMap<SourceKind, Vec<log_store::StoredLine>>,
 }
 
 /// Who decodes a kind of record.
@@ -57,6 +63,11 @@ const DECODERS: &[Decoder] = &[
     Decoder {
         recognise: node_log::recognise,
         decode: node_log::decode,
+        yaml: &[],
+    },
+    Decoder {
+        recognise: datadog::recognise,
+        decode: datadog::decode,
         yaml: &[],
     },
 ];
@@ -123,10 +134,11 @@ fn offer(record: Record<'_>, depth: usize, told: &mut Told) -> Option<Result<(),
     }
     let envelope = ENVELOPES
         .iter()
-        .find_map(|key| record.fields.get(*key)?.as_object())
-        .filter(|inner| wrapped(inner).is_some());
-    if let Some(fields) = envelope {
-        return offer(Record { fields, ..record }, depth - 1, told);
+        .find_map(|key| record.fields.get(*key)?.as_object());
+    if let Some(fields) = envelope
+        && let Some(known) = offer(Record { fields, ..record }, depth - 1, told)
+    {
+        return Some(known);
     }
     let (within, items) = wrapped(record.fields)?;
     let mut known = None;

@@ -11,7 +11,7 @@ use super::feed::Feed;
 use super::guard::{Meter, Peeked, Unpacked, gunzip};
 use super::sniff::{self, Form, HEAD};
 use super::summary::FileStatus;
-use super::{dump, json, layout, lines, pasted, yaml};
+use super::{dump, json, layout, lines, pasted, table, yaml};
 
 /// A stream at some depth of unpacking.
 pub(super) struct Layer<'a> {
@@ -146,6 +146,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
         Form::Kubectl => pasted::whole(from, source, beside, file, feed),
         Form::Json | Form::JsonLines => json::split(from, file, feed),
         Form::Yaml => yaml::split(from, file, feed),
+        Form::Table => table::split(from, file, feed),
         Form::Format(format) => lines::split(from, &source, Some(format), file, feed),
         _ => lines::split(from, &source, None, file, feed),
     };

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::foreign;
 use super::format::{self, TextFormat};
+use super::{foreign, table};
 use crate::flight_recorder;
 use crate::kubectl;
 
@@ -32,6 +32,8 @@ pub(super) enum Form {
     FlightRecorder,
     /// Text with a decoder of its own.
     Format(&'static TextFormat),
+    /// A table that a system exports, with a row of names first.
+    Table,
     Text,
     Empty,
     /// Something that holds nothing for this tool, in words.
@@ -53,6 +55,7 @@ impl Form {
             Self::Kubectl => "kubectl's text",
             Self::FlightRecorder => "flight recorder's dump",
             Self::Format(format) => format.words,
+            Self::Table => "CSV",
             Self::Text => "log lines",
             Self::Empty => "empty",
             Self::Foreign(words) => words,
@@ -120,7 +123,9 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     if starts_with_chatter(text) {
         return Form::Json;
     }
-    if is_yaml(text) {
+    if table::is_known(text) {
+        Form::Table
+    } else if is_yaml(text) {
         Form::Yaml
     } else if kubectl::looks_like(&String::from_utf8_lossy(text)) {
         Form::Kubectl

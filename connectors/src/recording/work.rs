@@ -16,9 +16,11 @@ use super::foreign::{self, Told};
 use super::format::{Found, TextReader};
 use super::options::Options;
 use super::summary::Tally;
-use crate::event::Origin;
+use crate::datadog;
+use crate::event::{Origin, SourceKind};
 use crate::flight_recorder;
 use crate::kubectl::{self, Paste};
+use crate::log_store::{self, How, LabelNames};
 use crate::logs::{LogSource, LogStream, tell_stored};
 use crate::loki;
 use crate::observation::{Observation, Rejection};
@@ -219,6 +221,20 @@ impl Worker<'_> {
     fn stored_lines(&mut self) {
         let lines = std::mem::take(&mut self.told.lines);
         tell_stored(lines, &self.name, &mut self.out);
+        for (source_kind, lines) in std::mem::take(&mut self.told.stored) {
+            let names = match source_kind {
+                SourceKind::Datadog => datadog::names(),
+                _ => LabelNames::default(),
+            };
+            let how = How {
+                source_kind,
+                file: Arc::clone(&self.name),
+                names: &names,
+                observed: None,
+                whole: None,
+            };
+            log_store::tell(lines, &how, &mut self.out);
+        }
     }
 
     /// Bytes that are no UTF-8 would make the whole record unreadable.

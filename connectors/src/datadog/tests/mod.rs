@@ -1,0 +1,76 @@
+//! A small Datadog on loopback, recordings in place, and the real one where
+//! the environment names it.
+
+mod e2e;
+mod events;
+mod files;
+mod health;
+mod reading;
+mod recordings;
+mod search;
+mod server;
+mod trouble;
+
+use std::time::{Duration, Instant};
+
+use super::{Datadog, DatadogOptions};
+use crate::http::fake::Fake;
+use crate::log_store::{About, LineQuery, Only, PodRef, Span};
+use crate::observation::Observation;
+use crate::recording::Sink;
+use crate::time::Nanos;
+
+/// 2026-11-21T15:00:00Z; the fake's own clock says 15:30:00.
+pub(super) const START: Nanos = 1_795_273_200_000_000_000;
+
+pub(super) const MS: Nanos = 1_000_000;
+
+pub(super) const MINUTE: Nanos = 60_000 * MS;
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+fn store_with(fake: &Fake, change: impl FnOnce(&mut DatadogOptions)) -> Datadog {
+    let mut options = DatadogOptions::new(&fake.url()).unwrap();
+    options.api_key = Some("api-key".into());
+    options.application_key = Some("app-key".into());
+    change(&mut options);
+    Datadog::new(options).unwrap()
+}
+
+fn store(fake: &Fake) -> Datadog {
+    store_with(fake, |_| {})
+}
+
+/// The pods of the tests' experiment.
+fn pods(count: usize) -> About {
+    let pod = |n| PodRef {
+        namespace: Some("research".to_owned()),
+        name: format!("llama-ft-7-{n}"),
+    };
+    About::Pods((0..count).map(pod).collect())
+}
+
+fn all(about: About, limit: usize) -> LineQuery {
+    LineQuery {
+        about,
+        span: Span {
+            from: START,
+            to: START + 20 * MINUTE,
+        },
+        only: Only::All,
+        newest: false,
+        limit,
+    }
+}
+
+/// Keeps what arrives.
+#[derive(Default)]
+struct Kept(Vec<Observation>);
+
+impl Sink for Kept {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        self.0.extend(observations);
+    }
+}

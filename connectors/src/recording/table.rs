@@ -1,0 +1,113 @@
+//! Tables that other systems export as CSV: each row becomes a JSON record,
+//! which the decoders of other systems get as if it had come so.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use csv::{ByteRecord, ReaderBuilder};
+use serde_json::{Map, Value};
+
+use super::batch::Kind;
+use super::feed::Feed;
+use crate::datadog;
+
+/// A kind of table, known by the names of its columns.
+pub(crate) struct Table {
+    /// Whether these are its columns.
+    pub(crate) recognise: fn(&[String]) -> bool,
+    /// A row as the record that its system's decoder knows.
+    pub(crate) record: fn(&[String], &[String]) -> Map<String, Value>,
+}
+
+/// The first that recognises a table gets it.
+const TABLES: &[&Table] = &[&datadog::LOGS_CSV];
+
+fn table(columns: &[String]) -> Option<&'static Table> {
+    let mut tables = TABLES.iter().copied();
+    tables.find(|table| (table.recognise)(columns))
+}
+
+fn texts(record: &ByteRecord) -> Vec<String> {
+    record
+        .iter()
+        .map(|field| String::from_utf8_lossy(field).into_owned())
+        .collect()
+}
+
+/// Whether a text begins with the names of a known table's columns.
+pub(super) fn is_known(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
+    if !line.contains(&b',') {
+        return false;
+    }
+    let mut reader = ReaderBuilder::new().has_headers(false).from_reader(line);
+    let mut columns = ByteRecord::new();
+    reader.read_byte_record(&mut columns).is_ok() && table(&texts(&columns)).is_some()
+}
+
+/// Feeds the rows of `from`; returns why it ended early, if it did.
+pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Option<String> {
+    let since = Rc::new(Cell::new(0));
+    let limit = feed.options.max_record_bytes;
+    let bounded = Bounded {
+        from,
+        since: Rc::clone(&since),
+        limit,
+    };
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(bounded);
+    let mut row = ByteRecord::new();
+    let mut known: Option<(&Table, Vec<String>)> = None;
+    let ended = loop {
+        match reader.read_byte_record(&mut row) {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) => break Some(error.to_string()),
+        }
+        since.set(0);
+        let line = row.position().map_or(0, csv::Position::line);
+        let fields = texts(&row);
+        let Some((table, columns)) = &known else {
+            known = table(&fields).map(|table| (table, fields));
+            if known.is_none() {
+                break Some("its first row is not that of a known table".to_owned());
+            }
+            continue;
+        };
+        if feed.is_closed() {
+            break None;
+        }
+        if fields.len() != columns.len() {
+            let why = format!("{} fields under {} columns", fields.len(), columns.len());
+            feed.reject(file, line, &why);
+            continue;
+        }
+        let record = Value::Object((table.record)(columns, &fields)).to_string();
+        feed.record(file, &Kind::PLAIN, record.as_bytes(), line);
+    };
+    feed.file(file).bytes += reader.position().byte();
+    ended
+}
+
+/// A quote that is never closed must not take in the rest of the world.
+struct Bounded<'r> {
+    from: &'r mut dyn Read,
+    /// Bytes read since the last row was whole.
+    since: Rc<Cell<usize>>,
+    limit: usize,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.since.get() > self.limit {
+            let why = format!("a row of more than {} bytes", self.limit);
+            return Err(io::Error::other(why));
+        }
+        let n = self.from.read(into)?;
+        self.since.set(self.since.get() + n);
+        Ok(n)
+    }
+}
