@@ -35,7 +35,10 @@ fn form(fields: &Map<String, Value>) -> Option<Form<'_>> {
     let list = |key: &str| fields.get(key).and_then(Value::as_array);
     match fields.get("type").and_then(Value::as_str) {
         Some("log") if object("attributes").is_some() => return Some(Form::Log),
-        Some("event") if object("attributes").is_some() => return Some(Form::Event),
+        // Without a time it is the receipt of one who sent an event.
+        Some("event") if object("attributes")?.contains_key("timestamp") => {
+            return Some(Form::Event);
+        }
         _ => {}
     }
     if object("content").is_some_and(|content| content.contains_key("timestamp")) {
@@ -128,7 +131,7 @@ pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         Some(Form::Nothing) => Err(Rejection::Irrelevant(
             "an answer without records".to_owned(),
         )),
-        Some(Form::Error) => Err(Rejection::Malformed(format!(
+        Some(Form::Error) => Err(Rejection::Irrelevant(format!(
             "an answer that says what went wrong: {}",
             crate::http::words(Value::Object(fields.clone()).to_string().as_bytes())
         ))),

@@ -191,6 +191,9 @@ impl Unread {
 
     fn told(self) -> Option<String> {
         let why = self.why?;
-        Some(format!("{} records could not be read: {why}", self.count))
+        Some(format!(
+            "{} of its records cannot be read: {why}",
+            self.count
+        ))
     }
 }

@@ -61,7 +61,7 @@ async fn a_wrong_key_is_told_from_another() {
     assert_eq!(fake.requests().len(), 1);
 
     let health = store_with(&fake, |options| {
-        options.application_key = Some("wrong".into())
+        options.application_key = Some("wrong".into());
     })
     .check(NOW, soon())
     .await;

@@ -218,7 +218,7 @@ fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
 async fn lines_are_counted_by_minute_and_lines_of_two_tiers_once() {
     let mut logs = lines();
     for line in &mut logs {
-        line.at *= 300;
+        line.at *= 600;
     }
     let fake = Server {
         logs: logs.clone(),

@@ -99,11 +99,7 @@ fn every_answer_decodes_or_is_told_in_its_words() {
         let inputs = [Input::Path(path.clone())];
         let summary = read(&inputs, &Options::default(), &mut kept);
         assert_eq!(kept.0.is_empty(), found == 0, "{name}");
-        assert_eq!(
-            summary.total.rejected,
-            u64::from(errors.is_some()),
-            "{name}: {summary:?}"
-        );
+        assert_eq!(summary.total.rejected, 0, "{name}: {summary:?}");
     }
     println!("{total} records of recordings");
 }

@@ -155,7 +155,7 @@ async fn tiers_fail_apart() {
     // Who names it wants to know.
     let fake = only_indexes().start();
     let named = store_with(&fake, |options| {
-        options.tiers = Some(vec![Tier::Flex, Tier::Indexes])
+        options.tiers = Some(vec![Tier::Flex, Tier::Indexes]);
     });
     let got = named.lines(&all(pods(1), 100), soon()).await.unwrap();
     assert_eq!(got.lines.len(), 5);
@@ -172,7 +172,7 @@ async fn what_is_not_whole_is_told() {
         let record = json!({"type": "log", "id": "A", "attributes": {"timestamp": "2026-11-21T15:00:00.005Z", "message": "x"}});
         let odd = json!({"type": "log", "id": "B", "attributes": {"message": "no time"}});
         let body = json!({"data": [record, odd], "meta": {"status": "timeout", "page": {"after": "c"}}});
-        (number == 1).then(|| Reply::Json(200, body))
+        (number == 1).then_some(Reply::Json(200, body))
     })
     .start();
     let got = store_with(&fake, indexes)
@@ -181,6 +181,10 @@ async fn what_is_not_whole_is_told() {
         .unwrap();
     let told = got.partial.join("\n");
     assert!(told.contains("status: timeout"), "{told}");
+    assert!(
+        told.contains("1 of its records cannot be read: a log of Datadog without a time"),
+        "{told}"
+    );
 
     let fake = server(|_, _| None).start();
     let store = store_with(&fake, |options| {
