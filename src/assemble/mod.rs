@@ -10,7 +10,6 @@ mod lines;
 mod proof;
 mod record;
 mod run;
-mod said;
 mod summary;
 mod teller;
 mod victim;

@@ -1,11 +1,10 @@
-//! Opens a case from the store, after asking live sources.
+//! Opens a case from the store, after asking the clusters.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use whathappened_connectors::cluster::{ClusterError, Connected, Reason, connect};
-use whathappened_connectors::connector::Window;
+use whathappened_connectors::cluster::{ClusterError, Reason, connect};
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
 use whathappened_store::{Store, StoreError};
@@ -15,29 +14,9 @@ use super::common::Opened;
 use super::settings;
 use crate::case::Rules;
 use crate::cli::InputArgs;
-use crate::config::{Config, Wanted};
+use crate::config::Config;
 use crate::error::Error;
-use crate::gather::{self, Asked, Live, Question};
-
-/// What is opened.
-#[derive(Clone, Debug)]
-pub(super) struct About {
-    /// A name; nothing where only clusters are to be asked.
-    pub(super) name: Option<Name>,
-    /// The time that the person named, if any.
-    pub(super) window: Window,
-}
-
-impl About {
-    /// What clusters have, without any logs.
-    pub(super) const CLUSTERS: Self = Self {
-        name: None,
-        window: Window {
-            from: None,
-            to: None,
-        },
-    };
-}
+use crate::gather::{self, Live};
 
 /// Opens what bears a name; `*` is everything there is.
 ///
@@ -46,17 +25,12 @@ impl About {
 pub(super) async fn open(
     args: &InputArgs,
     about: &str,
-    window: Window,
     rules: Arc<Rules>,
 ) -> Result<Opened, Error> {
     let config = settings::of_all(&args.kept, &args.live)?;
     let name = Name::parse(about);
     let now = clock::now();
-    let wanted = About {
-        name: Some(name.clone()),
-        window,
-    };
-    let (store, live) = refreshed(&config, args, &wanted, &rules, now).await?;
+    let (store, live) = refreshed(&config, args, Some(&name), &rules, now).await?;
     let snapshot = store.snapshot()?;
     let coverage = match &live {
         Some(live) => live.coverage.clone(),
@@ -91,102 +65,51 @@ pub(super) async fn open(
     })
 }
 
-/// The store, filled with what live sources say where they may be asked.
+/// The store, filled with what the clusters say where they may be asked.
 ///
 /// # Errors
-/// When there is neither a store nor a source that answers.
+/// When there is neither a store nor a cluster that answers.
 pub(super) async fn refreshed(
     config: &Config,
     args: &InputArgs,
-    about: &About,
-    rules: &Arc<Rules>,
+    name: Option<&Name>,
+    rules: &Rules,
     now: Nanos,
 ) -> Result<(Store, Option<Live>), Error> {
     let path = config.store_path()?;
-    if args.live.no_fetch {
+    if !config.kubernetes.enabled {
         return Ok((Store::open_to_read(&path)?, None));
     }
-    let env = |name: &str| std::env::var(name).ok();
-    let sources = gather::sources(config, &env, Arc::new(clock::now)).await;
-    let (clusters, unanswered) = clusters(config, sources.is_empty()).await?;
-    if sources.is_empty() && clusters.is_none() {
-        return from_store(&path, unanswered.as_ref(), args.quiet, now);
-    }
+    let connected = match connect(&gather::options(&config.kubernetes)).await {
+        Ok(connected) => connected,
+        Err(error) => return unanswered(&path, &error, args.quiet, now),
+    };
     let mut store = Store::open(&path, config.limits())?;
-    let asked = Asked {
-        clusters: clusters.unwrap_or_default(),
-        sources,
-        pod_logs: config.logs.wanted != Wanted::None,
-    };
-    let question = Question {
-        name: about.name.clone(),
-        window: about.window,
-        now,
-        deadline: Instant::now() + config.kubernetes.timeout,
-    };
-    let mut live = gather::fetch(&mut store, &asked, &question, rules).await?;
-    live.coverage.extend(
-        unanswered
-            .iter()
-            .map(|error| error.coverage("kubernetes", now)),
-    );
+    let deadline = Instant::now() + config.kubernetes.timeout;
+    let live = gather::fetch(&mut store, connected, name, &rules.signals, (now, deadline)).await?;
     // Each question leaves small segments behind.
     let most = store.limits().segments_a_day;
     store.compact(most, now, &mut |_, _| {})?;
     if !args.quiet {
-        eprintln!("{}", told(&asked, &live));
+        let s = if live.clusters == 1 { "" } else { "s" };
+        eprintln!(
+            "Asked {} cluster{s}: {} facts and versions are new.",
+            live.clusters, live.new
+        );
     }
     Ok((store, Some(live)))
 }
 
-/// The clusters that answer, or why none does.
-async fn clusters(
-    config: &Config,
-    alone: bool,
-) -> Result<(Option<Connected>, Option<ClusterError>), Error> {
-    if !config.kubernetes.enabled {
-        return Ok((None, None));
-    }
-    match connect(&gather::options(&config.kubernetes)).await {
-        Ok(connected) => Ok((Some(connected), None)),
-        // Who has no cluster but a log store does not miss one.
-        Err(error) if error.reason == Reason::NoKubeconfig && !alone => Ok((None, None)),
-        Err(error) => Ok((None, Some(error))),
-    }
-}
-
-/// Who was asked, in a sentence.
-fn told(asked: &Asked, live: &Live) -> String {
-    let mut who = Vec::new();
-    if live.clusters > 0 {
-        let s = if live.clusters == 1 { "" } else { "s" };
-        who.push(format!("{} cluster{s}", live.clusters));
-    }
-    who.extend(
-        asked
-            .sources
-            .usable
-            .iter()
-            .map(|source| source.name().to_owned()),
-    );
-    let who = match who.as_slice() {
-        [] => "nobody who answers".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    };
-    format!("Asked {who}: {} facts and versions are new.", live.new)
-}
-
-/// Nobody to ask: what is stored has to do.
-fn from_store(
+/// No cluster: what is stored has to do.
+fn unanswered(
     path: &Path,
-    error: Option<&ClusterError>,
+    error: &ClusterError,
     quiet: bool,
     now: Nanos,
 ) -> Result<(Store, Option<Live>), Error> {
-    let store = match (Store::open_to_read(path), error) {
-        (Ok(store), _) => store,
-        (Err(StoreError::Missing { .. }), Some(error)) => {
+    let store = match Store::open_to_read(path) {
+        Ok(store) => store,
+        Err(StoreError::Missing { .. }) => {
             return Err(Error::Usage(format!(
                 "nothing to look at: there is no store at {}, and {}; {}. Or name what to read with --from, or fill the store with `whathappened import`",
                 path.display(),
@@ -194,11 +117,11 @@ fn from_store(
                 error.hint
             )));
         }
-        (Err(error), _) => return Err(error.into()),
+        Err(error) => return Err(error.into()),
     };
-    let Some(error) = error.filter(|error| error.reason != Reason::NoKubeconfig) else {
+    if error.reason == Reason::NoKubeconfig {
         return Ok((store, None));
-    };
+    }
     if !quiet {
         eprintln!("No cluster answered ({}); from the store.", error.message);
     }

@@ -20,7 +20,6 @@ mod parquet;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
-mod said;
 #[cfg(test)]
 mod schema_tests;
 mod select;

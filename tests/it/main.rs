@@ -9,7 +9,6 @@ mod bad_input;
 mod cli;
 mod lab;
 mod live;
-mod logs;
 mod remote;
 mod rules;
 mod store;

@@ -24,9 +24,8 @@ pub struct Machine {
     pub zone: Option<String>,
     /// Managed instance group, Auto Scaling group or scale set.
     pub group: Option<String>,
-    /// The machine's name, which comes again when it is made anew: of GCE the
-    /// VM's, of Azure in lower case; of scale sets the host name (`<set><6 base-36
-    /// digits>`).
+    /// The machine's name, which comes again when it is made anew: of GCE and
+    /// Azure the VM's; of scale sets the host name (`<set><6 base-36 digits>`).
     pub name: Option<String>,
     /// The id that never comes again: GCE's number, AWS's `i-…`, Azure's
     /// resource id in lower case (which does come again).
@@ -129,7 +128,7 @@ impl Machine {
         let (end, name) = at("virtualMachines")?;
         machine.name = Some(match set {
             Some((_, set)) => scale_set_host(set, name),
-            None => name.to_ascii_lowercase(),
+            None => name.to_owned(),
         });
         machine.id = Some(format!("/{}", parts[..end].join("/")).to_ascii_lowercase());
         Some(machine)
@@ -151,9 +150,7 @@ impl Machine {
 
     /// Names the machine in an event that is about it.
     pub(crate) fn name_in(&self, event: &mut Event) {
-        if self.id.is_some() || self.name.is_some() {
-            event.object_kind = Some("Instance".to_owned());
-        }
+        event.object_kind = Some("Instance".to_owned());
         event.object_uid.clone_from(&self.id);
         event.entities.instance.clone_from(&self.id);
         event.entities.node.clone_from(&self.name);
@@ -208,10 +205,10 @@ fn is_ec2_domain(domain: &str) -> bool {
 }
 
 /// The host name that Azure gives instance `number` of a scale set.
-pub(crate) fn scale_set_host(set: &str, number: &str) -> String {
+fn scale_set_host(set: &str, number: &str) -> String {
     let Ok(mut rest) = number.parse::<u32>() else {
         // Flexible sets name their machines themselves.
-        return number.to_ascii_lowercase();
+        return number.to_owned();
     };
     let mut digits = [b'0'; 6];
     for digit in digits.iter_mut().rev() {
@@ -357,7 +354,7 @@ mod tests {
                 "s",
                 "",
                 "",
-                "gpu-1",
+                "GPU-1",
                 "/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/gpu-1",
             ],
         ),

@@ -14,6 +14,3 @@ pub(crate) mod fact;
 pub(crate) mod field;
 pub mod identity;
 pub(crate) mod time;
-
-#[cfg(test)]
-mod tests;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reqwest::RequestBuilder;
+use reqwest::header::{AUTHORIZATION, HeaderName};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::trouble::Trouble;
@@ -31,6 +32,9 @@ pub enum Auth {
     Bearer(SecretString),
     /// A file with a token, read anew for each try since others renew it.
     BearerFile(PathBuf),
+    /// The same in a header of another name than `Authorization`, for gateways
+    /// that keep that one for themselves.
+    InHeader(HeaderName, Box<Self>),
     /// Whatever the source asks for.
     Custom(Arc<dyn Authorize>),
 }
@@ -41,8 +45,13 @@ impl Auth {
         &self,
         request: RequestBuilder,
     ) -> Result<reqwest::Request, Trouble> {
-        let request = match self {
-            Self::None | Self::Custom(_) => request,
+        let (auth, header) = match self {
+            Self::InHeader(header, auth) => (&**auth, Some(header)),
+            auth => (auth, None),
+        };
+        let request = match auth {
+            // One name is enough.
+            Self::None | Self::Custom(_) | Self::InHeader(..) => request,
             Self::Basic(user, password) => request.basic_auth(user, Some(password.expose_secret())),
             Self::Bearer(token) => request.bearer_auth(token.expose_secret().trim()),
             Self::BearerFile(path) => {
@@ -63,8 +72,13 @@ impl Auth {
                 error.without_url().to_string()
             })
         })?;
-        if let Self::Custom(custom) = self {
+        if let Self::Custom(custom) = auth {
             custom.authorize(&mut request).await?;
+        }
+        if let Some(header) = header
+            && let Some(value) = request.headers_mut().remove(AUTHORIZATION)
+        {
+            request.headers_mut().insert(header.clone(), value);
         }
         Ok(request)
     }

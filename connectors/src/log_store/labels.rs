@@ -171,6 +171,11 @@ impl LabelNames {
         true
     }
 
+    /// The names of labels that hold a workload's name.
+    pub(crate) fn workloads() -> impl Iterator<Item = &'static str> {
+        WORKLOADS.iter().map(|(label, _)| *label)
+    }
+
     /// The entities that labels name.
     #[must_use]
     pub fn entities(&self, labels: &Labels) -> Entities {

@@ -13,6 +13,9 @@ use crate::log_store::Labels;
 pub(super) struct Answer<'a> {
     #[serde(borrow)]
     pub(super) data: Option<Data<'a>>,
+    /// What Loki says is wrong with an answer that it gives all the same.
+    #[serde(default)]
+    pub(super) warnings: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -21,6 +24,18 @@ pub(super) struct Data<'a> {
     pub(super) result_type: String,
     #[serde(borrow, default)]
     pub(super) result: Vec<&'a RawValue>,
+    /// `categorize-labels`, where what is known of a line is not merged into
+    /// the labels of its stream.
+    #[serde(rename = "encodingFlags", default)]
+    pub(super) flags: Option<Vec<String>>,
+}
+
+/// One element of the result of a metric query.
+#[derive(Deserialize)]
+pub(super) struct Series<'a> {
+    /// Each a time in seconds and a number as text.
+    #[serde(borrow, default)]
+    pub(super) values: Vec<(f64, Cow<'a, str>)>,
 }
 
 /// One element of the result.

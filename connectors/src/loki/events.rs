@@ -1,0 +1,294 @@
+//! Kubernetes Events that an agent sent to Loki as lines.
+//!
+//! | who | line |
+//! |---|---|
+//! | Alloy and Grafana Agent, `loki.source.kubernetes_events` | `name=… kind=… reason=… type=… count=… msg="…"`, or the same as JSON; the namespace is a label |
+//! | kubernetes-event-exporter | the Event as JSON |
+//! | eventrouter | `{"verb", "event", "old_event"}` |
+//! | OpenTelemetry's k8sobjects | `{"type", "object"}`, a line of a watch |
+//!
+//! Whole Events are decoded as those of the API, so the same Event is one fact
+//! whoever shows it. Alloy leaves out the Event's name and its first time: its
+//! Event is known by its object, reason, message and first second, as Events are
+//! that no recorder named.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::logql::{Query, as_words, literal};
+use super::plan::{Schema, each_once};
+use crate::event::{Origin, SourceKind};
+use crate::kubernetes;
+use crate::log_store::{About, LabelNames, StoredLine};
+use crate::logs::unwrapped;
+use crate::observation::{Observation, Rejection};
+use crate::redact::redact;
+use crate::time::{SECOND, rfc3339};
+
+/// Labels that name the collector.
+const LABELS: [&str; 6] = [
+    "job",
+    "app",
+    "app_kubernetes_io_name",
+    "service_name",
+    "container",
+    "k8s_container_name",
+];
+
+/// What collectors of Events are called.
+const COLLECTORS: &str =
+    "(?i).*(kubernetes[._/-]?events|eventhandler|event-?exporter|eventrouter|k8s-?events).*";
+
+/// Queries for the Events of something, none twice.
+pub(super) fn queries(about: &About, schema: &Schema) -> Vec<Query> {
+    let labels: Vec<String> = LABELS
+        .iter()
+        .filter(|name| schema.labels.contains(**name))
+        .map(|name| (*name).to_owned())
+        .collect();
+    let pattern = match about {
+        About::Pods(pods) => as_words(pods.iter().map(|pod| pod.name.as_str())),
+        About::Nodes(nodes) => as_words(nodes.iter().map(String::as_str)),
+        About::Experiment(name) => literal(name.trim()),
+    };
+    each_once(&labels, COLLECTORS)
+        .map(|streams| Query::of(streams).fitting(&pattern))
+        .collect()
+}
+
+/// Tells the Events in lines, which are in order of time; how many lines are none.
+pub(super) fn tell(
+    lines: &[StoredLine],
+    names: &LabelNames,
+    place: &Arc<str>,
+    out: &mut Vec<Observation>,
+) -> usize {
+    let mut none = 0;
+    let mut short: BTreeMap<[String; 5], Vec<Short<'_>>> = BTreeMap::new();
+    for line in lines {
+        let text = unwrapped(&line.text);
+        if let Some(event) = whole(&text) {
+            let told = decode(&event, line, names, place, out);
+            none += usize::from(told.is_err());
+        } else if let Some(one) = Short::read(&text, line, names) {
+            let group = short.entry(one.key()).or_default();
+            match group.last_mut() {
+                // The same Event again, which has grown.
+                Some(last) if one.count > last.count.max(1) => {
+                    (last.count, last.line) = (one.count, one.line);
+                }
+                Some(last) if one.count == last.count && one.line.stamp == last.line.stamp => {}
+                _ => group.push(one),
+            }
+        } else {
+            none += 1;
+        }
+    }
+    for one in short.into_values().flatten() {
+        let told = decode(&one.as_event(), one.line, names, place, out);
+        none += usize::from(told.is_err());
+    }
+    none
+}
+
+/// The Event in a line that holds all of it.
+fn whole(text: &str) -> Option<Value> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let record: Value = serde_json::from_str(text).ok()?;
+    let is_event =
+        |value: &Value| value.get("involvedObject").is_some() || value.get("regarding").is_some();
+    if is_event(&record) {
+        return Some(record);
+    }
+    ["event", "object", "body"]
+        .iter()
+        .filter_map(|key| record.get(*key))
+        .flat_map(|inner| [Some(inner), inner.get("object")])
+        .flatten()
+        .find(|inner| is_event(inner))
+        .cloned()
+}
+
+fn decode(
+    event: &Value,
+    line: &StoredLine,
+    names: &LabelNames,
+    place: &Arc<str>,
+    out: &mut Vec<Observation>,
+) -> Result<(), Rejection> {
+    let origin = Origin {
+        file: Arc::clone(place),
+        line: line.number,
+    };
+    let mut told = Vec::new();
+    kubernetes::decode(event.to_string().as_bytes(), None, &origin, &mut told)?;
+    let cluster = event.get("clusterName").and_then(Value::as_str);
+    for observation in &mut told {
+        if let Observation::Event(fact) = observation {
+            fact.source_kind = SourceKind::Loki;
+            fact.raw = redact(&line.text).into_owned();
+            let known = names.entities(&line.labels).cluster;
+            fact.entities.cluster = fact
+                .entities
+                .cluster
+                .take()
+                .or(known)
+                .or_else(|| cluster.map(str::to_owned));
+        }
+    }
+    out.append(&mut told);
+    Ok(())
+}
+
+/// An Event as Alloy writes it.
+struct Short<'l> {
+    fields: Map<String, Value>,
+    namespace: String,
+    /// 0 where it does not say.
+    count: u64,
+    /// The line that showed it first.
+    first: &'l StoredLine,
+    /// The line that showed it last.
+    line: &'l StoredLine,
+}
+
+impl<'l> Short<'l> {
+    fn read(text: &str, line: &'l StoredLine, names: &LabelNames) -> Option<Self> {
+        let fields = if text.starts_with('{') {
+            serde_json::from_str(text).ok()?
+        } else {
+            logfmt(text)
+        };
+        let has = |key: &str| fields.get(key).is_some_and(Value::is_string);
+        if !(has("name") && has("msg") && (has("reason") || has("kind"))) {
+            return None;
+        }
+        let count = match fields.get("count") {
+            Some(Value::Number(count)) => count.as_u64(),
+            Some(Value::String(count)) => count.parse().ok(),
+            _ => None,
+        };
+        Some(Self {
+            count: count.unwrap_or(0),
+            namespace: names.entities(&line.labels).namespace.unwrap_or_default(),
+            fields,
+            first: line,
+            line,
+        })
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.fields
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    fn key(&self) -> [String; 5] {
+        let text = |key| self.text(key).to_owned();
+        [
+            self.namespace.clone(),
+            text("kind"),
+            text("name"),
+            text("reason"),
+            text("msg"),
+        ]
+    }
+
+    /// The same as the API would have it, as far as the line tells. Its time is
+    /// that of the last occurrence, to the second, or to less the only one.
+    fn as_event(&self) -> Value {
+        // Events of what has no namespace are kept in this one.
+        let namespace = if self.namespace.is_empty() {
+            "default"
+        } else {
+            &self.namespace
+        };
+        let mut event = json!({
+            "kind": "Event",
+            "apiVersion": "v1",
+            "metadata": { "namespace": namespace },
+            "involvedObject": {
+                "kind": self.text("kind"),
+                "namespace": self.namespace,
+                "name": self.text("name"),
+                "apiVersion": self.text("objectAPIversion"),
+            },
+            "reason": self.text("reason"),
+            "message": self.text("msg"),
+            "type": self.text("type"),
+            "action": self.text("action"),
+            "source": { "component": self.text("sourcecomponent"), "host": self.text("sourcehost") },
+            "reportingComponent": self.text("reportingcontroller"),
+        });
+        let (first, last) = (self.first.stamp.lo, self.line.stamp.lo);
+        if last % SECOND != 0 {
+            event["eventTime"] = rfc3339(first).into();
+        } else {
+            event["lastTimestamp"] = rfc3339(last).into();
+            let shown = self.first.order != self.line.order || first != last;
+            if self.count <= 1 || shown {
+                event["firstTimestamp"] = rfc3339(first).into();
+            }
+        }
+        if self.count > 0 {
+            event["count"] = self.count.into();
+        }
+        event
+    }
+}
+
+/// `key=value key="value with \"escapes\""`; what is not of this form is passed over.
+fn logfmt(text: &str) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut rest = text.trim_start();
+    while let Some((key, after)) = rest.split_once('=') {
+        let key = key.rsplit(' ').next().unwrap_or(key);
+        let (value, next) = match after.strip_prefix('"') {
+            Some(quoted) => unquote(quoted),
+            None => {
+                let end = after.find(' ').unwrap_or(after.len());
+                (after[..end].to_owned(), &after[end..])
+            }
+        };
+        if !key.is_empty() {
+            fields.entry(key.to_owned()).or_insert(Value::String(value));
+        }
+        rest = next.trim_start();
+    }
+    fields
+}
+
+/// A Go string up to its closing quote, and what follows.
+fn unquote(text: &str) -> (String, &str) {
+    let mut out = String::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return (out, &text[at + 1..]),
+            '\\' => match letters.next().map(|(_, escape)| escape) {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('r') => out.push('\r'),
+                Some(kind @ ('x' | 'u' | 'U')) => {
+                    let digits = match kind {
+                        'x' => 2,
+                        'u' => 4,
+                        _ => 8,
+                    };
+                    let hex: String = letters.by_ref().take(digits).map(|(_, hex)| hex).collect();
+                    let code = u32::from_str_radix(&hex, 16).ok();
+                    out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
+                }
+                Some(other) => out.push(other),
+                None => break,
+            },
+            other => out.push(other),
+        }
+    }
+    (out, "")
+}
