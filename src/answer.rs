@@ -123,10 +123,105 @@ pub struct Incident {
     pub alternatives: Vec<Alternative>,
     /// What to do now.
     pub advice: Vec<String>,
-    /// GPUs of the dead pods times how long they ran, in hours.
+    /// GPUs of the dead pods times how long they ran since the last checkpoint that
+    /// is known, in hours.
     pub gpu_hours_lost: Option<f64>,
     /// Sources that could overturn this or would have told more, and what they would have shown.
     pub would_have_told: Vec<String>,
+    /// What the processes themselves said, as far as it bears on this.
+    #[serde(default)]
+    pub said: Said,
+}
+
+/// What the processes of an attempt said around its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// The rank that failed first, and how that is known.
+    pub first_failing: Option<FirstFailing>,
+    /// The traceback of the rank that failed first, else of the first victim.
+    pub traceback: Option<Traceback>,
+    /// The collective operation that ranks waited in.
+    pub collective: Option<Collective>,
+    /// The last checkpoint that is known to be complete.
+    pub last_checkpoint: Option<Milestone>,
+    /// The last training step that any rank told of.
+    pub last_step: Option<Milestone>,
+    /// Seconds of work after the last checkpoint, up to the first death; what has
+    /// to be done again.
+    pub since_checkpoint_s: Option<f64>,
+}
+
+/// The rank that failed first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstFailing {
+    /// Its rank, where known.
+    pub rank: Option<i32>,
+    /// Its pod, where known.
+    pub pod: Option<String>,
+    /// `content`: a record names it; `clock`: its failure was told first.
+    pub by: String,
+    /// What says so.
+    pub text: String,
+    /// When that was said.
+    pub time: Option<String>,
+    /// First instant that time can no longer have been.
+    pub time_hi: Option<String>,
+    /// Pods whose first failure cannot be told apart from it in time.
+    pub also: Vec<String>,
+    /// The record.
+    pub event_id: String,
+}
+
+/// A traceback.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Traceback {
+    /// The pod that it is of.
+    pub pod: String,
+    /// Its rank, where known.
+    pub rank: Option<i32>,
+    /// When it was written.
+    pub time: Option<String>,
+    /// The exception's type.
+    pub exception: Option<String>,
+    /// File, line and function.
+    pub location: Option<String>,
+    /// The traceback as written.
+    pub text: String,
+    /// The record.
+    pub event_id: String,
+}
+
+/// A collective operation that did not finish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Collective {
+    /// Its kind, `ALLREDUCE`.
+    pub op: Option<String>,
+    /// Its number in its group.
+    pub seq: Option<i64>,
+    /// When ranks began to wait: the report's time less the time waited.
+    pub since: Option<String>,
+    /// Ranks that say they waited.
+    pub waiting: Vec<i32>,
+    /// Ranks that did not come.
+    pub missing: Vec<i32>,
+    /// `content`: records name them; `elimination`: of all ranks only they do not
+    /// say that they waited.
+    pub missing_by: Option<String>,
+    /// The records, at most eight.
+    pub event_ids: Vec<String>,
+}
+
+/// How far the work came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Milestone {
+    /// The training step.
+    pub step: Option<i64>,
+    /// When.
+    pub time: Option<String>,
+    /// Where it was written, for a checkpoint.
+    pub path: Option<String>,
+    /// The record.
+    pub event_id: String,
 }
 
 /// Who did it.

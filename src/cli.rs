@@ -58,7 +58,7 @@ pub enum Command {
 }
 
 /// Where records come from: what `--from` names, else the store, after the
-/// clusters of the kubeconfig were asked.
+/// clusters of the kubeconfig and the configured log stores were asked.
 #[derive(Args, Clone, Debug)]
 pub struct InputArgs {
     /// File, folder or archive to read, `-` for standard input; may be given several times.
@@ -93,12 +93,18 @@ pub struct KeptArgs {
     pub config: Option<std::path::PathBuf>,
 }
 
-/// Clusters that are asked.
+/// Clusters and log stores that are asked.
 #[derive(Args, Clone, Debug)]
 pub struct LiveArgs {
-    /// Ask no cluster; only what is stored.
+    /// Ask nobody; only what is stored.
     #[arg(long)]
     pub no_fetch: bool,
+    /// How much to read of logs, from clusters and log stores.
+    ///
+    /// usual: what surrounds deaths, first and last lines of pods, and lines that
+    /// tell something; all: everything, up to a limit; none: nothing.
+    #[arg(long, value_name = "WHICH")]
+    pub logs: Option<crate::config::Wanted>,
     /// Context of the kubeconfig, `all` for every one; may be given several times.
     #[arg(long = "context", value_name = "CONTEXT")]
     pub contexts: Vec<String>,

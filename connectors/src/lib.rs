@@ -7,7 +7,9 @@
 #![warn(missing_docs)]
 
 mod autoscaler_log;
+mod aws;
 pub mod aws_auth;
+mod azure;
 pub mod cloud;
 pub mod cluster;
 pub mod connector;

@@ -4,6 +4,7 @@ use whathappened_connectors::time::Stamp;
 
 use crate::life::{End, Mode, State};
 use crate::resolve::{Root, Run};
+use crate::stall;
 use crate::symbols::Sym;
 use crate::world::{NO, World};
 
@@ -16,7 +17,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `stuck_starting`, `not_ready` or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -71,6 +72,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
             found.extend(never_created(world, *number, run));
         } else {
             found.extend(failed_unseen(world, *number, run, ends));
+            found.extend(stall::stalled(world, *number, run, ends));
         }
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;

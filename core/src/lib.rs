@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod life;
 pub mod resolve;
 pub mod signals;
+mod stall;
 pub mod symbols;
 pub mod tie;
 pub mod timeline;

@@ -11,7 +11,7 @@ use super::everything::{everything, of_machine};
 use super::lines::lines;
 use super::run::run as tell_run;
 use super::teller::Teller;
-use crate::answer::{Answer, CoverageRow, Incident, SCHEMA};
+use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, Said};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::candidate::Candidate;
@@ -319,6 +319,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         advice: Vec::new(),
         gpu_hours_lost: None,
         would_have_told: Vec::new(),
+        said: Said::default(),
     })
 }
 

@@ -53,6 +53,7 @@ impl Teller<'_> {
             }
             _ => self.unexplained(finding),
         };
+        let (said, saved) = self.said(finding)?;
         let all = finding
             .victims
             .iter()
@@ -84,8 +85,9 @@ impl Teller<'_> {
             against: self.against(finding)?,
             alternatives: self.alternatives(finding),
             advice: rule.map_or_else(Vec::new, |rule| rule.advice.clone()),
-            gpu_hours_lost: gpu_hours(self.world(), all),
+            gpu_hours_lost: gpu_hours(self.world(), all, saved),
             would_have_told: self.would_have_told(rule),
+            said,
         })
     }
 

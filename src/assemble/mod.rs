@@ -10,6 +10,7 @@ mod lines;
 mod proof;
 mod record;
 mod run;
+mod said;
 mod summary;
 mod teller;
 mod victim;

@@ -98,6 +98,7 @@ fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) 
         ("never_scheduled", _) => "was never scheduled".to_owned(),
         ("stuck_starting", _) => "never started".to_owned(),
         ("not_ready", _) => "runs but is not ready".to_owned(),
+        ("stalled", _) => "is there and does not get on".to_owned(),
         (state, _) => state.replace('_', " "),
     }
 }
@@ -117,8 +118,13 @@ fn of_instance(one: &Pod, death: &Death) -> &'static str {
     }
 }
 
-/// GPU-hours that the deaths cost: what the pods held times how long they ran.
-pub(super) fn gpu_hours<'a>(world: &World, deaths: impl Iterator<Item = &'a Death>) -> Option<f64> {
+/// GPU-hours that the deaths cost: what the pods held times how long they ran,
+/// since their work was last `saved`.
+pub(super) fn gpu_hours<'a>(
+    world: &World,
+    deaths: impl Iterator<Item = &'a Death>,
+    saved: Option<Stamp>,
+) -> Option<f64> {
     let mut sum = 0.0;
     for death in deaths.filter(|death| death.mode != Mode::None) {
         let Some(pod) = world.pods.get(death.pod as usize) else {
@@ -127,7 +133,9 @@ pub(super) fn gpu_hours<'a>(world: &World, deaths: impl Iterator<Item = &'a Deat
         let (Some(start), Some(end)) = (pod.started.or(pod.bound), told(death.time)) else {
             continue;
         };
-        sum += pod.gpus() * hours(death.since.unwrap_or(start), end);
+        let start = death.since.unwrap_or(start);
+        let start = saved.filter(|saved| saved.lo > start.lo).unwrap_or(start);
+        sum += pod.gpus() * hours(start, end);
     }
     // Hundredths, so that the order of summing cannot show.
     (sum > 0.0).then(|| (sum * 100.0).round() / 100.0)

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use whathappened_connectors::connector::Window;
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_store::Store;
 
@@ -18,14 +19,15 @@ use crate::render::Style;
 const SHOWN: usize = 5;
 
 /// Opens what a question is about: the recordings that are named, else the
-/// store after the clusters were asked.
+/// store after live sources were asked. `window` is the time that the person
+/// named, if any.
 ///
 /// # Errors
 /// When a rule is wrong, not a single input could be read, or nothing bears the name.
-pub async fn open(args: &InputArgs, about: &str) -> Result<Opened, Error> {
+pub async fn open(args: &InputArgs, about: &str, window: Window) -> Result<Opened, Error> {
     let rules = rules(args)?;
     if args.from.is_empty() {
-        return stored::open(args, about, rules).await;
+        return stored::open(args, about, window, rules).await;
     }
     Ok(Opened {
         case: recorded(args, rules)?,

@@ -1,6 +1,7 @@
 //! `whathappened doctor`
 
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -103,6 +104,19 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
             Err(error) => failed.push(error),
         }
     }
+    let env = |name: &str| std::env::var(name).ok();
+    let others = gather::sources(config, &env, Arc::new(clock::now)).await;
+    let deadline = Instant::now() + config.kubernetes.timeout;
+    let checked = others
+        .usable
+        .iter()
+        .map(|source| source.check(now, deadline));
+    sources.extend(futures::future::join_all(checked).await);
+    sources.extend(others.failed.into_iter().map(|row| Health {
+        source: row.source,
+        unreachable: row.detail,
+        ..Health::default()
+    }));
     Ok(Report {
         config: config_file,
         store,

@@ -30,8 +30,14 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let rules = common::rules(&args.input)?;
     let batch = if args.input.from.is_empty() {
         let config = settings::of_all(&args.input.kept, &args.input.live)?;
-        let (store, _) =
-            stored::refreshed(&config, &args.input, None, &rules, clock::now()).await?;
+        let (store, _) = stored::refreshed(
+            &config,
+            &args.input,
+            &stored::About::CLUSTERS,
+            &rules,
+            clock::now(),
+        )
+        .await?;
         kept(&store)?
     } else {
         batch(&common::recorded(&args.input, rules)?)?

@@ -48,7 +48,8 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let rules = common::rules(&args.input)?;
     let config = settings::of_all(&args.input.kept, &args.input.live)?;
     let now = clock::now();
-    let (store, _) = stored::refreshed(&config, &args.input, None, &rules, now).await?;
+    let (store, _) =
+        stored::refreshed(&config, &args.input, &stored::About::CLUSTERS, &rules, now).await?;
     let path = store.root().to_owned();
     let last = store.status()?.to;
     let since = moment(&args.since, last)?;

@@ -112,6 +112,29 @@ fn text(args: &Args) -> Result<String, Error> {
 # namespaces = []
 # How long a question waits.
 # timeout = \"60s\"
+
+# Log stores; the environment goes before what is written here (docs/logs.md).
+[logs]
+# \"usual\": around deaths, first and last lines, lines that tell something; \"all\", \"none\".
+# wanted = \"usual\"
+# Requests that one answer may cost in stores that count them.
+# requests = 40
+
+# [loki]                      # LOKI_ADDR and logcli's other variables
+# addr = \"https://loki.example.com\"
+# org_id = \"tenant\"
+# bearer_token_file = \"/path/to/token\"
+# labels = {{ pod = [\"task\"] }}
+
+# [datadog]                   # DD_SITE, DD_API_KEY, DD_APP_KEY
+# site = \"datadoghq.com\"
+
+# [elasticsearch]             # ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY; OpenSearch, too
+# url = \"https://es.example.com:9200\"
+# index = \"filebeat-*,logs-*\"
+
+# [cloudwatch]                # AWS_PROFILE, AWS_REGION, CLOUDWATCH_LOG_GROUPS
+# log_groups = \"/aws/containerinsights/my-cluster/application\"
 ",
         toml_text(&store.display().to_string())
     );

@@ -1,5 +1,6 @@
 //! `whathappened <experiment>`
 
+use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_store::{Limits, Store};
 
@@ -56,7 +57,16 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             "name an experiment, a workload, a pod, or '*' for everything".to_owned(),
         ));
     };
-    let Opened { case, kept } = common::open(&args.input, experiment).await?;
+    let asked = |text: &Option<String>| {
+        let text = text.as_deref();
+        text.map(|text| moment(text, Some(clock::now())))
+            .transpose()
+    };
+    let window = Window {
+        from: asked(&args.since)?,
+        to: asked(&args.until)?,
+    };
+    let Opened { case, kept } = common::open(&args.input, experiment, window).await?;
     let at = args
         .at
         .as_deref()

@@ -24,6 +24,9 @@ pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
 /// When the file or a time cannot be used.
 pub fn of_all(kept: &KeptArgs, live: &LiveArgs) -> Result<Config, Error> {
     let mut config = of_store(kept)?;
+    if let Some(wanted) = live.logs {
+        config.logs.wanted = wanted;
+    }
     let clusters = &mut config.kubernetes;
     if live.no_fetch {
         clusters.enabled = false;

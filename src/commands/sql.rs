@@ -63,8 +63,14 @@ async fn here(args: &Args) -> Result<Session, Error> {
     let rules = common::rules(&args.input)?;
     if args.input.from.is_empty() {
         let config = settings::of_all(&args.input.kept, &args.input.live)?;
-        let (store, _) =
-            stored::refreshed(&config, &args.input, None, &rules, clock::now()).await?;
+        let (store, _) = stored::refreshed(
+            &config,
+            &args.input,
+            &stored::About::CLUSTERS,
+            &rules,
+            clock::now(),
+        )
+        .await?;
         Session::of_store(Kept::new(store.root().to_owned(), rules))
     } else {
         Session::new(Arc::new(common::recorded(&args.input, rules)?))

@@ -1,10 +1,11 @@
-//! Opens a case from the store, after asking the clusters.
+//! Opens a case from the store, after asking live sources.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use whathappened_connectors::cluster::{ClusterError, Reason, connect};
+use whathappened_connectors::cluster::{ClusterError, Connected, Reason, connect};
+use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
 use whathappened_store::{Store, StoreError};
@@ -14,9 +15,29 @@ use super::common::Opened;
 use super::settings;
 use crate::case::Rules;
 use crate::cli::InputArgs;
-use crate::config::Config;
+use crate::config::{Config, Wanted};
 use crate::error::Error;
-use crate::gather::{self, Live};
+use crate::gather::{self, Asked, Live, Question};
+
+/// What is opened.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    /// A name; nothing where only clusters are to be asked.
+    pub(super) name: Option<Name>,
+    /// The time that the person named, if any.
+    pub(super) window: Window,
+}
+
+impl About {
+    /// What clusters have, without any logs.
+    pub(super) const CLUSTERS: Self = Self {
+        name: None,
+        window: Window {
+            from: None,
+            to: None,
+        },
+    };
+}
 
 /// Opens what bears a name; `*` is everything there is.
 ///
@@ -25,12 +46,17 @@ use crate::gather::{self, Live};
 pub(super) async fn open(
     args: &InputArgs,
     about: &str,
+    window: Window,
     rules: Arc<Rules>,
 ) -> Result<Opened, Error> {
     let config = settings::of_all(&args.kept, &args.live)?;
     let name = Name::parse(about);
     let now = clock::now();
-    let (store, live) = refreshed(&config, args, Some(&name), &rules, now).await?;
+    let wanted = About {
+        name: Some(name.clone()),
+        window,
+    };
+    let (store, live) = refreshed(&config, args, &wanted, &rules, now).await?;
     let snapshot = store.snapshot()?;
     let coverage = match &live {
         Some(live) => live.coverage.clone(),
@@ -65,51 +91,102 @@ pub(super) async fn open(
     })
 }
 
-/// The store, filled with what the clusters say where they may be asked.
+/// The store, filled with what live sources say where they may be asked.
 ///
 /// # Errors
-/// When there is neither a store nor a cluster that answers.
+/// When there is neither a store nor a source that answers.
 pub(super) async fn refreshed(
     config: &Config,
     args: &InputArgs,
-    name: Option<&Name>,
-    rules: &Rules,
+    about: &About,
+    rules: &Arc<Rules>,
     now: Nanos,
 ) -> Result<(Store, Option<Live>), Error> {
     let path = config.store_path()?;
-    if !config.kubernetes.enabled {
+    if args.live.no_fetch {
         return Ok((Store::open_to_read(&path)?, None));
     }
-    let connected = match connect(&gather::options(&config.kubernetes)).await {
-        Ok(connected) => connected,
-        Err(error) => return unanswered(&path, &error, args.quiet, now),
-    };
+    let env = |name: &str| std::env::var(name).ok();
+    let sources = gather::sources(config, &env, Arc::new(clock::now)).await;
+    let (clusters, unanswered) = clusters(config, sources.is_empty()).await?;
+    if sources.is_empty() && clusters.is_none() {
+        return from_store(&path, unanswered.as_ref(), args.quiet, now);
+    }
     let mut store = Store::open(&path, config.limits())?;
-    let deadline = Instant::now() + config.kubernetes.timeout;
-    let live = gather::fetch(&mut store, connected, name, &rules.signals, (now, deadline)).await?;
+    let asked = Asked {
+        clusters: clusters.unwrap_or_default(),
+        sources,
+        pod_logs: config.logs.wanted != Wanted::None,
+    };
+    let question = Question {
+        name: about.name.clone(),
+        window: about.window,
+        now,
+        deadline: Instant::now() + config.kubernetes.timeout,
+    };
+    let mut live = gather::fetch(&mut store, &asked, &question, rules).await?;
+    live.coverage.extend(
+        unanswered
+            .iter()
+            .map(|error| error.coverage("kubernetes", now)),
+    );
     // Each question leaves small segments behind.
     let most = store.limits().segments_a_day;
     store.compact(most, now, &mut |_, _| {})?;
     if !args.quiet {
-        let s = if live.clusters == 1 { "" } else { "s" };
-        eprintln!(
-            "Asked {} cluster{s}: {} facts and versions are new.",
-            live.clusters, live.new
-        );
+        eprintln!("{}", told(&asked, &live));
     }
     Ok((store, Some(live)))
 }
 
-/// No cluster: what is stored has to do.
-fn unanswered(
+/// The clusters that answer, or why none does.
+async fn clusters(
+    config: &Config,
+    alone: bool,
+) -> Result<(Option<Connected>, Option<ClusterError>), Error> {
+    if !config.kubernetes.enabled {
+        return Ok((None, None));
+    }
+    match connect(&gather::options(&config.kubernetes)).await {
+        Ok(connected) => Ok((Some(connected), None)),
+        // Who has no cluster but a log store does not miss one.
+        Err(error) if error.reason == Reason::NoKubeconfig && !alone => Ok((None, None)),
+        Err(error) => Ok((None, Some(error))),
+    }
+}
+
+/// Who was asked, in a sentence.
+fn told(asked: &Asked, live: &Live) -> String {
+    let mut who = Vec::new();
+    if live.clusters > 0 {
+        let s = if live.clusters == 1 { "" } else { "s" };
+        who.push(format!("{} cluster{s}", live.clusters));
+    }
+    who.extend(
+        asked
+            .sources
+            .usable
+            .iter()
+            .map(|source| source.name().to_owned()),
+    );
+    let who = match who.as_slice() {
+        [] => "nobody who answers".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    };
+    format!("Asked {who}: {} facts and versions are new.", live.new)
+}
+
+/// Nobody to ask: what is stored has to do.
+fn from_store(
     path: &Path,
-    error: &ClusterError,
+    error: Option<&ClusterError>,
     quiet: bool,
     now: Nanos,
 ) -> Result<(Store, Option<Live>), Error> {
-    let store = match Store::open_to_read(path) {
-        Ok(store) => store,
-        Err(StoreError::Missing { .. }) => {
+    let store = match (Store::open_to_read(path), error) {
+        (Ok(store), _) => store,
+        (Err(StoreError::Missing { .. }), Some(error)) => {
             return Err(Error::Usage(format!(
                 "nothing to look at: there is no store at {}, and {}; {}. Or name what to read with --from, or fill the store with `whathappened import`",
                 path.display(),
@@ -117,11 +194,11 @@ fn unanswered(
                 error.hint
             )));
         }
-        Err(error) => return Err(error.into()),
+        (Err(error), _) => return Err(error.into()),
     };
-    if error.reason == Reason::NoKubeconfig {
+    let Some(error) = error.filter(|error| error.reason != Reason::NoKubeconfig) else {
         return Ok((store, None));
-    }
+    };
     if !quiet {
         eprintln!("No cluster answered ({}); from the store.", error.message);
     }

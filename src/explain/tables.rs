@@ -28,7 +28,7 @@ pub const DEATHS: &[Column] = &[
     (
         "state",
         DataType::Utf8,
-        "died, restarted, crash_loop, never_scheduled, never_created, stuck_starting, not_ready or failed",
+        "died, restarted, crash_loop, never_scheduled, never_created, stuck_starting, not_ready, stalled or failed",
     ),
     ("mode", DataType::Utf8, "killed, exited, lost or none"),
     (

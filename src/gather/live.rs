@@ -1,25 +1,56 @@
 //! Asks live sources and keeps what they say, so that the question and those
 //! after it are answered from the store.
+//!
+//! In two rounds: first who and where, from the clusters; then everything about
+//! those, from all sources at once.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
+use futures::future::{LocalBoxFuture, join_all};
 use whathappened_connectors::cluster::{
     Cluster, ClusterOptions, Connected, Contexts, LogOptions, PodLogs,
 };
 use whathappened_connectors::connector::{Ask, Scope, Window};
 use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::Sink;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
-use whathappened_core::signals::Ruleset;
-use whathappened_store::{Bulk, Store, StoreError};
+use whathappened_store::{Object, Store};
 
+use super::keeper::Keeper;
+use super::sources::Sources;
+use super::{kept, scope};
+use crate::case::Rules;
 use crate::config::Kubernetes;
 use crate::error::Error;
 
-/// Logs of the pods of one question: a large gang says the same many times.
+/// Logs of the pods of one question that are read from a cluster: a large gang
+/// says the same many times.
 const MOST_LOGS: usize = 256;
+
+/// Who is asked.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// Clusters, and those that do not answer.
+    pub clusters: Connected,
+    /// Log stores and others.
+    pub sources: Sources,
+    /// Whether clusters are asked for the logs of pods, too.
+    pub pod_logs: bool,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// About what; everything that clusters have where it names nothing.
+    pub name: Option<Name>,
+    /// The time that the person named, if any.
+    pub window: Window,
+    /// The present.
+    pub now: Nanos,
+    /// When the person stops waiting.
+    pub deadline: Instant,
+}
 
 /// What asking gave.
 #[derive(Debug, Default)]
@@ -30,26 +61,6 @@ pub struct Live {
     pub clusters: usize,
     /// Facts and versions that the store did not have.
     pub new: u64,
-}
-
-/// Takes in what clusters say: classified, and straight into the store.
-struct Keeper<'a> {
-    bulk: Bulk<'a>,
-    signals: &'a Ruleset,
-    failed: Option<StoreError>,
-}
-
-impl Sink for Keeper<'_> {
-    fn observe(&mut self, observations: Vec<Observation>) {
-        for mut observation in observations {
-            if let Observation::Event(event) = &mut observation {
-                self.signals.classify(event);
-            }
-            if self.failed.is_none() {
-                self.failed = self.bulk.push(observation).err();
-            }
-        }
-    }
 }
 
 /// The options of connecting that a configuration asks for.
@@ -68,25 +79,25 @@ pub fn options(config: &Kubernetes) -> ClusterOptions {
     }
 }
 
-/// Asks clusters for all they have, then for the logs of the pods that a
-/// name means, and keeps it.
+/// Asks, and keeps what is said.
 ///
 /// # Errors
-/// When the store cannot be written. A cluster that does not answer is a row
+/// When the store cannot be written. A source that does not answer is a row
 /// of coverage.
 pub async fn fetch(
     store: &mut Store,
-    connected: Connected,
-    name: Option<&Name>,
-    signals: &Ruleset,
-    (now, deadline): (Nanos, Instant),
+    asked: &Asked,
+    question: &Question,
+    rules: &Arc<Rules>,
 ) -> Result<Live, Error> {
-    let Connected { clusters, failed } = connected;
+    let clusters = &asked.clusters.clusters;
+    let now = question.now;
     let mut live = Live {
         clusters: clusters.len(),
+        coverage: asked.sources.failed.clone(),
         ..Live::default()
     };
-    for error in &failed {
+    for error in &asked.clusters.failed {
         let mut row = error.coverage("kubernetes", now);
         // What one cluster does not tell takes nothing from what another does.
         if !clusters.is_empty() {
@@ -94,24 +105,21 @@ pub async fn fetch(
         }
         live.coverage.push(row);
     }
-    for cluster in &clusters {
-        let ask = Ask {
-            scope: Scope::default(),
-            window: Window::default(),
-            now,
-            deadline,
-        };
-        let mut keeper = Keeper {
-            bulk: store.bulk(now),
-            signals,
-            failed: None,
-        };
-        let rows = cluster.fetch(&ask, &mut keeper).await;
-        live.new += finish(keeper)?;
-        live.coverage.extend(rows);
-        if let Some(name) = name {
-            logs(store, cluster, name, signals, (now, deadline), &mut live).await?;
-        }
+    let everything = Ask {
+        scope: Scope::default(),
+        window: Window::default(),
+        now,
+        deadline: question.deadline,
+    };
+    let keeper = Keeper::new(store, &rules.signals, now);
+    let rows = join_all(clusters.iter().map(|cluster| {
+        let (ask, mut hand) = (&everything, keeper.hand());
+        async move { cluster.fetch(ask, &mut hand).await }
+    }));
+    live.coverage.extend(rows.await.into_iter().flatten());
+    live.new += keeper.finish()?;
+    if let Some(name) = &question.name {
+        second(store, asked, name, question, rules, &mut live).await?;
     }
     let kept: Vec<(String, Coverage)> = live
         .coverage
@@ -122,28 +130,85 @@ pub async fn fetch(
     Ok(live)
 }
 
-fn finish(mut keeper: Keeper<'_>) -> Result<u64, Error> {
-    if let Some(error) = keeper.failed {
-        return Err(error.into());
-    }
-    Ok(keeper.bulk.flush()?.new)
-}
-
-/// Second round: what the containers of the pods concerned said.
-async fn logs(
+/// Second round: what the processes of the pods concerned said, wherever it is.
+async fn second(
     store: &mut Store,
-    cluster: &Cluster,
+    asked: &Asked,
     name: &Name,
-    signals: &Ruleset,
-    (now, deadline): (Nanos, Instant),
+    question: &Question,
+    rules: &Arc<Rules>,
     live: &mut Live,
 ) -> Result<(), Error> {
-    let Some(found) = store.snapshot()?.find(name)? else {
-        return Ok(());
+    let now = question.now;
+    let found = store.snapshot()?.find(name)?;
+    let objects = found.as_ref().map_or(&[][..], |found| &found.objects);
+    let wanted: Vec<(&Cluster, PodsOf)> = asked
+        .clusters
+        .clusters
+        .iter()
+        .filter(|_| asked.pod_logs)
+        .map(|cluster| (cluster, pods_of(cluster, objects)))
+        .filter(|(_, wanted)| !wanted.pods.is_empty())
+        .collect();
+    let about = match found {
+        Some(found) => {
+            let case = kept::of_found(found, Vec::new(), Arc::clone(rules))?;
+            scope::scope(&case, name, now)
+        }
+        None => None,
     };
+    // What nobody has heard of may still have a log.
+    let unknown = || {
+        let scope = Scope {
+            experiments: vec![name.name.clone()],
+            ..Scope::default()
+        };
+        (scope, Window::default())
+    };
+    let (scope, window) = about.unwrap_or_else(unknown);
+    let ask = Ask {
+        scope,
+        window: Window {
+            from: question.window.from.or(window.from),
+            to: question.window.to.or(window.to),
+        },
+        now,
+        deadline: question.deadline,
+    };
+    let sources = if name.is_everything() {
+        &[][..]
+    } else {
+        &asked.sources.usable
+    };
+    let keeper = Keeper::new(store, &rules.signals, now);
+    let mut all: Vec<LocalBoxFuture<'_, Vec<Coverage>>> = Vec::new();
+    for (cluster, wanted) in &wanted {
+        let mut hand = keeper.hand();
+        all.push(Box::pin(async move {
+            let options = LogOptions::default();
+            let read = cluster.logs(&wanted.pods, &options, now, question.deadline, &mut hand);
+            wanted.tell(read.await)
+        }));
+    }
+    for source in sources {
+        let (ask, mut hand) = (&ask, keeper.hand());
+        all.push(Box::pin(async move { source.fetch(ask, &mut hand).await }));
+    }
+    live.coverage
+        .extend(join_all(all).await.into_iter().flatten());
+    live.new += keeper.finish()?;
+    Ok(())
+}
+
+/// The pods of one cluster whose logs are read there.
+struct PodsOf {
+    pods: Vec<PodLogs>,
+    left_out: usize,
+}
+
+fn pods_of(cluster: &Cluster, objects: &[Object]) -> PodsOf {
     let prefix = format!("{}/", cluster.alias());
-    let mut pods: Vec<PodLogs> = found
-        .objects
+    let mut pods: Vec<PodLogs> = objects
         .iter()
         .filter(|object| !object.version.deleted)
         .filter(|object| object.version.origin.file.starts_with(&prefix))
@@ -153,30 +218,23 @@ async fn logs(
     pods.dedup_by(|a, b| (&a.namespace, &a.pod) == (&b.namespace, &b.pod));
     let left_out = pods.len().saturating_sub(MOST_LOGS);
     pods.truncate(MOST_LOGS);
-    if pods.is_empty() {
-        return Ok(());
+    PodsOf { pods, left_out }
+}
+
+impl PodsOf {
+    /// Says of the pods that were left out.
+    fn tell(&self, mut rows: Vec<Coverage>) -> Vec<Coverage> {
+        if self.left_out > 0
+            && let Some(row) = rows.first_mut()
+        {
+            row.status = Status::Sampled;
+            row.detail = Some(format!(
+                "the logs of {MOST_LOGS} pods were read, those of {} more were not",
+                self.left_out
+            ));
+        }
+        rows
     }
-    let mut keeper = Keeper {
-        bulk: store.bulk(now),
-        signals,
-        failed: None,
-    };
-    // What was listed already is worth more than the last logs.
-    let deadline = deadline.max(Instant::now() + Duration::from_secs(5));
-    let mut rows = cluster
-        .logs(&pods, &LogOptions::default(), now, deadline, &mut keeper)
-        .await;
-    live.new += finish(keeper)?;
-    if left_out > 0
-        && let Some(row) = rows.first_mut()
-    {
-        row.status = Status::Sampled;
-        row.detail = Some(format!(
-            "the logs of {MOST_LOGS} pods were read, those of {left_out} more were not"
-        ));
-    }
-    live.coverage.extend(rows);
-    Ok(())
 }
 
 /// The latest row of an hour counts.

@@ -1,9 +1,15 @@
 //! Where a case comes from: recordings, or the store after asking live sources.
 
+mod given;
 mod incidents;
+mod keeper;
 mod kept;
 mod live;
+mod scope;
+mod sources;
 
+pub use given::Variables;
 pub use incidents::{Kept, keep, kept};
 pub use kept::{all_of_window, case_of, of_found};
-pub use live::{Live, fetch, options};
+pub use live::{Asked, Live, Question, fetch, options};
+pub use sources::{Sources, sources};

@@ -20,6 +20,7 @@ mod parquet;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
+mod said;
 #[cfg(test)]
 mod schema_tests;
 mod select;

@@ -178,6 +178,14 @@ fn how(victims: &[Victim]) -> Spans {
     }
 }
 
+/// Ranks, in a few words: `rank 3`, `ranks 0–6, 8`.
+pub(crate) fn ranks(ranks: &[i32]) -> String {
+    match ranks {
+        [only] => format!("rank\u{a0}{only}"),
+        many => format!("ranks {}", ranges(many.to_vec())),
+    }
+}
+
 /// Whole numbers folded to ranges, `0, 2–7, 9`; what is beyond eight parts is left out.
 fn ranges(mut numbers: Vec<i32>) -> String {
     const PARTS: usize = 8;

@@ -9,6 +9,7 @@ mod bad_input;
 mod cli;
 mod lab;
 mod live;
+mod logs;
 mod remote;
 mod rules;
 mod store;

@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::identity::Machine;
 use super::time::Read;
 use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
+use crate::observation::Observation;
 use crate::recording::ForeignRecord;
 use crate::redact::redact;
 use crate::time::{SECOND, Stamp, rfc3339};
@@ -91,6 +93,31 @@ impl<'r> Scribe<'r> {
             origin: record.origin,
             raw: redact(&raw).into_owned(),
         }
+    }
+
+    /// A version of a machine, as an inventory or the call that made it shows it.
+    pub(crate) fn instance(
+        &self,
+        machine: &Machine,
+        at: Option<Stamp>,
+        body: ObjectBody,
+    ) -> Observation {
+        let part = |part: &Option<String>| part.clone().unwrap_or_default();
+        Observation::Object(Box::new(ObjectVersion {
+            key: ObjectKey {
+                kind: "Instance".to_owned(),
+                namespace: part(&machine.account),
+                name: machine.name.clone().unwrap_or(part(&machine.id)),
+                uid: part(&machine.id),
+            },
+            revision: None,
+            at,
+            deleted: false,
+            by: None,
+            body,
+            source_kind: self.kind,
+            origin: self.origin.clone(),
+        }))
     }
 
     /// A `cloud.host_event`.

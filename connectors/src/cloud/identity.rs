@@ -24,8 +24,9 @@ pub struct Machine {
     pub zone: Option<String>,
     /// Managed instance group, Auto Scaling group or scale set.
     pub group: Option<String>,
-    /// The machine's name, which comes again when it is made anew: of GCE and
-    /// Azure the VM's; of scale sets the host name (`<set><6 base-36 digits>`).
+    /// The machine's name, which comes again when it is made anew: of GCE the
+    /// VM's, of Azure in lower case; of scale sets the host name (`<set><6 base-36
+    /// digits>`).
     pub name: Option<String>,
     /// The id that never comes again: GCE's number, AWS's `i-…`, Azure's
     /// resource id in lower case (which does come again).
@@ -128,7 +129,7 @@ impl Machine {
         let (end, name) = at("virtualMachines")?;
         machine.name = Some(match set {
             Some((_, set)) => scale_set_host(set, name),
-            None => name.to_owned(),
+            None => name.to_ascii_lowercase(),
         });
         machine.id = Some(format!("/{}", parts[..end].join("/")).to_ascii_lowercase());
         Some(machine)
@@ -150,7 +151,9 @@ impl Machine {
 
     /// Names the machine in an event that is about it.
     pub(crate) fn name_in(&self, event: &mut Event) {
-        event.object_kind = Some("Instance".to_owned());
+        if self.id.is_some() || self.name.is_some() {
+            event.object_kind = Some("Instance".to_owned());
+        }
         event.object_uid.clone_from(&self.id);
         event.entities.instance.clone_from(&self.id);
         event.entities.node.clone_from(&self.name);
@@ -205,10 +208,10 @@ fn is_ec2_domain(domain: &str) -> bool {
 }
 
 /// The host name that Azure gives instance `number` of a scale set.
-fn scale_set_host(set: &str, number: &str) -> String {
+pub(crate) fn scale_set_host(set: &str, number: &str) -> String {
     let Ok(mut rest) = number.parse::<u32>() else {
         // Flexible sets name their machines themselves.
-        return number.to_owned();
+        return number.to_ascii_lowercase();
     };
     let mut digits = [b'0'; 6];
     for digit in digits.iter_mut().rev() {
@@ -354,7 +357,7 @@ mod tests {
                 "s",
                 "",
                 "",
-                "GPU-1",
+                "gpu-1",
                 "/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/gpu-1",
             ],
         ),

@@ -14,3 +14,6 @@ pub(crate) mod fact;
 pub(crate) mod field;
 pub mod identity;
 pub(crate) mod time;
+
+#[cfg(test)]
+mod tests;

@@ -202,9 +202,9 @@ fn activity(
     for mut machine in machines {
         machine.group = machine.group.or_else(|| group.map(str::to_owned));
         let mut event = scribe.activity(entry.time, &machine, what);
-        if event.object_kind.as_deref() == Some("Instance") && machine.key().is_empty() {
-            event.object_kind = Some("InstanceGroup".to_owned());
-        }
+        event
+            .object_kind
+            .get_or_insert_with(|| "InstanceGroup".to_owned());
         entry.place(&mut event);
         if let Some(failure) = &failure {
             set_message(&mut event, &failure.text);

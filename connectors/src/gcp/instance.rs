@@ -5,7 +5,7 @@ use crate::cloud::fact::Scribe;
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::event::SourceKind;
-use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
+use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
 use crate::recording::{ForeignRecord, Told};
 
@@ -27,7 +27,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     let mut machine = field::text(fields, &["selfLink"])
         .and_then(Machine::gce)
         .unwrap_or_else(|| Machine::of(Cloud::Gcp));
-    machine.name = Some(name.clone());
+    machine.name = Some(name);
     machine.id = field::at(fields, &["id"]).and_then(field::scalar);
     let stamp = |path: &[&str]| field::time(fields, path).map(|read| read.stamp);
     let status = field::owned(fields, &["status"]);
@@ -47,22 +47,9 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         phase: status,
         ..ObjectBody::default()
     };
+    let scribe = Scribe::new(SourceKind::Gcp, &record);
     told.observations
-        .push(Observation::Object(Box::new(ObjectVersion {
-            key: ObjectKey {
-                kind: "Instance".to_owned(),
-                namespace: machine.account.clone().unwrap_or_default(),
-                name,
-                uid: machine.id.clone().unwrap_or_default(),
-            },
-            revision: None,
-            at: ended.or(started),
-            deleted: false,
-            by: None,
-            body,
-            source_kind: SourceKind::Gcp,
-            origin: record.origin.clone(),
-        })));
+        .push(scribe.instance(&machine, ended.or(started), body));
     // It has no time of its own: the window's start is the time that matters.
     let announced = field::object(fields, &["resourceStatus", "upcomingMaintenance"])
         .or_else(|| field::object(fields, &["upcomingMaintenance"]));
@@ -70,7 +57,6 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         && let Some(at) = field::time(announced, &["windowStartTime"])
             .or_else(|| field::time(announced, &["latestWindowStartTime"]))
     {
-        let scribe = Scribe::new(SourceKind::Gcp, &record);
         let named = ("compute.instances.upcomingMaintenance", "");
         let event = upcoming(&scribe, at, &machine, named, announced, "");
         told.observations.push(Observation::Event(Box::new(event)));

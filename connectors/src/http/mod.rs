@@ -25,4 +25,5 @@ pub use client::Client;
 pub use options::HttpOptions;
 pub use request::Request;
 pub(crate) use said::words;
+pub use secrecy::SecretString as Secret;
 pub use trouble::Trouble;

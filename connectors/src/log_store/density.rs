@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::contract::{About, Counts, LogStore, Minute};
+use super::contract::{About, Counts, LogStore, Minute, Span};
 use crate::connector::Ask;
 use crate::event::{Entities, Event, EventId};
 use crate::observation::Observation;
@@ -13,13 +13,17 @@ use crate::time::{Nanos, SECOND, Stamp};
 const STRETCH: Nanos = 600 * SECOND;
 const MINUTE: Nanos = 60 * SECOND;
 
+/// A silence shorter than this is no news: evaluation and checkpoints take a while.
+const SILENCE: Nanos = 600 * SECOND;
+
 /// The facts of a group's counts: `log.lines_per_minute`, ten minutes each,
 /// with `count` lines in all and the attribute `minutes`, a list of ten numbers.
 /// Nothing is told of groups that no workload is known of, and of what may still
-/// grow.
+/// grow. A silence at the end, while the pods were there, is `log.silent` from the
+/// last line's minute on.
 pub(super) fn facts(
     store: &dyn LogStore,
-    about: &About,
+    (about, span): (&About, Span),
     counts: &Counts,
     ask: &Ask,
 ) -> Vec<Observation> {
@@ -32,7 +36,38 @@ pub(super) fn facts(
     let complete = ask.now.saturating_sub(store.limits().lag);
     let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
     let names = names.join(",");
+    let tell = |fact: &str, time: Stamp| {
+        let id = EventId::of(&[fact, store.place(), &names, &time.lo.to_string()]);
+        let mut event = Event::new(id, fact, time, store.source_kind());
+        event.object_kind = Some(kind.clone());
+        event.object_uid.clone_from(&workload.uid);
+        event.entities = Entities {
+            namespace: workload.namespace.clone(),
+            workload_kind: Some(kind.clone()),
+            workload: Some(workload.name.clone()),
+            ..Entities::default()
+        };
+        event.observed = Some(ask.now);
+        event.set_attribute("pods", Some(pods.len()));
+        event.origin.file = store.place().into();
+        event
+    };
     let mut out = Vec::new();
+    if let Some(last) = counts.minutes.last() {
+        let from = last.at + MINUTE;
+        let to = span.to.min(complete);
+        if to.saturating_sub(from) >= SILENCE {
+            let mut event = tell(
+                "log.silent",
+                Stamp {
+                    lo: last.at,
+                    hi: from,
+                },
+            );
+            event.end = Some(Stamp::exact(to));
+            out.push(Observation::Event(Box::new(event)));
+        }
+    }
     for stretch in counts
         .minutes
         .chunk_by(|a, b| a.at.div_euclid(STRETCH) == b.at.div_euclid(STRETCH))
@@ -47,27 +82,9 @@ pub(super) fn facts(
         let minutes: Vec<Value> = (0..STRETCH / MINUTE)
             .map(|number| lines(stretch, from + number * MINUTE).into())
             .collect();
-        let id = EventId::of(&[
-            "log.lines_per_minute",
-            store.place(),
-            &names,
-            &from.to_string(),
-        ]);
-        let time = Stamp { lo: from, hi: to };
-        let mut event = Event::new(id, "log.lines_per_minute", time, store.source_kind());
+        let mut event = tell("log.lines_per_minute", Stamp { lo: from, hi: to });
         event.count = Some(stretch.iter().map(|minute| minute.lines).sum());
-        event.object_kind = Some(kind.clone());
-        event.object_uid.clone_from(&workload.uid);
-        event.entities = Entities {
-            namespace: workload.namespace.clone(),
-            workload_kind: Some(kind.clone()),
-            workload: Some(workload.name.clone()),
-            ..Entities::default()
-        };
-        event.observed = Some(ask.now);
         event.set_attribute("minutes", Some(Value::Array(minutes)));
-        event.set_attribute("pods", Some(pods.len()));
-        event.origin.file = store.place().into();
         out.push(Observation::Event(Box::new(event)));
     }
     out

@@ -81,8 +81,8 @@ pub(super) async fn read(
         rows.extend(store.others(about, *span, ask.deadline, sink).await);
     }
     reader.look_at_silence().await;
-    for ((about, _), counts) in groups.iter().zip(&counts) {
-        let observations = density::facts(store, about, counts, ask);
+    for ((about, span), counts) in groups.iter().zip(&counts) {
+        let observations = density::facts(store, (about, *span), counts, ask);
         if !observations.is_empty() {
             sink.observe(observations);
         }

@@ -263,3 +263,28 @@ async fn without_pods_the_name_is_asked_for() {
     );
     assert_eq!(rows[0].status, Status::Sampled);
 }
+
+#[tokio::test]
+async fn a_silence_while_the_pods_were_there_is_told() {
+    let shelf = Arc::new(run());
+    let silent = |ask: Ask| {
+        let store: Arc<dyn super::LogStore> = Arc::clone(&shelf) as _;
+        async move {
+            let mut out: Vec<Observation> = Vec::new();
+            LogSource::new(store, Depth::default())
+                .fetch(&ask, &mut out)
+                .await;
+            out.into_iter().find_map(|one| match one {
+                Observation::Event(event) if event.fact == "log.silent" => Some(*event),
+                _ => None,
+            })
+        }
+    };
+    // The last line stands at 4,200 s; the pods were there for two hours.
+    let told = silent(ask(&DEATHS)).await.unwrap();
+    assert!(told.time.lo <= at(4_200) && at(4_200) < told.time.hi);
+    assert_eq!(told.end.unwrap().lo, at(7_200));
+    let mut sooner = ask(&DEATHS);
+    sooner.now = at(4_500);
+    assert!(silent(sooner).await.is_none());
+}

@@ -10,6 +10,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use crate::aws;
+use crate::azure;
 use crate::datadog;
 use crate::event::{Origin, SourceKind};
 use crate::gcp;
@@ -70,6 +72,16 @@ const DECODERS: &[Decoder] = &[
         decode: datadog::decode,
         yaml: &[],
     },
+    Decoder {
+        recognise: aws::recognise,
+        decode: aws::decode,
+        yaml: aws::YAML_KEYS,
+    },
+    Decoder {
+        recognise: azure::recognise,
+        decode: azure::decode,
+        yaml: azure::YAML_KEYS,
+    },
 ];
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.
@@ -87,6 +99,8 @@ pub(super) const WRAPPERS: &[&str] = &[
     "nodes",
     "events",
     "Members",
+    "entities",
+    "successfulSet",
 ];
 
 /// Objects around such an array, as recorders of API calls write them.
@@ -165,12 +179,19 @@ fn wrapped(fields: &Map<String, Value>) -> Option<(&'static str, &[Value])> {
     })
 }
 
-/// Whether somebody knows a record of these fields.
+/// Whether somebody knows a record of these fields, or what it wraps.
 pub(super) fn is_known(fields: &Map<String, Value>) -> bool {
-    DECODERS
-        .iter()
-        .any(|decoder| (decoder.recognise)(fields, ""))
-        || wrapped(fields).is_some()
+    let by_decoder = |fields: &Map<String, Value>, within: &str| {
+        DECODERS
+            .iter()
+            .any(|decoder| (decoder.recognise)(fields, within))
+    };
+    let inside = || {
+        let (within, items) = wrapped(fields)?;
+        let first = items.first()?.as_object()?;
+        Some(by_decoder(first, within))
+    };
+    by_decoder(fields, "") || inside().unwrap_or(false)
 }
 
 /// Whether a top-level key of YAML tells such records.

@@ -367,7 +367,10 @@ mod tests {
                 "{\"message\":\"x\",\"kind\":\"Event\",\"timestamp\":\"\"}",
                 Form::Json,
             ),
-            ("{\"Records\":[{\"a\":1}]}", Form::Json),
+            (
+                "{\"Records\":[{\"eventSource\":\"\",\"eventName\":\"\",\"eventTime\":\"\"}]}",
+                Form::Json,
+            ),
             (
                 "<?xml version=\"1.0\"?><a/>",
                 Form::Foreign("XML, which is not read here"),

@@ -11,7 +11,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     Carriers, Exit, Fact, Kind, NO, Phase, Pod, Workload, World, carrier, collectives, history,
-    instance, job, learn,
+    instance, job, learn, progress,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -78,6 +78,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
             failed.extend(event.attribute("event_id").map(|id| symbols.number(id)));
         }
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
+        progress::note(&event, number, pods.all.get_mut(pod as usize));
         if !event.signals.is_empty() {
             facts_of(
                 &event,
@@ -91,6 +92,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
             );
         }
     }
+    let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &mut symbols);
+    facts.extend(stalled);
     evidence.symbols = symbols;
     logs.claim(&evidence, &mut facts, &mut pod_of_row);
     // What an operation set out to do did not happen where it failed in the end.

@@ -12,12 +12,13 @@ mod instance;
 mod job;
 mod learn;
 mod pod;
+mod progress;
 mod workload;
 
 pub use carrier::{Carrier, Carriers};
 pub use fact::{Fact, NO, Phase};
 pub use instance::{Sign, What, instance_group};
-pub use pod::{Exit, Kind, Pod};
+pub use pod::{Exit, Kind, Pod, Progress};
 pub use workload::Workload;
 
 use std::collections::HashSet;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use whathappened_connectors::event::EventId;
 use whathappened_connectors::object::ObjectBody;
 use whathappened_connectors::time::{Nanos, Stamp};
 
@@ -106,6 +107,25 @@ pub struct Pod {
     pub kills: Vec<Stamp>,
     /// What records tell of an instance's life, in time order.
     pub signs: Vec<Sign>,
+    /// The training steps that its log tells of.
+    pub progress: Option<Progress>,
+}
+
+/// Training steps as one pod's log tells them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// When the first was told.
+    pub first: Stamp,
+    /// When the last was told.
+    pub last: Stamp,
+    /// The record of the last.
+    pub id: EventId,
+    /// Its row in the evidence.
+    pub row: u32,
+    /// Which step the last was, where it says.
+    pub step: Option<i64>,
+    /// How many were told.
+    pub told: u64,
 }
 
 impl Pod {
@@ -139,6 +159,7 @@ impl Pod {
             held_back: None,
             kills: Vec::new(),
             signs: Vec::new(),
+            progress: None,
         }
     }
 

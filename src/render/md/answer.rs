@@ -7,7 +7,7 @@ use super::super::error::RenderError;
 use super::super::page::{Spans, Tone};
 use super::super::style::Style;
 use super::super::table::main_incident;
-use super::super::words;
+use super::super::{said, words};
 use super::escape::{code, escape, plain};
 use super::records::{coverage, timeline};
 
@@ -126,6 +126,26 @@ fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(
             "- Followed: {}",
             spans(&words::crowd(&incident.collateral))
         )?;
+    }
+    for (label, body) in said::facts(incident, clock) {
+        writeln!(out, "- {label}: {}", spans(&body))?;
+    }
+    writeln!(out)?;
+    traceback(incident, out)
+}
+
+/// The traceback as the process wrote it.
+fn traceback(incident: &Incident, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    let Some(traceback) = &incident.said.traceback else {
+        return Ok(());
+    };
+    if traceback.text.lines().count() < 2 {
+        return Ok(());
+    }
+    writeln!(out, "### Traceback of {}\n", code(&traceback.pod))?;
+    // Indented text needs no fence, which a line of it could close.
+    for line in traceback.text.lines() {
+        writeln!(out, "    {}", super::super::text::escape(line))?;
     }
     writeln!(out)?;
     Ok(())

@@ -9,6 +9,9 @@ use super::super::words;
 /// Lines of a list before the rest is counted.
 const LINES: usize = 6;
 
+/// Lines of a traceback that are shown, its last ones.
+const TRACEBACK: usize = 12;
+
 /// Causes that were considered and lost.
 pub(super) fn ruled_out(page: &mut Page<'_>, incident: &Incident) {
     if incident.alternatives.is_empty() {
@@ -38,6 +41,43 @@ pub(super) fn ruled_out(page: &mut Page<'_>, incident: &Incident) {
         "other cause",
         "--explain",
     );
+}
+
+/// The end of the traceback, as the process wrote it.
+pub(super) fn traceback(page: &mut Page<'_>, incident: &Incident) {
+    let Some(traceback) = &incident.said.traceback else {
+        return;
+    };
+    let lines: Vec<&str> = traceback.text.lines().collect();
+    // One line is told in the headline.
+    if lines.len() < 2 {
+        return;
+    }
+    let shown = if page.style.explain {
+        lines.as_slice()
+    } else {
+        &lines[lines.len().saturating_sub(TRACEBACK)..]
+    };
+    let mut whose = Spans::new().data(Tone::Name, &traceback.pod);
+    if let Some(rank) = traceback.rank {
+        whose = whose.say(format!(" (rank\u{a0}{rank})"));
+    }
+    if let Some(time) = &traceback.time {
+        let time = Clock(page.style.tz).time(time);
+        whose = whose.own(Tone::Dim, format!(" at\u{a0}{time}"));
+    }
+    if shown.len() < lines.len() {
+        whose = whose.own(Tone::Dim, format!(" · its last {TRACEBACK} lines"));
+    }
+    page.section("Traceback", whose);
+    for line in shown {
+        let text = line.trim_start();
+        let indent = " ".repeat(line.len() - text.len());
+        page.hang(
+            Spans::new().say(format!("  {indent}")),
+            Spans::new().data(Tone::Plain, text),
+        );
+    }
 }
 
 /// What to do now.

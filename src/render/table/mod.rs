@@ -31,6 +31,7 @@ pub(crate) fn answer(
         verdict::show(&mut page, answer, main);
         if let Some(incident) = main {
             chain::show(&mut page, answer, incident);
+            aside::traceback(&mut page, incident);
             aside::ruled_out(&mut page, incident);
             aside::advice(&mut page, incident);
             if style.explain {

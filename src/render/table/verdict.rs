@@ -4,7 +4,7 @@ use crate::answer::{Answer, Incident, Run};
 
 use super::super::clock::{Clock, duration, run_of, seconds_between};
 use super::super::page::{Page, Spans, Tone};
-use super::super::words;
+use super::super::{said, words};
 
 /// Columns of the labels before the facts.
 const LABEL: usize = 12;
@@ -116,6 +116,9 @@ fn facts(page: &mut Page<'_>, incident: &Incident) {
     }
     if !incident.collateral.is_empty() {
         fact(page, "Followed", words::crowd(&incident.collateral));
+    }
+    for (label, body) in said::facts(incident, Clock(page.style.tz)) {
+        fact(page, label, body);
     }
     if let Some(hours) = incident.gpu_hours_lost.filter(|hours| *hours > 0.0) {
         fact(page, "Lost", Spans::new().say(words::gpu_hours(hours)));

@@ -1,0 +1,73 @@
+//! `aws ec2 describe-instance-status`: events ahead, and checks that fail.
+
+use super::machine;
+use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::field;
+use crate::event::SourceKind;
+use crate::observation::{Observation, Rejection};
+use crate::recording::{ForeignRecord, Told};
+
+pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    let fields = record.fields;
+    let mut machine = machine(field::text(fields, &["InstanceId"]), None);
+    machine.zone = field::owned(fields, &["AvailabilityZone"]);
+    let scribe = Scribe::new(SourceKind::Aws, &record);
+    let before = told.observations.len();
+    for scheduled in field::objects(fields, &["Events"]) {
+        // When it was announced is not said: the time is that of the event.
+        let Some(at) = field::time(scheduled, &["NotBefore"]) else {
+            return Err(Rejection::Malformed(
+                "a scheduled event of EC2 without NotBefore".to_owned(),
+            ));
+        };
+        let said = field::text(scheduled, &["Description"]).unwrap_or_default();
+        let over = ["[Completed]", "[Canceled]"]
+            .iter()
+            .find(|word| said.starts_with(**word));
+        let not_after = field::time(scheduled, &["NotAfter"]).map(|read| read.stamp);
+        let what = HostEvent {
+            name: field::text(scheduled, &["Code"]).unwrap_or_default(),
+            phase: if over.is_some() {
+                Phase::Ended
+            } else {
+                Phase::Announced
+            },
+            planned: Some(true),
+            event_id: field::text(scheduled, &["InstanceEventId"]).unwrap_or_default(),
+            not_before: Some(at.stamp),
+            not_after,
+        };
+        let mut event = scribe.host_event(at, &machine, what);
+        event.end = not_after.filter(|end| end.lo > at.stamp.lo);
+        let over = over.map(|word| word.trim_matches(['[', ']']));
+        event.reason = over.map(str::to_owned);
+        set_message(&mut event, said);
+        told.observations.push(Observation::Event(Box::new(event)));
+    }
+    for check in ["SystemStatus", "InstanceStatus", "AttachedEbsStatus"] {
+        let impaired = field::objects(fields, &[check, "Details"])
+            .find_map(|detail| field::time(detail, &["ImpairedSince"]));
+        let status = field::text(fields, &[check, "Status"]);
+        let (Some(at), Some("impaired")) = (impaired, status) else {
+            continue;
+        };
+        let what = HostEvent {
+            name: check,
+            phase: Phase::Started,
+            planned: Some(false),
+            event_id: "",
+            not_before: None,
+            not_after: None,
+        };
+        let mut event = scribe.host_event(at, &machine, what);
+        event.reason = status.map(str::to_owned);
+        set_text(&mut event, "check", Some(check));
+        told.observations.push(Observation::Event(Box::new(event)));
+    }
+    if told.observations.len() == before {
+        return Err(Rejection::Irrelevant(
+            "the status of an instance that has no trouble".to_owned(),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! `CloudTrail`: who called what, and the service events that stand among the calls.
+
+use serde_json::Value;
+
+use super::{GROUP_TAG, machine, tags};
+use crate::cloud::fact::{Activity, HostEvent, Outcome, Phase, Scribe, set_message, set_text};
+use crate::cloud::field::{self, Fields};
+use crate::cloud::identity::Machine;
+use crate::cloud::time::Read;
+use crate::event::{Event, SourceKind};
+use crate::object::ObjectBody;
+use crate::observation::{Observation, Rejection};
+use crate::recording::{ForeignRecord, Told};
+
+/// Calls about groups of machines; those about machines name them.
+const OF_GROUPS: [&str; 19] = [
+    "SetDesiredCapacity",
+    "UpdateAutoScalingGroup",
+    "DeleteAutoScalingGroup",
+    "CreateAutoScalingGroup",
+    "StartInstanceRefresh",
+    "CreateFleet",
+    "ModifyFleet",
+    "DeleteFleets",
+    "RequestSpotFleet",
+    "CancelSpotFleetRequests",
+    "CancelSpotInstanceRequests",
+    "RequestSpotInstances",
+    "UpdateNodegroupConfig",
+    "UpdateNodegroupVersion",
+    "CreateNodegroup",
+    "DeleteNodegroup",
+    "UpdateClusterVersion",
+    "DeleteCluster",
+    "RunInstances",
+];
+
+/// Calls that name an instance without doing anything to its life.
+const HARMLESS: [&str; 7] = [
+    "CreateTags",
+    "DeleteTags",
+    "UpdateInstanceInformation",
+    "AssociateIamInstanceProfile",
+    "AssociateAddress",
+    "DisassociateAddress",
+    "MonitorInstances",
+];
+
+/// An answer of `LookupEvents` holds the record as text.
+pub(super) fn found(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    let text = field::text(record.fields, &["CloudTrailEvent"]).unwrap_or_default();
+    let inner: Fields = serde_json::from_str(text).map_err(|error| {
+        Rejection::Malformed(format!("a CloudTrailEvent that is no JSON: {error}"))
+    })?;
+    let fields = &inner;
+    decode(ForeignRecord { fields, ..record }, told)
+}
+
+pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    let fields = record.fields;
+    let name = field::text(fields, &["eventName"]).unwrap_or_default();
+    if field::flag(fields, &["readOnly"])
+        || ["Describe", "List", "Get"]
+            .iter()
+            .any(|word| name.starts_with(word))
+    {
+        return Err(Rejection::Irrelevant(
+            "a call of AWS that changes nothing".to_owned(),
+        ));
+    }
+    let source = field::text(fields, &["eventSource"]).unwrap_or_default();
+    let instances = instances(fields);
+    let evicted = name == "BidEvictedEvent";
+    let of_group = OF_GROUPS.contains(&name);
+    if !evicted && !of_group && (instances.is_empty() || HARMLESS.contains(&name)) {
+        return Err(Rejection::Irrelevant(format!("a call of {source}: {name}")));
+    }
+    let Some(at) = field::time(fields, &["eventTime"]) else {
+        return Err(Rejection::Malformed(
+            "a record of CloudTrail without eventTime".to_owned(),
+        ));
+    };
+    let scribe = Scribe::new(SourceKind::Aws, &record);
+    let call = Call {
+        fields,
+        name,
+        at,
+        scribe: &scribe,
+    };
+    if instances.is_empty() {
+        call.tell(&call.machine(None), told);
+    }
+    for (id, about) in &instances {
+        let mut machine = call.machine(Some(id));
+        let Some(about) = about.as_object() else {
+            call.tell(&machine, told);
+            continue;
+        };
+        call.created(about, &mut machine, told);
+        let before = told.observations.len();
+        call.tell(&machine, told);
+        if let Some(Observation::Event(event)) = told.observations.get_mut(before) {
+            set_text(
+                event,
+                "previous_state",
+                field::text(about, &["previousState", "name"]),
+            );
+            let labels = tags(field::objects(about, &["tagSet", "items"]));
+            event.entities.experiment = field::experiment(&labels);
+        }
+    }
+    Ok(())
+}
+
+/// The instances of a record, each with what the answer says of it.
+fn instances(fields: &Fields) -> Vec<(String, Value)> {
+    let mut found: Vec<(String, Value)> = Vec::new();
+    let mut add = |id: &str, about: Value| {
+        if !found.iter().any(|(known, _)| known == id) {
+            found.push((id.to_owned(), about));
+        }
+    };
+    for part in ["responseElements", "requestParameters"] {
+        for item in field::objects(fields, &[part, "instancesSet", "items"]) {
+            if let Some(id) = field::text(item, &["instanceId"]) {
+                add(id, Value::Object(item.clone()));
+            }
+        }
+        for key in ["instanceId", "resourceId"] {
+            let id = field::text(fields, &[part, key]).filter(|id| id.starts_with("i-"));
+            if let Some(id) = id {
+                add(id, Value::Null);
+            }
+        }
+        for id in field::words(fields, &[part, "instanceIds"]) {
+            add(id, Value::Null);
+        }
+    }
+    for id in field::words(fields, &["serviceEventDetails", "instanceIdSet"]) {
+        add(id, Value::Null);
+    }
+    found
+}
+
+struct Call<'c> {
+    fields: &'c Fields,
+    name: &'c str,
+    at: Read,
+    scribe: &'c Scribe<'c>,
+}
+
+impl Call<'_> {
+    fn text(&self, path: &[&str]) -> Option<&str> {
+        field::text(self.fields, path)
+    }
+
+    fn machine(&self, id: Option<&str>) -> Machine {
+        let account = self
+            .text(&["recipientAccountId"])
+            .or_else(|| self.text(&["userIdentity", "accountId"]));
+        let mut machine = machine(id, account);
+        let group = self
+            .text(&["requestParameters", "autoScalingGroupName"])
+            .or_else(|| self.text(&["requestParameters", "nodegroupName"]));
+        machine.group = group.map(str::to_owned);
+        machine
+    }
+
+    /// What `RunInstances` answers shows the new machine.
+    fn created(&self, about: &Fields, machine: &mut Machine, told: &mut Told) {
+        machine.name = field::owned(about, &["privateDnsName"]);
+        machine.zone = field::owned(about, &["placement", "availabilityZone"]);
+        let labels = tags(field::objects(about, &["tagSet", "items"]));
+        machine.group = labels.get(GROUP_TAG).cloned().or(machine.group.take());
+        if self.name != "RunInstances" {
+            return;
+        }
+        let created = field::time(about, &["launchTime"]).map_or(self.at.stamp, |at| at.stamp);
+        let body = ObjectBody {
+            api_version: "ec2/2016-11-15".to_owned(),
+            labels,
+            created: Some(created),
+            started: Some(created),
+            phase: field::owned(about, &["instanceState", "name"]),
+            ..ObjectBody::default()
+        };
+        let version = self.scribe.instance(machine, Some(self.at.stamp), body);
+        told.observations.push(version);
+    }
+
+    fn tell(&self, machine: &Machine, told: &mut Told) {
+        let event_id = self.text(&["eventID"]).unwrap_or_default();
+        let mut event = if self.name == "BidEvictedEvent" {
+            let what = HostEvent {
+                name: self.name,
+                phase: Phase::Acted,
+                planned: Some(false),
+                event_id,
+                not_before: None,
+                not_after: None,
+            };
+            self.scribe.host_event(self.at, machine, what)
+        } else {
+            let error = self.text(&["errorCode"]);
+            let actor = self.actor();
+            let what = Activity {
+                method: self.name,
+                outcome: if error.is_some() {
+                    Outcome::Failed
+                } else {
+                    Outcome::Succeeded
+                },
+                event_id,
+                actor: actor.as_deref(),
+                error,
+            };
+            self.scribe.activity(self.at, machine, what)
+        };
+        if event.object_kind.is_none() && machine.group.is_some() {
+            event.object_kind = Some("InstanceGroup".to_owned());
+        }
+        self.rest(&mut event);
+        told.observations.push(Observation::Event(Box::new(event)));
+    }
+
+    fn rest(&self, event: &mut Event) {
+        set_message(event, self.text(&["errorMessage"]).unwrap_or_default());
+        set_text(event, "region", self.text(&["awsRegion"]));
+        set_text(event, "service", self.text(&["eventSource"]));
+        set_text(event, "user_agent", self.text(&["userAgent"]));
+        set_text(event, "identity_type", self.text(&["userIdentity", "type"]));
+        set_text(
+            event,
+            "invoked_by",
+            self.text(&["userIdentity", "invokedBy"]),
+        );
+        set_text(event, "principal", self.text(&["userIdentity", "arn"]));
+        let size = field::int(self.fields, &["requestParameters", "desiredCapacity"]);
+        event.set_attribute("size", size.map(|size| size.to_string()));
+    }
+
+    /// A user's name, `role/session`, or the service that called.
+    fn actor(&self) -> Option<String> {
+        let identity = |key: &str| self.text(&["userIdentity", key]);
+        if let Some(service) = identity("invokedBy").filter(|by| *by != "AWS Internal") {
+            return Some(service.to_owned());
+        }
+        let kind = identity("type").unwrap_or_default();
+        if kind == "Root" {
+            return Some("root".to_owned());
+        }
+        let session = identity("arn").and_then(|arn| {
+            let (_, session) = arn.split_once(":assumed-role/")?;
+            Some(session)
+        });
+        session
+            .or_else(|| identity("userName"))
+            .or_else(|| identity("arn"))
+            .or_else(|| identity("principalId"))
+            .map(str::to_owned)
+    }
+}

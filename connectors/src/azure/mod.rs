@@ -1,0 +1,59 @@
+//! Azure: Activity Log, Resource Health, Service Health, Scheduled Events, machines.
+//!
+//! Contract: the Activity Log as `az monitor activity-log list` and the API
+//! answer it, as diagnostic settings export it (other keys, other cases) and as
+//! Log Analytics keeps it (`AzureActivity`); availability statuses; the document
+//! of Scheduled Events; `az vm list`. Values are compared in any mix of cases.
+
+mod activity;
+mod administrative;
+mod autoscale;
+mod availability;
+mod health;
+mod scheduled;
+mod vm;
+
+#[cfg(test)]
+mod tests;
+
+use crate::cloud::field::{self, Fields};
+use crate::observation::Rejection;
+use crate::recording::{ForeignRecord, Told};
+
+/// Top-level keys that YAML of the command line is known by.
+pub(crate) const YAML_KEYS: &[&str] = &["eventDataId", "eventTimestamp", "DocumentIncarnation"];
+
+type Decode = fn(ForeignRecord<'_>, &mut Told) -> Result<(), Rejection>;
+
+fn kind_of(fields: &Fields) -> Option<Decode> {
+    let has = |keys: &[&str]| keys.iter().all(|key| fields.contains_key(*key));
+    let kind = field::text(fields, &["type"])
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if kind == "microsoft.resourcehealth/availabilitystatuses" {
+        return Some(availability::decode);
+    }
+    if kind.starts_with("microsoft.compute/virtualmachine") && has(&["id", "name"]) {
+        return Some(vm::decode);
+    }
+    if has(&["EventId", "EventType", "Resources"]) {
+        return Some(scheduled::decode);
+    }
+    activity::is_activity(fields).then_some(activity::decode)
+}
+
+/// Whether it is one of these records.
+pub(crate) fn recognise(fields: &Fields, _within: &str) -> bool {
+    kind_of(fields).is_some()
+}
+
+/// Decodes what [`recognise`] knows.
+///
+/// # Errors
+/// Says why a record is of no use.
+pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+    match kind_of(record.fields) {
+        Some(decode) => decode(record, told),
+        None => Err(Rejection::Irrelevant("not a record of Azure".to_owned())),
+    }
+}

@@ -1,0 +1,13 @@
+-- cause: hang.no_progress
+-- title: It stopped making progress
+-- rank: 1
+-- level: hypothesis
+-- needs: log.silent, log.no_progress
+-- summary: {workload} is there and does not get on; {pod} was the first to stop. Why is not known.
+-- advice: Dump the stacks of a waiting rank (py-spy dump --pid 1) and of {pod}: what they wait for, and in which collective.
+-- advice: Set TORCH_NCCL_TRACE_BUFFER_SIZE and TORCH_NCCL_DUMP_ON_TIMEOUT, so that the next hang tells which rank was missing.
+--
+-- A hang is a symptom: it leads only where nothing else is known.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('log.silent', 'log.no_progress') AND state = 'stalled' AND via IN ('pod', 'workload')

@@ -1,0 +1,335 @@
+//! A question that asks a log store beside a cluster, played by small servers.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// One line as Loki has it: labels, nanoseconds, text, what is known of it.
+type Line = (Value, i64, Value);
+
+/// A Loki that has the lab's lines.
+struct Loki {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Loki {
+    fn start() -> Self {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut files: Vec<_> = std::fs::read_dir("fixtures/lab-cluster/loki")
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect();
+        files.sort();
+        for file in files {
+            let answer: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+            for stream in answer["data"]["result"].as_array().unwrap() {
+                for value in stream["values"].as_array().unwrap() {
+                    let at = value[0].as_str().unwrap().parse().unwrap();
+                    lines.push((stream["stream"].clone(), at, value.clone()));
+                }
+            }
+        }
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", server.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (lines, noted) = (Arc::new(lines), Arc::clone(&asked));
+        std::thread::spawn(move || {
+            for connection in server.incoming().flatten() {
+                let (lines, noted) = (Arc::clone(&lines), Arc::clone(&noted));
+                std::thread::spawn(move || serve(&connection, &lines, &noted));
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_whathappened"))
+            .args(args)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", "/nonexistent")
+            .env("LOKI_ADDR", &self.address)
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        (output.status.code(), out, err)
+    }
+}
+
+/// One request a connection.
+fn serve(connection: &TcpStream, lines: &[Line], noted: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(connection);
+    let mut head = String::new();
+    reader.read_line(&mut head).unwrap();
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let form = String::from_utf8(body).unwrap();
+    let fields: Vec<(String, String)> = [query, &form]
+        .iter()
+        .flat_map(|text| text.split('&'))
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (decode(name), decode(value)))
+        .collect();
+    noted.lock().unwrap().push(format!("{path} {fields:?}"));
+    let (code, answer) = answer(path, &fields, lines);
+    let text = match answer {
+        Value::String(text) => text,
+        json => json.to_string(),
+    };
+    let mut to = connection;
+    // Who asked may be gone already.
+    let _gone = write!(
+        to,
+        "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{text}",
+        text.len()
+    );
+}
+
+fn decode(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let hex = [bytes.next().unwrap(), bytes.next().unwrap()];
+                u8::from_str_radix(std::str::from_utf8(&hex).unwrap(), 16).unwrap()
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(out).unwrap()
+}
+
+fn answer(path: &str, fields: &[(String, String)], lines: &[Line]) -> (u16, Value) {
+    let field = |name: &str| {
+        let found = fields.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value.as_str())
+    };
+    let ok = |data: Value| (200, json!({ "status": "success", "data": data }));
+    let number = |name: &str| field(name).parse::<i64>().ok();
+    let (start, end) = (
+        number("start").unwrap_or(0),
+        number("end").unwrap_or(i64::MAX),
+    );
+    let inside = |line: &&Line| start <= line.1 && line.1 < end;
+    // Names of pods in the selector; filters on text are not played.
+    let query = format!("{}{}", field("query"), field("match[]"));
+    let meant = |line: &&Line| {
+        let pod = line.0["pod"].as_str().unwrap();
+        let stem = pod.rsplit_once('-').map_or(pod, |(stem, _)| stem);
+        !query.contains("pod") || query.contains(stem)
+    };
+    match path {
+        "/ready" => (200, Value::String("ready\n".to_owned())),
+        "/loki/api/v1/status/buildinfo" => (200, json!({ "version": "3.7.0" })),
+        "/loki/api/v1/labels" => match lines.iter().find(inside) {
+            Some(line) => ok(line.0.as_object().unwrap().keys().cloned().collect()),
+            None => (200, json!({ "status": "success" })),
+        },
+        "/loki/api/v1/series" => {
+            let mut series: Vec<Value> = lines
+                .iter()
+                .filter(inside)
+                .filter(meant)
+                .map(|line| line.0.clone())
+                .collect();
+            series.dedup();
+            ok(series.into())
+        }
+        "/loki/api/v1/query_range" if query.contains("count_over_time") => {
+            let minute = 60_000_000_000;
+            let mut counts = std::collections::BTreeMap::<i64, u64>::new();
+            for line in lines.iter().filter(meant).filter(inside) {
+                // A step counts the minute before it.
+                *counts.entry((line.1 / minute + 1) * 60).or_default() += 1;
+            }
+            let values: Vec<Value> = counts
+                .iter()
+                .map(|(at, count)| json!([at, count.to_string()]))
+                .collect();
+            let series = if values.is_empty() {
+                json!([])
+            } else {
+                json!([{ "metric": {}, "values": values }])
+            };
+            ok(json!({ "resultType": "matrix", "result": series }))
+        }
+        "/loki/api/v1/query_range" => {
+            let mut found: Vec<&Line> = lines.iter().filter(meant).filter(inside).collect();
+            found.sort_by_key(|line| line.1);
+            let backward = field("direction") == "backward";
+            if backward {
+                found.reverse();
+            }
+            found.truncate(usize::try_from(number("limit").unwrap()).unwrap());
+            let mut streams: Vec<(Value, Vec<Value>)> = Vec::new();
+            for (labels, _, value) in found {
+                match streams.iter_mut().find(|(own, _)| own == labels) {
+                    Some((_, values)) => values.push(value.clone()),
+                    None => streams.push((labels.clone(), vec![value.clone()])),
+                }
+            }
+            let streams: Vec<Value> = streams
+                .into_iter()
+                .map(|(stream, values)| json!({ "stream": stream, "values": values }))
+                .collect();
+            ok(json!({
+                "resultType": "streams", "encodingFlags": ["categorize-labels"], "result": streams,
+            }))
+        }
+        _ => (404, Value::String("404 page not found\n".to_owned())),
+    }
+}
+
+fn first(answer: &Value) -> &Value {
+    &answer["incidents"][0]
+}
+
+/// Puts the cluster's records into a store, without its logs.
+fn imported(folder: &tempfile::TempDir) -> String {
+    let store = folder.path().join("store").display().to_string();
+    let (code, _, err) =
+        super::whathappened(&["import", "fixtures/lab-cluster/input", "--store", &store]);
+    assert_eq!(code, Some(0), "{err}");
+    store
+}
+
+#[test]
+fn a_log_store_is_asked_for_the_pods_of_the_run_and_kept() {
+    let (loki, folder) = (Loki::start(), tempfile::tempdir().unwrap());
+    let store = imported(&folder);
+    let ask = [
+        "sparse-transformer-9",
+        "--store",
+        &store,
+        "--format",
+        "json",
+    ];
+    let (code, out, err) = loki.run(&ask);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("Asked loki"), "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let incident = first(&answer);
+    assert_eq!(incident["cause"], "code.exception");
+    let traceback = &incident["said"]["traceback"];
+    assert_eq!(traceback["exception"], "ValueError");
+    assert!(
+        traceback["location"]
+            .as_str()
+            .unwrap()
+            .contains("train.py:")
+    );
+    let logs = answer["coverage"].as_array().unwrap().iter();
+    let row = logs.clone().find(|row| row["source"] == "loki").unwrap();
+    assert_eq!(
+        (&row["status"], &row["rows"]),
+        (&json!("complete"), &json!(14))
+    );
+
+    // The same again, from what was kept, with nobody to ask.
+    let asked = loki.asked.lock().unwrap().len();
+    let (code, later, err) = loki.run(&[&ask[..], &["--no-fetch"]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    let later: Value = serde_json::from_str(&later).unwrap();
+    assert_eq!(first(&later)["said"], incident["said"]);
+    assert_eq!(loki.asked.lock().unwrap().len(), asked);
+}
+
+#[test]
+fn others_that_waited_are_collateral_of_the_silent_node() {
+    let (loki, folder) = (Loki::start(), tempfile::tempdir().unwrap());
+    let store = imported(&folder);
+    let (code, out, err) = loki.run(&["gpt2-small-7f3", "--store", &store, "--format", "json"]);
+    assert_eq!(code, Some(0), "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let incident = first(&answer);
+    assert_eq!(incident["cause"], "node.not_ready");
+    assert_eq!(incident["collateral"].as_array().unwrap().len(), 2);
+    let waited = &incident["said"]["collective"];
+    assert_eq!(waited["op"], "ALLREDUCE");
+    assert_eq!(waited["waiting"], json!([0, 2]));
+    assert_eq!(waited["missing"], json!([1]));
+    let (_, text, _) = loki.run(&["gpt2-small-7f3", "--store", &store]);
+    assert!(text.contains("rank 1 did not come"), "{text}");
+}
+
+#[test]
+fn a_store_that_is_down_is_told_and_the_rest_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = imported(&folder);
+    let loki = Loki {
+        address: "http://127.0.0.1:9".to_owned(),
+        asked: Arc::default(),
+    };
+    let (code, out, err) = loki.run(&[
+        "gpt2-small-7f3",
+        "--store",
+        &store,
+        "--format",
+        "json",
+        "--timeout",
+        "5s",
+    ]);
+    assert_eq!(code, Some(0), "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(first(&answer)["cause"], "node.not_ready");
+    let mut rows = answer["coverage"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["source"] == "loki").unwrap();
+    assert_eq!(row["status"], "failed");
+    let detail = row["detail"].as_str().unwrap();
+    assert!(detail.contains("refused"), "{detail}");
+}
+
+#[test]
+fn nothing_is_asked_where_no_logs_are_wanted() {
+    let (loki, folder) = (Loki::start(), tempfile::tempdir().unwrap());
+    let store = imported(&folder);
+    let (code, _, err) = loki.run(&["gpt2-small-7f3", "--store", &store, "--logs", "none"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(loki.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_only_logs_know_is_found_by_its_pods_names() {
+    let (loki, folder) = (Loki::start(), tempfile::tempdir().unwrap());
+    let store = folder.path().join("empty").display().to_string();
+    let since = "2026-11-21T15:00:00Z";
+    let until = "2026-11-21T16:00:00Z";
+    let ask = [
+        "sparse-transformer-9",
+        "--store",
+        &store,
+        "--since",
+        since,
+        "--until",
+        until,
+    ];
+    let (code, out, err) = loki.run(&ask);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("ValueError"), "{out}");
+}
+
+#[test]
+fn doctor_tries_log_stores() {
+    let (loki, folder) = (Loki::start(), tempfile::tempdir().unwrap());
+    let store = folder.path().join("store").display().to_string();
+    let (_, out, err) = loki.run(&["doctor", "--store", &store]);
+    assert!(out.contains("loki") && out.contains("3.7.0"), "{out}{err}");
+}
