@@ -38,6 +38,7 @@ pub struct LabelNames {
     pub level: Vec<String>,
 }
 
+/// Labels that name workloads, and of which kind.
 const WORKLOADS: [(&str, &str); 16] = [
     ("k8s_job_name", "Job"),
     ("k8s_statefulset_name", "StatefulSet"),

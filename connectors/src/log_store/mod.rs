@@ -12,6 +12,7 @@ mod contract;
 mod cover;
 mod density;
 mod depth;
+mod flatten;
 mod harvest;
 mod labels;
 mod plan;
@@ -26,6 +27,7 @@ pub use contract::{
     About, Counts, Got, Limits, LineQuery, LogStore, Minute, Only, PodRef, Span, StoredLine,
 };
 pub use depth::Depth;
+pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
 pub use labels::{LabelNames, Labels};
 pub use source::LogSource;
 pub use tell::{How, tell};

@@ -5,6 +5,7 @@
 //! | `kubectl logs --prefix` | `[pod/name/container] text` |
 //! | `logcli query` | `2026-11-21T15:20:27Z {pod="name", namespace="ns"} text` |
 //! | `logcli -o jsonl` | `{"labels":{…},"line":"text","timestamp":"…"}` |
+//! | `aws logs tail` | `2026-11-21T15:20:27.000000+00:00 stream text` |
 //! | `stern` | `name container text`, `ns name container text` |
 //! | `kail` | `ns/name[container]: text` |
 //!
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::clock::{self, Clock};
+use crate::cloudwatch::stream_labels;
 use crate::event::Entities;
 use crate::log_store::LabelNames;
 use crate::recording::looks_made;
@@ -58,7 +60,7 @@ impl Tool {
         match line.as_bytes().first()? {
             b'[' => prefixed(line),
             b'{' => self.jsonl(line),
-            b'2' => self.logcli(line),
+            b'2' => self.logcli(line).or_else(|| self.aws_tail(line)),
             b'+' => {
                 self.announce(line);
                 None
@@ -98,6 +100,23 @@ impl Tool {
             whose: self.entities(labels),
             time: Some(time),
             content: Cow::Borrowed(rest.strip_prefix([' ', '\t']).unwrap_or(rest)),
+        })
+    }
+
+    /// The stream's name tells whose the line is, where it ends in a container's id.
+    fn aws_tail<'l>(&self, line: &'l str) -> Option<Told<'l>> {
+        const ID: usize = 64;
+        let (time, rest) = line.split_once(' ')?;
+        let (stream, content) = rest.split_once(' ')?;
+        if stream.len() <= ID || !stream.contains('_') {
+            return None;
+        }
+        let time = Stamp::parse(time)?;
+        let whose = self.names.entities(&stream_labels(stream));
+        whose.pod.is_some().then_some(Told {
+            whose,
+            time: Some(time),
+            content: Cow::Borrowed(content),
         })
     }
 

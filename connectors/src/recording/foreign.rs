@@ -10,16 +10,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::aws;
-use crate::azure;
-use crate::datadog;
 use crate::event::{Origin, SourceKind};
-use crate::gcp;
-use crate::log_store;
 use crate::logs::StoredLine;
-use crate::node_log;
 use crate::observation::{Observation, Rejection};
-use crate::slurm;
+use crate::{aws, azure, cloudwatch, datadog, elasticsearch, gcp, log_store, node_log, slurm};
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +31,24 @@ pub(crate) struct Record<'r> {
 pub(crate) struct Told {
     pub(crate) observations: Vec<Observation>,
     pub(crate) lines: Vec<StoredLine>,
-    /// Lines of log stores, by the kind of store.
+    /// Lines of log stores, as their live answers have them.
     pub(crate) stored: BTreeMap<SourceKind, Vec<log_store::StoredLine>>,
 }
 
+impl Told {
+    /// A line of a log store.
+    pub(crate) fn line(&mut self, kind: SourceKind, line: log_store::StoredLine) {
+        self.stored.entry(kind).or_default().push(line);
+    }
+}
+
 /// Who decodes a kind of record.
-struct Decoder {
+pub(crate) struct Decoder {
     /// Whether it is such a record: its fields, and the array it is an item of.
-    recognise: fn(&Map<String, Value>, &str) -> bool,
-    decode: fn(Record<'_>, &mut Told) -> Result<(), Rejection>,
+    pub(crate) recognise: fn(&Map<String, Value>, &str) -> bool,
+    pub(crate) decode: fn(Record<'_>, &mut Told) -> Result<(), Rejection>,
     /// Top-level keys by which YAML is known to be such records.
-    yaml: &'static [&'static str],
+    pub(crate) yaml: &'static [&'static str],
 }
 
 /// The first that recognises a record gets it.
@@ -82,6 +83,12 @@ const DECODERS: &[Decoder] = &[
         decode: azure::decode,
         yaml: azure::YAML_KEYS,
     },
+    elasticsearch::HIT,
+    elasticsearch::ACTION,
+    elasticsearch::DOCUMENT,
+    cloudwatch::EVENT,
+    cloudwatch::RESULTS,
+    cloudwatch::ROW,
 ];
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.
@@ -101,10 +108,11 @@ pub(super) const WRAPPERS: &[&str] = &[
     "Members",
     "entities",
     "successfulSet",
+    "hits",
 ];
 
 /// Objects around such an array, as recorders of API calls write them.
-const ENVELOPES: &[&str] = &["response", "data", "body", "events-query"];
+const ENVELOPES: &[&str] = &["response", "data", "body", "events-query", "hits"];
 
 /// Envelopes are opened in each other no deeper than this.
 const MAX_DEPTH: usize = 4;

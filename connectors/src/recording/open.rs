@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
+use super::batch::Kind;
 use super::beside::Beside;
 use super::feed::Feed;
 use super::guard::{Meter, Peeked, Unpacked, gunzip};
@@ -143,7 +144,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     let source = Arc::new(source);
     let ended = match form {
         Form::FlightRecorder => dump::whole(from, file, feed),
-        Form::Kubectl => pasted::whole(from, source, beside, file, feed),
+        Form::Kubectl => pasted::whole(from, &Kind::Pasted { source, beside }, file, feed),
         Form::Json | Form::JsonLines => json::split(from, file, feed),
         Form::Yaml => yaml::split(from, file, feed),
         Form::Table => table::split(from, file, feed),

@@ -1,19 +1,15 @@
 //! Takes a paste whole: what it says in one place tells the times of another.
 
 use std::io::Read;
-use std::sync::Arc;
 
 use super::batch::Kind;
-use super::beside::Beside;
 use super::feed::Feed;
 use super::window::Window;
-use crate::logs::LogSource;
 
 /// Feeds the whole of `from`; returns why it ended early, if it did.
 pub(super) fn whole(
     from: &mut dyn Read,
-    source: Arc<LogSource>,
-    beside: Beside,
+    kind: &Kind,
     file: usize,
     feed: &mut Feed<'_>,
 ) -> Option<String> {
@@ -27,10 +23,12 @@ pub(super) fn whole(
         let end = memchr::memrchr(b'\n', &bytes[..limit]).map_or(limit, |at| at + 1);
         &bytes[..end]
     };
-    feed.record(file, &Kind::Pasted { source, beside }, text, 1);
+    feed.record(file, kind, text, 1);
     feed.file(file).bytes += window.bytes_read();
     if !whole {
-        return Some(format!("only the first {limit} bytes of a paste are read"));
+        return Some(format!(
+            "only the first {limit} bytes of it are read, for it is read whole"
+        ));
     }
     window.take_error().map(|error| error.to_string())
 }

@@ -37,6 +37,9 @@ enum Key {
     Wrapper(&'static str),
 }
 
+/// Elasticsearch wraps `hits` in `hits`.
+const HITS: &str = "hits";
+
 /// The deepest nesting looked into; `serde_json`'s own limit.
 const MAX_DEPTH: u32 = 128;
 
@@ -55,6 +58,8 @@ pub(super) struct Scanner {
     is_key: bool,
     key: Key,
     in_data: bool,
+    /// In the object around a search answer's array of the same name.
+    in_hits: bool,
     answers: bool,
     /// Envelope keys are no longer looked for.
     plain: bool,
@@ -80,6 +85,7 @@ impl Scanner {
             is_key: false,
             key: Key::Other,
             in_data: false,
+            in_hits: false,
             answers: false,
             plain: false,
             outermost,
@@ -145,7 +151,7 @@ impl Scanner {
                     self.string_start = self.at;
                     self.is_key = !self.plain
                         && self.objects & 1 == 1
-                        && (self.depth == 1 || (self.depth == 2 && self.in_data))
+                        && (self.depth == 1 || (self.depth == 2 && (self.in_data || self.in_hits)))
                         && matches!(self.before, b'{' | b',');
                     self.before = b'"';
                     continue;
@@ -202,6 +208,14 @@ impl Scanner {
                 self.opened = Some(key);
                 None
             }
+            (Key::Wrapper(HITS), b'{', 2) if self.outermost && self.kind.is_none() => {
+                self.in_hits = true;
+                None
+            }
+            (Key::Wrapper(HITS), b'[', 3) if self.in_hits => {
+                self.opened = Some(HITS);
+                None
+            }
             (Key::Result, b'[', 3) if self.answers => {
                 self.before = byte;
                 Some(Step::QueryResult(self.at))
@@ -222,6 +236,7 @@ impl Scanner {
         self.objects >>= 1;
         if self.depth <= 1 {
             self.in_data = false;
+            self.in_hits = false;
             self.key = Key::Other;
         }
         (self.depth == 0).then_some(Step::End(self.at))

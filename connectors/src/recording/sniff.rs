@@ -401,6 +401,10 @@ mod tests {
             ),
             ("Name: x\nNAME of the game\n", Form::Text),
             ("<!DOCTYPE html><p>", Form::Foreign("HTML")),
+            (
+                "\"@timestamp\",message,\"kubernetes.pod.name\"\n\"Nov 21, 2026 @ 15:20:39.123\",x,w-0\n",
+                Form::Table,
+            ),
             ("ab\0c", Form::Foreign("binary")),
         ];
         for (text, form) in cases {

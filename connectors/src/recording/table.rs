@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::batch::Kind;
 use super::feed::Feed;
-use crate::datadog;
+use crate::{datadog, elasticsearch};
 
 /// A kind of table, known by the names of its columns.
 pub(crate) struct Table {
@@ -21,7 +21,7 @@ pub(crate) struct Table {
 }
 
 /// The first that recognises a table gets it.
-const TABLES: &[&Table] = &[&datadog::LOGS_CSV];
+const TABLES: &[&Table] = &[&datadog::LOGS_CSV, &elasticsearch::KIBANA_CSV];
 
 fn table(columns: &[String]) -> Option<&'static Table> {
     let mut tables = TABLES.iter().copied();

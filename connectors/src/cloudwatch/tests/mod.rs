@@ -1,0 +1,6 @@
+//! `CloudWatch` Logs as played by a server on loopback, by moto, and exports.
+
+mod fake;
+mod files;
+mod live;
+mod store;

@@ -1,0 +1,245 @@
+//! Lines are read whole, in order, and what is missing is told.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+
+use super::fake::{GROUP, Manner, Put, serve};
+use crate::aws_auth::AwsAccess;
+use crate::cloudwatch::{CloudWatch, CloudWatchOptions};
+use crate::connector::Verdict;
+use crate::http::fake::{Fake, Reply};
+use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, PodRef, Span};
+use crate::time::{Nanos, SECOND};
+
+const START: Nanos = 1_795_273_200 * SECOND;
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+fn store_with(fake: &Fake, change: impl Fn(&mut CloudWatchOptions)) -> CloudWatch {
+    let keys = Credentials::new("AKIDEXAMPLE", "s", None, None, "test");
+    let keys = SharedCredentialsProvider::new(keys);
+    let access = AwsAccess::with(keys, "eu-west-1", Some(fake.url()), Arc::new(|| START));
+    let mut options = CloudWatchOptions::default();
+    change(&mut options);
+    CloudWatch::with(options, &access).unwrap()
+}
+
+fn stream(pod: &str) -> String {
+    let id = "0f".repeat(32);
+    format!("n1-application.var.log.containers.{pod}_ml_main-{id}.log")
+}
+
+/// Lines of three pods over a quarter of an hour: thirty to a millisecond.
+fn puts(n: i64) -> Vec<Put> {
+    let put = |number: i64| Put {
+        stream: stream(&format!("w-{}", number % 3)),
+        at: START / 1_000_000 + number / 30 * 6_700,
+        message: if number % 5 == 0 {
+            format!("RuntimeERROR {number}\n")
+        } else {
+            format!("step {number}\n")
+        },
+    };
+    (0..n).map(put).collect()
+}
+
+fn ask(pods: &[&str], only: Only, newest: bool, limit: usize) -> LineQuery {
+    let pods = pods.iter().map(|name| PodRef {
+        namespace: Some("ml".to_owned()),
+        name: (*name).to_owned(),
+    });
+    LineQuery {
+        about: About::Pods(pods.collect()),
+        span: Span {
+            from: START,
+            to: START + 3_600 * SECOND,
+        },
+        only,
+        newest,
+        limit,
+    }
+}
+
+fn numbers(got: &Got) -> Vec<i64> {
+    let number = |text: &str| text.rsplit(' ').next().unwrap().parse().unwrap();
+    got.lines.iter().map(|line| number(&line.text)).collect()
+}
+
+fn in_order(wanted: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut wanted: Vec<i64> = wanted.collect();
+    wanted.sort_by_key(|number| (number / 30, number % 3, *number));
+    wanted
+}
+
+#[tokio::test]
+async fn every_line_once_and_in_order_though_pages_are_empty() {
+    const N: i64 = 4_000;
+    for no_regex in [false, true] {
+        let manner = Manner {
+            page: 97,
+            throttles: None,
+            no_regex,
+        };
+        let fake = serve(manner, puts(N));
+        let store = store_with(&fake, |_| {});
+        for only in [Only::All, Only::Telling] {
+            let step = if only == Only::All { 1 } else { 5 };
+            let all: Vec<i64> = (0..N).filter(|n| n % step == 0 && n % 3 != 2).collect();
+            for newest in [false, true] {
+                let asked = ask(&["w-0", "w-1"], only, newest, 10_000);
+                let got = store.lines(&asked, soon()).await.unwrap();
+                assert_eq!(
+                    numbers(&got),
+                    in_order(all.iter().copied()),
+                    "{only:?} {newest}"
+                );
+                assert_eq!((got.cut, &got.partial), (false, &Vec::new()));
+
+                let asked = ask(&["w-0", "w-1"], only, newest, 300);
+                let got = store.lines(&asked, soon()).await.unwrap();
+                let got_numbers = numbers(&got);
+                assert!(got.cut && got_numbers.len() == 300);
+                let edge = if newest {
+                    got_numbers[0]
+                } else {
+                    got_numbers[299]
+                } / 30;
+                let inner = |n: &i64| {
+                    if newest { n / 30 > edge } else { n / 30 < edge }
+                };
+                let kept: Vec<i64> = got_numbers.into_iter().filter(inner).collect();
+                assert_eq!(kept, in_order(all.iter().copied().filter(inner)));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_window_ends_where_it_is_said_to_and_throttling_is_borne() {
+    let manner = Manner {
+        page: 500,
+        throttles: Some(3),
+        no_regex: false,
+    };
+    let fake = serve(manner, puts(300));
+    let store = store_with(&fake, |_| {});
+    let mut asked = ask(&["w-0", "w-1", "w-2"], Only::All, false, 1_000);
+    // The second group of thirty lies at 6.7 s; the end is not part of it.
+    asked.span.to = START + 6_700 * 1_000_000;
+    let got = store.lines(&asked, soon()).await.unwrap();
+    assert_eq!(got.lines.len(), 30);
+    let entities = store.names().entities(&got.lines[0].labels);
+    assert_eq!(entities.cluster.as_deref(), Some("prod"));
+    assert_eq!(entities.node.as_deref(), Some("n1"));
+    assert_eq!(entities.container.as_deref(), Some("main"));
+}
+
+#[tokio::test]
+async fn where_streams_do_not_tell_bodies_do() {
+    let body = |pod: &str, text: &str| {
+        serde_json::json!({
+            "log": format!("{text}\n"), "stream": "stderr", "time": "2026-11-21T15:00:00.000123456Z",
+            "kubernetes": { "pod_name": pod, "namespace_name": "ml", "host": "n1" },
+        })
+        .to_string()
+    };
+    let put = |message: String| Put {
+        stream: "fluentbit".to_owned(),
+        at: START / 1_000_000,
+        message,
+    };
+    let events = vec![
+        put(body("w-0", "mine error")),
+        put(body("w-1", "of another, about w-0")),
+        put("w-0 in plain text".to_owned()),
+    ];
+    let manner = Manner {
+        page: 500,
+        ..Manner::default()
+    };
+    let fake = serve(manner, events);
+    let store = store_with(&fake, |_| {});
+    for only in [Only::All, Only::Telling] {
+        let asked = ask(&["w-0"], only, true, 1_000);
+        let got = store.lines(&asked, soon()).await.unwrap();
+        assert_eq!(got.lines.len(), 1);
+        assert_eq!(got.lines[0].text, "mine error");
+        assert_eq!(got.lines[0].stamp.lo, START + 123_456);
+    }
+}
+
+#[tokio::test]
+async fn groups_that_are_not_there_are_told_and_others_used() {
+    let manner = Manner {
+        page: 500,
+        ..Manner::default()
+    };
+    let fake = serve(manner, puts(30));
+    let store = store_with(&fake, |options| {
+        options.groups = vec!["gone".to_owned(), GROUP.to_owned()];
+    });
+    let got = store
+        .lines(&ask(&["w-0"], Only::All, false, 100), soon())
+        .await
+        .unwrap();
+    assert_eq!(got.lines.len(), 10);
+    assert!(got.partial.join("; ").contains("no log group gone"));
+    let health = store.check(START, soon()).await;
+    let verdicts: Vec<Verdict> = health.permissions.iter().map(|p| p.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Allowed, Verdict::Unknown]);
+    assert!(
+        store
+            .has_any(ask(&[], Only::All, false, 1).span, soon())
+            .await
+            .unwrap()
+    );
+}
+
+#[tokio::test]
+async fn counting_is_left_alone_unless_it_may_cost() {
+    let manner = Manner {
+        page: 500,
+        ..Manner::default()
+    };
+    let fake = serve(manner, puts(30));
+    let asked = ask(&["w-0"], Only::All, false, 100);
+    let free = store_with(&fake, |_| {});
+    let none = free.counts(&asked.about, asked.span, soon()).await.unwrap();
+    assert_eq!((none, fake.requests().len()), (None, 0));
+    let paid = store_with(&fake, |options| options.insights = true);
+    let counts = paid
+        .counts(&asked.about, asked.span, soon())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(counts.minutes.len(), 1);
+    assert_eq!(counts.minutes[0].lines, 12);
+}
+
+#[tokio::test]
+async fn expired_credentials_say_so() {
+    let fake = Fake::start(|_| {
+        let error = "The security token included in the request is expired";
+        Reply::Json(
+            400,
+            serde_json::json!({ "__type": "ExpiredTokenException", "message": error }),
+        )
+    });
+    let store = store_with(&fake, |_| {});
+    let health = store.check(START, soon()).await;
+    let said = health.unreachable.unwrap();
+    assert!(
+        said.contains("token included in the request is expired"),
+        "{said}"
+    );
+    let trouble = store
+        .lines(&ask(&["w-0"], Only::All, false, 100), soon())
+        .await
+        .unwrap_err();
+    assert!(trouble.is_denied());
+}
