@@ -185,7 +185,7 @@ impl Reader<'_> {
         }
         let mut body = json!({
             "size": size,
-            "query": query::all(parts),
+            "query": query::all(&parts),
             "sort": sort,
             "track_total_hits": false,
             "seq_no_primary_term": true,

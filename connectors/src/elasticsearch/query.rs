@@ -22,7 +22,7 @@ pub(super) enum Words {
 }
 
 /// Any of several queries.
-fn any(of: Vec<Value>) -> Value {
+fn any(of: &[Value]) -> Value {
     json!({ "bool": { "should": of, "minimum_should_match": 1 } })
 }
 
@@ -70,13 +70,13 @@ fn of_pods(fields: &Fields, pods: &[PodRef]) -> Result<Value, Trouble> {
         names.push(&pod.name);
     }
     let parts = by_namespace.into_iter().map(|(namespace, names)| {
-        let mut filter = vec![any(named(&fields.pod, &names))];
+        let mut filter = vec![any(&named(&fields.pod, &names))];
         if let Some(namespace) = namespace.filter(|_| !fields.namespace.is_empty()) {
-            filter.push(any(named(&fields.namespace, &[namespace])));
+            filter.push(any(&named(&fields.namespace, &[namespace])));
         }
         json!({ "bool": { "filter": filter } })
     });
-    Ok(any(parts.collect()))
+    Ok(any(&parts.collect::<Vec<_>>()))
 }
 
 /// The machine's own lines: those that name it and no pod.
@@ -96,7 +96,7 @@ fn of_nodes(fields: &Fields, nodes: &[String]) -> Result<Value, Trouble> {
         .iter()
         .map(|field| json!({ "exists": { "field": field.name } }));
     Ok(json!({ "bool": {
-        "filter": [any(named(&fields.node, &names))],
+        "filter": [any(&named(&fields.node, &names))],
         "must_not": of_pods.collect::<Vec<_>>(),
     } }))
 }
@@ -118,7 +118,7 @@ fn of_experiment(fields: &Fields, name: &str) -> Value {
             parts.push(json!({ "match_phrase": { field.name.as_str(): name } }));
         }
     }
-    any(parts)
+    any(&parts)
 }
 
 /// When. Bounds are as exact as the field: coarser times may lie around them.
@@ -172,10 +172,10 @@ pub(super) fn telling(fields: &Fields, how: Words) -> Option<Value> {
             Match::Term => parts.push(regexp(name, format!(".*({}).*", TELLING.join("|")))),
         }
     }
-    Some(any(parts))
+    Some(any(&parts))
 }
 
 /// All of several queries, unscored.
-pub(super) fn all(parts: Vec<Value>) -> Value {
+pub(super) fn all(parts: &[Value]) -> Value {
     json!({ "bool": { "filter": parts } })
 }

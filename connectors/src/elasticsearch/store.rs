@@ -155,7 +155,7 @@ impl Elasticsearch {
             let body = json!({
                 "size": 0,
                 "track_total_hits": false,
-                "query": query::all(vec![about.clone(), query::within(fields, slice)]),
+                "query": query::all(&[about.clone(), query::within(fields, slice)]),
                 "aggs": { "minutes": { "date_histogram": {
                     "field": fields.time, "fixed_interval": "1m", "min_doc_count": 1,
                 } } },
@@ -188,7 +188,7 @@ impl Elasticsearch {
             "size": 0,
             "track_total_hits": 1,
             "terminate_after": 1,
-            "query": query::all(vec![query::within(fields, span)]),
+            "query": query::all(&[query::within(fields, span)]),
         });
         let answer = self.wire.search(&View::Live, body, true, deadline).await?;
         Ok(answer.found_any())

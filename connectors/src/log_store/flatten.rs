@@ -13,11 +13,11 @@ pub(crate) const MILLISECOND: Nanos = 1_000_000;
 /// inside arrays are left out.
 pub(crate) fn flatten(fields: &Map<String, Value>) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
-    into(String::new(), fields, &mut out);
+    into("", fields, &mut out);
     out
 }
 
-fn into(prefix: String, fields: &Map<String, Value>, out: &mut BTreeMap<String, String>) {
+fn into(prefix: &str, fields: &Map<String, Value>, out: &mut BTreeMap<String, String>) {
     for (key, value) in fields {
         let name = if prefix.is_empty() {
             key.clone()
@@ -25,7 +25,7 @@ fn into(prefix: String, fields: &Map<String, Value>, out: &mut BTreeMap<String, 
             format!("{prefix}.{key}")
         };
         match value {
-            Value::Object(inner) => into(name, inner, out),
+            Value::Object(inner) => into(&name, inner, out),
             Value::Array(values) => {
                 let plain: Vec<String> = values.iter().filter_map(scalar).collect();
                 if !plain.is_empty() {

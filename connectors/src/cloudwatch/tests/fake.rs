@@ -37,7 +37,10 @@ pub(super) fn serve(manner: Manner, events: Vec<Put>) -> Fake {
     numbered.sort_by_key(|(number, put)| (put.at, *number));
     Fake::start(move |asked| {
         let number = asked_so_far.fetch_add(1, Ordering::SeqCst) + 1;
-        if manner.throttles.is_some_and(|every| number % every == 0) {
+        if manner
+            .throttles
+            .is_some_and(|every| number.is_multiple_of(every))
+        {
             return error("ThrottlingException", "Rate exceeded");
         }
         assert!(
@@ -164,7 +167,7 @@ fn filter(manner: Manner, events: &[(usize, Put)], asked: &Asked) -> Reply {
 }
 
 fn results(number: usize) -> Reply {
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         return Reply::Json(200, json!({ "status": "Running", "results": [] }));
     }
     let cell = |field: &str, value: &str| json!({ "field": field, "value": value });
