@@ -86,7 +86,7 @@ fn in_order(wanted: impl Iterator<Item = i64>) -> Vec<i64> {
 
 #[tokio::test]
 async fn every_line_once_and_in_order_however_pages_follow_each_other() {
-    const N: i64 = 4_000;
+    const N: i64 = 2_400;
     for plays in [Plays::Elasticsearch, Plays::OpenSearch, Plays::WithoutPit] {
         let served = serve(plays, docs(N));
         // Fewer than stand at one time, and not a divisor of anything.
