@@ -1,0 +1,337 @@
+//! Cloud instances, batch jobs and machines: who they were, when, and what counts for whom.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use whathappened_connectors::event::{Event, EventId, SourceKind};
+use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion};
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::time::Stamp;
+use whathappened_core::death::{Death, deaths};
+use whathappened_core::evidence::Evidence;
+use whathappened_core::life::{Mode, ends};
+use whathappened_core::resolve::{Name, Run, place, resolve, runs};
+use whathappened_core::signals::Ruleset;
+use whathappened_core::tie::ties;
+use whathappened_core::world::World;
+
+/// Records of a made-up day, told one by one.
+struct Tale {
+    evidence: Evidence,
+    ruleset: Ruleset,
+    told: usize,
+}
+
+/// `10:30` of the day.
+fn at(time: &str) -> Stamp {
+    Stamp::parse(&format!("2026-03-01T{time}:00Z")).unwrap()
+}
+
+impl Tale {
+    fn new() -> Self {
+        Self {
+            evidence: Evidence::default(),
+            ruleset: Ruleset::built_in().unwrap(),
+            told: 0,
+        }
+    }
+
+    fn tell(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
+        self.told += 1;
+        let id = EventId::of(&[fact, time, &self.told.to_string()]);
+        let mut event = Event::new(id, fact, at(time), SourceKind::Gcp);
+        fill(&mut event);
+        let event = Observation::Event(Box::new(event));
+        self.evidence.observe(event, &self.ruleset).unwrap();
+    }
+
+    /// What the platform did to an instance.
+    fn host(&mut self, time: &str, id: &str, name: &str, what: &str, phase: &str) {
+        self.tell("cloud.host_event", time, |event| {
+            of_instance(event, id, name);
+            event.set_attribute("host_event", Some(format!("compute.instances.{what}")));
+            event.set_attribute("phase", Some(phase));
+        });
+    }
+
+    /// What somebody asked for.
+    fn call(&mut self, time: &str, id: &str, name: &str, (what, outcome): (&str, &str)) {
+        self.tell("cloud.activity", time, |event| {
+            of_instance(event, id, name);
+            event.actor = Some("ada@lab.example".to_owned());
+            event.set_attribute("method", Some(format!("compute.instances.{what}")));
+            event.set_attribute("outcome", Some(outcome));
+            event.set_attribute("event_id", Some(format!("{what}-{id}")));
+        });
+    }
+
+    fn object(&mut self, kind: &str, namespace: &str, name: &str, uid: &str, body: ObjectBody) {
+        let version = ObjectVersion {
+            key: ObjectKey {
+                kind: kind.to_owned(),
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+                uid: uid.to_owned(),
+            },
+            revision: None,
+            at: Some(at("12:00")),
+            deleted: false,
+            by: None,
+            body,
+            source_kind: SourceKind::Kubernetes,
+            origin: whathappened_connectors::event::Origin::default(),
+        };
+        let version = Observation::Object(Box::new(version));
+        self.evidence.observe(version, &self.ruleset).unwrap();
+    }
+
+    /// A pod that ran on a node from one time until it was asked to go.
+    fn pod(&mut self, name: &str, node: &str, from: &str, to: &str) {
+        let body = ObjectBody {
+            created: Some(at(from)),
+            started: Some(at(from)),
+            deletion_requested: Some(at(to)),
+            node: Some(node.to_owned()),
+            phase: Some("Running".to_owned()),
+            ..ObjectBody::default()
+        };
+        self.object("Pod", "lab", name, &format!("uid-{name}"), body);
+    }
+
+    fn end(self) -> Told {
+        let world = World::build(self.evidence, &self.ruleset).unwrap();
+        let ends = ends(&world);
+        let runs = runs(&world, &ends);
+        let chosen: Vec<usize> = (0..runs.len()).collect();
+        let deaths = deaths(&world, &runs, &chosen, &ends);
+        Told {
+            world,
+            runs,
+            deaths,
+        }
+    }
+}
+
+fn of_instance(event: &mut Event, id: &str, name: &str) {
+    event.object_kind = Some("Instance".to_owned());
+    event.object_uid = Some(id.to_owned());
+    event.entities.instance = Some(id.to_owned());
+    event.entities.node = Some(name.to_owned()).filter(|name| !name.is_empty());
+    event.set_attribute("account", Some("lab"));
+}
+
+struct Told {
+    world: World,
+    runs: Vec<Run>,
+    deaths: Vec<Death>,
+}
+
+impl Told {
+    /// Signals of machines that count for the deaths of a pod.
+    fn counts_for(&self, pod: &str) -> Vec<&str> {
+        let mut found: Vec<&str> = ties(&self.world, &self.runs, &self.deaths)
+            .into_iter()
+            .filter(|tie| tie.via == "node" && self.name(&self.deaths[tie.death]) == pod)
+            .map(|tie| self.world.name(self.world.facts[tie.fact].signal))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    fn name(&self, death: &Death) -> &str {
+        self.world.name(self.world.pods[death.pod as usize].name)
+    }
+
+    fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {
+        let own = self.deaths.iter().filter(|death| self.name(death) == name);
+        own.map(|death| (death.state, death.mode, death.time))
+            .collect()
+    }
+}
+
+#[test]
+fn an_instance_ends_as_often_as_it_ran() {
+    let mut tale = Tale::new();
+    tale.host("08:00", "7", "vm", "hostError", "acted");
+    // It was moved, so it ran again; moving ends nothing.
+    tale.host("09:00", "7", "vm", "migrateOnHostMaintenance", "acted");
+    tale.host("10:00", "7", "vm", "terminateOnHostMaintenance", "acted");
+    // What is stopped already cannot be stopped; deleting it is tidying up.
+    tale.call("10:30", "7", "vm", ("stop", "succeeded"));
+    tale.call("11:00", "7", "vm", ("delete", "succeeded"));
+    let told = tale.end();
+    assert_eq!(
+        told.ends_of("vm"),
+        [
+            ("restarted", Mode::Lost, at("08:00")),
+            ("died", Mode::Killed, at("10:00"))
+        ]
+    );
+}
+
+#[test]
+fn what_failed_or_is_announced_has_not_happened() {
+    let mut tale = Tale::new();
+    tale.call("08:00", "7", "vm", ("delete", "started"));
+    tale.call("08:01", "7", "vm", ("delete", "failed"));
+    tale.host("09:00", "7", "vm", "upcomingMaintenance", "announced");
+    let told = tale.end();
+    assert_eq!(told.ends_of("vm"), []);
+    let deleted = |fact: &&whathappened_core::world::Fact| {
+        told.world
+            .name(fact.signal)
+            .starts_with("cloud.instance_deleted")
+    };
+    assert!(!told.world.facts.iter().any(|fact| deleted(&fact)));
+}
+
+#[test]
+fn an_instance_that_could_not_be_made_never_ran() {
+    let mut tale = Tale::new();
+    tale.call("08:00", "7", "vm", ("insert", "failed"));
+    assert_eq!(
+        tale.end().ends_of("vm"),
+        [("never_scheduled", Mode::None, at("08:00"))]
+    );
+}
+
+#[test]
+fn what_befell_another_instance_of_the_name_counts_for_nobody() {
+    let mut tale = Tale::new();
+    tale.object("Node", "", "gke-a", "n", ObjectBody::default());
+    tale.call("07:00", "1", "gke-a", ("insert", "succeeded"));
+    tale.call("09:00", "1", "gke-a", ("delete", "succeeded"));
+    tale.call("09:30", "2", "gke-a", ("insert", "succeeded"));
+    tale.pod("run-0", "gke-a", "09:40", "10:00");
+    // Told within minutes of the pod's end, but of the instance before.
+    tale.host("10:00", "1", "gke-a", "hostError", "acted");
+    assert_eq!(
+        tale.end().counts_for("run-0"),
+        ["cloud.instance_created"; 0]
+    );
+}
+
+#[test]
+fn what_befell_the_instance_counts_while_the_pod_was_on_it() {
+    let mut tale = Tale::new();
+    let node = ObjectBody {
+        provider_id: Some("aws:///eu-west-1a/i-0123456789abcdef0".to_owned()),
+        created: Some(at("06:00")),
+        ..ObjectBody::default()
+    };
+    tale.object("Node", "", "ip-10-0-1-7", "n", node);
+    tale.pod("early", "ip-10-0-1-7", "06:10", "06:30");
+    tale.pod("run-0", "ip-10-0-1-7", "09:00", "10:01");
+    // These records know the instance's id only.
+    tale.host("10:00", "i-0123456789abcdef0", "", "hostError", "acted");
+    tale.host("10:00", "i-0fedcba9876543210", "", "preempted", "acted");
+    let told = tale.end();
+    assert_eq!(told.counts_for("run-0"), ["cloud.host_error"]);
+    assert_eq!(told.counts_for("early"), [""; 0]);
+    // The machine under a node is no run of its own, but can be asked for.
+    assert_eq!(told.ends_of("ip-10-0-1-7"), []);
+    for name in [
+        "node/ip-10-0-1-7",
+        "vm/i-0123456789abcdef0",
+        "i-0123456789abcdef0",
+    ] {
+        let found = place(&told.world, &Name::parse(name)).unwrap().unwrap();
+        let facts = told.world.facts.iter();
+        let held = facts.filter(|fact| found.holds(&told.world, fact)).count();
+        assert_eq!(held, 1, "{name}");
+    }
+}
+
+#[test]
+fn maintenance_counts_while_it_is_due_however_early_it_was_announced() {
+    let mut tale = Tale::new();
+    for (pod, from, to) in [("before", "08:00", "09:00"), ("within", "08:30", "11:30")] {
+        tale.pod(pod, "gke-a", from, to);
+    }
+    tale.tell("cloud.host_event", "00:00", |event| {
+        of_instance(event, "7", "gke-a");
+        event.set_attribute("host_event", Some("compute.instances.upcomingMaintenance"));
+        event.set_attribute("phase", Some("announced"));
+        event.set_attribute("not_before", Some("2026-03-01T11:00:00Z"));
+        event.set_attribute("not_after", Some("2026-03-01T12:00:00Z"));
+    });
+    let told = tale.end();
+    let due: Vec<(&str, Option<f64>)> = ties(&told.world, &told.runs, &told.deaths)
+        .iter()
+        .filter(|tie| tie.via == "node")
+        .map(|tie| (told.name(&told.deaths[tie.death]), tie.due_s))
+        .collect();
+    assert_eq!(due, [("before", Some(-7199.0)), ("within", Some(0.0))]);
+}
+
+#[test]
+fn instances_of_one_label_are_one_run() {
+    let mut tale = Tale::new();
+    for (id, name) in [("1", "w0"), ("2", "w1")] {
+        let labels = [("experiment".to_owned(), "ppo-9".to_owned())];
+        let body = ObjectBody {
+            labels: labels.into(),
+            created: Some(at("08:00")),
+            ..ObjectBody::default()
+        };
+        tale.object("Instance", "lab", name, id, body);
+    }
+    tale.host("10:00", "2", "w1", "preempted", "acted");
+    let told = tale.end();
+    let matched = resolve(&told.world, &told.runs, &Name::parse("ppo-9"));
+    assert_eq!(
+        (matched.how.as_str(), matched.runs.len()),
+        ("label experiment", 1)
+    );
+    let run = &told.runs[matched.runs[0]];
+    assert_eq!(
+        (run.names(&told.world).1, run.pods.len()),
+        ("Experiment", 2)
+    );
+    assert_eq!(told.ends_of("w1"), [("died", Mode::Killed, at("10:00"))]);
+    assert_eq!(told.ends_of("w0"), []);
+}
+
+#[test]
+fn work_that_was_done_is_not_lost_with_its_machine() {
+    let mut tale = Tale::new();
+    tale.call("08:00", "7", "vm", ("insert", "succeeded"));
+    tale.tell("log.line", "09:00", |event| {
+        event.entities.node = Some("vm".to_owned());
+        event.message = Some("Training completed".to_owned());
+        event.signals = vec!["log.training_done".to_owned()];
+    });
+    tale.call("09:10", "7", "vm", ("delete", "succeeded"));
+    assert_eq!(tale.end().ends_of("vm"), []);
+}
+
+#[test]
+fn a_job_and_its_log_are_one_and_its_nodes_count() {
+    let mut tale = Tale::new();
+    tale.tell("slurm.job", "10:00", |event| {
+        event.reason = Some("NODE_FAIL".to_owned());
+        event.object_kind = Some("SlurmJob".to_owned());
+        event.object_uid = Some("slurm/lab/42".to_owned());
+        event.entities.workload_kind = Some("SlurmJob".to_owned());
+        event.entities.workload = Some("llama".to_owned());
+        event.set_attribute("started", Some("2026-03-01T08:00:00Z"));
+        event.set_attribute("nodes", Some(vec!["n1".to_owned(), "n2".to_owned()]));
+    });
+    tale.tell("log.line", "09:59", |event| {
+        event.set_attribute("slurm_job", Some("42"));
+        event.message = Some("Traceback".to_owned());
+        event.signals = vec!["log.traceback".to_owned()];
+    });
+    for (node, time) in [("n2", "09:58"), ("n3", "09:58"), ("n1", "07:00")] {
+        tale.tell("slurm.node", time, |event| {
+            event.entities.node = Some(node.to_owned());
+            event.reason = Some("DOWN".to_owned());
+        });
+    }
+    let told = tale.end();
+    assert_eq!(told.ends_of("42"), [("died", Mode::Lost, at("10:00"))]);
+    assert_eq!(told.counts_for("42"), ["slurm.node.down"]);
+    for name in ["job/42", "42", "llama", "job/llama"] {
+        let matched = resolve(&told.world, &told.runs, &Name::parse(name));
+        assert_eq!(matched.runs.len(), 1, "{name}");
+    }
+}
