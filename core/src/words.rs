@@ -114,7 +114,12 @@ pub fn say(event: &Event) -> String {
         "k8s.workload.suspended" => "suspended".to_owned(),
         "k8s.workload.resumed" => "resumed".to_owned(),
         "k8s.workload.spec_changed" => format!("spec changed: {}", attribute("fields")),
-        "log.line" => log(event, message),
+        "log.line" | "node.log" => log(event, message),
+        "cloud.host_event" => host_event(event, message),
+        "cloud.activity" => activity(event, message),
+        "cloud.group_activity" => group_activity(event, message),
+        "slurm.job" => job(event, message),
+        "slurm.node" => joined(&format!("Slurm says {reason}"), message),
         fact if fact.starts_with("k8s.audit.") => audit(event, fact),
         fact => joined(fact, &joined(reason, message)),
     };
@@ -150,6 +155,60 @@ fn log(event: &Event, message: &str) -> String {
         Some(place) => format!("{what} (at {place})"),
         None => what,
     }
+}
+
+/// What the platform did or announces, by its own name for it.
+fn host_event(event: &Event, message: &str) -> String {
+    let attribute = |key: &str| event.attribute(key).unwrap_or_default();
+    let due = match (event.attribute("not_before"), event.attribute("not_after")) {
+        (Some(from), Some(to)) => format!(" for {from} to {to}"),
+        (Some(from), None) => format!(" for {from}"),
+        _ => String::new(),
+    };
+    let phase = match attribute("phase") {
+        "announced" => format!(" announced{due}"),
+        "started" => " has begun".to_owned(),
+        "ended" => " is over".to_owned(),
+        _ => String::new(),
+    };
+    let why = event
+        .reason
+        .as_deref()
+        .map_or(String::new(), |why| format!(" ({why})"));
+    joined(&format!("{}{phase}{why}", attribute("host_event")), message)
+}
+
+/// Who asked the cloud for what, and whether it was done.
+fn activity(event: &Event, message: &str) -> String {
+    let who = event.actor.as_deref().unwrap_or("an unnamed principal");
+    let outcome = match (event.attribute("outcome"), event.reason.as_deref()) {
+        (Some("failed"), Some(why)) => format!(", which failed ({why})"),
+        (Some("failed"), None) => ", which failed".to_owned(),
+        _ => String::new(),
+    };
+    let method = event.attribute("method").unwrap_or("something");
+    joined(&format!("{who} called {method}{outcome}"), message)
+}
+
+/// What a group or autoscaler did, and why.
+fn group_activity(event: &Event, message: &str) -> String {
+    let who = event.actor.as_deref().unwrap_or("a group of machines");
+    let what = event.reason.as_deref().unwrap_or("activity");
+    joined(&format!("{who}: {what}"), message)
+}
+
+/// How a batch job ended.
+fn job(event: &Event, message: &str) -> String {
+    let state = event.reason.as_deref().unwrap_or("an unknown state");
+    let by = event.actor.as_deref().map(|by| format!(" by {by}"));
+    let code = event
+        .exit_code
+        .filter(|code| *code != 0)
+        .map(|code| format!(", exit code {code}"));
+    let step = event.attribute("step_state").zip(event.attribute("step"));
+    let step = step.map(|(state, step)| format!("; its step {step} as {state}"));
+    let parts = [by, code, step].into_iter().flatten().collect::<String>();
+    joined(&format!("the job ended as {state}{parts}"), message)
 }
 
 fn audit(event: &Event, fact: &str) -> String {

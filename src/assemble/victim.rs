@@ -26,7 +26,11 @@ pub(super) fn victim<'a>(
             })
             .to_owned(),
         namespace: symbols.some(pod.namespace).map(str::to_owned),
-        node: symbols.some(pod.node).map(str::to_owned),
+        // An instance is its own place.
+        node: symbols
+            .some(pod.node)
+            .filter(|_| pod.kind != Kind::Instance)
+            .map(str::to_owned),
         rank: pod.rank,
         time: time.map(|time| rfc3339(time.lo)),
         time_hi: time.map(|time| rfc3339(time.hi)),
