@@ -14,7 +14,7 @@ pub const SCHEMA: &str = "whathappened/v1";
 pub struct Answer {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// The name that was asked for; `None` when everything was asked for.
+    /// The name that was asked for; `None` when everything, or a machine, was asked for.
     pub experiment: Option<String>,
     /// How the name matched, in words: "label experiment", "name of Job", …
     pub matched_by: Option<String>,

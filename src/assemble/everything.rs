@@ -47,7 +47,6 @@ pub(super) async fn of_machine(
     let entries = timeline(&case.world, &[], &wanted)?;
     let start = entries.first().map(|entry| entry.event.time.lo);
     Ok(Answer {
-        experiment: Some(question.name.clone()),
         matched_by: Some(place.how.clone()),
         timeline: told_lines(entries, start, &answer.incidents, question),
         ..answer
