@@ -3,6 +3,7 @@
 use whathappened_connectors::time::rfc3339;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::life::Mode;
+use whathappened_core::world::Phase;
 
 use super::record::told;
 use super::teller::Teller;
@@ -94,9 +95,9 @@ impl Teller<'_> {
     fn announced(&self, finding: &Finding) -> Option<String> {
         let candidate = finding.candidate.as_ref()?;
         let steps = candidate.path.iter().chain(&candidate.context);
-        let announced = steps
-            .filter_map(|step| self.fact(step.fact))
-            .find(|fact| self.world().name(fact.signal).ends_with(".announced"))?;
+        let announced = steps.filter_map(|step| self.fact(step.fact)).find(|fact| {
+            fact.phase == Phase::Announced || self.world().name(fact.signal).ends_with(".announced")
+        })?;
         told(announced.time).map(|time| rfc3339(time.lo))
     }
 }
