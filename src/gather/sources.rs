@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use whathappened_connectors::cloudwatch::{CloudWatch, CloudWatchOptions};
 use whathappened_connectors::connector::{Clock, Connector};
 use whathappened_connectors::coverage::{Coverage, Mode, Status};
 use whathappened_connectors::datadog::{Datadog, DatadogOptions, Tier};
+use whathappened_connectors::elasticsearch::{Elasticsearch, ElasticsearchOptions};
 use whathappened_connectors::http::Trouble;
 use whathappened_connectors::log_store::{Depth, LogSource, LogStore};
+use whathappened_connectors::loki::{Loki, LokiOptions};
 
 use super::given::{Given, Variables, given};
 use crate::config::{Config, Logs, Wanted};
@@ -63,11 +66,25 @@ pub async fn sources(config: &Config, env: Variables<'_>, clock: Clock) -> Sourc
     let Some(depth) = depth(&config.logs) else {
         return all;
     };
+    let address: &[&[&str]] = &[&["LOKI_ADDR", "GRAFANA_DATASOURCE_UID"]];
+    for given in given("loki", &config.loki, env, address) {
+        all.add(&given.name, loki(&given), &depth);
+    }
     let keys: &[&[&str]] = &[&["DD_API_KEY"], &["DD_APP_KEY", "DD_APPLICATION_KEY"]];
     for given in given("datadog", &config.datadog, env, keys) {
         all.add(&given.name, datadog(&given), &depth);
     }
-    drop(clock);
+    let address: &[&[&str]] = &[&["ES_URL", "ELASTICSEARCH_URL", "OPENSEARCH_URL"]];
+    for given in given("elasticsearch", &config.elasticsearch, env, address) {
+        let opened = Box::pin(elasticsearch(&given, Clock::clone(&clock))).await;
+        all.add(&given.name, opened, &depth);
+    }
+    // Credentials of AWS alone are no wish to pay for its logs.
+    let groups: &[&[&str]] = &[&["CLOUDWATCH_LOG_GROUPS"]];
+    for given in given("cloudwatch", &config.cloudwatch, env, groups) {
+        let opened = Box::pin(cloudwatch(&given, Clock::clone(&clock))).await;
+        all.add(&given.name, opened, &depth);
+    }
     all
 }
 
@@ -83,6 +100,14 @@ fn depth(logs: &Logs) -> Option<Depth> {
         most_lines: logs.most_lines.unwrap_or(depth.most_lines),
         ..depth
     })
+}
+
+fn loki(given: &Given<'_>) -> Result<Arc<dyn LogStore>, Trouble> {
+    let mut options = LokiOptions::from_env(&|name| given.get(name));
+    options.name.clone_from(&given.name);
+    options.names = given.labels()?;
+    given.headers(&mut options.headers);
+    Ok(Arc::new(Loki::new(options)?))
 }
 
 fn datadog(given: &Given<'_>) -> Result<Arc<dyn LogStore>, Trouble> {
@@ -102,4 +127,21 @@ fn datadog(given: &Given<'_>) -> Result<Arc<dyn LogStore>, Trouble> {
     }
     given.reach(&mut options.http);
     Ok(Arc::new(Datadog::new(options)?))
+}
+
+async fn elasticsearch(given: &Given<'_>, clock: Clock) -> Result<Arc<dyn LogStore>, Trouble> {
+    let mut options = ElasticsearchOptions::from_env(&|name| given.get(name)).ok_or_else(|| {
+        Trouble::BadRequest("an Elasticsearch is configured without its url".to_owned())
+    })?;
+    options.name.clone_from(&given.name);
+    options.names = given.labels()?;
+    given.reach(&mut options.http);
+    Ok(Arc::new(Elasticsearch::open(options, clock).await?))
+}
+
+async fn cloudwatch(given: &Given<'_>, clock: Clock) -> Result<Arc<dyn LogStore>, Trouble> {
+    let mut options = CloudWatchOptions::from_env(&|name| given.get(name));
+    options.name.clone_from(&given.name);
+    options.names = given.labels()?;
+    Ok(Arc::new(CloudWatch::open(options, clock).await?))
 }

@@ -49,7 +49,10 @@ fn waited(collective: &Collective, clock: Clock) -> Spans {
             .say("; ")
             .own(Tone::Strong, format!("{ranks} did not come"));
         if collective.missing_by.as_deref() == Some("elimination") {
-            spans = spans.own(Tone::Dim, " (nobody else did not say so)");
+            spans = spans.own(
+                Tone::Dim,
+                " (of all ranks only they do not say that they waited)",
+            );
         }
     }
     spans
