@@ -237,7 +237,8 @@ fn a_log_store_is_asked_for_the_pods_of_the_run_and_kept() {
             .contains("train.py:")
     );
     let logs = answer["coverage"].as_array().unwrap().iter();
-    let row = logs.clone().find(|row| row["source"] == "loki").unwrap();
+    let of_logs = |row: &&Value| row["source"] == "loki" && row["resource"] == "logs";
+    let row = logs.clone().find(of_logs).unwrap();
     assert_eq!(
         (&row["status"], &row["rows"]),
         (&json!("complete"), &json!(14))
@@ -291,7 +292,8 @@ fn a_store_that_is_down_is_told_and_the_rest_answers() {
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(first(&answer)["cause"], "node.not_ready");
     let mut rows = answer["coverage"].as_array().unwrap().iter();
-    let row = rows.find(|row| row["source"] == "loki").unwrap();
+    let of_logs = |row: &&Value| row["source"] == "loki" && row["resource"] == "logs";
+    let row = rows.find(of_logs).unwrap();
     assert_eq!(row["status"], "failed");
     let detail = row["detail"].as_str().unwrap();
     assert!(detail.contains("refused"), "{detail}");
