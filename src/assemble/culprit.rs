@@ -1,7 +1,8 @@
 //! Whose deed a finding was.
 
+use whathappened_connectors::event::SourceKind;
 use whathappened_core::life::Mode;
-use whathappened_core::world::{Fact, World};
+use whathappened_core::world::{Fact, Phase, World};
 
 use super::actor::actor;
 use super::teller::Teller;
@@ -49,7 +50,12 @@ impl Teller<'_> {
                 .find(same)
                 .or_else(|| self.facts_of(first.pod).find(deleted))
                 .or_else(|| self.facts_naming(first.pod).find(torn_down))
-        })?;
+        });
+        let Some(found) = found else {
+            // What the platform did to a machine, it did: nobody asked it to.
+            let act = acts.iter().filter_map(|step| self.fact(step.fact));
+            return act.filter_map(platform).next();
+        };
         let class = world
             .name(found.signal)
             .split_once("_by_")
@@ -62,6 +68,22 @@ impl Teller<'_> {
 /// being stopped only carries out what somebody asked for.
 fn names_who(world: &World, fact: &Fact) -> bool {
     fact.actor.is_some() && world.name(fact.signal) != "k8s.container.killing"
+}
+
+/// The cloud whose platform did something of its own accord.
+fn platform(fact: &Fact) -> Option<Actor> {
+    let name = match (fact.phase, fact.source_kind) {
+        (Phase::Untold, _) => return None,
+        (_, SourceKind::Gcp) => "Google Cloud",
+        (_, SourceKind::Aws) => "AWS",
+        (_, SourceKind::Azure) => "Azure",
+        _ => return None,
+    };
+    Some(Actor {
+        name: name.to_owned(),
+        kind: "cloud".to_owned(),
+        is_owner: false,
+    })
 }
 
 fn close(fact: &Fact, death: i64) -> bool {

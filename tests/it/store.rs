@@ -230,3 +230,32 @@ fn plans_show_what_is_left_out() {
     }
     insta::assert_snapshot!(plans);
 }
+
+/// Machines, their instances and what ran on them lie apart in the store.
+#[test]
+fn incidents_of_machines_are_told_alike() {
+    for (case, name) in [
+        ("aks-host-fault", "vit-l-5"),
+        ("eks-spot-reclaim", "rlhf-2"),
+        ("gce-vm-experiment", "ppo-17"),
+        ("gce-vm-experiment", "vm/build-box"),
+        ("gke-host-maintenance", "moe-8b"),
+        ("gke-host-maintenance", "node/gke-train-a3-7c1e2d90-4fkq"),
+        ("gke-recycled-name", "sft-3"),
+    ] {
+        let input = format!("fixtures/{case}/input");
+        let kept = Kept::of(&[&input]).json(&[name, "--quiet"]);
+        let from = [name, "--from", &input, "--format", "json", "--quiet"];
+        let (code, out, err) = whathappened(&from);
+        assert_eq!(code, Some(0), "{name}: {err}");
+        let recorded: Value = serde_json::from_str(&out).unwrap();
+        assert!(
+            !recorded["incidents"].as_array().unwrap().is_empty(),
+            "{name}"
+        );
+        for part in ["incidents", "timeline", "runs"] {
+            let differs = difference(&recorded[part], &kept[part], part);
+            assert_eq!(recorded[part], kept[part], "{name}: {differs}");
+        }
+    }
+}
