@@ -244,8 +244,15 @@ fn incidents_of_machines_are_told_alike() {
         ("gke-recycled-name", "sft-3"),
     ] {
         let input = format!("fixtures/{case}/input");
-        let kept = Kept::of(&[&input]).json(&[name, "--quiet"]);
-        let from = [name, "--from", &input, "--format", "json", "--quiet"];
+        let kept = Kept::of(&[input.as_str()]).json(&[name, "--quiet"]);
+        let from = [
+            name,
+            "--from",
+            input.as_str(),
+            "--format",
+            "json",
+            "--quiet",
+        ];
         let (code, out, err) = whathappened(&from);
         assert_eq!(code, Some(0), "{name}: {err}");
         let recorded: Value = serde_json::from_str(&out).unwrap();
