@@ -75,6 +75,13 @@ pub(crate) fn of_case(world: &World, summary: &Summary, kept: &[Coverage]) -> Ve
                 .iter()
                 .any(|asked| resource_group(asked) == row.resource)
     });
+    // What a log store itself says of what was read goes before what is at hand.
+    rows.retain(|row| {
+        row.resource != "logs"
+            || !kept
+                .iter()
+                .any(|asked| (&asked.source, &asked.resource) == (&row.source, &row.resource))
+    });
     rows.extend(kept.iter().cloned());
     rows.sort();
     rows.dedup();
