@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
-    rules, sql, store,
+    rules, sql, store, upcoming,
 };
 
 /// Says what happened to a training run: which pod died first, who or what
@@ -38,7 +38,9 @@ Exit codes:
   1  something failed: a file, a rule, a statement, the store
   2  the command line is wrong
   3  nothing in the input bears the name
-  4  `rules test`, `accuracy` or `doctor` found something wrong";
+  4  `rules test`, `accuracy` or `doctor` found something wrong
+  5  `upcoming`: something is announced
+  6  `upcoming`: no source that announces anything could be read";
 
 /// Everything that is not a question.
 #[derive(Debug, Subcommand)]
@@ -47,6 +49,7 @@ pub enum Command {
     Sql(sql::Args),
     Import(import::Args),
     Collect(collect::Args),
+    Upcoming(upcoming::Args),
     Explain(explain::Args),
     Store(store::Args),
     Doctor(doctor::Args),

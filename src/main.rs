@@ -6,7 +6,7 @@ use clap::Parser as _;
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
     accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
-    rules, sql, store,
+    rules, sql, store, upcoming,
 };
 use whathappened::error::Error;
 
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     log();
     match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         // Whoever reads the output has enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -62,8 +62,9 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
         .map_err(failed)
 }
 
-async fn run(cli: Cli) -> Result<(), Error> {
-    match cli.command {
+/// Runs one verb; gives the exit code where nothing failed.
+async fn run(cli: Cli) -> Result<u8, Error> {
+    let done = match cli.command {
         Some(Command::Experiments(args)) => experiments::run(&args).await,
         Some(Command::Sql(args)) => sql::run(&args).await,
         Some(Command::Import(args)) => import::run(&args),
@@ -79,8 +80,10 @@ async fn run(cli: Cli) -> Result<(), Error> {
             Ok(())
         }
         Some(Command::Man(args)) => man::run(&args),
+        Some(Command::Upcoming(args)) => return upcoming::run(&args).await,
         None => question::run(&cli.question).await,
-    }
+    };
+    done.map(|()| 0)
 }
 
 fn is_broken_pipe(error: &Error) -> bool {

@@ -11,5 +11,6 @@ mod stall;
 pub mod symbols;
 pub mod tie;
 pub mod timeline;
+pub mod upcoming;
 pub mod words;
 pub mod world;

@@ -18,3 +18,4 @@ pub mod settings;
 pub mod sql;
 pub mod store;
 mod stored;
+pub mod upcoming;

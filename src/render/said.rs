@@ -125,7 +125,7 @@ fn work(incident: &Incident, clock: Clock) -> Option<Spans> {
             }
         }
         None if said.last_step.is_some() => {
-            spans = spans.own(Tone::Dim, "; no checkpoint was seen");
+            spans = spans.own(Tone::Dim, "; no completed checkpoint was seen");
         }
         None => return None,
     }

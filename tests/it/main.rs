@@ -13,6 +13,7 @@ mod logs;
 mod remote;
 mod rules;
 mod store;
+mod upcoming;
 
 /// Runs the command; gives its exit code, its output and its errors.
 fn whathappened(args: &[&str]) -> (Option<i32>, String, String) {

@@ -1,0 +1,268 @@
+//! `whathappened upcoming`
+
+use std::io::Write as _;
+
+use serde::Serialize;
+use whathappened_connectors::connector::Window;
+use whathappened_connectors::coverage::Status;
+use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_core::resolve::{Name, place, resolve};
+use whathappened_core::upcoming::{Machines, upcoming};
+use whathappened_core::words::say;
+
+use super::common::{self, Opened};
+use super::{clock, question};
+use crate::case::Case;
+use crate::cli::{InputArgs, OutputArgs};
+use crate::config::parse_duration;
+use crate::error::Error;
+use crate::render::Format;
+
+/// Says what is announced for the machines that a run is on, or for one machine
+///
+/// For launchers: ask before starting work on a host. Exit code 0: nothing is
+/// announced; 5: something is; 6: no source that announces anything could be read.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Experiment, workload or pod, or node/NAME, instance/ID; also a bare name.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// How far ahead to look, such as 60m, 2h or 7d.
+    #[arg(long, value_name = "TIME", default_value = "60m")]
+    pub within: String,
+    /// The moment to look from; now, or of recordings the latest record.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+}
+
+/// Something is announced.
+const ANNOUNCED: u8 = 5;
+/// Nobody who would announce anything could be asked.
+const UNSEEN: u8 = 6;
+
+/// What is announced, as it is told to programs.
+#[derive(Clone, Debug, Serialize)]
+struct Report {
+    schema: &'static str,
+    name: String,
+    now: String,
+    until: String,
+    announced: Vec<Announced>,
+    /// Sources that announce things and were read.
+    read: Vec<String>,
+    /// Sources that announce things and could not be read, and why.
+    unread: Vec<String>,
+}
+
+/// One announcement.
+#[derive(Clone, Debug, Serialize)]
+struct Announced {
+    machine: String,
+    instance: Option<String>,
+    signal: String,
+    text: String,
+    from: Option<String>,
+    to: Option<String>,
+    announced_at: String,
+    actor: Option<String>,
+    source: &'static str,
+    event_id: String,
+}
+
+/// Looks ahead; gives the exit code.
+///
+/// # Errors
+/// When nothing bears the name, or a time is none.
+pub async fn run(args: &Args) -> Result<u8, Error> {
+    let format = args.output.format;
+    if !matches!(format, Format::Table | Format::Json) {
+        return Err(Error::Usage(format!(
+            "upcoming has the formats table and json, not {}",
+            format.as_str()
+        )));
+    }
+    let within = parse_duration(&args.within)
+        .ok_or_else(|| Error::Usage(format!("--within {}: write 60m, 2h or 7d", args.within)))?;
+    let opened = common::open(&args.input, &args.name, Window::default());
+    let Opened { case, .. } = Box::pin(opened).await?;
+    let present = if args.input.from.is_empty() {
+        Some(clock::now())
+    } else {
+        case.world.now
+    };
+    let at = args.at.as_deref();
+    let now = at
+        .map(|text| question::moment(text, present))
+        .transpose()?
+        .or(present)
+        .ok_or_else(|| Error::Usage("the input has no times: say --at".to_owned()))?;
+    let report = look(&case, &args.name, now, within)?;
+    let text = match format {
+        Format::Json => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
+        _ => told(&report, now),
+    };
+    std::io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(|error| Error::Io {
+            path: "standard output".to_owned(),
+            error,
+        })?;
+    Ok(
+        match (report.announced.is_empty(), report.read.is_empty()) {
+            (false, _) => ANNOUNCED,
+            (true, true) => UNSEEN,
+            (true, false) => 0,
+        },
+    )
+}
+
+fn look(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Report, Error> {
+    let machines = machines(case, name, now)?;
+    let until = now.saturating_add(within);
+    let world = &case.world;
+    let mut announced = Vec::new();
+    for number in upcoming(world, &machines, now, until) {
+        let Some(fact) = world.facts.get(number) else {
+            continue;
+        };
+        let event = world.evidence.event(fact.row)?;
+        let names = &event.entities;
+        let instance = names.instance.clone();
+        announced.push(Announced {
+            machine: names.node.clone().or(instance.clone()).unwrap_or_default(),
+            instance,
+            signal: world.name(fact.signal).to_owned(),
+            text: say(&event),
+            from: fact.due.map(|due| rfc3339(due.lo)),
+            to: fact
+                .due
+                .filter(|due| due.hi > due.lo.saturating_add(SECOND))
+                .map(|due| rfc3339(last_second(due.hi))),
+            announced_at: rfc3339(event.time.lo),
+            actor: event.actor.clone(),
+            source: event.source_kind.as_str(),
+            event_id: event.id.to_string(),
+        });
+    }
+    let (mut read, mut unread) = (Vec::new(), Vec::new());
+    for row in &case.coverage {
+        // Conditions and Events of nodes, records of clouds.
+        if !matches!(
+            row.resource.as_str(),
+            "nodes" | "events" | "activity" | "scheduled_events" | "health"
+        ) {
+            continue;
+        }
+        let what = format!("{} {}", row.source, row.resource);
+        match row.status {
+            Status::Complete | Status::Sampled | Status::Truncated => read.push(what),
+            status => unread.push(match &row.detail {
+                Some(detail) => format!("{what}: {}: {detail}", status.as_str()),
+                None => format!("{what}: {}", status.as_str().replace('_', " ")),
+            }),
+        }
+    }
+    for list in [&mut read, &mut unread] {
+        list.sort();
+        list.dedup();
+    }
+    Ok(Report {
+        schema: "whathappened/upcoming/v1",
+        name: name.to_owned(),
+        now: rfc3339(now),
+        until: rfc3339(until),
+        announced,
+        read,
+        unread,
+    })
+}
+
+/// An end told to the second is known as the second after it.
+fn last_second(end: Nanos) -> Nanos {
+    if end % SECOND == 0 {
+        end.saturating_sub(SECOND)
+    } else {
+        end
+    }
+}
+
+/// The machines that a name means: those its newest run is on, else itself.
+fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
+    let name = Name::parse(text);
+    if !name.is_machine() {
+        let matched = resolve(&case.world, &case.runs, &name);
+        let runs = matched.runs.iter().filter_map(|run| case.runs.get(*run));
+        let found = Machines::of_runs(&case.world, runs, &case.ends, now);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // It is known, and on no machine: nothing can befall it.
+        if !matched.runs.is_empty() {
+            return Ok(Machines::default());
+        }
+    }
+    match place(&case.world, &name)? {
+        Some(place) => Ok(Machines::at(place)),
+        None => Err(Error::UnknownName {
+            name: text.to_owned(),
+            nearest: resolve(&case.world, &case.runs, &name).nearest,
+        }),
+    }
+}
+
+fn told(report: &Report, now: Nanos) -> String {
+    let mut out = String::new();
+    let name = &report.name;
+    for one in &report.announced {
+        let machine = &one.machine;
+        let when = match (&one.from, &one.to) {
+            (Some(from), Some(to)) => format!("from {from} to {to}{}", ahead(from, now)),
+            (Some(from), None) => format!("at {from}{}", ahead(from, now)),
+            (None, _) => "at no stated time".to_owned(),
+        };
+        let by = one
+            .actor
+            .as_ref()
+            .map_or_else(String::new, |actor| format!(" by {actor}"));
+        out.push_str(&format!(
+            "! {machine}  {when}\n    {}\n    announced {}{by} · {} · {}\n",
+            one.text,
+            one.announced_at,
+            one.source,
+            &one.event_id[..one.event_id.len().min(12)]
+        ));
+    }
+    if report.announced.is_empty() {
+        let verdict = if report.read.is_empty() {
+            "cannot tell: no source that announces anything could be read"
+        } else {
+            "nothing is announced for its machines"
+        };
+        out.push_str(&format!("{name}: {verdict} until {}\n", report.until));
+    }
+    if !report.read.is_empty() {
+        out.push_str(&format!("  read: {}\n", report.read.join(", ")));
+    }
+    for why in &report.unread {
+        out.push_str(&format!("  not read: {why}\n"));
+    }
+    out
+}
+
+/// How far ahead a time is.
+fn ahead(time: &str, now: Nanos) -> String {
+    let Some(at) = whathappened_connectors::time::Stamp::parse(time) else {
+        return String::new();
+    };
+    let minutes = at.lo.saturating_sub(now) / (60 * SECOND);
+    match minutes {
+        ..0 => " (it has begun)".to_owned(),
+        0..120 => format!(" (in {minutes} min)"),
+        _ => format!(" (in {} h)", minutes / 60),
+    }
+}
