@@ -19,7 +19,7 @@ pub mod datadog;
 pub mod elasticsearch;
 pub mod event;
 pub mod flight_recorder;
-mod gcp;
+pub mod gcp;
 pub mod http;
 mod kubectl;
 pub mod kubernetes;

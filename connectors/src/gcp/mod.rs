@@ -1,4 +1,5 @@
-//! Google Cloud: log entries, operations and instances.
+//! Google Cloud: log entries, operations and instances, read from files or asked
+//! live ([`Gcp`]).
 //!
 //! Contract: `LogEntry` as `gcloud logging read`, `entries:list` and sinks write
 //! it, and what `gcloud compute … list --format json` prints. One record is
@@ -14,12 +15,14 @@ mod error;
 mod instance;
 mod kubernetes;
 mod lines;
+mod live;
 mod operation;
 
 #[cfg(test)]
 mod tests;
 
 use entry::Entry;
+pub use live::{Gcp, GcpLogin, GcpOptions};
 
 use crate::cloud::fact::Scribe;
 use crate::cloud::field::{self, Fields};

@@ -1,0 +1,263 @@
+//! What is asked of the logs: a few filters.
+
+use std::collections::BTreeSet;
+
+use super::filter;
+use super::machines::Machines;
+use crate::cloud::identity::Machine;
+use crate::connector::Ask;
+use crate::time::{Nanos, SECOND};
+
+/// What the platform did by itself.
+pub(super) const SYSTEM: &str = "cloudaudit.googleapis.com/system_event";
+/// What somebody asked for.
+pub(super) const ACTIVITY: &str = "cloudaudit.googleapis.com/activity";
+/// What GKE's autoscaler decided.
+const AUTOSCALER: &str = "container.googleapis.com/cluster-autoscaler-visibility";
+
+/// What is announced days before it happens.
+const ANNOUNCEMENTS: [&str; 2] = [
+    "compute.instances.upcomingMaintenance",
+    "compute.instances.upcomingInfraMaintenance",
+];
+
+const DAY: Nanos = 86_400 * SECOND;
+
+/// How long before a window announcements are looked for.
+const ANNOUNCED_BEFORE: Nanos = 7 * DAY;
+
+/// How long after a window records may still tell of it.
+const TOLD_AFTER: Nanos = 900 * SECOND;
+
+/// Machines, groups or clusters in one filter.
+const AT_ONCE: usize = 100;
+
+/// The time that is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from: Nanos,
+    pub(super) to: Nanos,
+}
+
+impl Span {
+    /// The window of a question, a day where it has no start, and what may come late.
+    pub(super) fn of(ask: &Ask) -> Self {
+        let now = ask.now.saturating_add(SECOND);
+        let to = ask.window.to.unwrap_or(now);
+        Self {
+            from: ask.window.from.unwrap_or(to.min(now).saturating_sub(DAY)),
+            to: to.saturating_add(TOLD_AFTER).min(now),
+        }
+    }
+}
+
+/// The filters that find what concerns the machines, their groups and clusters.
+pub(super) fn filters(machines: &Machines, span: Span) -> Vec<String> {
+    let mut filters = Vec::new();
+    if machines.all {
+        filters.push(of_everything(span));
+    } else {
+        let wanted: Vec<&Machine> = machines.wanted.iter().collect();
+        for lot in wanted.chunks(AT_ONCE) {
+            of_machines(lot, span, &mut filters);
+        }
+        let groups: Vec<&String> = machines.groups.iter().collect();
+        filters.extend(
+            groups
+                .chunks(AT_ONCE)
+                .filter_map(|lot| of_groups(lot, span)),
+        );
+    }
+    if machines.any_of_gke() {
+        let clusters: Vec<&String> = machines.clusters.iter().collect();
+        if clusters.is_empty() {
+            filters.push(of_clusters(&[], span));
+        }
+        filters.extend(clusters.chunks(AT_ONCE).map(|lot| of_clusters(lot, span)));
+    }
+    filters
+}
+
+fn both_logs() -> String {
+    filter::either([filter::log(SYSTEM), filter::log(ACTIVITY)])
+}
+
+/// In the window, or an announcement of the week before it.
+fn when(span: Span) -> String {
+    let announced = filter::is_any("protoPayload.methodName", ANNOUNCEMENTS);
+    let from = span.from.saturating_sub(ANNOUNCED_BEFORE);
+    filter::all([
+        filter::between(from, span.to),
+        filter::either([filter::since(span.from)].into_iter().chain(announced)),
+    ])
+}
+
+/// What machines are called at the end of their resource's name.
+fn paths(machines: &[&Machine]) -> BTreeSet<String> {
+    let path = |one: &&Machine| {
+        let name = one.name.as_deref()?;
+        Some(match &one.zone {
+            Some(zone) => format!("zones/{zone}/instances/{name}"),
+            None => format!("instances/{name}"),
+        })
+    };
+    machines.iter().filter_map(path).collect()
+}
+
+fn of_machines(machines: &[&Machine], span: Span, filters: &mut Vec<String>) {
+    let paths = paths(machines);
+    let ends = || paths.iter().map(String::as_str);
+    let ids: BTreeSet<&str> = machines
+        .iter()
+        .filter_map(|one| one.id.as_deref())
+        .collect();
+    let named = [
+        filter::ends_with_any("protoPayload.resourceName", ends()),
+        // Calls to a group name the machines that they are about.
+        filter::ends_with_any("protoPayload.request.instances", ends()),
+        filter::is_any("resource.labels.instance_id", ids),
+    ];
+    let found = filter::all([
+        when(span),
+        both_logs(),
+        filter::either(named.into_iter().flatten()),
+    ]);
+    if found.len() <= filter::LONGEST || machines.len() < 2 {
+        filters.push(found);
+    } else {
+        let (first, second) = machines.split_at(machines.len() / 2);
+        of_machines(first, span, filters);
+        of_machines(second, span, filters);
+    }
+}
+
+fn of_groups(groups: &[&String], span: Span) -> Option<String> {
+    let ends = groups.iter().flat_map(|group| {
+        ["instanceGroupManagers", "autoscalers"].map(|kind| format!("{kind}/{group}"))
+    });
+    let ends: Vec<String> = ends.collect();
+    let named =
+        filter::ends_with_any("protoPayload.resourceName", ends.iter().map(String::as_str))?;
+    Some(filter::all([
+        filter::between(span.from, span.to),
+        both_logs(),
+        named,
+    ]))
+}
+
+/// Operations of clusters and node pools, and what the autoscaler decided; of
+/// all clusters where none is known.
+fn of_clusters(clusters: &[&String], span: Span) -> String {
+    let names = clusters.iter().map(|name| name.as_str());
+    let operations = filter::all([
+        filter::log(ACTIVITY),
+        r#"protoPayload.serviceName="container.googleapis.com""#.to_owned(),
+    ]);
+    // It says every few seconds that there is nothing to do.
+    let told = [
+        "jsonPayload.decision:*",
+        "jsonPayload.resultInfo:*",
+        "jsonPayload.noDecisionStatus.noScaleUp:*",
+    ];
+    let decisions = filter::all([
+        filter::log(AUTOSCALER),
+        filter::either(told.map(str::to_owned)),
+    ]);
+    let of = filter::is_any("resource.labels.cluster_name", names);
+    filter::all(
+        [
+            filter::between(span.from, span.to),
+            filter::either([format!("({operations})"), format!("({decisions})")]),
+        ]
+        .into_iter()
+        .chain(of),
+    )
+}
+
+/// What happened to any machine.
+fn of_everything(span: Span) -> String {
+    let kinds = filter::is_any(
+        "resource.type",
+        [
+            "gce_instance",
+            "gce_instance_group_manager",
+            "gce_autoscaler",
+        ],
+    );
+    filter::all([when(span), both_logs()].into_iter().chain(kinds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connector::{Entity, Scope};
+    use crate::time::Stamp;
+
+    fn span() -> Span {
+        let at = |text: &str| Stamp::parse(text).unwrap().lo;
+        Span {
+            from: at("2026-11-21T10:00:00Z"),
+            to: at("2026-11-21T12:00:00Z"),
+        }
+    }
+
+    fn machines(names: impl IntoIterator<Item = String>) -> Machines {
+        let entity = |name: String| Entity {
+            uid: Some(format!("gce://lab/z-a/{name}")),
+            name,
+            ..Entity::default()
+        };
+        Machines::of(&Scope {
+            nodes: names.into_iter().map(entity).collect(),
+            ..Scope::default()
+        })
+    }
+
+    #[test]
+    fn a_filter_names_machines_by_path_and_number() {
+        let mut machines = machines(["gpu-1".to_owned()]);
+        let mut found = machines.wanted.first().unwrap().clone();
+        found.id = Some("42".to_owned());
+        machines.learn(&found);
+        let filters = filters(&machines, span());
+        assert_eq!(
+            filters,
+            [concat!(
+                r#"timestamp>="2026-11-14T10:00:00Z" AND timestamp<"2026-11-21T12:00:00Z""#,
+                r#" AND (timestamp>="2026-11-21T10:00:00Z" OR protoPayload.methodName=("#,
+                r#""compute.instances.upcomingMaintenance" OR "compute.instances.upcomingInfraMaintenance"))"#,
+                r#" AND (log_id("cloudaudit.googleapis.com/system_event") OR log_id("cloudaudit.googleapis.com/activity"))"#,
+                r#" AND (protoPayload.resourceName=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
+                r#" OR protoPayload.request.instances=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
+                r#" OR resource.labels.instance_id="42")"#,
+            )]
+        );
+    }
+
+    #[test]
+    fn a_thousand_machines_are_asked_for_in_filters_that_are_not_too_long() {
+        let name = |n: usize| format!("gke-{}-{n:08x}-a1b2", "x".repeat(45));
+        let machines = machines((0..1000).map(name));
+        let filters = filters(&machines, span());
+        assert!(filters.len() <= 40, "{}", filters.len());
+        assert!(filters.iter().all(|one| one.len() <= filter::LONGEST));
+        for n in 0..1000 {
+            let own = format!("/{}", name(n));
+            assert!(filters.iter().any(|one| one.contains(&own)), "{own}");
+        }
+    }
+
+    #[test]
+    fn groups_and_clusters_follow_from_nodes_of_gke() {
+        let mut machines = machines(["gke-lab-gpu-1a2b3c4d-x9z8".to_owned()]);
+        let of = |machines: &Machines| filters(machines, span())[1..].join("\n");
+        let shown = of(&machines);
+        assert!(
+            shown.contains(r#"=~"(^|/)(instanceGroupManagers/gke-lab-gpu-1a2b3c4d-grp|autoscalers/gke-lab-gpu-1a2b3c4d-grp)$""#),
+            "{shown}"
+        );
+        assert!(shown.contains("cluster-autoscaler-visibility") && !shown.contains("cluster_name"));
+        machines.clusters.insert("lab".to_owned());
+        assert!(of(&machines).contains(r#" AND resource.labels.cluster_name="lab""#));
+    }
+}

@@ -1,0 +1,47 @@
+//! The real one, where the environment names a project; it is only read, with
+//! some twenty requests: `E2E_GCP_PROJECT`, `E2E_GCP_NODE` and the usual credentials.
+
+use std::env;
+use std::time::SystemTime;
+
+use super::*;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test of the present asks the clock"
+)]
+fn now() -> Nanos {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Nanos::try_from(since.unwrap().as_nanos()).unwrap()
+}
+
+#[tokio::test]
+async fn e2e_gcp() {
+    let Ok(project) = env::var("E2E_GCP_PROJECT") else {
+        println!("skipped: no E2E_GCP_PROJECT");
+        return;
+    };
+    let mut options = GcpOptions::from_env(&|name| env::var(name).ok());
+    options.projects = vec![project.clone()];
+    options.requests_per_question = 10;
+    let gcp = Gcp::open(options, Arc::new(now)).unwrap();
+    let health = gcp.check(now(), soon()).await;
+    println!("{health:#?}");
+    assert_eq!(health.unreachable, None);
+    let mut ask = about(Vec::new());
+    ask.now = now();
+    ask.window = Window::default();
+    if let Ok(name) = env::var("E2E_GCP_NODE") {
+        ask.scope.nodes.push(Entity {
+            name,
+            ..Entity::default()
+        });
+    }
+    let (told, rows) = fetch(&gcp, &ask).await;
+    println!("{} observations, {rows:#?}", told.len());
+    let activity = row(&rows, "activity", &project);
+    assert!(activity.asked_from.is_some());
+    for event in events(&told) {
+        assert!(event.fact.starts_with("cloud."), "{}", event.fact);
+    }
+}
