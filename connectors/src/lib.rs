@@ -7,7 +7,7 @@
 #![warn(missing_docs)]
 
 mod autoscaler_log;
-mod aws;
+pub mod aws;
 pub mod aws_auth;
 mod azure;
 pub mod cloud;

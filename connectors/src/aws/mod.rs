@@ -7,6 +7,7 @@
 mod bridge;
 mod health;
 mod instance;
+mod live;
 mod scaling;
 mod spot;
 mod state;
@@ -15,6 +16,8 @@ mod trail;
 
 #[cfg(test)]
 mod tests;
+
+pub use live::{Aws, LiveOptions};
 
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};

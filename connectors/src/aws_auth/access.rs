@@ -118,6 +118,15 @@ impl AwsAccess {
         }
     }
 
+    /// The same credentials in another region.
+    #[must_use]
+    pub fn in_region(&self, region: &str) -> Self {
+        Self {
+            region: Some(region.to_owned()),
+            ..self.clone()
+        }
+    }
+
     /// The region.
     ///
     /// # Errors

@@ -67,6 +67,13 @@ pub(super) fn beginning(body: &[u8]) -> String {
         return "an empty answer".to_owned();
     }
     if text.starts_with('<') {
+        // `<Error><Code>UnauthorizedOperation</Code><Message>…`, as AWS answers.
+        if let (Some(code), Some(message)) = (
+            between(text, "<Code>", "</Code>"),
+            between(text, "<Message>", "</Message>"),
+        ) {
+            return short(&format!("{code}; {message}"));
+        }
         let title = between(text, "<title>", "</title>").or_else(|| between(text, "<h1>", "</h1>"));
         return match title {
             Some(title) => format!("a page titled {:?}", short(title.trim())),
@@ -131,6 +138,14 @@ mod tests {
                 "a page titled \"502 Bad Gateway\"",
             ),
             ("<!doctype html><p>Sign in", "a page for browsers"),
+            (
+                "<?xml version=\"1.0\"?>\n<Response><Errors><Error><Code>AuthFailure</Code><Message>who?</Message></Error></Errors></Response>",
+                "AuthFailure; who?",
+            ),
+            (
+                "<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>old</Message></Error></ErrorResponse>",
+                "ExpiredToken; old",
+            ),
             ("{\"data\":[]}", "{\"data\":[]}"),
         ] {
             assert_eq!(words(body.as_bytes()), words_of_it, "{body}");

@@ -55,7 +55,8 @@ impl Trouble {
     }
 
     /// The HTTP status that others would have answered: AWS says 400 to all that
-    /// a client does wrong, and what it is in the error's name.
+    /// a client does wrong (some of its services 403 to an expired token), and
+    /// what it is in the error's name.
     #[must_use]
     pub fn meant(&self) -> Option<u16> {
         const NAMES: [(u16, &[&str]); 3] = [
@@ -75,7 +76,12 @@ impl Trouble {
             ),
             (
                 403,
-                &["AccessDenied", "UnauthorizedOperation", "OptInRequired"],
+                &[
+                    "AccessDenied",
+                    "UnauthorizedOperation",
+                    "OptInRequired",
+                    "SubscriptionRequired",
+                ],
             ),
         ];
         let Self::Refused { code, message, .. } = self else {
@@ -83,7 +89,7 @@ impl Trouble {
         };
         let named = NAMES.iter().find(|(_, names)| {
             let mut names = names.iter();
-            *code == 400 && names.any(|name| message.starts_with(name))
+            matches!(*code, 400 | 403) && names.any(|name| message.starts_with(name))
         });
         Some(named.map_or(*code, |(code, _)| *code))
     }

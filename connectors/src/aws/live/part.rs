@@ -1,0 +1,262 @@
+//! What one kind of thing gave in one region, and the coverage row of all of them.
+
+use std::collections::BTreeSet;
+
+use super::api::Pages;
+use crate::coverage::{Coverage, Mode, Status};
+use crate::http::Trouble;
+use crate::log_store::Span;
+use crate::observation::Observation;
+use crate::time::{Nanos, SECOND};
+
+/// A kind of thing that AWS is asked for. In the order their facts are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Instances,
+    ScheduledEvents,
+    SpotRequests,
+    ScalingActivities,
+    Activity,
+    Health,
+}
+
+const DAY_S: i64 = 86_400;
+
+impl Kind {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Instances,
+        Self::ScheduledEvents,
+        Self::SpotRequests,
+        Self::ScalingActivities,
+        Self::Activity,
+        Self::Health,
+    ];
+
+    /// The name in coverage rows.
+    pub(super) fn resource(self) -> &'static str {
+        match self {
+            Self::Instances => "instances",
+            Self::ScheduledEvents => "scheduled_events",
+            Self::SpotRequests => "spot_requests",
+            Self::ScalingActivities => "scaling_activities",
+            Self::Activity => "activity",
+            Self::Health => "health",
+        }
+    }
+
+    /// What it tells.
+    pub(super) fn shows(self) -> &'static str {
+        match self {
+            Self::Instances => "why an instance stopped, and which group and experiment it is of",
+            Self::ScheduledEvents => "maintenance and retirement of instances, failed checks",
+            Self::SpotRequests => "which spot instances were taken back, and why",
+            Self::ScalingActivities => "what Auto Scaling did to its instances, and why",
+            Self::Activity => "who terminated, stopped or rebooted instances, and spot reclaims",
+            Self::Health => "maintenance that AWS announced, and its own outages",
+        }
+    }
+
+    /// How long it is kept, in seconds; `None` for what is only as it is now.
+    pub(super) fn kept_s(self) -> Option<i64> {
+        match self {
+            Self::Instances | Self::ScheduledEvents | Self::SpotRequests => None,
+            Self::ScalingActivities => Some(42 * DAY_S),
+            Self::Activity | Self::Health => Some(90 * DAY_S),
+        }
+    }
+
+    /// How late its records may come, in nanoseconds.
+    fn lag(self) -> Nanos {
+        match self {
+            Self::Activity => 900 * SECOND,
+            _ => 0,
+        }
+    }
+
+    /// The part of a time that is still kept; `None` where nothing is.
+    pub(super) fn kept(self, span: Span, now: Nanos) -> Option<Span> {
+        let Some(kept) = self.kept_s() else {
+            return Some(span);
+        };
+        let from = span.from.max(now.saturating_sub(kept * SECOND));
+        (from <= span.to).then_some(Span { from, ..span })
+    }
+}
+
+/// What one kind gave in one region.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) kind: Kind,
+    pub(super) region: String,
+    pub(super) observations: Vec<Observation>,
+    /// Records obtained.
+    pub(super) records: u64,
+    /// Something was answered.
+    pub(super) answered: bool,
+    /// What it is about is no longer kept.
+    pub(super) expired: bool,
+    troubles: Vec<(Status, String)>,
+    /// What is missing although it is there.
+    left: BTreeSet<String>,
+    /// What else there is to say.
+    notes: Vec<String>,
+    malformed: u64,
+    /// Why the first of these was of no use.
+    first: Option<String>,
+}
+
+impl Part {
+    pub(super) fn new(kind: Kind, region: &str) -> Self {
+        Self {
+            kind,
+            region: region.to_owned(),
+            observations: Vec::new(),
+            records: 0,
+            answered: false,
+            expired: false,
+            troubles: Vec::new(),
+            left: BTreeSet::new(),
+            notes: Vec::new(),
+            malformed: 0,
+            first: None,
+        }
+    }
+
+    /// Nothing could be asked.
+    pub(super) fn failed(kind: Kind, region: &str, permission: &str, trouble: &Trouble) -> Self {
+        let mut part = Self::new(kind, region);
+        part.trouble(permission, trouble);
+        part
+    }
+
+    /// Notes how reading went.
+    pub(super) fn read(&mut self, pages: &Pages, permission: &str, what: &str) {
+        self.records += pages.records.len() as u64;
+        self.answered |= pages.trouble.is_none() || !pages.records.is_empty();
+        if pages.cut {
+            self.left(format!("{what}: only the first {} pages", pages.requests));
+        }
+        if let Some(trouble) = &pages.trouble {
+            self.trouble(permission, trouble);
+        }
+    }
+
+    pub(super) fn trouble(&mut self, permission: &str, trouble: &Trouble) {
+        let told = (trouble.status(), advice(permission, trouble));
+        if !self.troubles.contains(&told) {
+            self.troubles.push(told);
+        }
+    }
+
+    pub(super) fn left(&mut self, what: impl Into<String>) {
+        self.left.insert(what.into());
+    }
+
+    pub(super) fn note(&mut self, what: impl Into<String>) {
+        self.notes.push(what.into());
+    }
+
+    pub(super) fn malformed(&mut self, why: String) {
+        self.malformed += 1;
+        self.first.get_or_insert(why);
+    }
+
+    fn reasons(&self) -> impl Iterator<Item = String> {
+        let troubles = self.troubles.iter().map(|(_, told)| told.clone());
+        let broken = self.first.as_ref().map(|first| {
+            format!(
+                "{} records could not be used, the first: {first}",
+                self.malformed
+            )
+        });
+        troubles
+            .chain(self.left.iter().cloned())
+            .chain(broken)
+            .chain(self.notes.iter().cloned())
+    }
+}
+
+/// What is wrong and what to do about it.
+pub(super) fn advice(permission: &str, trouble: &Trouble) -> String {
+    let said = trouble.to_string();
+    if said.contains("SubscriptionRequired") {
+        return format!(
+            "{permission}: {said}; AWS Health answers only accounts with a Business or Enterprise support plan; others see the same in the AWS Health Dashboard and by EventBridge"
+        );
+    }
+    match trouble.meant() {
+        Some(403) => format!("{said}; ask for the permission {permission}"),
+        _ => format!("{permission}: {said}; {}", trouble.hint()),
+    }
+}
+
+/// The row of one kind in one account.
+pub(super) fn row(
+    source: &str,
+    account: &str,
+    parts: &[&Part],
+    kind: Kind,
+    (span, now): (Span, Nanos),
+) -> Coverage {
+    let status = status(parts);
+    let whole = status == Status::Complete;
+    let interval = kind.kept_s().is_some();
+    let kept = kind.kept(span, now);
+    let got = kept.filter(|_| whole && interval);
+    let mut detail: Vec<String> = Vec::new();
+    if status == Status::Expired && kept.is_none() {
+        let days = kind.kept_s().unwrap_or_default() / DAY_S;
+        detail.push(format!("AWS keeps it {days} days"));
+    }
+    for part in parts {
+        for reason in part.reasons() {
+            let told = format!("{}: {reason}", part.region);
+            if !detail.contains(&told) {
+                detail.push(told);
+            }
+        }
+    }
+    let complete_to = now.saturating_sub(kind.lag());
+    let answered = parts.iter().any(|part| part.answered);
+    if answered && kind.lag() > 0 && span.to > complete_to {
+        let minutes = kind.lag() / (60 * SECOND);
+        detail.push(format!("records come up to {minutes} minutes late"));
+    }
+    Coverage {
+        source: source.to_owned(),
+        resource: kind.resource().to_owned(),
+        cluster: None,
+        namespace: Some(account.to_owned()),
+        mode: if interval {
+            Mode::Interval
+        } else {
+            Mode::Snapshot
+        },
+        asked_from: interval.then_some(span.from),
+        asked_to: Some(if interval { span.to } else { now }),
+        got_from: got.map(|got| got.from),
+        got_to: got.map(|got| got.to.min(complete_to)),
+        retention_s: kind.kept_s(),
+        status,
+        rows: parts.iter().map(|part| part.records).sum(),
+        detail: Some(detail.join("; ")).filter(|detail| !detail.is_empty()),
+        would_have_shown: (!whole).then(|| kind.shows().to_owned()),
+    }
+}
+
+fn status(parts: &[&Part]) -> Status {
+    let troubles = || parts.iter().flat_map(|part| &part.troubles);
+    let answered = parts.iter().any(|part| part.answered);
+    let denied = troubles().all(|(status, _)| *status == Status::Denied);
+    let missing = parts
+        .iter()
+        .any(|part| !part.left.is_empty() || part.malformed > 0);
+    match troubles().next() {
+        Some(_) if !answered && denied => Status::Denied,
+        Some(_) if !answered => Status::Failed,
+        Some(_) => Status::Truncated,
+        None if missing => Status::Truncated,
+        None if !parts.is_empty() && parts.iter().all(|part| part.expired) => Status::Expired,
+        None => Status::Complete,
+    }
+}

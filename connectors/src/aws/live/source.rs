@@ -1,0 +1,136 @@
+//! AWS as a live source.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use tokio::sync::OnceCell;
+
+use super::api::{Api, Caller};
+use super::options::{LiveOptions, label};
+use super::{check, fetch};
+use crate::aws_auth::AwsAccess;
+use crate::connector::{Ask, Clock, Connector, Health};
+use crate::coverage::Coverage;
+use crate::event::SourceKind;
+use crate::http::Trouble;
+use crate::recording::Sink;
+use crate::time::Nanos;
+
+/// How long the account's number is waited for: without it all else still works.
+const FOR_A_NAME: Duration = Duration::from_secs(5);
+
+/// Accounts of AWS.
+#[derive(Debug)]
+pub struct Aws {
+    pub(super) options: LiveOptions,
+    pub(super) accounts: Vec<Account>,
+    place: String,
+}
+
+/// One account, as one of our identities sees it.
+pub(super) struct Account {
+    pub(super) label: String,
+    pub(super) access: AwsAccess,
+    caller: OnceCell<Caller>,
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Account").field(&self.label).finish()
+    }
+}
+
+impl Account {
+    pub(super) fn new(label: String, access: AwsAccess) -> Self {
+        Self {
+            label,
+            access,
+            caller: OnceCell::new(),
+        }
+    }
+
+    /// The regions to look into where machines do not tell theirs.
+    ///
+    /// # Errors
+    /// Says how to name one where none is named.
+    pub(super) fn regions(&self, options: &LiveOptions) -> Result<Vec<String>, Trouble> {
+        if options.regions.is_empty() {
+            Ok(vec![self.access.region()?.to_owned()])
+        } else {
+            Ok(options.regions.clone())
+        }
+    }
+
+    /// Its number, asked for once.
+    ///
+    /// # Errors
+    /// Where credentials are missing or not accepted, or nobody answers.
+    pub(super) async fn caller(&self, api: &Api, deadline: Instant) -> Result<&Caller, Trouble> {
+        let soon = deadline.min(Instant::now() + FOR_A_NAME);
+        let ask = async || Ok(api.caller(soon).await?.0);
+        self.caller.get_or_try_init(ask).await
+    }
+}
+
+impl Aws {
+    /// Prepares to ask; asks for no credentials yet. Reads `~/.aws`; an instance
+    /// is asked for its region where nothing names one. `clock` tells the times
+    /// of signatures.
+    ///
+    /// # Errors
+    /// For options that do not make sense.
+    pub async fn open(options: LiveOptions, clock: Clock) -> Result<Self, Trouble> {
+        let mut accounts = Vec::new();
+        for account in &options.accounts {
+            let access = AwsAccess::load(account, Arc::clone(&clock)).await;
+            accounts.push(Account::new(label(account), access));
+        }
+        Self::of(options, accounts)
+    }
+
+    /// With accounts that are known already.
+    pub(super) fn of(options: LiveOptions, accounts: Vec<Account>) -> Result<Self, Trouble> {
+        let Some(first) = accounts.first() else {
+            return Err(Trouble::BadRequest("no account of AWS is named".to_owned()));
+        };
+        // Any region will do to see whether the endpoints are addresses.
+        Api::new(&first.access, "us-east-1", &options)?;
+        let labels: Vec<&str> = accounts
+            .iter()
+            .map(|account| account.label.as_str())
+            .collect();
+        Ok(Self {
+            place: labels.join(", "),
+            options,
+            accounts,
+        })
+    }
+}
+
+impl Connector for Aws {
+    fn name(&self) -> &str {
+        &self.options.name
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn source_kind(&self) -> SourceKind {
+        SourceKind::Aws
+    }
+
+    fn check(&self, now: Nanos, deadline: Instant) -> BoxFuture<'_, Health> {
+        Box::pin(check::check(self, now, deadline))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        ask: &'a Ask,
+        sink: &'a mut (dyn Sink + Send),
+    ) -> BoxFuture<'a, Vec<Coverage>> {
+        Box::pin(fetch::fetch(self, ask, sink))
+    }
+}
