@@ -9,7 +9,7 @@
 mod autoscaler_log;
 pub mod aws;
 pub mod aws_auth;
-mod azure;
+pub mod azure;
 pub mod cloud;
 pub mod cloudwatch;
 pub mod cluster;

@@ -1,4 +1,5 @@
 //! Azure: Activity Log, Resource Health, Service Health, Scheduled Events, machines.
+//! [`Azure`] asks for them; what they say is read here, wherever it comes from.
 //!
 //! Contract: the Activity Log as `az monitor activity-log list` and the API
 //! answer it, as diagnostic settings export it (other keys, other cases) and as
@@ -10,11 +11,14 @@ mod administrative;
 mod autoscale;
 mod availability;
 mod health;
+mod live;
 mod scheduled;
 mod vm;
 
 #[cfg(test)]
 mod tests;
+
+pub use live::{Azure, AzureOptions, CloudPlace, SCHEDULED_EVENTS, Way};
 
 use crate::cloud::field::{self, Fields};
 use crate::observation::Rejection;

@@ -247,6 +247,43 @@ fn autoscale_and_outages_say_what_of_whom() {
 }
 
 #[test]
+fn a_machine_is_told_alike_by_the_api_and_by_the_command_line() {
+    let api = json!({"id": VM, "name": "gpu-1", "type": "Microsoft.Compute/virtualMachines", "zones": ["2"], "tags": {"experiment": "llama"},
+        "properties": {"vmId": "v-1", "priority": "Spot", "hardwareProfile": {"vmSize": "Standard_ND96"}, "timeCreated": "2026-11-01T00:00:00Z",
+            "instanceView": {"statuses": [{"code": "ProvisioningState/succeeded"}, {"code": "PowerState/running", "displayStatus": "VM running"}],
+                "maintenanceRedeployStatus": {"maintenanceWindowStartTime": "2026-12-01T00:00:00Z", "maintenanceWindowEndTime": "2026-12-04T00:00:00Z"}}}});
+    let cli = json!({"id": VM, "name": "gpu-1", "type": "Microsoft.Compute/virtualMachines", "zones": ["2"], "tags": {"experiment": "llama"},
+        "vmId": "v-1", "priority": "Spot", "hardwareProfile": {"vmSize": "Standard_ND96"}, "timeCreated": "2026-11-01T00:00:00Z", "powerState": "VM running"});
+    let body = |text: &Value| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("given");
+        std::fs::write(&path, text.to_string()).unwrap();
+        let mut kept = Kept::default();
+        read(&[Input::Path(path)], &Options::default(), &mut kept);
+        let bodies = kept.0.into_iter().find_map(|one| match one {
+            Observation::Object(object) => Some((object.key, object.body)),
+            _ => None,
+        });
+        bodies.unwrap()
+    };
+    assert_eq!(body(&api), body(&cli));
+    let (key, body) = body(&api);
+    assert_eq!(
+        (key.name.as_str(), body.phase.as_deref()),
+        ("gpu-1", Some("VM running"))
+    );
+    assert_eq!(body.annotations["priority"], "Spot");
+    assert_eq!(body.experiment(), Some("llama"));
+    let event = told(&api).remove(0);
+    assert_eq!(
+        event.attribute("host_event"),
+        Some("maintenanceRedeployStatus")
+    );
+    assert_eq!(event.attribute("not_after"), Some("2026-12-04T00:00:00Z"));
+    assert_eq!(event.entities.zone.as_deref(), Some("2"));
+}
+
+#[test]
 fn the_audit_log_of_a_cluster_is_kubernetes() {
     let log = json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "auditID": "a", "stage": "ResponseComplete", "verb": "delete",
         "user": {"username": "ada"}, "objectRef": {"resource": "pods", "namespace": "ml", "name": "p"},

@@ -1,11 +1,14 @@
-//! `az vm list` and `az vmss list-instances`: what a machine is.
+//! A machine as `az vm list`, `az vmss list-instances` and the API show it: what
+//! it is, and what is announced for it.
 
-use crate::cloud::fact::Scribe;
-use crate::cloud::field;
+use std::collections::BTreeMap;
+
+use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message};
+use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
-use crate::event::SourceKind;
+use crate::event::{Event, SourceKind};
 use crate::object::ObjectBody;
-use crate::observation::Rejection;
+use crate::observation::{Observation, Rejection};
 use crate::recording::{ForeignRecord, Told};
 
 pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
@@ -16,22 +19,97 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             "a resource of Azure that is no machine".to_owned(),
         ));
     };
-    let host = field::owned(fields, &["osProfile", "computerName"])
-        .or_else(|| field::owned(fields, &["properties", "osProfile", "computerName"]));
-    machine.name = host.filter(|_| machine.group.is_some()).or(machine.name);
+    let host = either(fields, &["osProfile", "computerName"]);
+    machine.name = host
+        .map(str::to_owned)
+        .filter(|_| machine.group.is_some())
+        .or(machine.name);
+    machine.zone = field::words(fields, &["zones"]).next().map(str::to_owned);
     let created = field::time(fields, &["timeCreated"])
         .or_else(|| field::time(fields, &["properties", "timeCreated"]))
         .map(|read| read.stamp);
     let body = ObjectBody {
         api_version: "Microsoft.Compute".to_owned(),
         labels: field::texts(fields, &["tags"]),
+        annotations: about(fields),
         created,
         started: created,
-        phase: field::owned(fields, &["powerState"]),
+        phase: power(fields),
         ..ObjectBody::default()
     };
     let scribe = Scribe::new(SourceKind::Azure, &record);
     told.observations
         .push(scribe.instance(&machine, created, body));
+    let announced = maintenance(&scribe, &machine, fields);
+    told.observations
+        .extend(announced.map(|event| Observation::Event(Box::new(event))));
     Ok(())
+}
+
+/// A text that the command line has at the top and the API among the properties.
+fn either<'a>(fields: &'a Fields, path: &[&str]) -> Option<&'a str> {
+    let deeper = [&["properties"], path].concat();
+    field::text(fields, path).or_else(|| field::text(fields, &deeper))
+}
+
+/// What else tells it from others, under Azure's names.
+fn about(fields: &Fields) -> BTreeMap<String, String> {
+    let size = either(fields, &["hardwareProfile", "vmSize"]);
+    let zone = field::words(fields, &["zones"]).next();
+    let all = [
+        ("location", field::text(fields, &["location"])),
+        ("priority", either(fields, &["priority"])),
+        ("vmId", either(fields, &["vmId"])),
+        (
+            "vmSize",
+            size.or_else(|| field::text(fields, &["sku", "name"])),
+        ),
+        ("zone", zone),
+    ];
+    all.into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())))
+        .collect()
+}
+
+/// Whether it runs, in the words of the command line: `VM running`.
+fn power(fields: &Fields) -> Option<String> {
+    let said = field::owned(fields, &["powerState"]);
+    said.or_else(|| {
+        let statuses = statuses(fields, &["instanceView", "statuses"]).chain(statuses(
+            fields,
+            &["properties", "instanceView", "statuses"],
+        ));
+        let mut power = statuses.filter_map(|status| {
+            let code = field::text(status, &["code"])?.strip_prefix("PowerState/")?;
+            let shown = field::text(status, &["displayStatus"]);
+            Some(shown.map_or_else(|| format!("VM {code}"), str::to_owned))
+        });
+        power.next()
+    })
+}
+
+fn statuses<'a>(fields: &'a Fields, path: &[&str]) -> impl Iterator<Item = &'a Fields> + use<'a> {
+    field::objects(fields, path)
+}
+
+/// Maintenance that will restart the machine. It has no time of its own: the
+/// window's start is the time that matters.
+fn maintenance(scribe: &Scribe<'_>, machine: &Machine, fields: &Fields) -> Option<Event> {
+    const KEY: &str = "maintenanceRedeployStatus";
+    let status = field::object(fields, &["instanceView", KEY])
+        .or_else(|| field::object(fields, &["properties", "instanceView", KEY]))?;
+    let at = field::time(status, &["maintenanceWindowStartTime"])?;
+    let until = field::time(status, &["maintenanceWindowEndTime"]);
+    let what = HostEvent {
+        name: KEY,
+        phase: Phase::Announced,
+        planned: Some(true),
+        event_id: "",
+        not_before: Some(at.stamp),
+        not_after: until.map(|read| read.stamp),
+    };
+    let mut event = scribe.host_event(at, machine, what);
+    let said = field::text(status, &["lastOperationMessage"]).unwrap_or_default();
+    set_message(&mut event, said);
+    Some(event)
 }

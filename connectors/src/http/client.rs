@@ -47,7 +47,7 @@ impl Client {
     /// Says which option does not make sense.
     pub fn new(options: HttpOptions) -> Result<Self, Trouble> {
         let base = base(&options.base_url)?;
-        let client = build(&options)?;
+        let client = connections(&options)?;
         let gate = Semaphore::new(options.concurrency.max(1));
         Ok(Self {
             inner: Arc::new(Inner {
@@ -214,7 +214,8 @@ fn base(text: &str) -> Result<Url, Trouble> {
     Ok(url)
 }
 
-fn build(options: &HttpOptions) -> Result<reqwest::Client, Trouble> {
+/// Connections as the options say, for libraries that bring their own requests.
+pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trouble> {
     let mut builder = reqwest::Client::builder()
         .user_agent(AGENT)
         .default_headers(headers(options)?)
@@ -250,6 +251,9 @@ fn build(options: &HttpOptions) -> Result<reqwest::Client, Trouble> {
         builder = builder.proxy(Proxy::all(proxy).map_err(|_| {
             Trouble::BadRequest("the proxy is no address such as http://proxy:3128".to_owned())
         })?);
+    }
+    if options.direct {
+        builder = builder.no_proxy();
     }
     builder.build().map_err(broken)
 }

@@ -22,6 +22,7 @@ mod tests;
 pub use answer::{Answer, RateLimit};
 pub use auth::{Auth, Authorize};
 pub use client::Client;
+pub(crate) use client::connections;
 pub use options::HttpOptions;
 pub use request::Request;
 pub(crate) use said::words;

@@ -24,6 +24,9 @@ pub struct HttpOptions {
     pub accept_any_certificate: bool,
     /// A proxy; `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` count where none is named.
     pub proxy: Option<String>,
+    /// Whether no proxy is used whatever the environment says, as metadata services
+    /// of machines ask for.
+    pub direct: bool,
     /// How long one try of one request may take.
     pub request_timeout: Duration,
     /// Tries of one request, the first among them.
@@ -46,6 +49,7 @@ impl HttpOptions {
             client_certificate: None,
             accept_any_certificate: false,
             proxy: None,
+            direct: false,
             request_timeout: Duration::from_secs(45),
             tries: 4,
             concurrency: 4,

@@ -1,0 +1,222 @@
+//! The Activity Log: what was asked of Azure, and what Azure did, about machines.
+//!
+//! Only a time range and at most one of group, resource, provider or correlation
+//! may be filtered by, so the group of the machines is asked for whole and looked
+//! through here. Answers come newest first.
+
+use serde_json::{Map, Value};
+
+use super::arm::path;
+use super::asking::Asking;
+use super::cover::{Resource, Tally};
+use super::wanted::Wanted;
+use crate::cloud::field;
+use crate::coverage::Coverage;
+use crate::observation::Observation;
+use crate::time::{Nanos, SECOND, rfc3339};
+
+/// How long Azure keeps it.
+pub(super) const KEPT: Nanos = 90 * 86_400 * SECOND;
+
+/// What is about to be removed is not asked for: Azure refuses it by its own clock.
+const MARGIN: Nanos = 600 * SECOND;
+
+/// Records were seen to come up to this late.
+const LAG: Nanos = 1200 * SECOND;
+
+/// The permission that it takes.
+pub(super) const NEEDS: &str = "Microsoft.Insights/eventtypes/values/Read";
+
+const ACTIVITY: Resource = Resource {
+    name: "activity",
+    would_have_shown: "who stopped, deleted or changed machines, and what Azure did to them",
+    needs: NEEDS,
+    retention_s: Some(KEPT / SECOND),
+};
+
+const SERVICE: Resource = Resource {
+    name: "service_health",
+    would_have_shown: "outages and planned maintenance of Azure itself",
+    needs: NEEDS,
+    retention_s: Some(KEPT / SECOND),
+};
+
+/// The fields that decoding uses; not, for one, the addresses of callers.
+const FIELDS: &str = "eventTimestamp,submissionTimestamp,eventDataId,correlationId,operationId,operationName,eventName,status,subStatus,level,caller,claims,description,properties,resourceId,resourceGroupName,resourceProviderName,subscriptionId,id";
+
+/// The one condition that may stand beside the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Only {
+    /// The whole subscription.
+    Everything,
+    Group(String),
+    Provider(&'static str),
+    /// Exactly this resource.
+    Resource(String),
+}
+
+impl Only {
+    fn words(&self) -> String {
+        let of = |name: &str, value: &str| {
+            // A quote is doubled, as in SQL.
+            format!(" and {name} eq '{}'", value.replace('\'', "''"))
+        };
+        match self {
+            Self::Everything => String::new(),
+            Self::Group(group) => of("resourceGroupName", group),
+            Self::Provider(provider) => of("resourceProvider", provider),
+            Self::Resource(resource) => of("resourceUri", resource),
+        }
+    }
+}
+
+/// The path of the first page.
+pub(super) fn first_page(subscription: &str, from: Nanos, to: Nanos, only: &Only) -> String {
+    // Whole seconds, outwards.
+    let second = |at: Nanos| rfc3339(at.div_euclid(SECOND) * SECOND);
+    let filter = format!(
+        "eventTimestamp ge '{}' and eventTimestamp le '{}'{}",
+        second(from),
+        second(to.saturating_add(SECOND - 1)),
+        only.words()
+    );
+    path(
+        &format!(
+            "subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values"
+        ),
+        &[
+            ("api-version", "2015-04-01"),
+            ("$filter", &filter),
+            ("$select", FIELDS),
+        ],
+    )
+}
+
+/// The questions about the machines, and about all of the subscription.
+fn questions(wanted: &Wanted, subscription: &str) -> Vec<Only> {
+    if wanted.all {
+        return vec![Only::Everything];
+    }
+    let groups = wanted.groups_in(subscription);
+    let mut questions: Vec<Only> = groups
+        .iter()
+        .map(|group| Only::Group((*group).to_owned()))
+        .collect();
+    // Who upgrades or scales a cluster does it in the cluster's own group.
+    let of_sets = wanted.ids_in(subscription).into_iter();
+    if of_sets
+        .into_iter()
+        .any(|id| id.contains("/virtualmachinescalesets/"))
+    {
+        questions.push(Only::Provider("Microsoft.ContainerService"));
+    }
+    questions
+}
+
+/// What is logged about the machines.
+pub(super) async fn of_machines(asking: &Asking<'_>) -> (Vec<Observation>, Vec<Coverage>) {
+    let questions = questions(asking.wanted, asking.subscription);
+    if questions.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    read(asking, ACTIVITY, questions).await
+}
+
+/// What Azure says of itself, which stands under the subscription.
+pub(super) async fn of_azure(asking: &Asking<'_>) -> (Vec<Observation>, Vec<Coverage>) {
+    // It is in what is asked for all machines.
+    if asking.wanted.all {
+        return (Vec::new(), Vec::new());
+    }
+    let subscription = format!("/subscriptions/{}", asking.subscription);
+    read(asking, SERVICE, vec![Only::Resource(subscription)]).await
+}
+
+async fn read(
+    asking: &Asking<'_>,
+    resource: Resource,
+    questions: Vec<Only>,
+) -> (Vec<Observation>, Vec<Coverage>) {
+    let span = asking.span;
+    let oldest = asking.ask.now.saturating_sub(KEPT - MARGIN);
+    let from = span.from.max(oldest);
+    let mut tally = Tally::default();
+    let mut out = Vec::new();
+    let mut got_from = from;
+    if span.to <= oldest {
+        tally.expired = true;
+        tally
+            .notes
+            .push("Azure keeps the Activity Log for 90 days, and this is older".to_owned());
+    } else {
+        for only in questions {
+            let mut last: Option<Nanos> = None;
+            let first = first_page(asking.subscription, from, span.to, &only);
+            let deadline = asking.ask.deadline;
+            let walk = asking
+                .arm
+                .walk(first, asking.options.max_pages, deadline, |fields| {
+                    last = earlier(last, &fields);
+                    take(asking, &fields, &mut tally, &mut out);
+                    true
+                });
+            let walked = walk.await;
+            let whole = tally.walked(walked, resource);
+            if !whole {
+                // Newest first: what is missing is older than the last one read.
+                got_from = got_from.max(last.unwrap_or(span.to));
+            }
+        }
+        if span.own_from < oldest {
+            tally.cut("Azure keeps the Activity Log for 90 days".to_owned());
+        }
+    }
+    let complete_to = span.to.min(asking.ask.now.saturating_sub(LAG));
+    if complete_to < span.to && tally.answered {
+        tally.notes.push(format!(
+            "records come up to {} min late",
+            LAG / (60 * SECOND)
+        ));
+    }
+    let row = tally.row(
+        &asking.options.name,
+        asking.subscription,
+        resource,
+        Some((span.from, span.to)),
+        Some((got_from, complete_to)),
+    );
+    (out, vec![row])
+}
+
+/// Takes a record that is about what was asked for.
+fn take(
+    asking: &Asking<'_>,
+    fields: &Map<String, Value>,
+    tally: &mut Tally,
+    out: &mut Vec<Observation>,
+) {
+    let resource = field::text(fields, &["resourceId"])
+        .or_else(|| field::text(fields, &["id"]))
+        .unwrap_or_default();
+    match asking.decode(fields, "value") {
+        Ok(mut told) => {
+            told.retain(|one| asking.wanted.keeps(resource, one));
+            if told.is_empty() {
+                tally.of_others += 1;
+            } else {
+                tally.rows += 1;
+                out.append(&mut told);
+            }
+        }
+        Err(why) => tally.rejected(why),
+    }
+}
+
+/// The earlier of `known` and the time of a record of the Activity Log.
+fn earlier(known: Option<Nanos>, fields: &Map<String, Value>) -> Option<Nanos> {
+    let at = field::time(fields, &["eventTimestamp"]).map(|read| read.stamp.lo);
+    match (known, at) {
+        (Some(known), Some(at)) => Some(known.min(at)),
+        (known, at) => known.or(at),
+    }
+}

@@ -1,0 +1,157 @@
+//! What is said of what was read and what was not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::arm::Walked;
+use super::words;
+use crate::coverage::{Coverage, Mode, Status};
+use crate::http::Trouble;
+use crate::observation::Rejection;
+use crate::time::Nanos;
+
+/// Reasons a row tells of.
+const TOLD: usize = 4;
+
+/// What a row is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resource {
+    /// As coverage names it.
+    pub(super) name: &'static str,
+    /// What it would have told, where it is missing.
+    pub(super) would_have_shown: &'static str,
+    /// The permission that reading it takes.
+    pub(super) needs: &'static str,
+    /// How long Azure keeps it, in seconds; `None` where it tells the present.
+    pub(super) retention_s: Option<i64>,
+}
+
+/// What came of asking for one resource.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Records that told something.
+    pub(super) rows: u64,
+    /// Records about machines that nobody asked about.
+    pub(super) of_others: u64,
+    /// Whether anything was answered.
+    pub(super) answered: bool,
+    /// What is so and needs nobody's attention.
+    pub(super) notes: Vec<String>,
+    /// Whether all of it is older than what is kept.
+    pub(super) expired: bool,
+    malformed: BTreeMap<String, u64>,
+    cuts: BTreeSet<String>,
+    troubles: Vec<(Status, String)>,
+}
+
+impl Tally {
+    /// Somebody answered.
+    pub(super) fn answered() -> Self {
+        Self {
+            answered: true,
+            ..Self::default()
+        }
+    }
+
+    /// Notes how reading a list ended. Whether all of it was read.
+    pub(super) fn walked(&mut self, walked: Walked, resource: Resource) -> bool {
+        self.answered |= walked.pages > 0;
+        if walked.broken > 0 {
+            let why = "an item of a list that is no object".to_owned();
+            *self.malformed.entry(why).or_default() += walked.broken;
+        }
+        let whole = walked.cut.is_none() && walked.trouble.is_none();
+        self.cuts.extend(walked.cut);
+        if let Some(trouble) = walked.trouble {
+            self.trouble(&trouble, resource.needs);
+        }
+        whole
+    }
+
+    /// Something was not obtained.
+    pub(super) fn trouble(&mut self, trouble: &Trouble, needs: &str) {
+        let told = (trouble.status(), words::of_request(trouble, needs));
+        if !self.troubles.contains(&told) {
+            self.troubles.push(told);
+        }
+    }
+
+    /// Something was left out.
+    pub(super) fn cut(&mut self, why: String) {
+        self.cuts.insert(why);
+    }
+
+    /// A record was not used.
+    pub(super) fn rejected(&mut self, why: Rejection) {
+        if let Rejection::Malformed(why) = why {
+            *self.malformed.entry(why).or_default() += 1;
+        }
+    }
+
+    fn status(&self) -> Status {
+        let worst = self.troubles.iter().map(|(status, _)| *status);
+        match worst.max_by_key(|status| status.caps_a_verdict()) {
+            Some(status) if !self.answered => status,
+            Some(_) => Status::Truncated,
+            None if self.expired => Status::Expired,
+            None if !self.cuts.is_empty() || !self.malformed.is_empty() => Status::Truncated,
+            None => Status::Complete,
+        }
+    }
+
+    /// The row of it. `got` is what was obtained of `asked`; nothing for a state.
+    pub(super) fn row(
+        mut self,
+        source: &str,
+        account: &str,
+        resource: Resource,
+        asked: Option<(Nanos, Nanos)>,
+        got: Option<(Nanos, Nanos)>,
+    ) -> Coverage {
+        let status = self.status();
+        let got = got.filter(|(from, to)| self.answered && from <= to);
+        let mut parts: Vec<String> = std::mem::take(&mut self.cuts).into_iter().collect();
+        for (why, times) in &self.malformed {
+            let records = if *times == 1 { "record" } else { "records" };
+            parts.push(format!("{times} {records} not read: {why}"));
+        }
+        parts.extend(self.troubles.into_iter().map(|(_, told)| told));
+        let more = parts.len().saturating_sub(TOLD);
+        parts.truncate(TOLD);
+        if more > 0 {
+            parts.push(format!("and {more} reasons more"));
+        }
+        if self.of_others > 0 {
+            let records = if self.of_others == 1 {
+                "record"
+            } else {
+                "records"
+            };
+            parts.push(format!(
+                "{} {records} of other machines left out",
+                self.of_others
+            ));
+        }
+        parts.extend(self.notes);
+        Coverage {
+            source: source.to_owned(),
+            resource: resource.name.to_owned(),
+            cluster: None,
+            namespace: Some(account.to_owned()).filter(|account| !account.is_empty()),
+            mode: if resource.retention_s.is_some() {
+                Mode::Interval
+            } else {
+                Mode::Snapshot
+            },
+            asked_from: asked.map(|(from, _)| from),
+            asked_to: asked.map(|(_, to)| to),
+            got_from: got.map(|(from, _)| from),
+            got_to: got.map(|(_, to)| to),
+            retention_s: resource.retention_s,
+            status,
+            rows: self.rows,
+            detail: Some(parts.join("; ")).filter(|text| !text.is_empty()),
+            would_have_shown: (status != Status::Complete)
+                .then(|| resource.would_have_shown.to_owned()),
+        }
+    }
+}
