@@ -1,10 +1,12 @@
 //! Azure played on loopback, by the rules of its contract.
 
 mod access;
+mod cluster;
 mod live;
 mod manager;
 mod outside;
 mod reading;
+mod shortfalls;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
