@@ -56,6 +56,6 @@ fn without_anyone_who_would_tell_it_cannot_tell() {
     let (code, out, err) = whathappened(&["upcoming", "p-0", "--from", &file, "-q", "--at", at]);
     assert_eq!(code, Some(6), "{out}{err}");
     assert!(out.contains("cannot tell"), "{out}");
-    let (code, _, _) = whathappened(&["upcoming", "nobody", "--from", &file, "-q"]);
+    let (code, _, _) = whathappened(&["upcoming", "nobody", "--from", &file, "-q", "--at", at]);
     assert_eq!(code, Some(3));
 }
