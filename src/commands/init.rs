@@ -135,6 +135,14 @@ fn text(args: &Args) -> Result<String, Error> {
 
 # [cloudwatch]                # AWS_PROFILE, AWS_REGION, CLOUDWATCH_LOG_GROUPS
 # log_groups = \"/aws/containerinsights/my-cluster/application\"
+
+# Clouds: what they did to the machines, and what they announce (docs/clouds.md).
+# [gcp]                       # GOOGLE_CLOUD_PROJECT and Google's other variables
+# project = \"my-project\"
+# [aws]                       # AWS_PROFILE, AWS_REGION, ...
+# profile = \"training\"
+# [azure]                     # AZURE_SUBSCRIPTION_ID, AZURE_TENANT_ID, ...
+# subscription = \"00000000-0000-0000-0000-000000000000\"
 ",
         toml_text(&store.display().to_string())
     );

@@ -11,11 +11,13 @@ use whathappened_store::Limits;
 use crate::error::Error;
 use parse::{duration, size, timeout};
 
+mod clouds;
 mod logs;
 mod many;
 mod parse;
 mod section;
 
+pub use clouds::{Aws, Azure, Gcp};
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use parse::{parse_duration, parse_size};
@@ -39,6 +41,12 @@ pub struct Config {
     pub elasticsearch: Many<Elasticsearch>,
     /// Amazon `CloudWatch` Logs.
     pub cloudwatch: Many<CloudWatch>,
+    /// Google Cloud.
+    pub gcp: Many<Gcp>,
+    /// AWS.
+    pub aws: Many<Aws>,
+    /// Azure.
+    pub azure: Many<Azure>,
     /// Folder with rules of one's own.
     pub rules: Option<PathBuf>,
 }

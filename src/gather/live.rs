@@ -159,9 +159,13 @@ async fn second(
     };
     // What nobody has heard of may still have a log.
     let unknown = || {
-        let scope = Scope {
-            experiments: vec![name.name.clone()],
-            ..Scope::default()
+        let scope = if name.is_machine() {
+            scope::machine(name)
+        } else {
+            Scope {
+                experiments: vec![name.name.clone()],
+                ..Scope::default()
+            }
         };
         (scope, Window::default())
     };

@@ -1,10 +1,12 @@
 //! Where a case comes from: recordings, or the store after asking live sources.
 
+mod clouds;
 mod given;
 mod incidents;
 mod keeper;
 mod kept;
 mod live;
+mod log_stores;
 mod scope;
 mod sources;
 

@@ -1,11 +1,13 @@
 //! What sources are asked about: the pods of a run, when they were there and
 //! when they died.
 
+use std::collections::BTreeMap;
+
 use whathappened_connectors::connector::{Entity, Scope, Window};
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::deaths;
 use whathappened_core::resolve::{Name, Root, Run, resolve};
-use whathappened_core::world::NO;
+use whathappened_core::world::{Kind, NO};
 
 use crate::case::Case;
 
@@ -26,6 +28,7 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
         workloads: workload(case, run).into_iter().collect(),
         ..Scope::default()
     };
+    let providers = providers(case);
     for number in &run.pods {
         let Some(pod) = world.pods.get(*number as usize) else {
             continue;
@@ -49,21 +52,27 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
         moments.dedup();
         if let Some(node) = text(pod.node) {
             scope.nodes.push(Entity {
+                uid: providers.get(node.as_str()).map(|id| (*id).to_owned()),
                 name: node,
                 window,
                 ..Entity::default()
             });
         }
-        scope.pods.push(Entity {
+        let member = Entity {
             namespace: text(pod.namespace),
             name: world.name(pod.name).to_owned(),
             uid: text(pod.uid),
             window,
             moments,
-        });
+        };
+        match pod.kind {
+            Kind::Instance => scope.instances.push(member),
+            Kind::Pod | Kind::Job => scope.pods.push(member),
+        }
     }
-    let from = scope.pods.iter().filter_map(|pod| pod.window.from).min();
-    let to = scope.pods.iter().filter_map(|pod| pod.window.to).max();
+    let members = || scope.pods.iter().chain(&scope.instances);
+    let from = members().filter_map(|pod| pod.window.from).min();
+    let to = members().filter_map(|pod| pod.window.to).max();
     let from = from.or(run.begin.map(|begin| begin.saturating_sub(MARGIN)));
     Some((
         scope,
@@ -72,6 +81,37 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
             to: to.or(Some(now)),
         },
     ))
+}
+
+/// What is asked about a machine that bears a name.
+pub(super) fn machine(name: &Name) -> Scope {
+    let one = Entity {
+        name: name.name.clone(),
+        ..Entity::default()
+    };
+    Scope {
+        instances: vec![Entity {
+            uid: Some(name.name.clone()),
+            ..one.clone()
+        }],
+        nodes: vec![one],
+        ..Scope::default()
+    }
+}
+
+/// What each node's object says of the machine under it, by the node's name.
+fn providers(case: &Case) -> BTreeMap<&str, &str> {
+    let objects = case.world.evidence.objects.iter();
+    let nodes = objects.filter(|(key, _)| key.kind == "Node");
+    nodes
+        .filter_map(|(key, versions)| {
+            let told = versions.iter().rev();
+            let id = told
+                .filter_map(|version| version.body.provider_id.as_deref())
+                .next()?;
+            Some((key.name.as_str(), id))
+        })
+        .collect()
 }
 
 fn workload(case: &Case, run: &Run) -> Option<(String, Entity)> {
