@@ -31,7 +31,7 @@ pub(super) async fn check(gcp: &Gcp, now: Nanos, deadline: Instant) -> Health {
         place: gcp.place().to_owned(),
         ..Health::default()
     };
-    if let Err(trouble) = gcp.login.headers().await {
+    if let Err(trouble) = gcp.login.ready(deadline).await {
         health.unreachable = Some(Asked::logs("").told(&trouble));
         return health;
     }

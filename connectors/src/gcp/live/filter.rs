@@ -63,11 +63,6 @@ pub(super) fn between(from: Nanos, to: Nanos) -> String {
     )
 }
 
-/// From a time on.
-pub(super) fn since(from: Nanos) -> String {
-    format!("timestamp>={}", quoted(&rfc3339(from)))
-}
-
 /// All of them.
 pub(super) fn all(parts: impl IntoIterator<Item = String>) -> String {
     parts.into_iter().collect::<Vec<_>>().join(" AND ")
@@ -120,8 +115,11 @@ mod tests {
         let one = either([log("x/y")]);
         assert_eq!(one, r#"log_id("x/y")"#);
         assert_eq!(
-            all([since(0), either(["a=\"1\"".to_owned(), one])]),
-            r#"timestamp>="1970-01-01T00:00:00Z" AND (a="1" OR log_id("x/y"))"#
+            all([between(0, 1), either(["a=\"1\"".to_owned(), one])]),
+            concat!(
+                r#"timestamp>="1970-01-01T00:00:00Z" AND timestamp<"1970-01-01T00:00:00.000000001Z""#,
+                r#" AND (a="1" OR log_id("x/y"))"#
+            )
         );
     }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use google_cloud_auth::credentials::{CacheableResource, Credentials, impersonated, mds};
@@ -10,7 +10,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 use super::adc::{Adc, Kind};
 use super::options::GcpLogin;
@@ -71,11 +71,21 @@ impl Login {
         }
     }
 
+    /// Whether there is a token, by `deadline`.
+    ///
+    /// # Errors
+    /// As [`Self::headers`].
+    pub(super) async fn ready(&self, deadline: Instant) -> Result<(), Trouble> {
+        let allowed = deadline.saturating_duration_since(Instant::now());
+        let asked = timeout_at(deadline.into(), self.headers()).await;
+        asked.map_err(|_| Trouble::TimedOut(allowed))?.map(|_| ())
+    }
+
     /// The headers that say who we are.
     ///
     /// # Errors
     /// [`Trouble::Credentials`] that says what is missing and how to get it.
-    pub(super) async fn headers(&self) -> Result<HeaderMap, Trouble> {
+    async fn headers(&self) -> Result<HeaderMap, Trouble> {
         let mut headers = match self.given().await? {
             Some(headers) => headers,
             None => self.found().await?,

@@ -51,29 +51,37 @@ impl Span {
     }
 }
 
-/// The filters that find what concerns the machines, their groups and clusters.
+/// The filters that find what concerns the machines, their groups and clusters:
+/// what happened in the window comes first, while the budget lasts.
 pub(super) fn filters(machines: &Machines, span: Span) -> Vec<String> {
     let mut filters = Vec::new();
+    let window = filter::between(span.from, span.to);
+    let happened = filter::all([window.clone(), both_logs()]);
+    let announced = announced(span);
+    let wanted: Vec<&Machine> = machines.wanted.iter().collect();
+    let groups: Vec<&String> = machines.groups.iter().collect();
+    let clusters: Vec<&String> = machines.clusters.iter().collect();
     if machines.all {
-        filters.push(of_everything(span));
-    } else {
-        let wanted: Vec<&Machine> = machines.wanted.iter().collect();
-        for lot in wanted.chunks(AT_ONCE) {
-            of_machines(lot, span, &mut filters);
-        }
-        let groups: Vec<&String> = machines.groups.iter().collect();
-        filters.extend(
-            groups
-                .chunks(AT_ONCE)
-                .filter_map(|lot| of_groups(lot, span)),
-        );
+        filters.push(of_everything(&happened));
     }
-    if machines.any_of_gke() {
-        let clusters: Vec<&String> = machines.clusters.iter().collect();
-        if clusters.is_empty() {
-            filters.push(of_clusters(&[], span));
-        }
-        filters.extend(clusters.chunks(AT_ONCE).map(|lot| of_clusters(lot, span)));
+    for lot in wanted.chunks(AT_ONCE) {
+        of_machines(lot, &happened, &mut filters);
+    }
+    let of_groups = |lot| of_groups(lot, &happened);
+    filters.extend(groups.chunks(AT_ONCE).filter_map(of_groups));
+    if machines.any_of_gke() && clusters.is_empty() {
+        filters.push(of_clusters(&[], &window));
+    }
+    filters.extend(
+        clusters
+            .chunks(AT_ONCE)
+            .map(|lot| of_clusters(lot, &window)),
+    );
+    if machines.all {
+        filters.push(of_everything(&announced));
+    }
+    for lot in wanted.chunks(AT_ONCE) {
+        of_machines(lot, &announced, &mut filters);
     }
     filters
 }
@@ -82,14 +90,12 @@ fn both_logs() -> String {
     filter::either([filter::log(SYSTEM), filter::log(ACTIVITY)])
 }
 
-/// In the window, or an announcement of the week before it.
-fn when(span: Span) -> String {
-    let announced = filter::is_any("protoPayload.methodName", ANNOUNCEMENTS);
+/// Announcements of the week before the window.
+fn announced(span: Span) -> String {
+    let methods = filter::is_any("protoPayload.methodName", ANNOUNCEMENTS);
     let from = span.from.saturating_sub(ANNOUNCED_BEFORE);
-    filter::all([
-        filter::between(from, span.to),
-        filter::either([filter::since(span.from)].into_iter().chain(announced)),
-    ])
+    let parts = [filter::between(from, span.from), filter::log(SYSTEM)];
+    filter::all(parts.into_iter().chain(methods))
 }
 
 /// What machines are called at the end of their resource's name.
@@ -104,7 +110,7 @@ fn paths(machines: &[&Machine]) -> BTreeSet<String> {
     machines.iter().filter_map(path).collect()
 }
 
-fn of_machines(machines: &[&Machine], span: Span, filters: &mut Vec<String>) {
+fn of_machines(machines: &[&Machine], when: &str, filters: &mut Vec<String>) {
     let paths = paths(machines);
     let ends = || paths.iter().map(String::as_str);
     let ids: BTreeSet<&str> = machines
@@ -117,37 +123,29 @@ fn of_machines(machines: &[&Machine], span: Span, filters: &mut Vec<String>) {
         filter::ends_with_any("protoPayload.request.instances", ends()),
         filter::is_any("resource.labels.instance_id", ids),
     ];
-    let found = filter::all([
-        when(span),
-        both_logs(),
-        filter::either(named.into_iter().flatten()),
-    ]);
+    let found = filter::all([when.to_owned(), filter::either(named.into_iter().flatten())]);
     if found.len() <= filter::LONGEST || machines.len() < 2 {
         filters.push(found);
     } else {
         let (first, second) = machines.split_at(machines.len() / 2);
-        of_machines(first, span, filters);
-        of_machines(second, span, filters);
+        of_machines(first, when, filters);
+        of_machines(second, when, filters);
     }
 }
 
-fn of_groups(groups: &[&String], span: Span) -> Option<String> {
+fn of_groups(groups: &[&String], when: &str) -> Option<String> {
     let ends = groups.iter().flat_map(|group| {
         ["instanceGroupManagers", "autoscalers"].map(|kind| format!("{kind}/{group}"))
     });
     let ends: Vec<String> = ends.collect();
     let named =
         filter::ends_with_any("protoPayload.resourceName", ends.iter().map(String::as_str))?;
-    Some(filter::all([
-        filter::between(span.from, span.to),
-        both_logs(),
-        named,
-    ]))
+    Some(filter::all([when.to_owned(), named]))
 }
 
 /// Operations of clusters and node pools, and what the autoscaler decided; of
 /// all clusters where none is known.
-fn of_clusters(clusters: &[&String], span: Span) -> String {
+fn of_clusters(clusters: &[&String], when: &str) -> String {
     let names = clusters.iter().map(|name| name.as_str());
     let operations = filter::all([
         filter::log(ACTIVITY),
@@ -166,7 +164,7 @@ fn of_clusters(clusters: &[&String], span: Span) -> String {
     let of = filter::is_any("resource.labels.cluster_name", names);
     filter::all(
         [
-            filter::between(span.from, span.to),
+            when.to_owned(),
             filter::either([format!("({operations})"), format!("({decisions})")]),
         ]
         .into_iter()
@@ -174,8 +172,8 @@ fn of_clusters(clusters: &[&String], span: Span) -> String {
     )
 }
 
-/// What happened to any machine.
-fn of_everything(span: Span) -> String {
+/// What concerns any machine.
+fn of_everything(when: &str) -> String {
     let kinds = filter::is_any(
         "resource.type",
         [
@@ -184,7 +182,7 @@ fn of_everything(span: Span) -> String {
             "gce_autoscaler",
         ],
     );
-    filter::all([when(span), both_logs()].into_iter().chain(kinds))
+    filter::all([when.to_owned()].into_iter().chain(kinds))
 }
 
 #[cfg(test)]
@@ -220,17 +218,23 @@ mod tests {
         found.id = Some("42".to_owned());
         machines.learn(&found);
         let filters = filters(&machines, span());
+        let named = concat!(
+            r#" AND (protoPayload.resourceName=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
+            r#" OR protoPayload.request.instances=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
+            r#" OR resource.labels.instance_id="42")"#,
+        );
+        let happened = concat!(
+            r#"timestamp>="2026-11-21T10:00:00Z" AND timestamp<"2026-11-21T12:00:00Z""#,
+            r#" AND (log_id("cloudaudit.googleapis.com/system_event") OR log_id("cloudaudit.googleapis.com/activity"))"#,
+        );
+        let announced = concat!(
+            r#"timestamp>="2026-11-14T10:00:00Z" AND timestamp<"2026-11-21T10:00:00Z""#,
+            r#" AND log_id("cloudaudit.googleapis.com/system_event")"#,
+            r#" AND protoPayload.methodName=("compute.instances.upcomingMaintenance" OR "compute.instances.upcomingInfraMaintenance")"#,
+        );
         assert_eq!(
             filters,
-            [concat!(
-                r#"timestamp>="2026-11-14T10:00:00Z" AND timestamp<"2026-11-21T12:00:00Z""#,
-                r#" AND (timestamp>="2026-11-21T10:00:00Z" OR protoPayload.methodName=("#,
-                r#""compute.instances.upcomingMaintenance" OR "compute.instances.upcomingInfraMaintenance"))"#,
-                r#" AND (log_id("cloudaudit.googleapis.com/system_event") OR log_id("cloudaudit.googleapis.com/activity"))"#,
-                r#" AND (protoPayload.resourceName=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
-                r#" OR protoPayload.request.instances=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
-                r#" OR resource.labels.instance_id="42")"#,
-            )]
+            [format!("{happened}{named}"), format!("{announced}{named}")]
         );
     }
 
@@ -250,7 +254,7 @@ mod tests {
     #[test]
     fn groups_and_clusters_follow_from_nodes_of_gke() {
         let mut machines = machines(["gke-lab-gpu-1a2b3c4d-x9z8".to_owned()]);
-        let of = |machines: &Machines| filters(machines, span())[1..].join("\n");
+        let of = |machines: &Machines| filters(machines, span())[1..3].join("\n");
         let shown = of(&machines);
         assert!(
             shown.contains(r#"=~"(^|/)(instanceGroupManagers/gke-lab-gpu-1a2b3c4d-grp|autoscalers/gke-lab-gpu-1a2b3c4d-grp)$""#),

@@ -107,7 +107,7 @@ impl Gcp {
             return vec![cover::none_here(name, machines.elsewhere, span)];
         }
         // Without a token every question would fail for itself.
-        if let Err(trouble) = self.login.headers().await {
+        if let Err(trouble) = self.login.ready(ask.deadline).await {
             let mut projects = machines.projects().0;
             projects.extend(self.options.projects.iter().cloned());
             let row = |project| cover::nothing(name, project, &trouble, span);
@@ -212,8 +212,7 @@ impl Gcp {
                         reached,
                     );
                 }
-                // Who may not be asked this may not be asked the rest.
-                if !stop.as_ref().is_some_and(is_of_one) {
+                if !stop.as_ref().is_some_and(is_final) {
                     together.push(some);
                 }
             }
@@ -239,6 +238,14 @@ fn count(tallies: &mut Tallies, asked: &[String], entry: &serde_json::Value) {
 /// Whether a refusal may be about one project among several.
 fn is_of_one(stop: &Stop) -> bool {
     matches!(stop, Stop::Trouble(trouble) if matches!(trouble.code(), Some(400 | 403 | 404)))
+}
+
+/// Whether who refused this will refuse the rest.
+fn is_final(stop: &Stop) -> bool {
+    let Stop::Trouble(trouble) = stop else {
+        return false;
+    };
+    is_of_one(stop) || trouble.is_denied() || trouble.code() == Some(429)
 }
 
 impl Connector for Gcp {

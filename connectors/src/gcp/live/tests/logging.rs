@@ -70,7 +70,7 @@ async fn what_happened_to_the_nodes_of_a_question_is_found_and_no_more() {
         .collect();
     assert_eq!(
         named,
-        ["operation-f", "operation-a", "operation-h", "operation-e"]
+        ["operation-a", "operation-h", "operation-e", "operation-f"]
     );
     assert!(
         told.iter()
@@ -119,7 +119,7 @@ async fn pages_are_read_to_the_end_also_where_some_are_empty() {
     let (told, rows) = fetch(&gcp, &ask).await;
     assert_eq!(events(&told).len(), 25);
     assert_eq!(row(&rows, "activity", "lab").rows, 25);
-    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 6);
+    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 7);
     // The same again, in the same order.
     let again = fetch(&gcp, &ask).await;
     assert_eq!((told, rows), again);
@@ -241,8 +241,8 @@ async fn without_machines_recent_activity_is_asked_for() {
         // What was written a moment ago may not be there yet.
         assert_eq!(activity.got_to, Some(at("2026-11-21T15:25:00Z")));
     }
-    // Both projects in one request.
-    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 2);
+    // Both projects in one request: machines, clusters, announcements.
+    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 3);
 }
 
 #[tokio::test]

@@ -53,14 +53,17 @@ async fn ask_of(options: GcpOptions) -> Vec<Coverage> {
         .1
 }
 
+/// The tokens that questions came with, in order, each once.
 fn used(fake: &Fake) -> Vec<String> {
     let asked = fake.requests();
     let calls = asked
         .iter()
         .filter(|asked| asked.path == "/v2/entries:list");
-    calls
+    let mut used: Vec<String> = calls
         .map(|asked| asked.header("authorization").to_owned())
-        .collect()
+        .collect();
+    used.dedup();
+    used
 }
 
 #[tokio::test]
@@ -82,7 +85,7 @@ async fn a_users_login_is_renewed_once_and_counted_on_the_quota_project() {
             "{rows:#?}"
         );
     }
-    assert_eq!(used(&fake), ["Bearer of-user", "Bearer of-user"]);
+    assert_eq!(used(&fake), ["Bearer of-user"]);
     assert_eq!(fake.count(|asked| asked.path == "/token"), 1);
     let asked = fake.requests();
     let call = asked
@@ -123,6 +126,28 @@ async fn a_login_that_ran_out_says_how_to_log_in_and_is_read_anew_after() {
     // Somebody logs in while we run.
     let (_, rows) = fetch(&gcp, &ask).await;
     assert_eq!(row(&rows, "activity", "lab").status, Status::Complete);
+}
+
+#[tokio::test]
+async fn a_network_that_is_down_is_no_reason_to_log_in_again() {
+    let fake = issuer(|path, _| match path {
+        "/token" => Reply::Hang,
+        other => panic!("{other}"),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut down = user(&fake);
+    down["token_uri"] = json!("http://127.0.0.1:9/token");
+    let rows = ask_of(with_file(&fake, folder.path(), &down)).await;
+    assert_eq!(rows[0].status, Status::Failed);
+    assert!(said(&rows[0]).contains("Google gives no token"), "{rows:?}");
+    assert!(!said(&rows[0]).contains("login"), "{rows:?}");
+
+    let gcp = open(with_file(&fake, folder.path(), &user(&fake)));
+    let mut ask = about(vec![node("lab", "gpu-1")]);
+    ask.deadline = Instant::now() + Duration::from_millis(300);
+    let (_, rows) = fetch(&gcp, &ask).await;
+    assert!(Instant::now() < ask.deadline + Duration::from_secs(2));
+    assert_eq!(rows[0].status, Status::Failed, "{rows:?}");
 }
 
 #[tokio::test]
