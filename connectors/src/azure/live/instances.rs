@@ -22,7 +22,7 @@ pub(super) const NEEDS: &str = "Microsoft.Compute/virtualMachines/read";
 pub(super) const INSTANCES: Resource = Resource {
     name: "instances",
     would_have_shown: "which machines there are, with their tags, zones and states",
-    needs: "Microsoft.Compute/virtualMachines/read and Microsoft.Compute/virtualMachineScaleSets/read",
+    needs: "Microsoft.Compute/virtualMachines/read, Microsoft.Compute/virtualMachineScaleSets/read and Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read",
     retention_s: None,
 };
 
