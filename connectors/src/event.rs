@@ -138,7 +138,7 @@ impl SourceKind {
             Self::Loki => "loki",
             Self::Datadog => "datadog",
             Self::Elasticsearch => "elasticsearch",
-            Self::CloudwatchLogs => "cloudwatch_logs",
+            Self::CloudwatchLogs => "cloudwatch",
             Self::ContainerLog => "container_log",
             Self::Gcp => "gcp",
             Self::Aws => "aws",

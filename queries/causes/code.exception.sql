@@ -5,6 +5,9 @@
 -- needs: log.traceback, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: container_log: the traceback
 -- overturned_by: loki: the traceback
+-- overturned_by: datadog: the traceback
+-- overturned_by: elasticsearch: the traceback
+-- overturned_by: cloudwatch: the traceback
 -- summary: {pod} failed by itself: {message}
 -- advice: Read the traceback of the first failing rank; the other ranks only followed.
 --

@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: k8s.node.rebooted, node.crashed, node.reboot_requested, k8s.container.status_unknown
 -- alone: node.crashed
--- overturned_by: maintenance: who rebooted the node
+-- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted under {pod}.
 -- advice: The journal before the boot says whether it was asked for or a crash.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role

@@ -5,7 +5,7 @@
 -- needs: k8s.pod.node_shutdown, k8s.node.shutdown, k8s.pod.admission_failed.shutdown
 -- needs: cloud.instance_shut_down, node.powered_off, node.power_fault
 -- alone: node.power_fault
--- overturned_by: maintenance: who shut the node down
+-- overturned_by: kernel: who shut the node down
 -- summary: {node} shut down under {pod}.
 -- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role

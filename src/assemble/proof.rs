@@ -11,10 +11,19 @@ use super::teller::Teller;
 use crate::answer::{Against, Alternative};
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::Finding;
-use crate::explain::{Level, Rule};
+use crate::explain::{Level, Rule, is_named};
 
 /// Most records of one kind that an incident cites.
 const CITED: usize = 64;
+
+/// Where logs may come from; files first.
+const LOGS: [&str; 5] = [
+    "container_log",
+    "loki",
+    "datadog",
+    "elasticsearch",
+    "cloudwatch",
+];
 
 impl Teller<'_> {
     /// The records that the verdict rests on: the chain's first, then each victim's own.
@@ -120,25 +129,21 @@ impl Teller<'_> {
 
     /// Sources that are not there and could have told more or otherwise.
     pub(super) fn would_have_told(&self, rule: Option<&Rule>) -> Vec<String> {
-        let missing = |source: &str| {
-            !self
-                .case
+        let there = |line: &str| {
+            self.case
                 .coverage
                 .iter()
-                .any(|row| row.source == source && row.rows > 0)
+                .any(|row| row.rows > 0 && is_named(line, &row.source, &row.resource))
         };
+        let is_log = |line: &str| LOGS.iter().any(|store| line.starts_with(store));
+        let no_logs = !LOGS.iter().any(|store| there(store));
         match rule {
             Some(rule) => rule
                 .overturned_by
                 .iter()
-                .filter(|line| missing(line.split(':').next().unwrap_or(line).trim()))
-                .filter(|line| {
-                    // One log store is enough.
-                    let log = line.starts_with("loki") || line.starts_with("container_log");
-                    !log || (missing("loki")
-                        && missing("container_log")
-                        && line.starts_with("container_log"))
-                })
+                .filter(|line| !there(line))
+                // One log store is enough.
+                .filter(|line| !is_log(line) || (no_logs && line.starts_with(LOGS[0])))
                 .cloned()
                 .collect(),
             None => self

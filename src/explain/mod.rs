@@ -19,5 +19,5 @@ mod verdict;
 
 pub use built_in::{built_in, load, ruleset_version};
 pub use level::Level;
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, is_named};
 pub use verdict::{Verdict, explain};

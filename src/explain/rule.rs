@@ -59,6 +59,13 @@ const KEYS: [&str; 9] = [
     "advice",
 ];
 
+/// Whether a line of `overturned_by` names a source or what it has: `gcp`, `logs`.
+#[must_use]
+pub fn is_named(line: &str, source: &str, resource: &str) -> bool {
+    let name = line.split(':').next().unwrap_or(line).trim();
+    name == source || name == resource
+}
+
 impl Rule {
     /// Parses a rule file: `-- key: value` lines, then one SELECT.
     ///

@@ -11,7 +11,7 @@ use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang};
-use super::rule::Rule;
+use super::rule::{Rule, is_named};
 
 /// What was found out about some runs.
 #[derive(Debug)]
@@ -43,11 +43,15 @@ impl Verdict {
 /// Whether what a row lacks could speak of the runs at all: one kind of
 /// workload that may not be listed, or a cluster that they are not in, cannot.
 fn could_overturn(row: &Coverage) -> bool {
-    row.source != "kubernetes"
-        || matches!(
+    match row.source.as_str() {
+        "kubernetes" => matches!(
             row.resource.as_str(),
             "cluster" | "events" | "file" | "logs" | "nodes" | "pods" | "watch"
-        )
+        ),
+        // What machines there are says nothing of what was done to them.
+        "gcp" | "aws" | "azure" => row.resource != "instances",
+        _ => true,
+    }
 }
 
 /// Explains some runs.
@@ -72,7 +76,7 @@ pub async fn explain(
                 && rule
                     .overturned_by
                     .iter()
-                    .any(|source| source.split(':').next().unwrap_or(source).trim() == row.source)
+                    .any(|line| is_named(line, &row.source, &row.resource))
         })
     };
     let mut rest = edges.as_slice();
