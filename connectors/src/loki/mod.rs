@@ -4,8 +4,8 @@
 //! asked for with `categorize-labels`, `[time, line, {"structuredMetadata",
 //! "parsed"}]`. In the first form what is known of a line is merged into the
 //! stream's labels, so one pod's log comes as several streams; it is put together
-//! again here. There is no cursor; [`read`] tells how every line comes once.
-//! Errors are plain text without `Retry-After`; [`refusal`] reads the limits out
+//! again here. There is no cursor; `read` tells how every line comes once.
+//! Errors are plain text without `Retry-After`; `refusal` reads the limits out
 //! of them. A tenant that does not exist, a time in milliseconds and a window
 //! older than what is kept all answer 200 and nothing.
 //!
