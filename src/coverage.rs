@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::coverage::{Coverage, Mode, Status};
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::recording::{FileStatus, Summary};
 use whathappened_connectors::time::Nanos;
@@ -134,7 +134,7 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
                 detail: sampled.then(|| {
                     format!("{left_out} lines that match nothing known were left out of long logs")
                 }),
-                ..blank(source, resource)
+                ..Coverage::new(source, resource)
             }
         })
         .collect();
@@ -145,7 +145,7 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
             rows.push(Coverage {
                 status: Status::NotConfigured,
                 would_have_shown: Some((*would_have_shown).to_owned()),
-                ..blank(source, resource)
+                ..Coverage::new(source, resource)
             });
         }
     }
@@ -173,25 +173,6 @@ fn resource(kind: SourceKind, fact: &str) -> &'static str {
             "pods"
         }
         SourceKind::Kubernetes => "workloads",
-    }
-}
-
-fn blank(source: &str, resource: &str) -> Coverage {
-    Coverage {
-        source: source.to_owned(),
-        resource: resource.to_owned(),
-        cluster: None,
-        namespace: None,
-        mode: Mode::Interval,
-        asked_from: None,
-        asked_to: None,
-        got_from: None,
-        got_to: None,
-        retention_s: None,
-        status: Status::Complete,
-        rows: 0,
-        detail: None,
-        would_have_shown: None,
     }
 }
 
@@ -229,7 +210,7 @@ fn short_files(
                 would_have_shown: Some(
                     "whatever stood in the part that could not be read".to_owned(),
                 ),
-                ..blank(source, "file")
+                ..Coverage::new(source, "file")
             });
         }
     }
@@ -242,7 +223,7 @@ fn short_files(
             status: Status::Truncated,
             detail: Some(format!("{}: {}", gap.origin, gap.why)),
             would_have_shown: Some("changes between the break and the next record".to_owned()),
-            ..blank("kubernetes", "watch")
+            ..Coverage::new("kubernetes", "watch")
         });
     }
     rows

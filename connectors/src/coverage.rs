@@ -94,3 +94,26 @@ pub struct Coverage {
     /// What the source would have told, where it is missing.
     pub would_have_shown: Option<String>,
 }
+
+impl Coverage {
+    /// A row over a stretch of time, complete and without records, to be filled in.
+    #[must_use]
+    pub fn new(source: &str, resource: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            resource: resource.to_owned(),
+            cluster: None,
+            namespace: None,
+            mode: Mode::Interval,
+            asked_from: None,
+            asked_to: None,
+            got_from: None,
+            got_to: None,
+            retention_s: None,
+            status: Status::Complete,
+            rows: 0,
+            detail: None,
+            would_have_shown: None,
+        }
+    }
+}

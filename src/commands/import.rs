@@ -1,6 +1,6 @@
 //! `whathappened import`
 
-use whathappened_connectors::coverage::{Coverage, Mode, Status};
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, FileStatus, Options, Sink, Summary};
 use whathappened_connectors::time::Nanos;
@@ -131,20 +131,13 @@ fn short(summary: &Summary, window: Option<(Nanos, Nanos)>) -> Vec<(String, Cove
             FileStatus::Failed(why) => (Status::Failed, why),
         };
         let row = Coverage {
-            source: "recording".to_owned(),
-            resource: "file".to_owned(),
-            cluster: None,
-            namespace: None,
-            mode: Mode::Interval,
             asked_from: window.map(|(from, _)| from),
             asked_to: window.map(|(_, to)| to),
-            got_from: None,
-            got_to: None,
-            retention_s: None,
             status,
             rows: file.records,
             detail: Some(format!("{}: {why}", file.name)),
             would_have_shown: Some("whatever stood in the part that could not be read".to_owned()),
+            ..Coverage::new("recording", "file")
         };
         rows.push((format!("file {}", file.name), row));
     }

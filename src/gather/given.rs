@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::http::{HttpOptions, Secret, Trouble};
+use whathappened_connectors::http::{Secret, Trouble};
 use whathappened_connectors::log_store::LabelNames;
 
 use crate::config::{Many, Section};
@@ -106,10 +106,5 @@ impl Given<'_> {
         for (name, value) in own.into_iter().flatten() {
             to.push((name.clone(), value.clone().into()));
         }
-    }
-
-    /// The same for a whole set of options.
-    pub(super) fn reach(&self, http: &mut HttpOptions) {
-        self.headers(&mut http.headers);
     }
 }

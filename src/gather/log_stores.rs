@@ -86,7 +86,7 @@ fn datadog(given: &Given<'_>) -> Result<Arc<dyn LogStore>, Trouble> {
         });
         options.tiers = Some(known.collect::<Result<_, _>>()?);
     }
-    given.reach(&mut options.http);
+    given.headers(&mut options.http.headers);
     Ok(Arc::new(Datadog::new(options)?))
 }
 
@@ -96,7 +96,7 @@ async fn elasticsearch(given: &Given<'_>, clock: Clock) -> Result<Arc<dyn LogSto
     })?;
     options.name.clone_from(&given.name);
     options.names = given.labels()?;
-    given.reach(&mut options.http);
+    given.headers(&mut options.http.headers);
     Ok(Arc::new(Elasticsearch::open(options, clock).await?))
 }
 

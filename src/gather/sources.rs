@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use whathappened_connectors::connector::{Clock, Connector};
-use whathappened_connectors::coverage::{Coverage, Mode, Status};
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::http::Trouble;
 
 use super::given::Variables;
@@ -38,23 +38,13 @@ impl Sources {
         match opened {
             Ok(source) => self.usable.push(source),
             Err(trouble) => self.failed.push(Coverage {
-                source: name.to_owned(),
-                resource: resource.to_owned(),
-                cluster: None,
-                namespace: None,
-                mode: Mode::Interval,
-                asked_from: None,
-                asked_to: None,
-                got_from: None,
-                got_to: None,
-                retention_s: None,
                 status: match trouble.status() {
                     Status::Denied => Status::Denied,
                     _ => Status::Failed,
                 },
-                rows: 0,
                 detail: Some(format!("{trouble}; {}", trouble.hint())),
                 would_have_shown: Some(shows.to_owned()),
+                ..Coverage::new(name, resource)
             }),
         }
     }

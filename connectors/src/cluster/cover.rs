@@ -11,20 +11,11 @@ pub(super) const EVENTS_KEPT_S: i64 = 3600;
 /// A row of what a resource says now, to be filled in.
 pub(super) fn row(inner: &Inner, resource: &str, namespace: Option<&str>, now: Nanos) -> Coverage {
     Coverage {
-        source: inner.options.source.clone(),
-        resource: resource.to_owned(),
         cluster: Some(inner.id.to_string()),
         namespace: namespace.map(str::to_owned),
         mode: Mode::Snapshot,
-        asked_from: None,
         asked_to: Some(now),
-        got_from: None,
-        got_to: None,
-        retention_s: None,
-        status: Status::Complete,
-        rows: 0,
-        detail: None,
-        would_have_shown: None,
+        ..Coverage::new(&inner.options.source, resource)
     }
 }
 

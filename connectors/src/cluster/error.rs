@@ -67,20 +67,13 @@ impl ClusterError {
             _ => Status::Failed,
         };
         Coverage {
-            source: source.to_owned(),
-            resource: "cluster".to_owned(),
             cluster: self.context.clone(),
-            namespace: None,
             mode: Mode::Snapshot,
-            asked_from: None,
             asked_to: Some(now),
-            got_from: None,
-            got_to: None,
-            retention_s: None,
             status,
-            rows: 0,
             detail: Some(format!("{}; {}", self.message, self.hint)),
             would_have_shown: Some("pods, events, nodes and workloads of the cluster".to_owned()),
+            ..Coverage::new(source, "cluster")
         }
     }
 

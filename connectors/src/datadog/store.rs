@@ -16,7 +16,7 @@ use super::options::{DatadogOptions, Tier};
 use super::page::{Found, MAX_PAGE, MILLI, Search};
 use super::query;
 use crate::connector::Health;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Status};
 use crate::event::{Origin, SourceKind};
 use crate::http::Trouble;
 use crate::log_store::{
@@ -290,21 +290,11 @@ impl Datadog {
         sink: &mut (dyn Sink + Send),
     ) -> Vec<Coverage> {
         let mut row = Coverage {
-            source: self.options.name.clone(),
-            resource: "events".to_owned(),
-            cluster: None,
-            namespace: None,
-            mode: Mode::Interval,
             asked_from: Some(span.from),
             asked_to: Some(span.to),
-            got_from: None,
-            got_to: None,
-            retention_s: None,
             // Complete would mean that what is absent did not happen.
             status: Status::Sampled,
-            rows: 0,
-            detail: None,
-            would_have_shown: None,
+            ..Coverage::new(&self.options.name, "events")
         };
         let questions = query::events(about, &self.options);
         if questions.is_empty() || span.from >= span.to {

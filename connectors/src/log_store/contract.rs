@@ -111,6 +111,17 @@ pub struct StoredLine {
     pub number: u64,
 }
 
+impl StoredLine {
+    /// What is known of the line: what its stream says goes before its own.
+    #[must_use]
+    pub fn all_labels(&self) -> Labels {
+        let mut all = self.metadata.clone();
+        let stream = self.labels.iter();
+        all.extend(stream.map(|(name, value)| (name.clone(), value.clone())));
+        all
+    }
+}
+
 /// What a question for lines gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Got {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contract::Span;
 use super::plan::Why;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Status};
 use crate::http::Trouble;
 use crate::time::Nanos;
 
@@ -107,23 +107,19 @@ impl Tally {
         let span = self.span;
         let detail = self.detail(status, requests, (now, lag));
         Coverage {
-            source: source.to_owned(),
-            resource: "logs".to_owned(),
-            cluster: None,
             namespace: namespace.map(str::to_owned),
-            mode: Mode::Interval,
             asked_from: span.map(|span| span.from),
             asked_to: span.map(|span| span.to),
             got_from: span.filter(|_| whole).map(|span| span.from),
             got_to: span
                 .filter(|_| whole)
                 .map(|span| span.to.min(now.saturating_sub(lag))),
-            retention_s: None,
             status,
             rows: self.lines,
             detail: Some(detail).filter(|detail| !detail.is_empty()),
             would_have_shown: (!whole && status != Status::Sampled)
                 .then(|| "what the processes themselves said before they ended".to_owned()),
+            ..Coverage::new(source, "logs")
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::contract::{About, Got, LineQuery, Only, PodRef, Span, StoredLine};
-use super::labels::{LabelNames, Labels};
+use super::labels::LabelNames;
 use crate::logs::begins_a_record;
 use crate::time::{Nanos, SECOND};
 
@@ -66,7 +66,7 @@ impl Harvest {
             if !begins_a_record(&line.text) {
                 continue;
             }
-            let entities = names.entities(&labels_of(line));
+            let entities = names.entities(&line.all_labels());
             let Some(pod) = entities.pod else { continue };
             let spans = self.whole.get(&Some(pod.clone()));
             if spans.is_some_and(|spans| spans.iter().any(|span| span.holds(line.stamp.lo))) {
@@ -103,7 +103,7 @@ impl Harvest {
     pub(super) fn lots(self, names: &LabelNames) -> Vec<(Vec<StoredLine>, Vec<Span>)> {
         let mut by_pod: BTreeMap<Option<String>, Vec<StoredLine>> = BTreeMap::new();
         for line in self.lines {
-            let pod = names.entities(&labels_of(&line)).pod;
+            let pod = names.entities(&line.all_labels()).pod;
             by_pod.entry(pod).or_default().push(line);
         }
         let everyone = self.whole.get(&None);
@@ -116,13 +116,6 @@ impl Harvest {
             })
             .collect()
     }
-}
-
-fn labels_of(line: &StoredLine) -> Labels {
-    let mut all = line.metadata.clone();
-    let stream = line.labels.iter();
-    all.extend(stream.map(|(name, value)| (name.clone(), value.clone())));
-    all
 }
 
 /// A line is the same if the store calls it the same or, where it has no names

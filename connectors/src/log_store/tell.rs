@@ -31,9 +31,7 @@ pub struct How<'a> {
 pub fn tell(lines: Vec<StoredLine>, how: &How<'_>, out: &mut Vec<Observation>) {
     let mut streams: BTreeMap<String, Vec<(StoredLine, Labels)>> = BTreeMap::new();
     for line in lines {
-        let mut all = line.metadata.clone();
-        let stream = line.labels.iter();
-        all.extend(stream.map(|(name, value)| (name.clone(), value.clone())));
+        let all = line.all_labels();
         let identity = how.names.identity(&all);
         streams.entry(identity).or_default().push((line, all));
     }

@@ -306,7 +306,7 @@ mod tests {
         let found = read(Kind::Fault, text).unwrap();
         assert_eq!(found.message.as_deref(), Some("Segmentation fault"));
         assert_eq!(found.location.as_deref(), Some("/w/train.py:9 in main"));
-        let text = "panic: boom\n\ngoroutine 1 [running]:\nx.F(0x1)\n\t/root/go/pkg/mod/x@v1/x.go:4 +0x1\nmain.main()\n\t/w/main.go:12 +0x1d";
+        let text = "panic: boom\n\ngoroutine 1 [running]:\nx.F(0x1)\n\t/go/pkg/mod/x@v1/x.go:4 +0x1\nmain.main()\n\t/w/main.go:12 +0x1d";
         let found = read(Kind::Go, text).unwrap();
         assert_eq!(found.location.as_deref(), Some("/w/main.go:12"));
         let text = "terminate called after throwing an instance of 'c10::Error'\n  what():  x\nException raised from check at ../c10/x.cpp:62 (most recent call first):";

@@ -16,7 +16,7 @@ use super::read::{Learned, Read, Wanted, in_order, read};
 use super::refusal::{Remedy, remedy};
 use super::wire::{MINUTE, Wire};
 use crate::connector::Health;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Status};
 use crate::event::SourceKind;
 use crate::http::{Client, Trouble};
 use crate::log_store::{
@@ -340,20 +340,9 @@ impl Loki {
     ) -> Option<Coverage> {
         let span = sound(span)?;
         let mut row = Coverage {
-            source: self.options.name.clone(),
-            resource: "events".to_owned(),
-            cluster: None,
-            namespace: None,
-            mode: Mode::Interval,
             asked_from: Some(span.from),
             asked_to: Some(span.to),
-            got_from: None,
-            got_to: None,
-            retention_s: None,
-            status: Status::Complete,
-            rows: 0,
-            detail: None,
-            would_have_shown: None,
+            ..Coverage::new(&self.options.name, "events")
         };
         let schema = match self.schema(span, deadline).await {
             Ok(schema) => schema,

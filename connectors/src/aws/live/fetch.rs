@@ -10,7 +10,7 @@ use super::question::Question;
 use super::source::{Account, Aws};
 use super::{lookups, notices, scaling, spot, status};
 use crate::connector::Ask;
-use crate::coverage::{Coverage, Mode, Status};
+use crate::coverage::{Coverage, Mode};
 use crate::event::Origin;
 use crate::http::Trouble;
 use crate::recording::Sink;
@@ -144,22 +144,12 @@ async fn of_known(
 /// The machines are another's.
 fn elsewhere(source: &str, question: &Question, ask: &Ask) -> Coverage {
     Coverage {
-        source: source.to_owned(),
-        resource: Kind::Instances.resource().to_owned(),
-        cluster: None,
-        namespace: None,
         mode: Mode::Snapshot,
-        asked_from: None,
         asked_to: Some(ask.now),
-        got_from: None,
-        got_to: None,
-        retention_s: None,
-        status: Status::Complete,
-        rows: 0,
         detail: Some(format!(
             "none of the {} machines is of EC2, so that AWS was not asked",
             question.elsewhere
         )),
-        would_have_shown: None,
+        ..Coverage::new(source, Kind::Instances.resource())
     }
 }

@@ -29,20 +29,8 @@ const INSTANCES_SHOW: &str =
 /// A row about a project, to be filled in.
 pub(super) fn row(source: &str, resource: &str, project: Option<&str>) -> Coverage {
     Coverage {
-        source: source.to_owned(),
-        resource: resource.to_owned(),
-        cluster: None,
         namespace: project.map(str::to_owned),
-        mode: Mode::Interval,
-        asked_from: None,
-        asked_to: None,
-        got_from: None,
-        got_to: None,
-        retention_s: None,
-        status: Status::Complete,
-        rows: 0,
-        detail: None,
-        would_have_shown: None,
+        ..Coverage::new(source, resource)
     }
 }
 
