@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
-    rules, sql, store, upcoming,
+    rules, serve, sql, store, upcoming,
 };
 
 /// Says what happened to a training run: which pod died first, who or what
@@ -49,6 +49,7 @@ pub enum Command {
     Sql(sql::Args),
     Import(import::Args),
     Collect(collect::Args),
+    Serve(serve::Args),
     Upcoming(upcoming::Args),
     Explain(explain::Args),
     Store(store::Args),

@@ -4,8 +4,9 @@
 //! Data goes one way; a module uses only those to its left:
 //! connectors → core (evidence → world → life → resolve → death → tie →
 //! timeline) → store → explain → case, coverage → assemble → answer → config,
-//! gather → render, sql → commands.
+//! gather → render, sql → serve → commands.
 
+pub mod access;
 pub mod accuracy;
 pub mod answer;
 pub mod assemble;
@@ -20,4 +21,5 @@ pub mod gather;
 #[cfg(feature = "object-store")]
 pub mod remote;
 pub mod render;
+pub mod serve;
 pub mod sql;

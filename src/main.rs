@@ -6,7 +6,7 @@ use clap::Parser as _;
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
     accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
-    rules, sql, store, upcoming,
+    rules, serve, sql, store, upcoming,
 };
 use whathappened::error::Error;
 
@@ -69,6 +69,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         Some(Command::Sql(args)) => sql::run(&args).await,
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Collect(args)) => collect::run(&args).await,
+        Some(Command::Serve(args)) => serve::run(&args).await,
         Some(Command::Explain(args)) => explain::run(&args).await,
         Some(Command::Store(args)) => store::run(&args).await,
         Some(Command::Doctor(args)) => doctor::run(&args).await,

@@ -19,7 +19,7 @@ use crate::explain::gang::Finding;
 use crate::explain::{Verdict, explain};
 
 /// What is asked.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Question {
     /// The name, as typed.
     pub name: String,

@@ -122,18 +122,9 @@ async fn wait(lasts: Option<Duration>) {
             None => std::future::pending().await,
         }
     };
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
     tokio::select! {
         () = timer => {}
-        () = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
+        () = common::told_to_stop() => {}
     }
 }
 

@@ -200,6 +200,22 @@ pub fn nothing_read(summary: &Summary) -> Result<(), Error> {
     Ok(())
 }
 
+/// Until Ctrl-C or SIGTERM.
+pub async fn told_to_stop() {
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = terminated => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
 /// The style that the options and the terminal ask for.
 #[must_use]
 pub fn style(output: &OutputArgs) -> Style {

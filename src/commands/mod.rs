@@ -14,6 +14,7 @@ pub mod init;
 pub mod man;
 pub mod question;
 pub mod rules;
+pub mod serve;
 pub mod settings;
 pub mod sql;
 pub mod store;

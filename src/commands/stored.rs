@@ -62,24 +62,7 @@ pub(super) async fn open(
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    // A machine's story is that of everything on it, whatever that was.
-    let of_machine = name.is_machine() && !name.is_kind("Instance");
-    let mut case = if name.is_everything() || of_machine {
-        gather::all_of_window(&snapshot, None, coverage, rules)?
-    } else {
-        match gather::case_of(&snapshot, &name, coverage.clone(), Arc::clone(&rules))? {
-            Some(case) => case,
-            None if snapshot.knows_machine(&name.name)? => {
-                gather::all_of_window(&snapshot, None, coverage, rules)?
-            }
-            None => {
-                return Err(Error::UnknownName {
-                    name: about.to_owned(),
-                    nearest: snapshot.nearest(&name.name)?,
-                });
-            }
-        }
-    };
+    let mut case = gather::case(&snapshot, &name, coverage, rules)?;
     drop(snapshot);
     // What answered just now speaks of this moment; what is stored, of its own last one.
     if live.is_some_and(|live| live.clusters > 0) {
@@ -117,6 +100,7 @@ pub(super) async fn refreshed(
         clusters: clusters.unwrap_or_default(),
         sources,
         pod_logs: config.logs.wanted != Wanted::None,
+        followed: false,
     };
     let question = Question {
         name: about.name.clone(),

@@ -16,12 +16,14 @@ mod logs;
 mod many;
 mod parse;
 mod section;
+mod serve;
 
 pub use clouds::{Aws, Azure, Gcp};
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use parse::{parse_duration, parse_size};
 pub use section::Section;
+pub use serve::Serve;
 
 /// What the file may say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -47,6 +49,8 @@ pub struct Config {
     pub aws: Many<Aws>,
     /// Azure.
     pub azure: Many<Azure>,
+    /// The service.
+    pub serve: Serve,
     /// Folder with rules of one's own.
     pub rules: Option<PathBuf>,
 }

@@ -39,6 +39,33 @@ impl Taker<'_> {
     }
 }
 
+/// The case of what a person named; `*` is everything there is.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the nearest names, or when the store cannot be read.
+pub fn case(
+    snapshot: &Snapshot<'_>,
+    name: &Name,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    // A machine's story is that of everything on it, whatever that was.
+    let of_machine = name.is_machine() && !name.is_kind("Instance");
+    if name.is_everything() || of_machine {
+        return all_of_window(snapshot, None, coverage, rules);
+    }
+    if let Some(found) = snapshot.find(name)? {
+        return of_found(found, coverage, rules);
+    }
+    if snapshot.knows_machine(&name.name)? {
+        return all_of_window(snapshot, None, coverage, rules);
+    }
+    Err(Error::UnknownName {
+        name: name.to_string(),
+        nearest: snapshot.nearest(&name.name)?,
+    })
+}
+
 /// The case of what bears a name; `None` where nothing does.
 ///
 /// # Errors

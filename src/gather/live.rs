@@ -37,6 +37,9 @@ pub struct Asked {
     pub sources: Sources,
     /// Whether clusters are asked for the logs of pods, too.
     pub pod_logs: bool,
+    /// Whether a collector follows the clusters, so that the store knows already
+    /// what they would list.
+    pub followed: bool,
 }
 
 /// What is asked.
@@ -112,7 +115,12 @@ pub async fn fetch(
         deadline: question.deadline,
     };
     let keeper = Keeper::new(store, &rules.signals, now);
-    let rows = join_all(clusters.iter().map(|cluster| {
+    let listed = if asked.followed {
+        &[][..]
+    } else {
+        &clusters[..]
+    };
+    let rows = join_all(listed.iter().map(|cluster| {
         let (ask, mut hand) = (&everything, keeper.hand());
         async move { cluster.fetch(ask, &mut hand).await }
     }));

@@ -1,0 +1,119 @@
+//! The one way to an answer.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
+use tokio::runtime::Handle;
+use whathappened_connectors::connector::Window;
+use whathappened_core::resolve::Name;
+use whathappened_store::Store;
+
+use super::Service;
+use crate::access::Access;
+use crate::answer::Answer;
+use crate::assemble::{self, Question};
+use crate::error::Error;
+use crate::gather;
+
+/// A question of somebody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Asking {
+    /// What is asked.
+    pub question: Question,
+    /// What the caller may see.
+    pub access: Access,
+    /// Whether live sources are asked first; else only the store.
+    pub fetch: bool,
+}
+
+/// What is told: shared, since several may have asked the same.
+pub type Told = Result<Arc<Answer>, Arc<Error>>;
+
+/// A question that is being answered.
+pub(super) type Flight = Shared<BoxFuture<'static, Told>>;
+
+impl Service {
+    /// Answers. Who asks what is being answered already gets that answer; an
+    /// answer is found to its end even if nobody waits for it any more.
+    ///
+    /// # Errors
+    /// As [`assemble::answer`], or when the store cannot be used.
+    pub async fn answer(self: &Arc<Self>, asking: Asking) -> Told {
+        let flight = self.flight(asking);
+        flight.await
+    }
+
+    fn flight(self: &Arc<Self>, asking: Asking) -> Flight {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flight) = flights.get(&asking) {
+            return flight.clone();
+        }
+        let (service, key) = (Arc::clone(self), asking.clone());
+        let work = tokio::spawn(async move {
+            let told = service.find(key.clone()).await;
+            let mut flights = service.flights.lock();
+            let flights = flights
+                .as_mut()
+                .unwrap_or_else(|poisoned| poisoned.get_mut());
+            flights.remove(&key);
+            told
+        });
+        let flight = work
+            .map(|done| match done {
+                Ok(told) => told.map(Arc::new).map_err(Arc::new),
+                Err(panic) => Err(Arc::new(Error::Failed(format!("answering broke: {panic}")))),
+            })
+            .boxed()
+            .shared();
+        flights.insert(asking, flight.clone());
+        flight
+    }
+
+    async fn find(self: &Arc<Self>, asking: Asking) -> Result<Answer, Error> {
+        let Ok(_place) = self.places.acquire().await else {
+            return Err(Error::Failed("the service is stopping".to_owned()));
+        };
+        let service = Arc::clone(self);
+        let handle = Handle::current();
+        // A case is read and tied without a pause, which must not hold up the others' threads.
+        let work = move || handle.block_on(service.find_here(&asking));
+        match tokio::task::spawn_blocking(work).await {
+            Ok(told) => told,
+            Err(panic) => Err(Error::Failed(format!("answering broke: {panic}"))),
+        }
+    }
+
+    /// Answers on this thread.
+    async fn find_here(&self, asking: &Asking) -> Result<Answer, Error> {
+        let now = (self.clock)();
+        let question = &asking.question;
+        let name = Name::parse(&question.name);
+        let mut live = None;
+        if asking.fetch {
+            let mut store = Store::open(&self.store, self.config.limits())?;
+            let ask = gather::Question {
+                name: Some(name.clone()),
+                window: Window {
+                    from: question.since,
+                    to: question.until,
+                },
+                now,
+                deadline: Instant::now() + self.config.kubernetes.timeout,
+            };
+            live = Some(gather::fetch(&mut store, &self.asked, &ask, &self.rules).await?);
+        }
+        let store = Store::open_to_read(&self.store)?;
+        let coverage = match &live {
+            Some(live) => live.coverage.clone(),
+            None => store.coverage()?,
+        };
+        let rules = Arc::clone(&self.rules);
+        let mut case = gather::case(&store.snapshot()?, &name, coverage, rules)?;
+        if live.is_some_and(|live| live.clusters > 0) {
+            case.world.now = Some(now);
+        }
+        assemble::answer(&case, question).await
+    }
+}
