@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::anchor::{self, Seen};
-use super::command::{Command, Verb};
+use super::command::Command;
 use super::describe::{self, Described};
 use super::event::{self, About, Told};
 use super::moment::Moment;
@@ -14,14 +14,14 @@ use super::paste;
 use super::pod_row::{self, PodRow};
 use super::row;
 use super::session::{self, Capture, Shape};
+use super::shown::{date, made_at, terminating, untimed};
 use super::table::Heading;
-use crate::event::{Event, EventId, Origin};
+use super::whose;
+use crate::event::Origin;
 use crate::kubernetes;
 use crate::logs::{LogSource, LogStream};
-use crate::object::ObjectVersion;
 use crate::observation::{Observation, Rejection};
 use crate::recording::LogLines;
-use crate::time::{SECOND, Stamp};
 
 /// What is known of a paste before it is read.
 #[derive(Clone, Debug)]
@@ -402,8 +402,10 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn tell_logs(&mut self) -> u64 {
         let mut left_out = 0;
+        let described = std::mem::take(&mut self.described);
+        let described: Vec<&Described<'_>> = described.iter().map(|(_, _, one)| one).collect();
         for capture in std::mem::take(&mut self.logs) {
-            let source = self.source(capture);
+            let source = whose::source(self.paste.source, capture, &described);
             let mut stream = LogStream::new(
                 Arc::new(source),
                 self.paste.log_lines,
@@ -425,269 +427,4 @@ impl<'r, 't> Reader<'r, 't> {
         }
         left_out
     }
-
-    /// Whose log it is: as the command says, else as kubectl says, else the one
-    /// pod that the paste speaks of.
-    fn source(&self, capture: &Capture<'_>) -> LogSource {
-        let mut source = self.paste.source.clone();
-        let Some(command) = capture.command.as_ref() else {
-            self.only_pod(&mut source, None);
-            return source;
-        };
-        source.previous |= command.previous;
-        let entities = &mut source.entities;
-        if command.namespace.is_some() {
-            entities.namespace.clone_from(&command.namespace);
-        }
-        if command.container.is_some() {
-            entities.container.clone_from(&command.container);
-        }
-        let mut owner = None;
-        if command.verb == Verb::Logs
-            && let Some(name) = command.names.first()
-        {
-            if command.kind.as_deref() == Some("Pod") {
-                entities.pod = Some(name.clone());
-                entities.pod_uid = None;
-            } else {
-                entities.pod = None;
-                owner = Some((command.kind.as_deref().unwrap_or_default(), name.as_str()));
-            }
-        }
-        for line in capture.lines.iter().take(8) {
-            said(line.words(), &mut source);
-        }
-        if source.entities.pod.is_none() {
-            self.only_pod(&mut source, owner);
-        }
-        if let Some(pod) = &source.entities.pod {
-            let described = self.described.iter().map(|(_, _, one)| one);
-            if let Some(one) = described
-                .into_iter()
-                .find(|one| one.kind == "Pod" && one.name == *pod)
-            {
-                source
-                    .entities
-                    .namespace
-                    .get_or_insert_with(|| one.namespace.clone());
-                if let [container] = containers(one).as_slice() {
-                    source
-                        .entities
-                        .container
-                        .get_or_insert_with(|| (*container).to_owned());
-                }
-            }
-        }
-        source
-    }
-
-    /// The pod of a log that names none: the only one described here, of the
-    /// workload that was asked for if there was one.
-    fn only_pod(&self, source: &mut LogSource, owner: Option<(&str, &str)>) {
-        let pods: BTreeMap<(&str, &str), &Described<'_>> = self
-            .described
-            .iter()
-            .map(|(_, _, one)| one)
-            .filter(|one| one.kind == "Pod" && owner.is_none_or(|owner| is_owned(one, owner)))
-            .map(|one| ((one.namespace.as_str(), one.name.as_str()), one))
-            .collect();
-        if source.entities.pod.is_none()
-            && pods.len() == 1
-            && let Some(((namespace, name), one)) = pods.first_key_value()
-        {
-            source.entities.namespace =
-                Some((*namespace).to_owned()).filter(|text| !text.is_empty());
-            source.entities.pod = Some((*name).to_owned());
-            if let [container] = containers(one).as_slice() {
-                source
-                    .entities
-                    .container
-                    .get_or_insert_with(|| (*container).to_owned());
-            }
-        }
-    }
-}
-
-fn containers<'a>(one: &'a Described<'_>) -> Vec<&'a str> {
-    let list = one
-        .json
-        .pointer("/spec/containers")
-        .and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
-        .filter_map(|container| container["name"].as_str())
-        .collect()
-}
-
-fn is_owned(one: &Described<'_>, (kind, name): (&str, &str)) -> bool {
-    let owner = one.json.pointer("/metadata/ownerReferences/0");
-    let text = |key: &str| {
-        owner
-            .and_then(|owner| owner[key].as_str())
-            .unwrap_or_default()
-    };
-    // A Deployment owns its pods through a ReplicaSet that is named after it.
-    text("name") == name && text("kind") == kind
-        || (kind == "Deployment"
-            && text("kind") == "ReplicaSet"
-            && text("name")
-                .rsplit_once('-')
-                .is_some_and(|(stem, _)| stem == name))
-}
-
-/// `Defaulted container "a" out of: a, b` and `Found 3 pods, using pod/run-0`.
-fn said(text: &str, source: &mut LogSource) {
-    if let Some(rest) = text.strip_prefix("Defaulted container \"")
-        && let Some((name, _)) = rest.split_once('"')
-    {
-        source
-            .entities
-            .container
-            .get_or_insert_with(|| name.to_owned());
-    }
-    if text.starts_with("Found ")
-        && let Some((_, pod)) = text.split_once(", using pod/")
-    {
-        source.entities.pod = Some(pod.trim().to_owned());
-    }
-}
-
-/// What the printed object tells without a time got one from elsewhere in it,
-/// or none: it is known to have been so at the moment of the capture.
-fn untimed(told: &mut [Observation], one: &Described<'_>, events: &[Event], moment: &Moment) {
-    let ended = told.iter().find_map(|observation| match observation {
-        Observation::Object(version) => version.body.ended,
-        Observation::Event(_) | Observation::EventGrew { .. } => None,
-    });
-    let start = one
-        .json
-        .pointer("/status/startTime")
-        .and_then(Value::as_str)
-        .and_then(Stamp::parse);
-    let since = match (start, moment.stamp()) {
-        (Some(start), Some(moment)) => Stamp {
-            lo: start.lo,
-            hi: moment.hi,
-        },
-        _ => Stamp::OPEN,
-    };
-    for observation in told {
-        let Observation::Event(event) = observation else {
-            continue;
-        };
-        let reason = event.reason.as_deref().unwrap_or_default();
-        let time = match event.fact.as_str() {
-            "k8s.pod.status" | "k8s.pod.phase" if ended.is_some() => continue,
-            "k8s.pod.status" => events
-                .iter()
-                .find(|other| {
-                    other.entities.pod.as_deref() == Some(&one.name)
-                        && other.reason.as_deref() == Some(reason)
-                        && other.time != Stamp::OPEN
-                })
-                .map_or(since, |other| other.time),
-            "k8s.pod.condition" | "k8s.pod.phase" => since,
-            _ => continue,
-        };
-        event.time = time;
-        let condition = event.attribute("condition").unwrap_or_default().to_owned();
-        event.id = EventId::of(&[
-            &event.fact,
-            "text",
-            &one.namespace,
-            &one.name,
-            reason,
-            &condition,
-        ]);
-    }
-}
-
-/// `Status:  Terminating (lasts 5m)`: so long ago its grace period was over.
-fn terminating(told: &mut [Observation], one: &Described<'_>, moment: &Moment) -> Option<Event> {
-    let item = one.items.iter().find(|item| item.key == "Status")?;
-    let lasts = item.value.strip_prefix("Terminating")?;
-    let now = moment.stamp()?;
-    let grace = one
-        .items
-        .iter()
-        .find(|item| item.key == "Termination Grace Period")
-        .and_then(|item| item.value.trim_end_matches('s').parse::<i64>().ok())
-        .unwrap_or(0)
-        .clamp(0, 1 << 31);
-    let age = lasts
-        .trim()
-        .strip_prefix("(lasts ")
-        .and_then(|text| super::age::Age::parse(text.trim_end_matches(')')));
-    let asked = match age {
-        Some(age) => moment.minus(Some(age)).shift(-grace * SECOND),
-        // The grace period has not run out.
-        None => Stamp {
-            lo: now.lo.saturating_sub(grace * SECOND),
-            hi: now.hi,
-        },
-    };
-    let mut of = None;
-    for observation in told {
-        match observation {
-            Observation::Object(version) => {
-                version.body.deletion_requested = Some(asked);
-                version.body.deletion_grace_s = Some(grace);
-            }
-            Observation::Event(event) if of.is_none() => of = Some((**event).clone()),
-            _ => {}
-        }
-    }
-    let fact = "k8s.pod.deletion_requested";
-    let mut event = of?;
-    event.id = EventId::of(&[fact, "text", &one.namespace, &one.name]);
-    fact.clone_into(&mut event.fact);
-    event.time = asked;
-    event.end = None;
-    event.reason = None;
-    event.message = None;
-    event.exit_code = None;
-    event.entities.container = None;
-    event.attributes.clear();
-    event.set_attribute("grace_s", Some(grace));
-    event.raw = item.text.to_owned();
-    event.origin.line = item.number;
-    Some(event)
-}
-
-/// An object was as it is shown when it was shown.
-fn made_at(told: &mut [Observation], at: Option<Stamp>) {
-    for observation in told {
-        if let Observation::Object(version) = observation {
-            let version: &mut ObjectVersion = version;
-            version.at = at.or(version.at);
-        }
-    }
-}
-
-/// What `date` prints: `Tue Feb  3 10:00:05 UTC 2026`, or a form with an offset.
-fn date(text: &str) -> Option<Stamp> {
-    if let Some(stamp) = Stamp::parse(text) {
-        return Some(stamp);
-    }
-    if let Ok(at) = chrono::DateTime::parse_from_rfc2822(text) {
-        return at.timestamp_nanos_opt().map(Stamp::second);
-    }
-    let words: Vec<&str> = text.split_whitespace().collect();
-    // Other zones' names stand for more than one offset.
-    let at = words
-        .iter()
-        .position(|word| matches!(*word, "UTC" | "GMT"))?;
-    let mut rest = words.clone();
-    rest.remove(at);
-    let plain = rest.join(" ");
-    [
-        "%a %b %d %H:%M:%S %Y",
-        "%a %b %d %I:%M:%S %p %Y",
-        "%a %d %b %Y %I:%M:%S %p",
-        "%a %d %b %H:%M:%S %Y",
-    ]
-    .iter()
-    .find_map(|form| chrono::NaiveDateTime::parse_from_str(&plain, form).ok())
-    .and_then(|at| at.and_utc().timestamp_nanos_opt())
-    .map(Stamp::second)
 }

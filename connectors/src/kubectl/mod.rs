@@ -23,7 +23,9 @@ mod paste;
 mod pod_row;
 mod row;
 mod session;
+mod shown;
 mod table;
+mod whose;
 
 #[cfg(test)]
 mod tests;
