@@ -1,0 +1,1 @@
+//! Nothing: `-p unify` beside one package builds its dependencies as for all.
