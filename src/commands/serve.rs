@@ -13,7 +13,7 @@ use crate::cli::{KeptArgs, LiveArgs};
 use crate::config::Wanted;
 use crate::error::Error;
 use crate::gather::{self, Asked};
-use crate::serve::{Service, listen};
+use crate::serve::{Callers, Service, listen};
 
 /// Keeps collecting and answers over HTTP, until it is stopped
 #[derive(clap::Args, Clone, Debug)]
@@ -38,9 +38,9 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// # Errors
 /// When the address or the store cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
-    let config = settings::of_all(&args.kept, &args.live)?;
-    let folder = args.rules.clone().or_else(|| config.rules.clone());
-    let rules = Arc::new(Rules::load(&common::own_rules(folder.as_deref())?)?);
+    let mut config = settings::of_all(&args.kept, &args.live)?;
+    config.rules = args.rules.clone().or(config.rules);
+    let rules = Arc::new(Rules::load(&common::own_rules(config.rules.as_deref())?)?);
     let path = config.store_path()?;
     drop(Store::open(&path, config.limits())?);
     let clock: Clock = Arc::new(clock::now);
@@ -70,7 +70,18 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         common::told_to_stop().await;
         stopper.cancel();
     });
-    let service = Arc::new(Service::new(config, rules, path, asked, clock));
+    let callers = Callers::load(&config.serve)?.behind(listener.local_addr().ok());
+    if callers.is_open() {
+        eprintln!(
+            "nobody is configured to ask ([[serve.caller]]): whoever is on this machine may, without a token"
+        );
+    } else if callers.is_empty() {
+        eprintln!(
+            "the API is closed: configure who may ask with [[serve.caller]], or listen on 127.0.0.1"
+        );
+    }
+    let service = Service::new(config, rules, path, asked, clock).for_callers(callers);
+    let service = Arc::new(service);
     eprintln!("listening on http://{}", local(&listener, &address));
     listen::serve(service, listener, stop).await
 }

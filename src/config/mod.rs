@@ -11,19 +11,23 @@ use whathappened_store::Limits;
 use crate::error::Error;
 use parse::{duration, size, timeout};
 
+mod callers;
 mod clouds;
 mod logs;
 mod many;
 mod parse;
 mod section;
 mod serve;
+mod statements;
 
+pub use callers::{Caller, Right};
 pub use clouds::{Aws, Azure, Gcp};
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use parse::{parse_duration, parse_size};
 pub use section::Section;
 pub use serve::Serve;
+pub use statements::Statements;
 
 /// What the file may say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -62,6 +62,10 @@ pub(super) fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D:
     text_of(from, parse_size, "a size such as 500MB or 50GiB").map(Some)
 }
 
+pub(super) fn size_of<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    text_of(from, parse_size, "a size such as 500MB or 50GiB")
+}
+
 pub(super) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let nanos = text_of(from, parse_duration, "a time such as 30s or 2m")?;
     Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))

@@ -1,9 +1,10 @@
 //! Incidents as they are explained, for those who ask later.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, Stamp};
-use whathappened_store::{KeptIncident, Store};
+use whathappened_store::{KeptIncident, Snapshot, Store};
 
 use crate::answer::{Answer, Incident, Run};
 use crate::case::Case;
@@ -64,17 +65,76 @@ fn to_keep(case: &Case, answer: &Answer, incident: &Incident, now: Nanos) -> Opt
     })
 }
 
-/// All kept incidents, in order of time, each with its experiment.
+/// All kept incidents that the caller may see, in order of time, each with its
+/// experiment.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn kept(store: &Store) -> Result<Vec<(String, Kept)>, Error> {
+pub fn kept(snapshot: &Snapshot<'_>) -> Result<Vec<(String, Kept)>, Error> {
     let mut all = Vec::new();
-    for one in store.incidents()? {
+    for one in snapshot.incidents()? {
         // Kept by a program whose answers had other fields: explaining again brings it back.
-        if let Ok(kept) = serde_json::from_str(&one.answer) {
+        let Ok(kept) = serde_json::from_str(&one.answer) else {
+            continue;
+        };
+        if !snapshot.is_restricted() {
+            all.push((one.experiment, kept));
+        } else if let Some(kept) = seen(snapshot, kept) {
             all.push((one.experiment, kept));
         }
     }
     Ok(all)
+}
+
+/// An incident that was explained with everything there is, as one caller may
+/// see it: those of their namespaces, without what other records say of others.
+fn seen(snapshot: &Snapshot<'_>, mut kept: Kept) -> Option<Kept> {
+    let own = |name: &Option<String>| {
+        let name = name.as_deref();
+        name.is_some_and(|name| snapshot.permits_namespace(name))
+    };
+    if !snapshot.permits_every_source() || !own(&kept.run.as_ref()?.namespace) {
+        return None;
+    }
+    let incident = &mut kept.incident;
+    for victims in [
+        &mut incident.first_victims,
+        &mut incident.victims,
+        &mut incident.collateral,
+    ] {
+        victims.retain(|victim| own(&victim.namespace));
+    }
+    incident.first_victim = incident
+        .first_victim
+        .take()
+        .filter(|victim| own(&victim.namespace));
+    let (said, evidence) = (
+        std::mem::take(&mut incident.said),
+        std::mem::take(&mut incident.evidence),
+    );
+    let mut rest = serde_json::to_value(&kept).ok()?;
+    snapshot.redact(&mut rest);
+    let mut kept: Kept = serde_json::from_value(rest).ok()?;
+    kept.incident.said = said;
+    kept.incident.evidence = evidence
+        .into_iter()
+        .filter_map(|row| record(snapshot, row))
+        .collect();
+    Some(kept)
+}
+
+/// A record that proves an incident, if it is the caller's or of a machine.
+fn record(snapshot: &Snapshot<'_>, mut row: Value) -> Option<Value> {
+    let is_null = |key: &str| row.get(key).is_none_or(Value::is_null);
+    match row.get("namespace").and_then(Value::as_str) {
+        Some(namespace) if snapshot.permits_namespace(namespace) => return Some(row),
+        None if ["pod", "pod_uid", "workload"].into_iter().all(is_null) => {}
+        _ => return None,
+    }
+    let fields = row.as_object_mut()?;
+    for key in ["raw", "message", "attributes", "origin", "experiment"] {
+        fields.insert(key.to_owned(), Value::Null);
+    }
+    snapshot.redact(&mut row);
+    Some(row)
 }

@@ -26,8 +26,10 @@ impl Taker<'_> {
         let taken = match fact.growth() {
             Some(growth) => self.evidence.observe(growth, &self.rules.signals),
             None => {
-                // Rules may be newer than what is stored.
-                self.rules.signals.classify(&mut fact.event);
+                // Rules may be newer than what is stored, but need all of it.
+                if !fact.redacted {
+                    self.rules.signals.classify(&mut fact.event);
+                }
                 self.evidence.add_seen(&fact.event, &fact.seen_by)
             }
         };
@@ -55,7 +57,7 @@ pub fn case(
         return all_of_window(snapshot, None, coverage, rules);
     }
     if let Some(found) = snapshot.find(name)? {
-        return of_found(found, coverage, rules);
+        return of_found(found, snapshot.coverage_of(coverage), rules);
     }
     if snapshot.knows_machine(&name.name)? {
         return all_of_window(snapshot, None, coverage, rules);
@@ -79,7 +81,7 @@ pub fn case_of(
     let Some(found) = snapshot.find(name)? else {
         return Ok(None);
     };
-    of_found(found, coverage, rules).map(Some)
+    of_found(found, snapshot.coverage_of(coverage), rules).map(Some)
 }
 
 /// The case of what was found.
@@ -126,6 +128,7 @@ pub fn all_of_window(
         evidence, failed, ..
     } = taker.into_inner();
     let window = window.unwrap_or((Nanos::MIN, Nanos::MAX));
+    let coverage = snapshot.coverage_of(coverage);
     finish(evidence, failed, window, coverage, rules)
 }
 

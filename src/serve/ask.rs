@@ -14,6 +14,7 @@ use super::Service;
 use crate::access::Access;
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
+use crate::case::Case;
 use crate::error::Error;
 use crate::gather;
 
@@ -72,21 +73,42 @@ impl Service {
     }
 
     async fn find(self: &Arc<Self>, asking: Asking) -> Result<Answer, Error> {
+        let handle = Handle::current();
+        self.work(move |service| handle.block_on(service.find_here(&asking)))
+            .await
+    }
+
+    /// Does work that takes a thread of its own and memory, a few at once.
+    ///
+    /// # Errors
+    /// Those of the work, or when it broke.
+    pub(super) async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
         let Ok(_place) = self.places.acquire().await else {
             return Err(Error::Failed("the service is stopping".to_owned()));
         };
         let service = Arc::clone(self);
-        let handle = Handle::current();
         // A case is read and tied without a pause, which must not hold up the others' threads.
-        let work = move || handle.block_on(service.find_here(&asking));
-        match tokio::task::spawn_blocking(work).await {
-            Ok(told) => told,
+        match tokio::task::spawn_blocking(move || work(&service)).await {
+            Ok(done) => done,
             Err(panic) => Err(Error::Failed(format!("answering broke: {panic}"))),
         }
     }
 
     /// Answers on this thread.
     async fn find_here(&self, asking: &Asking) -> Result<Answer, Error> {
+        let case = self.case(asking).await?;
+        assemble::answer(&case, &asking.question).await
+    }
+
+    /// The case of what is asked, as far as the caller may see it. Reads and ties
+    /// without a pause: for a thread of its own.
+    ///
+    /// # Errors
+    /// When nothing that the caller may see bears the name, or the store cannot be used.
+    pub(super) async fn case(&self, asking: &Asking) -> Result<Case, Error> {
         let now = (self.clock)();
         let question = &asking.question;
         let name = Name::parse(&question.name);
@@ -109,11 +131,12 @@ impl Service {
             Some(live) => live.coverage.clone(),
             None => store.coverage()?,
         };
-        let rules = Arc::clone(&self.rules);
-        let mut case = gather::case(&store.snapshot()?, &name, coverage, rules)?;
+        let snapshot = store.snapshot_for(&asking.access)?;
+        let mut case = gather::case(&snapshot, &name, coverage, Arc::clone(&self.rules))?;
+        drop(snapshot);
         if live.is_some_and(|live| live.clusters > 0) {
             case.world.now = Some(now);
         }
-        assemble::answer(&case, question).await
+        Ok(case)
     }
 }

@@ -10,14 +10,18 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 use whathappened_connectors::connector::Clock;
 
+use self::audit::Audit;
 use crate::case::Rules;
 use crate::config::Config;
 use crate::gather::Asked;
 
 mod ask;
+pub mod audit;
+mod callers;
 pub mod listen;
 
 pub use ask::{Asking, Told};
+pub use callers::{Caller, Callers};
 
 /// Questions that are worked on at once; others wait. Each holds a case in memory.
 const AT_ONCE: usize = 4;
@@ -34,6 +38,10 @@ pub struct Service {
     pub clock: Clock,
     /// Who is asked when somebody asks.
     pub asked: Asked,
+    /// Who may ask over HTTP.
+    pub callers: Callers,
+    /// Who asked what.
+    pub audit: Audit,
     places: Semaphore,
     flights: Mutex<HashMap<Asking, ask::Flight>>,
 }
@@ -58,6 +66,8 @@ impl Service {
         clock: Clock,
     ) -> Self {
         Self {
+            callers: Callers::default(),
+            audit: Audit::of(&store),
             config,
             rules,
             store,
@@ -66,5 +76,10 @@ impl Service {
             places: Semaphore::new(AT_ONCE),
             flights: Mutex::default(),
         }
+    }
+    /// The same with those who may ask over HTTP; without, nobody may.
+    #[must_use]
+    pub fn for_callers(self, callers: Callers) -> Self {
+        Self { callers, ..self }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn rows() -> Fill<Shared, Followed> {
 /// Those of the incidents that the store keeps.
 pub(super) fn kept(kept: &Kept) -> Result<Vec<Followed>, Error> {
     let mut rows = Vec::new();
-    for (experiment, one) in gather::kept(&kept.open()?)? {
+    for (experiment, one) in kept.look(gather::kept)? {
         let incident = one.incident;
         for pod in incident.collateral {
             rows.push(Followed {

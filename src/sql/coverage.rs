@@ -15,7 +15,7 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Coverage> + '_> {
 
 /// What sources said of themselves while the store was filled.
 pub(super) fn kept(kept: &Kept) -> Result<Vec<Coverage>, Error> {
-    Ok(kept.open()?.coverage()?)
+    kept.look(|snapshot| Ok(snapshot.coverage()?))
 }
 
 /// All columns, in order.

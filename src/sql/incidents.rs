@@ -41,7 +41,7 @@ pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
         incident: one.incident,
         run: one.run,
     };
-    Ok(gather::kept(&kept.open()?)?.into_iter().map(told).collect())
+    Ok(kept.look(gather::kept)?.into_iter().map(told).collect())
 }
 
 fn run_of<'a>(answer: &'a Answer, incident: &Incident) -> Option<&'a Run> {

@@ -57,11 +57,10 @@ fn held(objects: &Objects) -> impl Iterator<Item = Held> + '_ {
 
 /// Versions that a store has, of all objects or of some names, in the same order.
 pub(super) fn kept(kept: &Kept, names: Option<&[String]>) -> Result<Vec<Held>, Error> {
-    let store = kept.open()?;
     let mut objects = Objects::default();
-    store
-        .snapshot()?
-        .objects_named(names, &mut |object| objects.add(object.version))?;
+    kept.look(|snapshot| {
+        Ok(snapshot.objects_named(names, &mut |object| objects.add(object.version))?)
+    })?;
     objects.settle();
     Ok(held(&objects).collect())
 }

@@ -49,7 +49,7 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
 /// All runs that the store's catalogue knows, the latest last. How they stand
 /// is not known there.
 pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
-    let roots = kept.open()?.snapshot()?.roots(Nanos::MIN, Nanos::MAX)?;
+    let roots = kept.look(|snapshot| Ok(snapshot.roots(Nanos::MIN, Nanos::MAX)?))?;
     let told = |root: Root| Told {
         experiment: root.experiment.unwrap_or_else(|| root.name.clone()),
         run_id: root.uid,

@@ -81,7 +81,7 @@ impl Session {
     /// # Errors
     /// When DataFusion cannot be set up, or there is no store.
     pub fn of_store(kept: Kept) -> Result<Self, Error> {
-        let now = kept.open()?.status()?.to;
+        let now = kept.latest()?;
         let kept = Arc::new(kept);
         let session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
         for (name, provider) in super::kept::tables(&kept)? {

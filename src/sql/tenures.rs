@@ -66,7 +66,7 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Tenure> + '_> {
 /// Those that the store's catalogue knows: of pods and workloads their owners,
 /// of pods their nodes.
 pub(super) fn kept(kept: &Kept) -> Result<Vec<Tenure>, Error> {
-    let entities = kept.open()?.snapshot()?.entities()?;
+    let entities = kept.look(|snapshot| Ok(snapshot.entities()?))?;
     let by_identity: HashMap<String, &Entity> =
         entities.iter().map(|one| (one.identity(), one)).collect();
     let mut found = Vec::new();

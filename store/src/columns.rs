@@ -378,7 +378,11 @@ pub(crate) fn facts(batch: &RecordBatch) -> Result<Vec<Fact>, String> {
             .iter()
             .map(|text| source(text))
             .collect::<Result<_, _>>()?;
-        facts.push(Fact { event, seen_by });
+        facts.push(Fact {
+            event,
+            seen_by,
+            redacted: false,
+        });
     }
     Ok(facts)
 }

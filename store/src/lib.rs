@@ -5,6 +5,7 @@
 //! written again is merged with what is there, or changes nothing. The list of
 //! live segments is in `SQLite` too, so a reader sees one moment of everything.
 
+mod access;
 mod bulk;
 mod catalogue;
 mod columns;
@@ -25,6 +26,7 @@ mod reserve;
 mod retain;
 mod scope;
 mod segment;
+mod sight;
 mod snapshot;
 mod status;
 mod store;
@@ -32,6 +34,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use access::Access;
 pub use bulk::{Bulk, Written};
 pub use catalogue::{Entity, Root};
 pub use columns::schema as event_schema;

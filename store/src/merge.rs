@@ -23,7 +23,11 @@ pub(crate) fn facts(a: Fact, b: Fact) -> Fact {
     event.end = end;
     event.count = count;
     event.observed = observed;
-    Fact { event, seen_by }
+    Fact {
+        event,
+        seen_by,
+        redacted: false,
+    }
 }
 
 fn rank(event: &Event) -> impl Ord + use<> {

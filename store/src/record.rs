@@ -11,6 +11,7 @@ use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
 
 use crate::day::Day;
+use crate::sight::Sight;
 use crate::{columns, object_columns};
 
 /// The two tables of the store.
@@ -97,6 +98,8 @@ pub(crate) trait Record:
     fn merge(self, other: Self) -> Self;
     /// Words under which people look for it: (column, value).
     fn words(&self, tell: &mut dyn FnMut(&'static str, &str));
+    /// As one caller may see it, if at all.
+    fn seen(self, sight: &Sight) -> Option<Self>;
 
     fn schema() -> SchemaRef;
     fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError>;
@@ -111,6 +114,9 @@ pub struct Fact {
     pub event: Event,
     /// Every connector that told it, in rank order.
     pub seen_by: Vec<SourceKind>,
+    /// Not all of it may be seen, so its signals cannot be told from what is there.
+    #[serde(skip)]
+    pub redacted: bool,
 }
 
 /// A version of an object under its id.
@@ -138,6 +144,7 @@ impl Either {
             Observation::Event(event) => Self::Fact(Fact {
                 seen_by: vec![event.source_kind],
                 event: *event,
+                redacted: false,
             }),
             Observation::Object(version) => Self::Object(Object::new(*version)),
             Observation::EventGrew {
@@ -166,6 +173,7 @@ fn grew(namespace: &str, name: &str, count: Option<u64>, last: Option<Stamp>) ->
     Fact {
         event,
         seen_by: vec![SourceKind::KubernetesAudit],
+        redacted: false,
     }
 }
 
@@ -225,6 +233,10 @@ fn known(at: Nanos) -> Nanos {
 
 impl Record for Fact {
     const TABLE: Table = Table::Events;
+
+    fn seen(self, sight: &Sight) -> Option<Self> {
+        sight.fact(self)
+    }
 
     fn place(&self) -> Place {
         let of = &self.event.entities;
@@ -305,6 +317,10 @@ impl Record for Fact {
 
 impl Record for Object {
     const TABLE: Table = Table::Objects;
+
+    fn seen(self, sight: &Sight) -> Option<Self> {
+        sight.object(self)
+    }
 
     fn place(&self) -> Place {
         let key = &self.version.key;

@@ -71,7 +71,7 @@ pub struct Found {
 
 pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>, StoreError> {
     let Some((tier, entities, left_out)) =
-        catalogue::family(snapshot.db(), name).map_err(snapshot.failed())?
+        catalogue::family(snapshot.look(), name).map_err(snapshot.failed())?
     else {
         return Ok(None);
     };
@@ -86,8 +86,8 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>
     let mut facts: Vec<Fact> = snapshot.places(&own, near)?;
 
     let around = around(&objects, &facts);
-    let other =
-        catalogue::others(snapshot.db(), &around.uids, &around.named).map_err(snapshot.failed())?;
+    let other = catalogue::others(snapshot.look(), &around.uids, &around.named)
+        .map_err(snapshot.failed())?;
     let mut more: BTreeSet<Wanted> = places(&other);
     more.extend(around.claims);
     let more: BTreeSet<Wanted> = more.difference(&own).cloned().collect();
@@ -169,7 +169,7 @@ fn instances(
             .filter_map(|fact| fact.event.entities.instance.clone()),
     );
     ids.remove("");
-    let named = catalogue::others(snapshot.db(), &ids, &BTreeSet::new());
+    let named = catalogue::others(snapshot.look(), &ids, &BTreeSet::new());
     let named = named.map_err(snapshot.failed())?;
     let names = named
         .into_iter()

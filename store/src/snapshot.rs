@@ -1,17 +1,22 @@
 //! One moment of a store: what is read of it fits together.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::Transaction;
+use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::{Name, rank_names};
 
-use crate::catalogue::{self, Entity, Root};
+use crate::access::Access;
+use crate::catalogue::{self, Entity, Look, Root};
 use crate::error::StoreError;
+use crate::kept::KeptIncident;
 use crate::record::{Class, Fact, Object, Record, Table};
 use crate::scope::Found;
 use crate::segment::{self, Rows, Segment, Wanted, subject_key};
+use crate::sight::{Sight, in_value};
 use crate::store::Store;
 use crate::{hot, scope};
 
@@ -22,16 +27,19 @@ pub struct Snapshot<'a> {
     tx: Transaction<'a>,
     events: Vec<Segment>,
     objects: Vec<Segment>,
+    sight: Sight,
 }
 
 impl<'a> Snapshot<'a> {
-    pub(crate) fn take(store: &'a Store) -> Result<Self, StoreError> {
+    pub(crate) fn take(store: &'a Store, access: &Access) -> Result<Self, StoreError> {
         let take = || {
             let tx = store.db.unchecked_transaction()?;
             let events = segment::live(&tx, Table::Events, None)?;
             let objects = segment::live(&tx, Table::Objects, None)?;
+            let sight = Sight::new(&tx, access)?;
             Ok(Self {
                 store,
+                sight,
                 tx,
                 events,
                 objects,
@@ -40,8 +48,63 @@ impl<'a> Snapshot<'a> {
         take().map_err(StoreError::database(&store.db_path))
     }
 
-    pub(crate) fn db(&self) -> &Connection {
-        &self.tx
+    pub(crate) fn look(&self) -> Look<'_> {
+        Look {
+            db: &self.tx,
+            sight: &self.sight,
+        }
+    }
+
+    /// Whether some of the store may not be seen.
+    #[must_use]
+    pub fn is_restricted(&self) -> bool {
+        !self.sight.is_whole()
+    }
+
+    /// Whether what is of a namespace may be seen.
+    #[must_use]
+    pub fn permits_namespace(&self, namespace: &str) -> bool {
+        self.sight.permits_namespace(namespace)
+    }
+
+    /// Whether what any source told may be seen.
+    #[must_use]
+    pub fn permits_every_source(&self) -> bool {
+        self.sight.permits_every_source()
+    }
+
+    /// A text that belongs to nobody, without the names of what others own.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        self.sight.text(text).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Hides the names of what others own in every text of a value.
+    pub fn redact(&self, value: &mut serde_json::Value) {
+        in_value(value, &|text| self.sight.text(text));
+    }
+
+    /// What of some rows of coverage may be seen.
+    #[must_use]
+    pub fn coverage_of(&self, rows: Vec<Coverage>) -> Vec<Coverage> {
+        let seen = rows.into_iter().filter_map(|row| self.sight.coverage(row));
+        seen.collect()
+    }
+
+    /// All kept coverage that may be seen, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn coverage(&self) -> Result<Vec<Coverage>, StoreError> {
+        Ok(self.coverage_of(self.store.coverage()?))
+    }
+
+    /// All kept incidents, in order of (time, id), whoever may see them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn incidents(&self) -> Result<Vec<KeptIncident>, StoreError> {
+        self.store.incidents()
     }
 
     pub(crate) fn failed(&self) -> impl FnOnce(rusqlite::Error) -> StoreError + '_ {
@@ -78,7 +141,8 @@ impl<'a> Snapshot<'a> {
     /// When the database cannot be read.
     pub fn hot_facts(&self) -> Result<Vec<Fact>, StoreError> {
         let rows = hot::all::<Fact>(&self.tx).map_err(self.failed())?;
-        Ok(rows.into_iter().map(|hot| hot.row).collect())
+        let seen = rows.into_iter().filter_map(|hot| hot.row.seen(&self.sight));
+        Ok(seen.collect())
     }
 
     /// Rows of segments that a hot row stands in for: (segment, id).
@@ -112,7 +176,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn roots(&self, from: Nanos, to: Nanos) -> Result<Vec<Root>, StoreError> {
-        catalogue::roots(&self.tx, from, to).map_err(self.failed())
+        catalogue::roots(self.look(), from, to).map_err(self.failed())
     }
 
     /// Every pod and workload there is.
@@ -120,7 +184,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn entities(&self) -> Result<Vec<Entity>, StoreError> {
-        catalogue::all(&self.tx).map_err(self.failed())
+        catalogue::all(self.look()).map_err(self.failed())
     }
 
     /// Versions of all objects, or of those of some names.
@@ -133,16 +197,20 @@ impl<'a> Snapshot<'a> {
         take: &mut dyn FnMut(Object),
     ) -> Result<(), StoreError> {
         let Some(names) = names else {
-            return self.all_of::<Object>(ALWAYS, None, take);
+            return self.all_of::<Object>(ALWAYS, &[], &mut |row| {
+                take(row);
+                ControlFlow::Continue(())
+            });
         };
         let keys: Vec<i64> = names
             .iter()
             .map(|name| segment::filter_key("name", name))
             .collect();
-        self.all_of::<Object>(ALWAYS, Some(&keys), &mut |row| {
+        self.all_of::<Object>(ALWAYS, &[keys], &mut |row| {
             if names.contains(&row.version.key.name) {
                 take(row);
             }
+            ControlFlow::Continue(())
         })
     }
 
@@ -151,7 +219,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the store cannot be read.
     pub fn nearest(&self, typed: &str) -> Result<Vec<String>, StoreError> {
-        let names = catalogue::nearest(&self.tx).map_err(self.failed())?;
+        let names = catalogue::nearest(self.look()).map_err(self.failed())?;
         Ok(rank_names(typed, names))
     }
 
@@ -186,7 +254,8 @@ impl<'a> Snapshot<'a> {
             rows.extend(hot.into_iter().map(|hot| hot.row));
         }
         rows.retain(|row| inside(row, window));
-        Ok(rows)
+        let seen = rows.into_iter().filter_map(|row: R| row.seen(&self.sight));
+        Ok(seen.collect())
     }
 
     /// Everything in a window, or of all times, row by row.
@@ -199,38 +268,66 @@ impl<'a> Snapshot<'a> {
         facts: &mut dyn FnMut(Fact),
         objects: &mut dyn FnMut(Object),
     ) -> Result<(), StoreError> {
-        self.all_of::<Fact>(window.unwrap_or(ALWAYS), None, facts)?;
+        self.all_of::<Fact>(window.unwrap_or(ALWAYS), &[], &mut |fact| {
+            facts(fact);
+            ControlFlow::Continue(())
+        })?;
         // Which objects a window concerns is not known beforehand.
-        self.all_of::<Object>(ALWAYS, None, objects)
+        self.all_of::<Object>(ALWAYS, &[], &mut |object| {
+            objects(object);
+            ControlFlow::Continue(())
+        })
     }
 
-    /// Rows in a window; `keys` leaves out segments that hold none of them.
+    /// Facts in a window until `take` has enough. Of each list of `keys`, as
+    /// [`segment::filter_key`] keys words, a segment must hold one to be read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn facts(
+        &self,
+        window: (Nanos, Nanos),
+        keys: &[Vec<i64>],
+        take: &mut dyn FnMut(Fact) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.all_of(window, keys, take)
+    }
+
     fn all_of<R: Record>(
         &self,
         window: (Nanos, Nanos),
-        keys: Option<&[i64]>,
-        take: &mut dyn FnMut(R),
+        keys: &[Vec<i64>],
+        take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
                 continue;
             }
-            if let Some(keys) = keys
-                && !self.may_hold(segment, keys)?
-            {
+            let mut may_hold = true;
+            for keys in keys {
+                may_hold = may_hold && self.may_hold(segment, keys)?;
+            }
+            if !may_hold {
                 continue;
             }
             for row in Rows::<R>::open(&self.path(segment))? {
                 let row = row?;
-                if inside(&row, window) && !replaced.contains(&(segment.id, row.place().id)) {
-                    take(row);
+                if inside(&row, window)
+                    && !replaced.contains(&(segment.id, row.place().id))
+                    && let Some(row) = row.seen(&self.sight)
+                    && take(row).is_break()
+                {
+                    return Ok(());
                 }
             }
         }
         for hot in hot::all::<R>(&self.tx).map_err(self.failed())? {
-            if inside(&hot.row, window) {
-                take(hot.row);
+            if inside(&hot.row, window)
+                && let Some(row) = hot.row.seen(&self.sight)
+                && take(row).is_break()
+            {
+                return Ok(());
             }
         }
         Ok(())

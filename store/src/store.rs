@@ -9,6 +9,7 @@ use whathappened_connectors::connector::Cursor;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Nanos;
 
+use crate::access::Access;
 use crate::catalogue::Seen;
 use crate::day::Day;
 use crate::error::StoreError;
@@ -89,7 +90,15 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
-        Snapshot::take(self)
+        Snapshot::take(self, &Access::default())
+    }
+
+    /// The same, as far as one caller may see it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot_for(&self, access: &Access) -> Result<Snapshot<'_>, StoreError> {
+        Snapshot::take(self, access)
     }
 
     /// Takes in many rows, straight into segments.

@@ -5,6 +5,7 @@ mod full;
 mod many;
 mod once;
 mod search;
+mod sight;
 
 use std::collections::BTreeMap;
 

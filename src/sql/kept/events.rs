@@ -94,7 +94,7 @@ impl Events {
             parts.push(self.without(session, scan, &file.without, projection)?);
         }
         if !hot.is_empty() {
-            let rows = self.batch(&hot)?;
+            let rows = batch(&hot, &self.schema)?;
             parts.push(MemorySourceConfig::try_new_exec(
                 &[vec![rows]],
                 Arc::clone(&self.schema),
@@ -108,15 +108,6 @@ impl Events {
             1 => Ok(parts.remove(0)),
             _ => UnionExec::try_new(parts),
         }
-    }
-
-    /// The table has fewer columns than the files.
-    fn batch(&self, hot: &[Fact]) -> DataFusionResult<RecordBatch> {
-        let shown: Vec<usize> = (0..self.schema.fields().len()).collect();
-        let rows = event_batch(hot).map_err(|error| wrapped(error.into()))?;
-        Ok(rows
-            .project(&shown)
-            .and_then(|rows| rows.with_schema(Arc::clone(&self.schema)))?)
     }
 
     fn scan_files(
@@ -171,36 +162,43 @@ impl Events {
 
 impl Segments for Kept {
     fn choose(&self, bounds: &Bounds) -> Result<Chosen, Error> {
-        let store = self.open()?;
-        let snapshot = store.snapshot()?;
-        let mut replaced: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-        for (segment, id) in snapshot.replaced(Table::Events)? {
-            replaced
-                .entry(segment)
-                .or_default()
-                .push(format!("{id:032x}"));
-        }
         // Paths in a plan must not depend on where the program was started.
-        let root = std::path::absolute(store.root()).map_err(|error| Error::Io {
-            path: store.root().display().to_string(),
+        let root = std::path::absolute(self.root()).map_err(|error| Error::Io {
+            path: self.root().display().to_string(),
             error,
         })?;
-        let mut files = Vec::new();
-        for segment in snapshot.segments(Table::Events) {
-            if may_match(&snapshot, segment, bounds)? {
-                files.push(File {
-                    path: segment.path(&root).to_string_lossy().into_owned(),
-                    bytes: segment.bytes,
-                    without: replaced.remove(&segment.id).unwrap_or_default(),
-                });
+        self.look(|snapshot| {
+            let mut replaced: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+            for (segment, id) in snapshot.replaced(Table::Events)? {
+                let ids = replaced.entry(segment).or_default();
+                ids.push(format!("{id:032x}"));
             }
-        }
-        Ok(Chosen {
-            on: ObjectStoreUrl::local_filesystem(),
-            files,
-            hot: snapshot.hot_facts()?,
+            let mut files = Vec::new();
+            for segment in snapshot.segments(Table::Events) {
+                if may_match(snapshot, segment, bounds)? {
+                    files.push(File {
+                        path: segment.path(&root).to_string_lossy().into_owned(),
+                        bytes: segment.bytes,
+                        without: replaced.remove(&segment.id).unwrap_or_default(),
+                    });
+                }
+            }
+            Ok(Chosen {
+                on: ObjectStoreUrl::local_filesystem(),
+                files,
+                hot: snapshot.hot_facts()?,
+            })
         })
     }
+}
+
+/// Facts as rows of the table, which has fewer columns than the files.
+pub(super) fn batch(facts: &[Fact], schema: &SchemaRef) -> DataFusionResult<RecordBatch> {
+    let shown: Vec<usize> = (0..schema.fields().len()).collect();
+    let rows = event_batch(facts).map_err(|error| wrapped(error.into()))?;
+    Ok(rows
+        .project(&shown)
+        .and_then(|rows| rows.with_schema(Arc::clone(schema)))?)
 }
 
 fn may_match(snapshot: &Snapshot<'_>, segment: &Segment, bounds: &Bounds) -> Result<bool, Error> {

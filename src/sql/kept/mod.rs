@@ -5,9 +5,10 @@ mod events;
 mod objects;
 #[cfg(feature = "object-store")]
 pub(super) mod remote;
+mod seen;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
@@ -15,11 +16,12 @@ use datafusion::error::Result as DataFusionResult;
 use futures::future::BoxFuture;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
-use whathappened_store::Store;
+use whathappened_store::{Snapshot, Store};
 
 use super::functions::Asked;
 use super::rows::{Fill, table};
 use super::{collateral, coverage, experiments, incidents, runs, tenures};
+use crate::access::Access;
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Rules;
@@ -29,50 +31,64 @@ use crate::gather;
 #[cfg(feature = "object-store")]
 pub(super) use events::Events as EventsOf;
 
-/// A store that statements are run over.
+/// A store that statements are run over, as far as one caller may see it.
 #[derive(Debug)]
 pub struct Kept {
     root: PathBuf,
     rules: Arc<Rules>,
+    access: Access,
 }
 
 impl Kept {
     /// The store in a folder, and the rules that explain what is in it.
     #[must_use]
     pub fn new(root: PathBuf, rules: Arc<Rules>) -> Self {
-        Self { root, rules }
+        Self {
+            root,
+            rules,
+            access: Access::default(),
+        }
     }
 
-    /// The store as it is now. Each scan opens it anew, so that a long session
-    /// sees what is written meanwhile.
-    pub(super) fn open(&self) -> Result<Store, Error> {
-        Ok(Store::open_to_read(&self.root)?)
+    /// The same as far as a caller may see it.
+    #[must_use]
+    pub fn seen_by(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// Looks at the store as it is now, as far as the caller may see it. Each scan
+    /// does so anew, so that a long session sees what is written meanwhile.
+    pub(super) fn look<T>(
+        &self,
+        at: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let store = Store::open_to_read(&self.root)?;
+        let snapshot = store.snapshot_for(&self.access)?;
+        at(&snapshot)
+    }
+
+    /// The folder of the store.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The time of the latest record.
+    pub(super) fn latest(&self) -> Result<Option<Nanos>, Error> {
+        Ok(Store::open_to_read(&self.root)?.status()?.to)
     }
 
     /// Names that `timeline` and `why` take.
     pub(super) fn experiments(&self) -> Result<Vec<String>, Error> {
-        let roots = self.open()?.snapshot()?.roots(Nanos::MIN, Nanos::MAX)?;
+        let roots = self.look(|snapshot| Ok(snapshot.roots(Nanos::MIN, Nanos::MAX)?))?;
         let name = |root: whathappened_store::Root| root.experiment.unwrap_or(root.name);
         Ok(roots.into_iter().map(name).collect())
     }
 
     async fn answer(&self, name: String) -> Result<Answer, Error> {
-        let case = {
-            let store = self.open()?;
-            let parsed = Name::parse(&name);
-            let coverage = store.coverage()?;
-            let snapshot = store.snapshot()?;
-            let rules = Arc::clone(&self.rules);
-            match gather::case_of(&snapshot, &parsed, coverage, rules)? {
-                Some(case) => case,
-                None => {
-                    return Err(Error::UnknownName {
-                        nearest: snapshot.nearest(&parsed.name)?,
-                        name,
-                    });
-                }
-            }
-        };
+        let case = self.look(|snapshot| {
+            let (coverage, rules) = (snapshot.coverage()?, Arc::clone(&self.rules));
+            gather::case(snapshot, &Name::parse(&name), coverage, rules)
+        })?;
         let question = Question {
             name,
             ..Question::default()
@@ -91,11 +107,13 @@ impl Asked for Kept {
 pub(super) fn tables(
     kept: &Arc<Kept>,
 ) -> DataFusionResult<Vec<(&'static str, Arc<dyn TableProvider>)>> {
+    let events: Arc<dyn TableProvider> = if kept.access.is_whole() {
+        Arc::new(events::Events::new(Arc::<Kept>::clone(kept)))
+    } else {
+        Arc::new(seen::Events::new(kept))
+    };
     Ok(vec![
-        (
-            "events",
-            Arc::new(events::Events::new(Arc::<Kept>::clone(kept))),
-        ),
+        ("events", events),
         ("objects", Arc::new(objects::Objects::new(kept))),
         (
             "tenures",

@@ -9,6 +9,7 @@ use whathappened_core::resolve::{LABELS, Name};
 use super::seen::{ANNOTATIONS, JOBS};
 use super::{Entity, Root};
 use crate::scope::Tier;
+use crate::sight::Sight;
 
 /// Runs of one name that are loaded, the newest ones.
 const MOST_RUNS: usize = 200;
@@ -31,31 +32,42 @@ const OWNED_BY: &str = "owner = ?1 AND owner <> ''";
 
 const COLUMNS: &str = "kind, namespace, name, uid, owner, node, first, last";
 
+/// The catalogue as one caller may see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look<'a> {
+    pub(crate) db: &'a Connection,
+    pub(crate) sight: &'a Sight,
+}
+
 fn query(
-    db: &Connection,
+    look: Look<'_>,
     condition: &str,
     values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<Vec<Entity>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM entities WHERE {condition} ORDER BY last DESC, kind, namespace, name, uid"
     );
-    db.prepare_cached(&sql)?
+    let mut found: Vec<Entity> = look
+        .db
+        .prepare_cached(&sql)?
         .query_map(values, entity)?
-        .collect()
+        .collect::<rusqlite::Result<_>>()?;
+    found.retain(|one| look.sight.entity(one));
+    Ok(found)
 }
 
 /// Everything that a name may mean with all it owns and is owned by, the tier
 /// that matched, and how many older runs were left out.
 pub(crate) fn family(
-    db: &Connection,
+    look: Look<'_>,
     name: &Name,
 ) -> rusqlite::Result<Option<(Tier, BTreeSet<Entity>, usize)>> {
-    let Some((tier, found)) = matched(db, name)? else {
+    let Some((tier, found)) = matched(look, name)? else {
         return Ok(None);
     };
     let left_out = found.len().saturating_sub(limit(tier));
     let start: Vec<Entity> = found.into_iter().take(limit(tier)).collect();
-    Ok(Some((tier, closure(db, start)?, left_out)))
+    Ok(Some((tier, closure(look, start)?, left_out)))
 }
 
 fn limit(tier: Tier) -> usize {
@@ -68,9 +80,9 @@ fn limit(tier: Tier) -> usize {
     }
 }
 
-fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<Entity>)>> {
+fn matched(look: Look<'_>, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<Entity>)>> {
     let plain = name.kind.is_none() && !name.name.contains('*');
-    if plain && let Some(found) = by_word(db, &name.name)? {
+    if plain && let Some(found) = by_word(look, &name.name)? {
         return Ok(Some(found));
     }
     let in_namespace = |one: &Entity| {
@@ -81,12 +93,12 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
     let named = if name.name.contains('*') {
         let prefix = name.name.split('*').next().unwrap_or_default();
         query(
-            db,
+            look,
             "name >= ?1 AND name < ?2",
             &[&prefix, &format!("{prefix}\u{10ffff}")],
         )?
     } else {
-        query(db, "name = ?1", &[&name.name])?
+        query(look, "name = ?1", &[&name.name])?
     };
     let (members, workloads): (Vec<Entity>, Vec<Entity>) = named
         .into_iter()
@@ -95,7 +107,7 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
     let (instances, pods): (Vec<Entity>, Vec<Entity>) =
         members.into_iter().partition(|one| one.kind == "Instance");
     let workloads = if workloads.is_empty() && name.is_kind("SlurmJob") {
-        by_number(db, &name.name)?
+        by_number(look, &name.name)?
     } else {
         workloads
     };
@@ -106,7 +118,7 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
         return Ok(Some((Tier::Pod, pods)));
     }
     if name.is_kind("Instance") {
-        let by_id = query(db, "uid = ?1", &[&name.name.to_lowercase()])?;
+        let by_id = query(look, "uid = ?1", &[&name.name.to_lowercase()])?;
         let mut found = instances;
         found.extend(by_id.into_iter().filter(|one| one.kind == "Instance"));
         if !found.is_empty() {
@@ -115,14 +127,14 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
     }
     if !name.name.contains('*') && name.kind.as_deref() != Some("Namespace") {
         let (from, to) = (format!("{}-", name.name), format!("{}.", name.name));
-        let mut stems = query(db, "name >= ?1 AND name < ?2", &[&from, &to])?;
+        let mut stems = query(look, "name >= ?1 AND name < ?2", &[&from, &to])?;
         stems.retain(|one| one.kind == "Pod" && in_namespace(one));
         if !stems.is_empty() {
             return Ok(Some((Tier::Stem, stems)));
         }
     }
     if name.is_kind("Namespace") {
-        let mut all = query(db, "kind = 'Pod' AND namespace <> ''", &[])?;
+        let mut all = query(look, "kind = 'Pod' AND namespace <> ''", &[])?;
         all.retain(|one| name.is(&one.namespace));
         if !all.is_empty() {
             return Ok(Some((Tier::Namespace, all)));
@@ -132,63 +144,71 @@ fn matched(db: &Connection, name: &Name) -> rusqlite::Result<Option<(Tier, Vec<E
 }
 
 /// Batch jobs of a number.
-fn by_number(db: &Connection, number: &str) -> rusqlite::Result<Vec<Entity>> {
+fn by_number(look: Look<'_>, number: &str) -> rusqlite::Result<Vec<Entity>> {
     let tier = i64::try_from(JOBS).unwrap_or(i64::MAX);
-    let bearers: Vec<String> = db
+    let bearers: Vec<String> = look
+        .db
         .prepare_cached("SELECT bearer FROM names WHERE name = ?1 AND tier = ?2")?
         .query_map(params![number, tier], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let mut found = Vec::new();
     for bearer in &bearers {
-        found.extend(query(db, "uid = ?1", &[bearer])?);
+        found.extend(query(look, "uid = ?1", &[bearer])?);
     }
     Ok(found)
 }
 
 /// The first label, else the first annotation, under which anything bears the name.
-fn by_word(db: &Connection, name: &str) -> rusqlite::Result<Option<(Tier, Vec<Entity>)>> {
+fn by_word(look: Look<'_>, name: &str) -> rusqlite::Result<Option<(Tier, Vec<Entity>)>> {
     let mut bearers: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-    let mut found = db.prepare_cached("SELECT tier, bearer FROM names WHERE name = ?1")?;
+    let mut found = look
+        .db
+        .prepare_cached("SELECT tier, bearer FROM names WHERE name = ?1")?;
     let rows = found.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for row in rows {
         let (tier, bearer): (i64, String) = row?;
         bearers.entry(tier).or_default().push(bearer);
     }
     // Several labels carry a name in turn; the plainest that anything bears counts.
-    let Some((tier, bearers)) = bearers.pop_first() else {
-        return Ok(None);
-    };
-    let mut entities = Vec::new();
-    for bearer in &bearers {
-        entities.extend(of_identity(db, bearer)?);
+    for (tier, bearers) in bearers {
+        let mut entities = Vec::new();
+        for bearer in &bearers {
+            entities.extend(of_identity(look, bearer)?);
+        }
+        if !entities.is_empty() {
+            entities.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
+            return Ok(Some((tier_of(tier), entities)));
+        }
     }
-    entities.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
+    Ok(None)
+}
+
+fn tier_of(tier: i64) -> Tier {
     let number = usize::try_from(tier).unwrap_or(0);
-    let tier = if number >= JOBS {
+    if number >= JOBS {
         Tier::Workload
     } else if number >= ANNOTATIONS {
         Tier::Annotation(LABELS.get(number - ANNOTATIONS).copied().unwrap_or(""))
     } else {
         Tier::Label(LABELS.get(number).copied().unwrap_or(""))
-    };
-    Ok((!entities.is_empty()).then_some((tier, entities)))
+    }
 }
 
-fn of_identity(db: &Connection, identity: &str) -> rusqlite::Result<Vec<Entity>> {
+fn of_identity(look: Look<'_>, identity: &str) -> rusqlite::Result<Vec<Entity>> {
     let parts: Vec<&str> = identity.splitn(3, '/').collect();
     match parts.as_slice() {
         [kind, namespace, name] => query(
-            db,
+            look,
             "uid = '' AND kind = ?1 AND namespace = ?2 AND name = ?3",
             &[kind, namespace, name],
         ),
-        _ => query(db, "uid = ?1", &[&identity]),
+        _ => query(look, "uid = ?1", &[&identity]),
     }
 }
 
 /// Owners above, then everything below; a `CronJob` is not gone down from
 /// unless it was asked for.
-fn closure(db: &Connection, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Entity>> {
+fn closure(look: Look<'_>, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Entity>> {
     let mut known: BTreeSet<Entity> = BTreeSet::new();
     let mut tops: Vec<Entity> = Vec::new();
     let mut queue: Vec<Entity> = start;
@@ -200,7 +220,7 @@ fn closure(db: &Connection, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Ent
                 continue;
             }
             if !one.owner.is_empty() {
-                above.extend(of_identity(db, &one.owner)?);
+                above.extend(of_identity(look, &one.owner)?);
             }
             if asked || one.kind != "CronJob" {
                 tops.push(one);
@@ -211,9 +231,9 @@ fn closure(db: &Connection, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Ent
     }
     let mut below = tops;
     while let Some(one) = below.pop() {
-        let mut children = query(db, OWNED_BY, &[&one.identity()])?;
+        let mut children = query(look, OWNED_BY, &[&one.identity()])?;
         if one.kind != "Pod" {
-            children.extend(pods_by_name(db, &one)?);
+            children.extend(pods_by_name(look, &one)?);
         }
         for child in children {
             if known.insert(child.clone()) {
@@ -226,10 +246,10 @@ fn closure(db: &Connection, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Ent
 
 /// Pods of which only Events tell have no owner in the catalogue, but its name
 /// begins theirs.
-fn pods_by_name(db: &Connection, owner: &Entity) -> rusqlite::Result<Vec<Entity>> {
+fn pods_by_name(look: Look<'_>, owner: &Entity) -> rusqlite::Result<Vec<Entity>> {
     let (from, to) = (format!("{}-", owner.name), format!("{}.", owner.name));
     let mut pods = query(
-        db,
+        look,
         "name >= ?1 AND name < ?2 AND namespace = ?3",
         &[&from, &to, &owner.namespace],
     )?;
@@ -239,17 +259,17 @@ fn pods_by_name(db: &Connection, owner: &Entity) -> rusqlite::Result<Vec<Entity>
 
 /// Entities by uid or by namespace and name: those that other records name.
 pub(crate) fn others(
-    db: &Connection,
+    look: Look<'_>,
     uids: &BTreeSet<String>,
     named: &BTreeSet<(String, String)>,
 ) -> rusqlite::Result<BTreeSet<Entity>> {
     let mut found = BTreeSet::new();
     for uid in uids {
-        found.extend(query(db, "uid = ?1", &[uid])?);
+        found.extend(query(look, "uid = ?1", &[uid])?);
     }
     for (namespace, name) in named {
         found.extend(query(
-            db,
+            look,
             "name = ?1 AND namespace = ?2",
             &[name, namespace],
         )?);
@@ -259,7 +279,7 @@ pub(crate) fn others(
         if one.owner.is_empty() {
             continue;
         }
-        for above in of_identity(db, &one.owner)? {
+        for above in of_identity(look, &one.owner)? {
             if found.insert(above.clone()) {
                 owners.push(above);
             }
@@ -269,12 +289,28 @@ pub(crate) fn others(
 }
 
 /// Names of workloads, and values of the labels that name experiments.
-pub(crate) fn nearest(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    db.prepare_cached(
-        "SELECT name FROM entities WHERE kind <> 'Pod' UNION SELECT name FROM names ORDER BY 1",
-    )?
-    .query_map(params![], |row| row.get(0))?
-    .collect()
+pub(crate) fn nearest(look: Look<'_>) -> rusqlite::Result<Vec<String>> {
+    if look.sight.is_whole() {
+        return look
+            .db
+            .prepare_cached(
+                "SELECT name FROM entities WHERE kind <> 'Pod' UNION SELECT name FROM names ORDER BY 1",
+            )?
+            .query_map(params![], |row| row.get(0))?
+            .collect();
+    }
+    let entities = all(look)?;
+    let bearers: HashSet<String> = entities.iter().map(Entity::identity).collect();
+    let workloads = entities.into_iter().filter(|one| one.kind != "Pod");
+    let mut names: BTreeSet<String> = workloads.map(|one| one.name).collect();
+    let mut named = look.db.prepare_cached("SELECT name, bearer FROM names")?;
+    let mut named = named.query([])?;
+    while let Some(row) = named.next()? {
+        if bearers.contains(&row.get::<_, String>(1)?) {
+            names.insert(row.get(0)?);
+        }
+    }
+    Ok(names.into_iter().collect())
 }
 
 /// Pods below a root, and the plainest label of it or of any of them.
@@ -283,9 +319,9 @@ type Sum<'a> = (u64, Option<(i64, &'a str)>);
 /// Objects on top of their owner chains, pods that nobody owns among them,
 /// that lived in a window, in order of (last, kind, namespace, name). All of the
 /// catalogue is read once: that is quicker than asking it for each run.
-pub(crate) fn roots(db: &Connection, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
-    let entities = all(db)?;
-    let labels = labels(db)?;
+pub(crate) fn roots(look: Look<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
+    let entities = all(look)?;
+    let labels = labels(look.db)?;
     let known: HashMap<String, usize> = entities
         .iter()
         .enumerate()
@@ -382,8 +418,8 @@ fn labels(db: &Connection) -> rusqlite::Result<HashMap<String, (i64, String)>> {
 }
 
 /// Every row of a condition on children and parents: who was of what, where and when.
-pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<Entity>> {
-    query(db, "1", &[])
+pub(crate) fn all(look: Look<'_>) -> rusqlite::Result<Vec<Entity>> {
+    query(look, "1", &[])
 }
 
 #[cfg(test)]
