@@ -14,7 +14,7 @@ use tokio::time::timeout_at;
 
 use super::answer::{Answer, wait_asked};
 use super::options::HttpOptions;
-use super::request::Request;
+use super::request::{Again, Request};
 use super::said;
 use super::trouble::Trouble;
 
@@ -78,10 +78,9 @@ impl Client {
     /// # Errors
     /// [`Trouble`] of the last try.
     pub async fn send(&self, request: &Request, deadline: Instant) -> Result<Answer, Trouble> {
-        let tries = if request.repeatable {
-            self.inner.options.tries.max(1)
-        } else {
-            1
+        let tries = match request.again {
+            Again::Never => 1,
+            Again::Always | Again::IfNotDone => self.inner.options.tries.max(1),
         };
         // Times of waiting reach no answer, so that chance in them is harmless.
         let schedule = ExponentialBuilder::default()
@@ -91,7 +90,10 @@ impl Client {
             .with_jitter();
         let once = || self.once(request, deadline);
         once.retry(schedule)
-            .when(Trouble::is_passing)
+            .when(|trouble| match request.again {
+                Again::IfNotDone => trouble.code() == Some(429),
+                Again::Always | Again::Never => trouble.is_passing(),
+            })
             .adjust(|trouble, planned| {
                 let wait = match trouble {
                     Trouble::Refused {

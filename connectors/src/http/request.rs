@@ -14,8 +14,18 @@ pub struct Request {
     pub(super) query: Vec<(String, String)>,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Option<(&'static str, Vec<u8>)>,
-    /// Whether sending it twice does no harm.
-    pub(super) repeatable: bool,
+    pub(super) again: Again,
+}
+
+/// When a request is sent once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Whenever it may help: sending it twice does no harm.
+    Always,
+    /// Only where the server says that it did nothing, since we asked too often.
+    IfNotDone,
+    /// Never.
+    Never,
 }
 
 impl Request {
@@ -26,7 +36,7 @@ impl Request {
             query: Vec::new(),
             headers: Vec::new(),
             body: None,
-            repeatable: true,
+            again: Again::Always,
         }
     }
 
@@ -101,7 +111,21 @@ impl Request {
     /// Must not be sent twice.
     #[must_use]
     pub fn once(mut self) -> Self {
-        self.repeatable = false;
+        self.again = Again::Never;
+        self
+    }
+
+    /// Must not be done twice: sent again only where the server answers 429.
+    #[must_use]
+    pub fn done_once(mut self) -> Self {
+        self.again = Again::IfNotDone;
+        self
+    }
+
+    /// Sends bytes as they are.
+    #[must_use]
+    pub fn bytes(mut self, media_type: &'static str, bytes: Vec<u8>) -> Self {
+        self.body = Some((media_type, bytes));
         self
     }
 }
