@@ -5,6 +5,8 @@
 //! outlive a restart is kept by whoever implements [`Memory`].
 
 mod api;
+#[cfg(test)]
+mod fake;
 mod incoming;
 mod memory;
 mod message;

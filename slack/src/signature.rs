@@ -194,12 +194,7 @@ mod tests {
         let shown = format!("{:?}", verifier());
         assert!(!shown.contains(SECRET), "{shown}");
         let refused = verifier()
-            .verify(
-                Some(TIME),
-                Some(&signed("other", TIME, BODY)),
-                BODY,
-                NOW,
-            )
+            .verify(Some(TIME), Some(&signed("other", TIME, BODY)), BODY, NOW)
             .unwrap_err();
         let right = signed(SECRET, TIME, BODY);
         assert!(!format!("{refused} {refused:?}").contains(&right[3..]));

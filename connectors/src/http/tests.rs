@@ -130,6 +130,22 @@ async fn what_must_not_be_repeated_is_not() {
 }
 
 #[tokio::test]
+async fn what_must_be_done_once_is_sent_again_where_nothing_was_done() {
+    let request = Request::post("x").done_once();
+    let fake = at_first(1, || Reply::Text(429, String::new()));
+    client(&fake).send(&request, soon()).await.unwrap();
+    assert_eq!(fake.requests().len(), 2);
+    let fake = at_first(1, || Reply::Text(503, String::new()));
+    client(&fake).send(&request, soon()).await.unwrap_err();
+    assert_eq!(fake.requests().len(), 1);
+    let fake = at_first(0, || Reply::Text(500, String::new()));
+    let request = Request::post("x").bytes("text/markdown", b"# x".to_vec());
+    client(&fake).send(&request, soon()).await.unwrap();
+    assert_eq!(fake.requests()[0].raw, b"# x");
+    assert_eq!(fake.requests()[0].header("content-type"), "text/markdown");
+}
+
+#[tokio::test]
 async fn a_deadline_and_a_size_are_kept() {
     let fake = Fake::start(|_| Reply::Hang);
     let start = Instant::now();

@@ -61,16 +61,17 @@ fn every_recorded_payload_is_read() {
             body["event_id"] = json!("Ev1");
             // Its blanks say that a bot wrote it.
             assert!(matches!(event(&body), Event::Other(_)), "{name}");
-        } else if name.starts_with("bolt-events")
-            || name.contains("message_changed")
-        {
+        } else if name.starts_with("bolt-events") || name.contains("message_changed") {
             let event = event(&body());
             match name {
                 _ if name.contains("valid_event_body") => {
                     let Event::Mention(mention) = event else {
                         panic!("{name}: {event:?}");
                     };
-                    assert_eq!(mention.text.after_mention(Some("W111")).as_str(), "Hi there!");
+                    assert_eq!(
+                        mention.text.after_mention(Some("W111")).as_str(),
+                        "Hi there!"
+                    );
                     assert_eq!(mention.thread(), "1595926230.009600");
                 }
                 _ if name.contains("revoked") || name.contains("uninstalled") => {
@@ -79,8 +80,7 @@ fn every_recorded_payload_is_read() {
                 _ => assert!(matches!(event, Event::Other(_)), "{name}: {event:?}"),
             }
         } else if name.contains("block_actions") || name.contains("block-actions") {
-            let Interaction::BlockActions(click) = Interaction::from_json(&body()).unwrap()
-            else {
+            let Interaction::BlockActions(click) = Interaction::from_json(&body()).unwrap() else {
                 panic!("{name}");
             };
             if name.starts_with("bolt") {
@@ -124,9 +124,8 @@ fn an_official_vector_is_believed() {
     let signature = text(&vector["headers"]["X-Slack-Signature"]);
     let body = text(&vector["body"]);
     let now = vector["now_for_test"].as_i64().unwrap();
-    let check = |body: &str, now: i64| {
-        verifier.verify(Some(&time), Some(&signature), body.as_bytes(), now)
-    };
+    let check =
+        |body: &str, now: i64| verifier.verify(Some(&time), Some(&signature), body.as_bytes(), now);
     assert!(check(&body, now).is_ok());
     assert_eq!(check(&format!("{body}&x=1"), now), Err(Refused::Wrong));
     assert_eq!(check(&body, now + 301), Err(Refused::OutOfTime(301)));
@@ -179,8 +178,14 @@ fn only_people_are_answered() {
 fn what_is_none_of_it_is_an_error_that_says_why() {
     for (error, says) in [
         (Command::from_form(b"a=b").unwrap_err(), "it has no command"),
-        (Command::from_form(b"\xff\xfe%%%").unwrap_err(), "it has no command"),
-        (EventRequest::from_body(b"<html>").unwrap_err(), "expected value"),
+        (
+            Command::from_form(b"\xff\xfe%%%").unwrap_err(),
+            "it has no command",
+        ),
+        (
+            EventRequest::from_body(b"<html>").unwrap_err(),
+            "expected value",
+        ),
         (
             EventRequest::from_body(b"{\"type\":\"event_callback\"}").unwrap_err(),
             "it has no event",

@@ -95,7 +95,10 @@ mod tests {
             ("<@U1|bob> <#C2|general>", "@U1 general"),
             ("<https://x.example/y|x.example/y>", "x.example/y"),
             ("<http://llama.run|llama.run>", "llama.run"),
-            ("\u{201c}run\u{201d} \u{2013}pod \u{2014}since", "\"run\" -pod --since"),
+            (
+                "\u{201c}run\u{201d} \u{2013}pod \u{2014}since",
+                "\"run\" -pod --since",
+            ),
             ("<!channel>", "channel"),
             ("a < b", "a < b"),
             ("", ""),

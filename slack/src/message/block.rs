@@ -15,7 +15,11 @@ impl PlainText {
         let line = visible(text).replace(['\n', '\t'], " ");
         let text = clip(line.trim(), limit);
         // An empty text is turned away.
-        Self(if text.is_empty() { "–".to_owned() } else { text })
+        Self(if text.is_empty() {
+            "–".to_owned()
+        } else {
+            text
+        })
     }
 
     /// The text.

@@ -138,7 +138,9 @@ impl MessageBuilder {
 
 fn more(lines: usize) -> Mrkdwn {
     let s = if lines == 1 { "" } else { "s" };
-    Mrkdwn::new().say("\n").italic(format!("… {lines} more line{s}, see the file"))
+    Mrkdwn::new()
+        .say("\n")
+        .italic(format!("… {lines} more line{s}, see the file"))
 }
 
 /// A text in one paragraph without markup, escaped, within its limit.
@@ -196,7 +198,9 @@ mod tests {
         let mut message = MessageBuilder::new(&"&".repeat(5_000));
         message.last(Block::Divider);
         let big = Mrkdwn::new().say("y".repeat(5_000));
-        let pushed = (0..80).filter(|_| message.push(Block::section(&big))).count();
+        let pushed = (0..80)
+            .filter(|_| message.push(Block::section(&big)))
+            .count();
         assert_eq!(pushed, 3);
         let message = message.build();
         let sum: usize = message.blocks().iter().map(Block::length).sum();
@@ -207,7 +211,10 @@ mod tests {
         let Block::Context(note) = &message.blocks()[3] else {
             panic!("{:?}", message.blocks()[3]);
         };
-        assert_eq!(note.plain(), "… 77 parts of the answer did not fit, see the file");
+        assert_eq!(
+            note.plain(),
+            "… 77 parts of the answer did not fit, see the file"
+        );
 
         let mut message = MessageBuilder::new("x");
         for _ in 0..80 {
@@ -234,6 +241,9 @@ mod tests {
         let rest = format!("… {} more lines, see the file", 200 - shown);
         assert!(text.plain().ends_with(&rest), "{}", text.plain());
         assert!(length(&text.markup()) <= LIMITS.section);
-        assert_eq!(few.markup(), "*Few*\n• 0 \n• 1 &lt;&lt;&lt;\n_… 1 more line, see the file_");
+        assert_eq!(
+            few.markup(),
+            "*Few*\n• 0 \n• 1 &lt;&lt;&lt;\n_… 1 more line, see the file_"
+        );
     }
 }

@@ -91,6 +91,9 @@ mod tests {
 
     #[test]
     fn nothing_hides() {
-        assert_eq!(visible("a\u{1b}[2J\u{202e}b\r\nc"), "a\u{fffd}[2J\u{fffd}b\nc");
+        assert_eq!(
+            visible("a\u{1b}[2J\u{202e}b\r\nc"),
+            "a\u{fffd}[2J\u{fffd}b\nc"
+        );
     }
 }

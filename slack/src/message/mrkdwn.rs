@@ -187,7 +187,9 @@ impl Piece {
             }
             Kind::Date(seconds) => {
                 let text = escape(text).replace('|', "\u{2223}").replace('\n', " ");
-                markup.push_str(&format!("<!date^{seconds}^{{date_short_pretty}} {{time_secs}}|{text}>"));
+                markup.push_str(&format!(
+                    "<!date^{seconds}^{{date_short_pretty}} {{time_secs}}|{text}>"
+                ));
             }
         }
     }
@@ -276,7 +278,10 @@ mod tests {
         assert_eq!(markup(Mrkdwn::new().bold(" a*b ")), " *a\u{2217}b* ");
         assert_eq!(markup(Mrkdwn::new().code("a\n`b")), "`a \u{2cb}b`");
         assert_eq!(markup(Mrkdwn::new().italic("  ")), "  ");
-        assert_eq!(markup(Mrkdwn::new().say("x").fence("a\nb\n")), "x\n```\na\nb\n```");
+        assert_eq!(
+            markup(Mrkdwn::new().say("x").fence("a\nb\n")),
+            "x\n```\na\nb\n```"
+        );
         for address in ["javascript:x", "https://a|b", "https://a b", "a"] {
             assert_eq!(markup(Mrkdwn::new().link(address, "t")), "t", "{address}");
         }
@@ -293,12 +298,21 @@ mod tests {
             let markup = cut.markup();
             assert!(length(&markup) <= limit, "{limit}: {}", length(&markup));
             assert_eq!(markup.matches("```").count() % 2, 0, "{limit}");
-            assert!(markup.ends_with('…') || markup.ends_with("…\n```"), "{limit}: {markup}");
+            assert!(
+                markup.ends_with('…') || markup.ends_with("…\n```"),
+                "{limit}: {markup}"
+            );
             // No entity is cut.
-            let rest = markup.replace("&lt;", "").replace("&amp;", "").replace("&gt;", "");
+            let rest = markup
+                .replace("&lt;", "")
+                .replace("&amp;", "")
+                .replace("&gt;", "");
             assert!(!rest.contains('&'), "{limit}: {rest}");
         }
-        assert!(length(&long.clipped(2_700).markup()) > 2_600, "little is wasted");
+        assert!(
+            length(&long.clipped(2_700).markup()) > 2_600,
+            "little is wasted"
+        );
         let short = Mrkdwn::new().say("a");
         assert_eq!(short.clipped(1), short);
         let emoji = Mrkdwn::new().say("🚀".repeat(100)).clipped(51);
