@@ -34,7 +34,7 @@ impl ReplyTo {
     pub(crate) fn place(&self, api: &Url) -> Result<(String, String), NotSlack> {
         let url = Url::parse(self.0.expose_secret()).map_err(|_| NotSlack)?;
         let hosts = ["hooks.slack.com", "hooks.slack-gov.com"];
-        ours(url, api, |host| hosts.contains(&host))
+        ours(&url, api, |host| hosts.contains(&host))
     }
 }
 
@@ -46,7 +46,7 @@ impl fmt::Debug for ReplyTo {
 
 /// Origin and path with query of an address of Slack's, by its host.
 pub(crate) fn ours(
-    url: Url,
+    url: &Url,
     api: &Url,
     is_slack: impl Fn(&str) -> bool,
 ) -> Result<(String, String), NotSlack> {

@@ -11,7 +11,7 @@ use whathappened_connectors::http::{Answer, Auth, Client, HttpOptions, Request, 
 
 use super::error::ApiError;
 use super::said::{
-    Channel, Frame, Identity, OfChannel, OfSocket, OfUpload, OfUser, Person, Posted,
+    Channel, Done, Frame, Identity, OfChannel, OfSocket, OfUpload, OfUser, Person, Posted,
 };
 use crate::message::Message;
 use crate::reply_to::{NotSlack, ReplyTo, ours};
@@ -112,7 +112,8 @@ impl Api {
         if let Some(thread) = thread {
             with["thread_ts"] = json!(thread);
         }
-        let _: Value = self.write("chat.postEphemeral", with, message).await?;
+        self.write::<Done>("chat.postEphemeral", with, message)
+            .await?;
         Ok(())
     }
 
@@ -122,7 +123,7 @@ impl Api {
     /// [`ApiError`].
     pub async fn update(&self, channel: &str, ts: &str, message: &Message) -> Result<(), ApiError> {
         let with = json!({"channel": channel, "ts": ts});
-        let _: Value = self.write("chat.update", with, message).await?;
+        self.write::<Done>("chat.update", with, message).await?;
         Ok(())
     }
 
@@ -217,13 +218,14 @@ impl Api {
         let request = Request::post("files.completeUploadExternal")
             .form(&fields)
             .done_once();
-        let _: Value = self.call("files.completeUploadExternal", request).await?;
+        self.call::<Done>("files.completeUploadExternal", request)
+            .await?;
         Ok(())
     }
 
     async fn put(&self, address: &str, file: &Upload) -> Result<(), ApiError> {
         let url = Url::parse(address).map_err(|_| NotSlack)?;
-        let (origin, path) = ours(url, &self.base, |host| {
+        let (origin, path) = ours(&url, &self.base, |host| {
             host.ends_with(".slack.com") || host.ends_with(".slack-gov.com")
         })?;
         let client = self.other(&origin, "upload_url")?;

@@ -16,6 +16,10 @@ pub(super) struct Metadata {
     pub(super) messages: Option<Vec<String>>,
 }
 
+/// An answer of which nothing is used but that it says yes.
+#[derive(Deserialize)]
+pub(super) struct Done {}
+
 /// Who we are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]

@@ -123,7 +123,9 @@ async fn a_channel_gets_a_message_a_second() {
         api.post("C1", None, &text),
         api.post("C2", None, &text),
     );
-    (one.unwrap(), two.unwrap(), other.unwrap());
+    for posted in [one, two, other] {
+        posted.unwrap();
+    }
     let took = start.elapsed();
     assert!(
         took >= Duration::from_secs(1) && took < Duration::from_secs(2),

@@ -78,7 +78,7 @@ impl Command {
     /// When it is no slash command.
     pub fn from_json(payload: &serde_json::Value) -> Result<Self, Unreadable> {
         let fields =
-            Fields::deserialize(payload).map_err(|error| Unreadable::new("command", error))?;
+            Fields::deserialize(payload).map_err(|error| Unreadable::new("command", &error))?;
         Self::of(fields)
     }
 
@@ -89,7 +89,7 @@ impl Command {
             ("channel_id", &fields.channel_id),
         ] {
             if value.is_empty() {
-                return Err(Unreadable::new("command", format!("it has no {name}")));
+                return Err(Unreadable::new("command", &format!("it has no {name}")));
             }
         }
         let reply_to = Some(fields.response_url).filter(|url| !url.is_empty());

@@ -122,7 +122,7 @@ impl EventRequest {
     /// When it is no event.
     pub fn from_body(body: &[u8]) -> Result<Self, Unreadable> {
         let value: Value =
-            serde_json::from_slice(body).map_err(|error| Unreadable::new("event", error))?;
+            serde_json::from_slice(body).map_err(|error| Unreadable::new("event", &error))?;
         Self::from_json(&value)
     }
 
@@ -132,7 +132,7 @@ impl EventRequest {
     /// When it is no event.
     pub fn from_json(payload: &Value) -> Result<Self, Unreadable> {
         let envelope =
-            Envelope::deserialize(payload).map_err(|error| Unreadable::new("event", error))?;
+            Envelope::deserialize(payload).map_err(|error| Unreadable::new("event", &error))?;
         Ok(match envelope.kind.as_str() {
             "url_verification" => Self::UrlVerification {
                 challenge: envelope.challenge,
@@ -146,7 +146,7 @@ impl EventRequest {
 
 impl Envelope {
     fn callback(self) -> Result<EventCallback, Unreadable> {
-        let missing = |what| Unreadable::new("event", format!("it has no {what}"));
+        let missing = |what| Unreadable::new("event", &format!("it has no {what}"));
         let event = self.event.ok_or_else(|| missing("event"))?;
         if self.event_id.is_empty() {
             return Err(missing("event_id"));

@@ -102,7 +102,7 @@ impl Interaction {
     /// # Errors
     /// When it is no interaction.
     pub fn from_form(body: &[u8]) -> Result<Self, Unreadable> {
-        let wrong = |why: String| Unreadable::new("interaction", why);
+        let wrong = |why: String| Unreadable::new("interaction", &why);
         let (_, payload) = url::form_urlencoded::parse(body)
             .find(|(name, _)| name == "payload")
             .ok_or_else(|| wrong("it has no field \"payload\"".to_owned()))?;
@@ -116,7 +116,7 @@ impl Interaction {
     /// # Errors
     /// When it is no interaction.
     pub fn from_json(payload: &Value) -> Result<Self, Unreadable> {
-        let wrong = |why: String| Unreadable::new("interaction", why);
+        let wrong = |why: String| Unreadable::new("interaction", &why);
         let fields = Fields::deserialize(payload).map_err(|error| wrong(error.to_string()))?;
         match fields.kind.as_str() {
             "block_actions" => {

@@ -24,7 +24,7 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
-    fn new(what: &'static str, why: impl ToString) -> Self {
+    fn new(what: &'static str, why: &impl ToString) -> Self {
         Self {
             what,
             why: why.to_string(),

@@ -134,7 +134,7 @@ fn an_official_vector_is_believed() {
     assert_eq!(command.text.as_str(), "");
 }
 
-fn callback(event: Value) -> Event {
+fn callback(event: &Value) -> Event {
     let payload = json!({
         "type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event,
     });
@@ -150,7 +150,7 @@ fn only_people_are_answered() {
         "type": "app_mention", "user": "U1", "channel": "C1", "ts": "1.2",
         "thread_ts": "1.0", "text": "<@U0> run-7",
     });
-    let Event::Mention(mention) = callback(said.clone()) else {
+    let Event::Mention(mention) = callback(&said) else {
         panic!("a person's mention");
     };
     assert_eq!((mention.thread(), mention.is_direct), ("1.0", false));
@@ -165,13 +165,13 @@ fn only_people_are_answered() {
     ] {
         let mut other = said.clone();
         other[field] = value;
-        assert!(matches!(callback(other), Event::Other(_)), "{field}");
+        assert!(matches!(callback(&other), Event::Other(_)), "{field}");
     }
     let mut direct = said;
     direct["type"] = json!("message");
     direct["channel_type"] = json!("im");
     direct["channel"] = json!("D1");
-    assert!(matches!(callback(direct), Event::Mention(mention) if mention.is_direct));
+    assert!(matches!(callback(&direct), Event::Mention(mention) if mention.is_direct));
 }
 
 #[test]

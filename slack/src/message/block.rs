@@ -1,7 +1,7 @@
 //! The blocks that we use. None can be made that Slack would not take.
 
+use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
-use serde::{Serialize, Serializer as _};
 
 use super::limits::{LIMITS, clip, length, visible};
 use super::mrkdwn::Mrkdwn;

@@ -234,11 +234,11 @@ pub(super) fn quiet(text: &str) -> String {
     for (at, c) in text.char_indices() {
         out.push(c);
         let rest = &text[at + c.len_utf8()..];
-        let is_loud = |word: &&str| {
+        let is_loud = |word: &str| {
             rest.get(..word.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(word))
         };
-        if c == '@' && LOUD.iter().any(|word| is_loud(&word)) {
+        if c == '@' && LOUD.iter().any(|word| is_loud(word)) {
             out.push('\u{2060}');
         }
     }
