@@ -8,6 +8,7 @@ mod cells;
 mod clock;
 mod csv;
 mod error;
+mod facts;
 #[cfg(test)]
 mod fixtures;
 mod format;
@@ -25,13 +26,13 @@ mod said;
 mod schema_tests;
 mod select;
 mod sheet;
+mod slack;
 mod style;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 mod timeline_batch;
-
 mod words;
 mod wrap;
 
@@ -39,4 +40,5 @@ pub use self::answer::answer;
 pub use self::error::RenderError;
 pub use self::format::{Format, UnknownFormat};
 pub use self::rows::{RowWriter, rows};
+pub use self::slack::{Card, attempts, card, why};
 pub use self::style::{Style, Tz, UnknownTz};

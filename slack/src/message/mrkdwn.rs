@@ -130,27 +130,30 @@ impl Mrkdwn {
             return self.clone();
         }
         let mut kept = Self::new();
-        let mut used = 0;
+        let mut markup = String::new();
         for piece in &self.0 {
-            let whole = piece.written();
-            if used + whole <= limit.saturating_sub(1) {
-                used += whole;
+            let before = markup.len();
+            piece.write(&mut markup);
+            if length(&markup) < limit {
                 kept.0.push(piece.clone());
                 continue;
             }
-            // Escaping makes a text longer by at most four for each character
-            // that it escapes, so the fitting length is found from above.
-            let mut room = limit.saturating_sub(used);
+            markup.truncate(before);
+            // Escaping makes one character five at most, so that the longest
+            // piece that fits is found from above.
+            let mut room = limit.saturating_sub(length(&markup));
             while room > 1 {
                 let cut = Piece {
                     text: clip(&piece.text, room),
                     kind: piece.kind.clone(),
                 };
-                let over = (used + cut.written()).saturating_sub(limit);
+                cut.write(&mut markup);
+                let over = length(&markup).saturating_sub(limit);
                 if over == 0 {
                     kept.0.push(cut);
                     return kept;
                 }
+                markup.truncate(before);
                 room = room.saturating_sub(over.div_ceil(5).max(1));
             }
             return kept.say("…");
@@ -160,12 +163,6 @@ impl Mrkdwn {
 }
 
 impl Piece {
-    fn written(&self) -> usize {
-        let mut markup = String::new();
-        self.write(&mut markup);
-        length(&markup)
-    }
-
     fn write(&self, markup: &mut String) {
         let text = &self.text;
         match &self.kind {

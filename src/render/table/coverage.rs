@@ -102,6 +102,25 @@ fn fell_short(page: &mut Page<'_>, group: &Group<'_>) {
         "failed" | "denied" => ("✗", Tone::Bad),
         _ => ("!", Tone::Warn),
     };
+    let body = shortfall(group, tone, Clock(page.style.tz));
+    page.prose(Spans::new().say("  ").own(tone, sign).say(" "), body);
+}
+
+/// What fell short of what was asked for, what matters most first.
+pub(crate) fn shortfalls(answer: &Answer, clock: Clock) -> Vec<Spans> {
+    let short = groups(answer, |row| {
+        row.status != "complete" && row.status != "not_configured"
+    });
+    let told = short
+        .iter()
+        .map(|group| shortfall(group, Tone::Plain, clock));
+    told.collect()
+}
+
+fn shortfall(group: &Group<'_>, tone: Tone, clock: Clock) -> Spans {
+    let Some(row) = group.first() else {
+        return Spans::new();
+    };
     let mut body = name(group)
         .say(" ")
         .data(tone, &row.status.replace('_', "\u{a0}"));
@@ -109,10 +128,7 @@ fn fell_short(page: &mut Page<'_>, group: &Group<'_>) {
     if let Some(detail) = &row.detail {
         body = body.say(": ").data(Tone::Plain, detail);
     }
-    body = body
-        .and(window(row, Clock(page.style.tz)))
-        .and(would_have(group));
-    page.prose(Spans::new().say("  ").own(tone, sign).say(" "), body);
+    body.and(window(row, clock)).and(would_have(group))
 }
 
 fn name(group: &Group<'_>) -> Spans {

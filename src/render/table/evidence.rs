@@ -85,9 +85,19 @@ fn record(page: &mut Page<'_>, row: &Value) {
         .say("  ")
         .data(Tone::Dim, short(text("id").unwrap_or("-")))
         .say("  ");
+    page.hang(prefix, witness(row, Clock(page.style.tz)));
+}
+
+/// A record in one line: when, what it says, who said it, where it was read.
+pub(crate) fn witness(row: &Value, clock: Clock) -> Spans {
+    let text = |key: &str| {
+        row.get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    };
     let mut body = Spans::new();
     if let Some(time) = text("time") {
-        let time = Clock(page.style.tz).exact(time).replace(' ', "\u{a0}");
+        let time = clock.exact(time).replace(' ', "\u{a0}");
         body = body.own(Tone::Dim, time).say("  ");
     }
     if let Some(reason) = text("reason") {
@@ -106,7 +116,7 @@ fn record(page: &mut Page<'_>, row: &Value) {
     if let Some(origin) = origin(row) {
         body = body.own(Tone::Dim, " · ").data(Tone::Dim, &origin);
     }
-    page.hang(prefix, body);
+    body
 }
 
 /// `file:line`, from a text or from `{file, line}`.

@@ -8,6 +8,9 @@ mod overview;
 mod timeline;
 mod verdict;
 
+pub(crate) use self::coverage::shortfalls;
+pub(crate) use self::evidence::witness;
+
 use std::io;
 
 use crate::answer::{Answer, Incident};

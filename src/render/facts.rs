@@ -1,0 +1,206 @@
+//! What every page says of a verdict, whatever it looks like.
+
+use crate::answer::{Answer, Incident, Run};
+
+use super::clock::{Clock, duration, run_of, seconds_between};
+use super::page::{Spans, Tone};
+use super::{said, words};
+
+/// The run that is told of: that of the main incident, else the newest.
+pub(crate) fn told_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Option<&'a Run> {
+    main.and_then(|incident| run_of(answer, incident))
+        .or(answer.runs.first())
+}
+
+/// Which run, and how it stands: its sign and the words beside it.
+pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Spans) {
+    let run = told_run(answer, main);
+    let state = run.map_or("unknown", |run| run.state.as_str());
+    let (sign, tone) = words::state_sign(state);
+    let name = answer.experiment.as_deref().unwrap_or_default();
+    let mut line = Spans::new().data(Tone::Strong, name);
+    if let Some(run) = run {
+        line = line.say(" · ").say(words::run_of_runs(&answer.runs, run));
+        let newest = run.attempts.last().map(|attempt| attempt.number);
+        if let Some(number) = main.and_then(|incident| incident.attempt).or(newest) {
+            line = line.say(format!(", attempt\u{a0}{number}"));
+        }
+        let until = run.end.as_deref().or(answer.now.as_deref());
+        let took = seconds_between(run.start.as_deref(), until)
+            .filter(|s| *s >= 0.0)
+            .map(duration);
+        line = line
+            .say(" · ")
+            .own(tone, words::state_took(state, took.as_deref()));
+    }
+    (Spans::new().own(tone, sign).say(" "), line)
+}
+
+/// What is said where no incident leads.
+pub(crate) fn nothing(answer: &Answer) -> Spans {
+    let gaps = answer
+        .coverage
+        .iter()
+        .filter(|row| row.status != "complete")
+        .count();
+    let spans = match answer.runs.first() {
+        None => Spans::new().own(
+            Tone::Strong,
+            "No run of that name was seen in what was read.",
+        ),
+        Some(run) if run.state == "completed" => {
+            Spans::new().own(Tone::Strong, "It completed; nothing hurt it.")
+        }
+        Some(_) => Spans::new().own(
+            Tone::Strong,
+            "Nothing ended; no incident was found in what was read.",
+        ),
+    };
+    match gaps {
+        0 => spans,
+        _ => spans.say(
+            " Some sources were not read, or not in full: see below what they would have shown.",
+        ),
+    }
+}
+
+/// A label and what stands behind it.
+pub(crate) type Fact = (&'static str, Spans);
+
+/// What is known of an incident, in labelled lines.
+pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let died = incident.chain.iter().any(|link| link.role == "death");
+    cause(&mut facts, incident, explain);
+    match &incident.actor {
+        Some(actor) => fact(
+            &mut facts,
+            if died { "Killed by" } else { "Done by" },
+            words::actor(actor),
+        ),
+        None if incident.actor_unseen => {
+            let label = if died { "Killed by" } else { "Done by" };
+            let unseen = Spans::new().own(Tone::Warn, "an unseen actor");
+            fact(
+                &mut facts,
+                label,
+                unseen.say(": no source that was read says who"),
+            );
+        }
+        None => {}
+    }
+    first(
+        &mut facts,
+        incident,
+        clock,
+        if died { "Died first" } else { "Hit first" },
+    );
+    let also: Vec<_> = incident
+        .victims
+        .iter()
+        .filter(|victim| !is_first(incident, &victim.pod))
+        .cloned()
+        .collect();
+    if !also.is_empty() {
+        fact(&mut facts, "Also hit", words::crowd(&also));
+    }
+    if !incident.collateral.is_empty() {
+        fact(&mut facts, "Followed", words::crowd(&incident.collateral));
+    }
+    for (label, body) in said::facts(incident, clock) {
+        fact(&mut facts, label, body);
+    }
+    if let Some(hours) = incident.gpu_hours_lost.filter(|hours| *hours > 0.0) {
+        fact(
+            &mut facts,
+            "Lost",
+            Spans::new().say(words::gpu_hours(hours)),
+        );
+    }
+    facts
+}
+
+fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
+    if incident.level == "unknown" || incident.cause == "unknown" {
+        fact(
+            facts,
+            "Cause",
+            Spans::new().own(Tone::Warn, "could not be determined"),
+        );
+        return;
+    }
+    let mut body = Spans::new();
+    if !incident.title.is_empty() {
+        body = body
+            .data(Tone::Plain, &incident.title)
+            .own(Tone::Dim, " · ");
+    }
+    let tone = if words::is_calm(incident) {
+        Tone::Plain
+    } else {
+        Tone::Bad
+    };
+    body = body.data(tone, &incident.cause).own(Tone::Dim, " · ");
+    let level = words::level(&incident.level).replace(' ', "\u{a0}");
+    body = body.data(words::level_tone(&incident.level), &level);
+    if explain {
+        body = body.own(
+            Tone::Dim,
+            format!(": {}", words::level_means(&incident.level)),
+        );
+    }
+    fact(
+        facts,
+        if words::is_calm(incident) {
+            "Verdict"
+        } else {
+            "Cause"
+        },
+        body,
+    );
+    if !explain && !incident.against.is_empty() {
+        let many = words::count(incident.against.len(), "record");
+        let verb = if incident.against.len() == 1 {
+            "speaks"
+        } else {
+            "speak"
+        };
+        let body = Spans::new().own(Tone::Warn, format!("{many} {verb} against it"));
+        fact(facts, "", body.own(Tone::Dim, " (--explain)"));
+    }
+}
+
+fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'static str) {
+    if incident.first_victims.len() > 1 {
+        let body = words::crowd(&incident.first_victims);
+        fact(
+            facts,
+            label,
+            body.own(Tone::Dim, "; their times cannot be told apart"),
+        );
+        return;
+    }
+    let Some(victim) = &incident.first_victim else {
+        return;
+    };
+    let mut body = words::victim(victim);
+    if let Some(time) = &victim.time {
+        body = body.say(format!(" at\u{a0}{}", clock.time(time)));
+    }
+    if !victim.how.is_empty() {
+        body = body.say(", ").data(Tone::Plain, &victim.how);
+    }
+    if let Some(code) = victim.exit_code {
+        body = body.say(format!(", exit\u{a0}{code}"));
+    }
+    fact(facts, label, body);
+}
+
+fn is_first(incident: &Incident, pod: &str) -> bool {
+    let first = incident.first_victim.iter().chain(&incident.first_victims);
+    first.into_iter().any(|victim| victim.pod == pod)
+}
+
+fn fact(facts: &mut Vec<Fact>, label: &'static str, body: Spans) {
+    facts.push((label, body));
+}

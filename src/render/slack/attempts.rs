@@ -1,0 +1,62 @@
+//! The runs and attempts of a name.
+
+use whathappened_slack::{Message, MessageBuilder, Mrkdwn};
+
+use crate::answer::{Answer, Run};
+
+use super::super::clock::{Clock, duration, seconds_between};
+use super::super::style::Tz;
+use super::super::text::escape;
+use super::super::words;
+use super::markup::plain;
+
+/// Every run and attempt, the newest first.
+#[must_use]
+pub fn attempts(answer: &Answer) -> Message {
+    let name = answer.experiment.as_deref().unwrap_or("it");
+    let all: usize = answer.runs.iter().map(|run| run.attempts.len()).sum();
+    let mut message = MessageBuilder::new(&format!(
+        "{} has {} with {} in all.",
+        escape(name),
+        words::count(answer.runs.len(), "run").replace('\u{a0}', " "),
+        words::count(all, "attempt").replace('\u{a0}', " "),
+    ));
+    for run in &answer.runs {
+        let title = format!(
+            "{}: {} {}",
+            plain(&super::super::page::Spans::new().say(words::run_of_runs(&answer.runs, run))),
+            run.kind,
+            escape(&run.name)
+        );
+        message.lines(&title, &of_run(answer, run), 20);
+    }
+    message.build()
+}
+
+fn of_run(answer: &Answer, run: &Run) -> Vec<Mrkdwn> {
+    let clock = Clock(Tz::Utc);
+    let attempts = run.attempts.iter().rev().map(|attempt| {
+        let until = attempt.end.as_deref().or(answer.now.as_deref());
+        let took = seconds_between(attempt.start.as_deref(), until)
+            .filter(|seconds| *seconds >= 0.0)
+            .map(duration);
+        let (sign, _) = words::state_sign(&attempt.state);
+        let mut text = Mrkdwn::new()
+            .bold(format!("attempt {}", attempt.number))
+            .say(format!(" {sign} "))
+            .say(words::state_took(&attempt.state, took.as_deref()).replace('\u{a0}', " "))
+            .say(", ")
+            .say(words::pods_died(attempt).replace('\u{a0}', " "));
+        if let Some(start) = &attempt.start {
+            text = text.say(format!(", from {}", clock.full(start)));
+        }
+        let causes = answer.incidents.iter().filter(|incident| {
+            incident.run_id.as_deref() == Some(&run.id) && incident.attempt == Some(attempt.number)
+        });
+        for incident in causes {
+            text = text.say(" · ").code(escape(&incident.cause));
+        }
+        text
+    });
+    attempts.collect()
+}

@@ -1,0 +1,107 @@
+//! What a screen reader or a notification tells.
+
+use crate::answer::{Answer, Incident};
+
+use super::super::clock::Clock;
+use super::super::facts;
+use super::super::style::Tz;
+use super::super::text::escape;
+use super::super::words;
+use super::markup::plain;
+
+/// The answer in some sentences.
+pub(super) fn read_aloud(answer: &Answer, main: Option<&Incident>) -> String {
+    let mut sentences = Vec::new();
+    if answer.experiment.is_some() {
+        let (_, headline) = facts::headline(answer, main);
+        sentences.push(plain(&headline).replace(" · ", ", "));
+    } else {
+        sentences.push(words::count(answer.incidents.len(), "incident"));
+    }
+    match main {
+        Some(incident) => of_incident(incident, &mut sentences),
+        None if answer.experiment.is_some() => sentences.push(plain(&facts::nothing(answer))),
+        None => sentences.extend(
+            answer
+                .incidents
+                .iter()
+                .take(3)
+                .map(|incident| incident.summary.clone()),
+        ),
+    }
+    let short = answer.coverage.iter().filter(|row| {
+        let status = row.status.as_str();
+        status != "complete" && status != "not_configured"
+    });
+    match short.count() {
+        0 => {}
+        1 => sentences.push("One source was not read in full".to_owned()),
+        many => sentences.push(format!("{many} sources were not read in full")),
+    }
+    joined(&sentences)
+}
+
+fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
+    sentences.push(incident.summary.clone());
+    if incident.level == "unknown" || incident.cause == "unknown" {
+        sentences.push("The cause could not be determined".to_owned());
+    } else {
+        let level = match incident.level.as_str() {
+            "hypothesis" => "a hypothesis, unconfirmed",
+            other => other,
+        };
+        let what = if words::is_calm(incident) {
+            "Verdict"
+        } else {
+            "Cause"
+        };
+        sentences.push(format!("{what}: {}, {level}", incident.title));
+    }
+    if let Some(actor) = &incident.actor {
+        sentences.push(format!("Done by {}, a {}", actor.name, actor.kind));
+    } else if incident.actor_unseen {
+        sentences.push("Nobody saw who did it".to_owned());
+    }
+    if let Some(victim) = &incident.first_victim {
+        let rank = victim.rank.map(|rank| format!(", rank {rank},"));
+        let time = victim.time.as_deref();
+        let time = time.map(|time| format!(" at {}", Clock(Tz::Utc).full(time)));
+        let first = if incident.first_victims.len() > 1 {
+            "One of the first pods"
+        } else {
+            "The first pod"
+        };
+        sentences.push(format!(
+            "{first} was {}{}{}",
+            victim.pod,
+            rank.unwrap_or_default(),
+            time.unwrap_or_default()
+        ));
+    }
+    match incident.collateral.len() {
+        0 => {}
+        many => sentences.push(format!("{} followed", words::count(many, "pod"))),
+    }
+    if let Some(advice) = incident.advice.first() {
+        sentences.push(format!("What to do: {advice}"));
+    }
+}
+
+/// Sentences with a full stop each.
+fn joined(sentences: &[String]) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let sentence = escape(sentence.trim()).replace('\u{a0}', " ");
+        if sentence.is_empty() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&sentence);
+        if !sentence.ends_with(['.', '!', '?', '…']) {
+            text.push('.');
+        }
+    }
+    text
+}

@@ -1,0 +1,90 @@
+//! Why the first pod died: the evidence, and how each step is proven.
+
+use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn};
+
+use crate::answer::{Answer, Incident};
+
+use super::super::clock::Clock;
+use super::super::style::Tz;
+use super::super::table::{main_incident, witness};
+use super::super::text::escape;
+use super::super::words;
+use super::card::{alternatives, step};
+use super::markup::{markup, plain, sentence};
+
+/// Why the first pod of the main incident died, with evidence and what speaks
+/// against it.
+#[must_use]
+pub fn why(answer: &Answer) -> Message {
+    let Some(incident) = main_incident(answer) else {
+        return Message::text(&Mrkdwn::new().say(
+            "No incident leads here, so that there is nothing to explain. The timeline shows what was seen.",
+        ));
+    };
+    let clock = Clock(Tz::Utc);
+    let who = incident.first_victim.as_ref().map(words::victim);
+    let whom = who.as_ref().map_or_else(|| "it".to_owned(), plain);
+    let means = words::level_means(&incident.level);
+    let mut message = MessageBuilder::new(&format!(
+        "Why {whom} ended. {} This is {}: {means}. {} prove it, {} against it.",
+        escape(&incident.summary),
+        incident.level,
+        words::count(incident.evidence.len(), "record"),
+        match incident.against.len() {
+            1 => "1 record speaks".to_owned(),
+            many => format!("{} speak", words::count(many, "record")),
+        },
+    ));
+    let title = Mrkdwn::new().bold("Why").say(" ");
+    let title = match &who {
+        Some(who) => title.and(markup(who)),
+        None => title.say("it ended"),
+    };
+    message.push(Block::section(
+        &title.say("\n").and(sentence(&incident.summary)),
+    ));
+    let level = Mrkdwn::new()
+        .bold(escape(&incident.level))
+        .say(": ")
+        .say(means);
+    message.push(Block::context(&level));
+    steps(&mut message, incident, clock);
+    let evidence: Vec<Mrkdwn> = incident
+        .evidence
+        .iter()
+        .map(|row| markup(&witness(row, clock)))
+        .collect();
+    message.lines("Evidence", &evidence, 12);
+    let against: Vec<Mrkdwn> = incident
+        .against
+        .iter()
+        .map(|against| sentence(&against.text))
+        .collect();
+    message.lines("Against", &against, 6);
+    message.lines("Ruled out", &alternatives(incident), 8);
+    let told: Vec<Mrkdwn> = incident
+        .would_have_told
+        .iter()
+        .map(|text| sentence(text))
+        .collect();
+    message.lines("What would have told more", &told, 6);
+    message.build()
+}
+
+fn steps(message: &mut MessageBuilder, incident: &Incident, clock: Clock) {
+    let steps: Vec<Mrkdwn> = incident
+        .chain
+        .iter()
+        .map(|link| {
+            let how = match link.edge.as_deref() {
+                Some("asserted") => " (one record names this step and the one before)",
+                Some("inferred") => " (inferred from place and time)",
+                Some("guess") => " (by elimination)",
+                Some("context") => " (beside the point, for context)",
+                _ => "",
+            };
+            step(link, clock).italic(how)
+        })
+        .collect();
+    message.lines("Step by step", &steps, 15);
+}
