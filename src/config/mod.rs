@@ -18,6 +18,7 @@ mod many;
 mod parse;
 mod section;
 mod serve;
+mod slack;
 mod statements;
 
 pub use callers::{Caller, Right};
@@ -27,6 +28,7 @@ pub use many::Many;
 pub use parse::{parse_duration, parse_size};
 pub use section::Section;
 pub use serve::Serve;
+pub use slack::{Reach, Shared, Slack};
 pub use statements::Statements;
 
 /// What the file may say.
@@ -55,6 +57,8 @@ pub struct Config {
     pub azure: Many<Azure>,
     /// The service.
     pub serve: Serve,
+    /// Slack.
+    pub slack: Slack,
     /// Folder with rules of one's own.
     pub rules: Option<PathBuf>,
 }

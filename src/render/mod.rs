@@ -40,5 +40,5 @@ pub use self::answer::answer;
 pub use self::error::RenderError;
 pub use self::format::{Format, UnknownFormat};
 pub use self::rows::{RowWriter, rows};
-pub use self::slack::{Card, attempts, card, why};
+pub use self::slack::{Card, attempts, card, redacted, timeline, why};
 pub use self::style::{Style, Tz, UnknownTz};

@@ -27,12 +27,15 @@ pub struct Card<'a> {
     pub page: Option<&'a str>,
     /// A remark under the headline: who subscribed, what is not shown here.
     pub remark: Option<&'a str>,
+    /// The incident that is told, by its place in the answer; else the main one.
+    pub incident: Option<usize>,
 }
 
 /// The answer as one message, whatever its size.
 #[must_use]
 pub fn card(answer: &Answer, around: &Card<'_>) -> Message {
-    let main = main_incident(answer).filter(|_| answer.experiment.is_some());
+    let wanted = around.incident.and_then(|at| answer.incidents.get(at));
+    let main = wanted.or_else(|| main_incident(answer).filter(|_| answer.experiment.is_some()));
     let mut message = MessageBuilder::new(&read_aloud(answer, main));
     if let Some(buttons) = buttons(answer, main, around) {
         message.last(buttons);

@@ -4,10 +4,14 @@ mod attempts;
 mod card;
 mod fallback;
 mod markup;
+mod redacted;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod why;
 
 pub use attempts::attempts;
 pub use card::{Card, card};
+pub use redacted::redacted;
+pub use timeline::timeline;
 pub use why::why;

@@ -10,7 +10,7 @@ fn around() -> Card<'static> {
     Card {
         value: Some("{\"name\":\"x\"}"),
         page: Some("https://whathappened.example/x"),
-        remark: None,
+        ..Card::default()
     }
 }
 
@@ -21,6 +21,8 @@ fn messages() -> Vec<(String, Message)> {
         all.push((format!("{name} card"), card(&answer, &around())));
         all.push((format!("{name} why"), why(&answer)));
         all.push((format!("{name} attempts"), attempts(&answer)));
+        all.push((format!("{name} timeline"), timeline(&answer, 30).0));
+        all.push((format!("{name} redacted"), redacted(&answer)));
     }
     all
 }
@@ -63,7 +65,12 @@ fn hostile_text_tells_nobody_and_marks_nothing() {
         }
     }
     answer.experiment = Some(evil.to_owned());
-    for message in [card(&answer, &around()), why(&answer), attempts(&answer)] {
+    for message in [
+        card(&answer, &around()),
+        why(&answer),
+        attempts(&answer),
+        timeline(&answer, 30).0,
+    ] {
         let json = serde_json::to_value(&message).unwrap();
         for text in marked(&json) {
             for loud in ["<!channel", "<@", "@here", "<https://evil", "\u{1b}"] {
@@ -130,4 +137,26 @@ fn buttons_stand_where_they_lead_somewhere() {
     }
     let quiet = card(&fixtures::nothing(), &Card::default());
     assert_eq!(actions(&quiet), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_redacted_names_nothing() {
+    let answer = fixtures::gpt2();
+    let text = redacted(&answer);
+    let incident = &answer.incidents[0];
+    assert!(
+        text.fallback().contains(&incident.cause),
+        "{}",
+        text.fallback()
+    );
+    for name in [
+        &answer.runs[0].name,
+        &incident.first_victim.as_ref().unwrap().pod,
+    ] {
+        assert!(
+            !text.fallback().contains(name.as_str()),
+            "{}",
+            text.fallback()
+        );
+    }
 }

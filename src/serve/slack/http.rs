@@ -1,0 +1,143 @@
+//! Slack over HTTP.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use whathappened_slack::{Command, EventRequest, Interaction, Unreadable};
+
+use super::Slack;
+
+/// The largest request that is looked at.
+const LARGEST: usize = 1 << 20;
+
+/// `/slack/commands`, `/slack/events` and `/slack/interactivity`; nothing where no
+/// signing secret is.
+pub fn router(slack: Arc<Slack>) -> Router {
+    if slack.verifier.is_none() {
+        return Router::new();
+    }
+    Router::new()
+        .route("/slack/commands", post(commands))
+        .route("/slack/events", post(events))
+        .route("/slack/interactivity", post(interactivity))
+        .layer(DefaultBodyLimit::max(LARGEST))
+        .with_state(slack)
+}
+
+/// What a request is.
+enum Heard {
+    New,
+    /// Sent again by Slack: it was taken down before.
+    Again,
+}
+
+async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {
+    if Command::is_ssl_check(&body) {
+        return StatusCode::OK.into_response();
+    }
+    match slack.heard(&headers, &body) {
+        Err(refused) => return *refused,
+        Ok(Heard::Again) => return StatusCode::OK.into_response(),
+        Ok(Heard::New) => {}
+    }
+    match Command::from_form(&body) {
+        Ok(command) => match slack.command(command) {
+            Value::Null => StatusCode::OK.into_response(),
+            answer => Json(answer).into_response(),
+        },
+        Err(error) => unreadable(&error),
+    }
+}
+
+async fn events(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {
+    match slack.heard(&headers, &body) {
+        Err(refused) => return *refused,
+        Ok(Heard::Again) => return StatusCode::OK.into_response(),
+        Ok(Heard::New) => {}
+    }
+    match EventRequest::from_body(&body) {
+        Ok(EventRequest::UrlVerification { challenge }) => {
+            Json(json!({"challenge": challenge})).into_response()
+        }
+        Ok(EventRequest::Callback(callback)) => taken(slack.event(callback)),
+        Ok(EventRequest::RateLimited) => {
+            tracing::warn!("Slack sends no events for a minute, since there were too many");
+            StatusCode::OK.into_response()
+        }
+        Ok(EventRequest::Other(_)) => StatusCode::OK.into_response(),
+        Err(error) => unreadable(&error),
+    }
+}
+
+async fn interactivity(
+    State(slack): State<Arc<Slack>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if Command::is_ssl_check(&body) {
+        return StatusCode::OK.into_response();
+    }
+    match slack.heard(&headers, &body) {
+        Err(refused) => return *refused,
+        Ok(Heard::Again) => return StatusCode::OK.into_response(),
+        Ok(Heard::New) => {}
+    }
+    match Interaction::from_form(&body) {
+        Ok(interaction) => taken(slack.interaction(interaction)),
+        Err(error) => unreadable(&error),
+    }
+}
+
+/// What was noted is acknowledged; what was not has to come again.
+fn taken(noted: Result<(), crate::error::Error>) -> Response {
+    match noted {
+        Ok(()) => StatusCode::OK.into_response(),
+        Err(error) => {
+            tracing::error!("a request of Slack cannot be noted: {error}");
+            StatusCode::SERVICE_UNAVAILABLE.into_response()
+        }
+    }
+}
+
+/// Slack signed it, so that sending it again would not help.
+fn unreadable(error: &Unreadable) -> Response {
+    tracing::warn!("{error}");
+    StatusCode::OK.into_response()
+}
+
+impl Slack {
+    /// Believes a request, or says why not.
+    fn heard(&self, headers: &HeaderMap, body: &[u8]) -> Result<Heard, Box<Response>> {
+        let refused = |why: String| {
+            tracing::warn!("a request to Slack's address was refused: {why}");
+            Err(Box::new((StatusCode::UNAUTHORIZED, why).into_response()))
+        };
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let Some(verifier) = &self.verifier else {
+            return refused("no SLACK_SIGNING_SECRET is set".to_owned());
+        };
+        let (time, signature) = (
+            text("x-slack-request-timestamp"),
+            text("x-slack-signature"),
+        );
+        let key = match verifier.verify(time, signature, body, self.now()) {
+            Ok(key) => key,
+            Err(error) => return refused(error.to_string()),
+        };
+        match self.is_first("signed", &key) {
+            Ok(true) => Ok(Heard::New),
+            Ok(false) if headers.contains_key("x-slack-retry-num") => Ok(Heard::Again),
+            Ok(false) => refused("this very request came before".to_owned()),
+            Err(error) => {
+                tracing::error!("a request of Slack cannot be noted: {error}");
+                Err(Box::new(StatusCode::SERVICE_UNAVAILABLE.into_response()))
+            }
+        }
+    }
+}

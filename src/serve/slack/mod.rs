@@ -1,0 +1,130 @@
+//! Slack: a slash command, a mention and buttons, over HTTP or Socket Mode.
+//!
+//! A request is taken down and acknowledged at once ([`desk`]); what it wishes
+//! is worked on afterwards ([`answering`]) and told where it was asked
+//! ([`talk`]). What has to outlive a restart is in [`Notes`].
+
+mod answering;
+mod desk;
+mod files;
+mod http;
+mod permit;
+mod socket;
+mod subscriptions;
+mod talk;
+mod wish;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+
+use whathappened_connectors::http::Secret;
+use whathappened_slack::{Api, Verifier};
+use whathappened_store::Notes;
+
+use super::Service;
+use crate::config;
+use crate::error::Error;
+
+pub use http::router;
+
+/// What serves Slack.
+pub struct Slack {
+    service: Arc<Service>,
+    settings: config::Slack,
+    /// Believes requests over HTTP; there where a signing secret is.
+    verifier: Option<Verifier>,
+    /// Writes; there where a bot's token is.
+    api: Option<Arc<Api>>,
+    /// Answers where a request says, which takes no token.
+    replies: Arc<Api>,
+    /// Opens sockets; there where an app's token is.
+    app: Option<Arc<Api>>,
+    notes: Notes,
+    /// Whether people of other firms see a channel, and until when that is believed.
+    shared: Mutex<BTreeMap<String, (bool, i64)>>,
+    /// Requests that are being worked on.
+    busy: AtomicUsize,
+}
+
+impl fmt::Debug for Slack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slack")
+            .field("settings", &self.settings)
+            .field("http", &self.verifier.is_some())
+            .field("socket_mode", &self.app.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Slack {
+    /// Slack as configuration and environment have it; none where neither holds
+    /// a signing secret or an app's token.
+    ///
+    /// # Errors
+    /// When what is there cannot be used, or the notes cannot be opened.
+    pub fn open(
+        service: Arc<Service>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Arc<Self>>, Error> {
+        let settings = service.config.slack.clone();
+        let value = |name: &str, of_file: &Option<String>| {
+            let value = env(name).or_else(|| of_file.clone());
+            value
+                .map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty())
+        };
+        let secret = value("SLACK_SIGNING_SECRET", &settings.signing_secret);
+        let app = value("SLACK_APP_TOKEN", &settings.app_token);
+        if settings.enabled == Some(false) || (secret.is_none() && app.is_none()) {
+            return Ok(None);
+        }
+        let address = value("SLACK_API_URL", &settings.api_url);
+        let address = address.unwrap_or_else(|| Api::ADDRESS.to_owned());
+        let open = |variable: &str, start: &str, token: Option<String>| {
+            let Some(token) = token else {
+                return Ok(None);
+            };
+            if !token.starts_with(start) {
+                return Err(Error::Usage(format!(
+                    "{variable} is no such token: it begins with {start}"
+                )));
+            }
+            match Api::new(&address, Secret::from(token)) {
+                Ok(api) => Ok(Some(Arc::new(api))),
+                Err(trouble) => Err(Error::Usage(format!("SLACK_API_URL: {trouble}"))),
+            }
+        };
+        let bot = value("SLACK_BOT_TOKEN", &settings.bot_token);
+        let api = open("SLACK_BOT_TOKEN", "xox", bot)?;
+        if api.is_none() {
+            tracing::warn!(
+                "no SLACK_BOT_TOKEN: slash commands are answered, mentions and subscriptions cannot be"
+            );
+        }
+        let replies = match &api {
+            Some(api) => Arc::clone(api),
+            None => Arc::new(
+                Api::new(&address, Secret::from(String::new()))
+                    .map_err(|trouble| Error::Usage(format!("SLACK_API_URL: {trouble}")))?,
+            ),
+        };
+        Ok(Some(Arc::new(Self {
+            replies,
+            verifier: secret.map(|secret| Verifier::new(Secret::from(secret))),
+            api,
+            app: open("SLACK_APP_TOKEN", "xapp-", app)?,
+            notes: Notes::open(&service.store, "slack")?,
+            settings,
+            service,
+            shared: Mutex::default(),
+            busy: AtomicUsize::new(0),
+        })))
+    }
+
+    /// Seconds since 1970.
+    fn now(&self) -> i64 {
+        (self.service.clock)() / whathappened_connectors::time::SECOND
+    }
+}

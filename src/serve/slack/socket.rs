@@ -1,0 +1,75 @@
+//! Slack over Socket Mode.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio::sync::watch;
+use whathappened_connectors::connector::Stop;
+use whathappened_slack::{
+    Command, Envelope, EventRequest, Handler, Interaction, Kind, SocketMode, SocketTimes,
+};
+
+use super::Slack;
+
+struct Desk(Arc<Slack>);
+
+impl Handler for Desk {
+    fn take(&self, envelope: Envelope) -> BoxFuture<'_, Option<Value>> {
+        async move { self.taken(&envelope) }.boxed()
+    }
+}
+
+impl Desk {
+    fn taken(&self, envelope: &Envelope) -> Option<Value> {
+        let unreadable = |error| {
+            tracing::warn!("{error}");
+            Some(Value::Null)
+        };
+        let noted = match envelope.kind {
+            Kind::Command => match Command::from_json(&envelope.payload) {
+                Ok(command) => return Some(self.0.command(command)),
+                Err(error) => return unreadable(error),
+            },
+            Kind::Event => match EventRequest::from_json(&envelope.payload) {
+                Ok(EventRequest::Callback(callback)) => self.0.event(callback),
+                Ok(_) => Ok(()),
+                Err(error) => return unreadable(error),
+            },
+            Kind::Interaction => match Interaction::from_json(&envelope.payload) {
+                Ok(interaction) => self.0.interaction(interaction),
+                Err(error) => return unreadable(error),
+            },
+            Kind::Other => Ok(()),
+        };
+        match noted {
+            Ok(()) => Some(Value::Null),
+            Err(error) => {
+                tracing::error!("a request of Slack cannot be noted: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Slack {
+    /// Keeps a socket open where an app's token is, and looks at what channels
+    /// subscribed to, until `stop`.
+    pub async fn run(self: Arc<Self>, stop: Stop) {
+        let (tell, stopping) = watch::channel(false);
+        let ended = async {
+            stop.cancelled().await;
+            tell.send_replace(true);
+        };
+        let socket = async {
+            if let Some(app) = &self.app {
+                let handler = Arc::new(Desk(Arc::clone(&self)));
+                let mode = SocketMode::new(Arc::clone(app), handler, SocketTimes::default());
+                let (standing, _) = watch::channel(false);
+                mode.run(stopping, &standing).await;
+            }
+        };
+        tokio::join!(ended, socket, self.look(&stop));
+    }
+}

@@ -1,0 +1,278 @@
+//! What a person wishes, from what they typed.
+
+use serde::{Deserialize, Serialize};
+use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::Stamp;
+use whathappened_slack::{Message, MessageBuilder, Block, Mrkdwn, Wording};
+
+use crate::assemble::Question;
+use crate::config::parse_duration;
+
+/// What a person wishes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// How this is used; with what was wrong.
+    Help(Option<String>),
+    /// Something about an experiment.
+    Tell(What, About),
+    /// To be told when an experiment loses a pod.
+    Subscribe(String),
+    /// No more of that.
+    Unsubscribe(String),
+    /// What the channel is told of.
+    Subscriptions,
+}
+
+/// What is to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// The verdict.
+    Verdict,
+    /// What happened, in order.
+    Timeline,
+    /// The evidence.
+    Why,
+    /// All runs and attempts.
+    Attempts,
+    /// Everything, as files.
+    File,
+}
+
+/// What a question is about. Buttons carry it, and it is no permission: that is
+/// looked at for whoever clicks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct About {
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pod: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<Nanos>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<Nanos>,
+}
+
+impl About {
+    pub(super) fn question(&self) -> Question {
+        Question {
+            name: self.name.clone(),
+            run: self.run.clone(),
+            pod: self.pod.clone(),
+            since: self.since,
+            until: self.until,
+            at: None,
+        }
+    }
+}
+
+/// The longest name that is looked for.
+const LONGEST: usize = 512;
+
+impl Wish {
+    /// Reads what was typed; times count back from `now`.
+    pub(super) fn read(text: &Wording, now: Nanos) -> Self {
+        let mut words: Vec<&str> = text.as_str().split(' ').filter(|word| !word.is_empty()).collect();
+        // `@app whathappened run-7` says the same as `@app run-7`.
+        if words.len() > 1 && words[0].eq_ignore_ascii_case("whathappened") {
+            words.remove(0);
+        }
+        let Some(&first) = words.first() else {
+            return Self::Help(None);
+        };
+        if words.iter().any(|word| word.len() > LONGEST) {
+            return Self::Help(Some(format!("A name has at most {LONGEST} characters.")));
+        }
+        let rest = &words[1..];
+        match (first.to_lowercase().as_str(), rest) {
+            ("help" | "?" | "--help" | "hello" | "hi", []) => Self::Help(None),
+            ("subscriptions", []) => Self::Subscriptions,
+            ("subscribe", [name]) => Self::Subscribe(clean(name)),
+            ("unsubscribe", [name]) => Self::Unsubscribe(clean(name)),
+            ("subscribe" | "unsubscribe", _) => Self::Help(Some(format!(
+                "Name one experiment: {} EXPERIMENT.",
+                first.to_lowercase()
+            ))),
+            ("timeline", [_, ..]) => Self::tell(What::Timeline, rest, now),
+            ("why", [_, ..]) => Self::tell(What::Why, rest, now),
+            ("attempts", [_, ..]) => Self::tell(What::Attempts, rest, now),
+            ("file", [_, ..]) => Self::tell(What::File, rest, now),
+            _ => Self::tell(What::Verdict, &words, now),
+        }
+    }
+
+    fn tell(what: What, words: &[&str], now: Nanos) -> Self {
+        match about(words, now) {
+            Ok(about) => Self::Tell(what, about),
+            Err(wrong) => Self::Help(Some(wrong)),
+        }
+    }
+}
+
+fn about(words: &[&str], now: Nanos) -> Result<About, String> {
+    let mut about = About::default();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (option, value) = match word.strip_prefix("--") {
+            None if about.name.is_empty() => {
+                about.name = clean(word);
+                continue;
+            }
+            None => {
+                return Err(format!(
+                    "One name at a time: {} and {word} are two. Options begin with --.",
+                    about.name
+                ));
+            }
+            Some(option) => match option.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (option, words.next().copied()),
+            },
+        };
+        let value = value.ok_or_else(|| format!("--{option} needs a value."))?;
+        match option {
+            "pod" => about.pod = Some(value.to_owned()),
+            "run" => about.run = Some(value.to_owned()),
+            "since" => about.since = Some(moment(value, now)?),
+            "until" => about.until = Some(moment(value, now)?),
+            _ => {
+                return Err(format!(
+                    "--{option} is not known; there are --pod, --run, --since and --until."
+                ));
+            }
+        }
+    }
+    if about.name.is_empty() {
+        return Err("Name an experiment, a workload, a pod or a machine.".to_owned());
+    }
+    Ok(about)
+}
+
+fn moment(text: &str, now: Nanos) -> Result<Nanos, String> {
+    if let Some(stamp) = Stamp::parse(text) {
+        return Ok(stamp.lo);
+    }
+    let distance = parse_duration(text).ok_or_else(|| {
+        format!("{text} is no time: write 2026-11-21T15:20:00Z, or 30m, 2h, 7d before now.")
+    })?;
+    Ok(now.saturating_sub(distance))
+}
+
+/// A name without the quotes and the code signs that people put around it.
+fn clean(name: &str) -> String {
+    name.trim_matches(['"', '\'', '`', ',']).to_owned()
+}
+
+/// How this is used; with what was wrong.
+pub(super) fn help(wrong: Option<&str>) -> Message {
+    const LINES: [(&str, &str); 8] = [
+        ("NAME", "what happened to an experiment, workload, pod or machine"),
+        ("timeline NAME", "what happened, in order"),
+        ("why NAME", "the evidence"),
+        ("attempts NAME", "its runs and attempts"),
+        ("file NAME", "everything, as files"),
+        ("subscribe NAME", "tells this channel when it loses a pod"),
+        ("unsubscribe NAME", "no more of that"),
+        ("subscriptions", "what this channel is told of"),
+    ];
+    let mut read = wrong.map(|text| format!("{text} ")).unwrap_or_default();
+    read.push_str(
+        "Write /whathappened and the name of an experiment to learn which pod died first, who or what killed it, and how that is known.",
+    );
+    let mut message = MessageBuilder::new(&read);
+    if let Some(wrong) = wrong {
+        message.push(Block::section(&Mrkdwn::new().say(wrong)));
+    }
+    let mut text = Mrkdwn::new().bold("Which pod died first, who or what killed it, and how that is known");
+    for (command, what) in LINES {
+        text = text
+            .say("\n• ")
+            .code(format!("/whathappened {command}"))
+            .say(format!(" {what}"));
+    }
+    message.push(Block::section(&text));
+    let options = Mrkdwn::new()
+        .say("Options: ")
+        .code("--since 2h")
+        .say(" ")
+        .code("--until 30m")
+        .say(" ")
+        .code("--pod POD")
+        .say(" ")
+        .code("--run ID")
+        .say(" · in a thread, mention the app instead: Slack has no commands there");
+    message.push(Block::context(&options));
+    message.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use whathappened_connectors::time::SECOND;
+
+    use super::*;
+
+    fn read(text: &str) -> Wish {
+        Wish::read(&Wording::new(text), 10_000 * SECOND)
+    }
+
+    fn named(name: &str) -> About {
+        About {
+            name: name.to_owned(),
+            ..About::default()
+        }
+    }
+
+    #[test]
+    fn people_are_understood() {
+        for (text, wish) in [
+            ("run-7", Wish::Tell(What::Verdict, named("run-7"))),
+            ("whathappened `run-7`", Wish::Tell(What::Verdict, named("run-7"))),
+            ("job/team/run-7", Wish::Tell(What::Verdict, named("job/team/run-7"))),
+            // An experiment may be called like a verb.
+            ("why", Wish::Tell(What::Verdict, named("why"))),
+            ("WHY run-7", Wish::Tell(What::Why, named("run-7"))),
+            ("timeline run-7", Wish::Tell(What::Timeline, named("run-7"))),
+            ("subscribe “run-7”", Wish::Subscribe("run-7".to_owned())),
+            ("unsubscribe run-7", Wish::Unsubscribe("run-7".to_owned())),
+            ("subscriptions", Wish::Subscriptions),
+            ("", Wish::Help(None)),
+            ("help", Wish::Help(None)),
+        ] {
+            assert_eq!(read(text), wish, "{text}");
+        }
+        let about = About {
+            name: "run-7".to_owned(),
+            pod: Some("p".to_owned()),
+            run: Some("r".to_owned()),
+            since: Some(2_800 * SECOND),
+            until: Some(5 * SECOND),
+        };
+        assert_eq!(
+            read("run-7 —since 2h --until=1970-01-01T00:00:05Z --pod p --run r"),
+            Wish::Tell(What::Verdict, about.clone())
+        );
+        let json = serde_json::to_string(&about).unwrap();
+        assert_eq!(serde_json::from_str::<About>(&json).unwrap(), about);
+    }
+
+    #[test]
+    fn what_is_not_understood_says_why() {
+        for (text, says) in [
+            ("a b", "One name at a time"),
+            ("--since 2h", "Name an experiment"),
+            ("a --since soon", "is no time"),
+            ("a --since", "needs a value"),
+            ("a --colour red", "is not known"),
+            ("subscribe", "Name one experiment"),
+            ("subscribe a b", "Name one experiment"),
+            (&"x".repeat(600), "at most"),
+        ] {
+            let Wish::Help(Some(wrong)) = read(text) else {
+                panic!("{text}");
+            };
+            assert!(wrong.contains(says), "{wrong}");
+            assert!(help(Some(&wrong)).fallback().contains(says));
+        }
+    }
+}
