@@ -13,6 +13,7 @@ use crate::cli::{KeptArgs, LiveArgs};
 use crate::config::Wanted;
 use crate::error::Error;
 use crate::gather::{self, Asked};
+use crate::serve::slack::Slack;
 use crate::serve::{Callers, Service, listen};
 
 /// Keeps collecting and answers over HTTP, until it is stopped
@@ -82,8 +83,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     let service = Service::new(config, rules, path, asked, clock).for_callers(callers);
     let service = Arc::new(service);
+    let slack = Slack::open(Arc::clone(&service), &env)?;
+    if let Some(slack) = &slack {
+        eprintln!("{}", slack.faces());
+        tokio::spawn(Arc::clone(slack).run(stop.clone()));
+    }
     eprintln!("listening on http://{}", local(&listener, &address));
-    listen::serve(service, listener, stop).await
+    listen::serve(service, slack, listener, stop).await
 }
 
 fn local(listener: &TcpListener, asked: &str) -> String {

@@ -19,6 +19,7 @@ mod ask;
 pub mod audit;
 mod callers;
 pub mod listen;
+pub mod slack;
 
 pub use ask::{Asking, Told};
 pub use callers::{Caller, Callers};

@@ -82,7 +82,8 @@ fn verdict(message: &mut MessageBuilder, answer: &Answer, incident: &Incident) {
     }
     if let Some(time) = &incident.time {
         known = known.bold("When:").say(" ").and(moment(time, clock));
-        if let Some(announced) = &incident.announced_at {
+        let announced = incident.announced_at.as_ref();
+        if let Some(announced) = announced.filter(|announced| *announced != time) {
             known = known.say(", announced ").and(moment(announced, clock));
         }
     }

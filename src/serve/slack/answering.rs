@@ -1,7 +1,7 @@
 //! From a wish to what is told.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 use whathappened_slack::{Message, Mrkdwn};
@@ -13,6 +13,7 @@ use super::wish::{About, What, Wish, help};
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::render::{self, Card};
+use crate::serve::audit::Asked;
 use crate::serve::{Asking, Told};
 
 /// After so long it is said that it takes longer.
@@ -28,24 +29,52 @@ fn said(text: impl AsRef<str>) -> Message {
 impl Slack {
     /// Does what was wished, and tells it.
     pub(super) async fn fulfil(&self, mut talk: Talk<'_>, wish: Wish) {
+        let start = Instant::now();
+        let caller = format!("{} in {}", talk.place.user, talk.place.channel);
+        let asked = wish.to_string();
+        let outcome = self.told(&mut talk, wish).await;
+        let asked = Asked {
+            caller: &caller,
+            face: "slack",
+            what: &asked,
+            outcome,
+            rows: None,
+            took: start.elapsed(),
+        };
+        self.service.audit.write(&asked, (self.service.clock)());
+    }
+
+    /// What came of it, in a word of the audit trail.
+    async fn told(&self, talk: &mut Talk<'_>, wish: Wish) -> &'static str {
         if let Wish::Help(wrong) = &wish {
-            return talk.say(&help(wrong.as_deref()), false).await;
+            talk.say(&help(wrong.as_deref()), false).await;
+            return "answered";
         }
         let permit = match self.permit(&talk.place).await {
             Ok(permit) => permit,
-            Err(denied) => return talk.say(&said(denied.to_string()), true).await,
+            Err(denied) => {
+                talk.say(&said(denied.to_string()), true).await;
+                return "refused";
+            }
         };
         talk.is_private = permit.is_private;
         match wish {
             Wish::Help(_) => {}
-            Wish::Tell(what, about) => self.tell(&talk, &permit, what, &about).await,
-            Wish::Subscribe(name) => self.subscribe(&talk, &permit, &name).await,
-            Wish::Unsubscribe(name) => self.unsubscribe(&talk, &name).await,
-            Wish::Subscriptions => self.subscriptions(&talk).await,
+            Wish::Tell(what, about) => return self.tell(talk, &permit, what, &about).await,
+            Wish::Subscribe(name) => self.subscribe(talk, &permit, &name).await,
+            Wish::Unsubscribe(name) => self.unsubscribe(talk, &name).await,
+            Wish::Subscriptions => self.subscriptions(talk).await,
         }
+        "answered"
     }
 
-    async fn tell(&self, talk: &Talk<'_>, permit: &Permit, what: What, about: &About) {
+    async fn tell(
+        &self,
+        talk: &Talk<'_>,
+        permit: &Permit,
+        what: What,
+        about: &About,
+    ) -> &'static str {
         let asking = Asking {
             question: about.question(),
             access: permit.access.clone(),
@@ -63,10 +92,14 @@ impl Slack {
         };
         let answer = match told {
             Ok(answer) => answer,
-            Err(error) => return talk.say(&failed(&error), true).await,
+            Err(error) => {
+                talk.say(&failed(&error), true).await;
+                return "failed";
+            }
         };
         if permit.is_redacted {
-            return talk.say(&render::redacted(&answer), false).await;
+            talk.say(&render::redacted(&answer), false).await;
+            return "answered";
         }
         match what {
             What::Verdict => {
@@ -84,6 +117,7 @@ impl Slack {
             }
             What::File => self.hand_over(talk, &answer, about, false).await,
         }
+        "answered"
     }
 
     /// The verdict with its buttons: of the main incident, or of another.
@@ -128,9 +162,7 @@ fn failed(error: &Error) -> Message {
                 .code(name)
                 .say(".");
             if nearest.is_empty() {
-                return Message::text(
-                    &text.say(" It may have run before anything was collected."),
-                );
+                return Message::text(&text.say(" It may have run before anything was collected."));
             }
             text = text.say(" Did you mean ");
             for (at, near) in nearest.iter().take(5).enumerate() {
@@ -141,7 +173,10 @@ fn failed(error: &Error) -> Message {
         Error::UnknownRun { .. } => text.say(error.to_string()).say("."),
         other => {
             tracing::error!("a question from Slack has no answer: {other}");
-            text = text.say("There is no answer: ").say(other.to_string()).say(".");
+            text = text
+                .say("There is no answer: ")
+                .say(other.to_string())
+                .say(".");
             for hint in other.hints() {
                 text = text.say(" ").say(hint).say(".");
             }

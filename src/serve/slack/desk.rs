@@ -58,8 +58,7 @@ impl Slack {
             Wish::Unsubscribe(_) | Wish::Subscriptions => "Looking …".to_owned(),
         };
         let place = Place {
-            is_direct: command.channel_name == "directmessage"
-                || command.channel.starts_with('D'),
+            is_direct: command.channel_name == "directmessage" || command.channel.starts_with('D'),
             channel: command.channel,
             user: command.user,
             is_shared: None,
@@ -67,7 +66,9 @@ impl Slack {
         if self.work(place, None, command.reply_to, wish) {
             ephemeral(&said(&looking))
         } else {
-            ephemeral(&said("Too many questions are waiting. Ask again in a minute."))
+            ephemeral(&said(
+                "Too many questions are waiting. Ask again in a minute.",
+            ))
         }
     }
 

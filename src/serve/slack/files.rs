@@ -38,9 +38,10 @@ impl Slack {
                 "A file would be seen by everybody in this channel, and this answer is for you alone. Ask for it in a direct message.".to_owned(),
             );
         }
-        let api = self.api.as_ref().ok_or_else(|| {
-            "No file can be sent: the service has no SLACK_BOT_TOKEN.".to_owned()
-        })?;
+        let api = self
+            .api
+            .as_ref()
+            .ok_or_else(|| "No file can be sent: the service has no SLACK_BOT_TOKEN.".to_owned())?;
         let name = file_name(&about.name);
         let mut files = vec![written(answer, Format::Md, &name)?];
         if !text_alone {

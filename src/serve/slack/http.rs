@@ -122,10 +122,7 @@ impl Slack {
         let Some(verifier) = &self.verifier else {
             return refused("no SLACK_SIGNING_SECRET is set".to_owned());
         };
-        let (time, signature) = (
-            text("x-slack-request-timestamp"),
-            text("x-slack-signature"),
-        );
+        let (time, signature) = (text("x-slack-request-timestamp"), text("x-slack-signature"));
         let key = match verifier.verify(time, signature, body, self.now()) {
             Ok(key) => key,
             Err(error) => return refused(error.to_string()),

@@ -123,6 +123,16 @@ impl Slack {
         })))
     }
 
+    /// How it is reached, in a line for whoever starts the service.
+    #[must_use]
+    pub fn faces(&self) -> &'static str {
+        match (&self.verifier, &self.app) {
+            (Some(_), Some(_)) => "Slack: over HTTP at /slack/… and over Socket Mode",
+            (Some(_), None) => "Slack: over HTTP at /slack/…",
+            _ => "Slack: over Socket Mode",
+        }
+    }
+
     /// Seconds since 1970.
     fn now(&self) -> i64 {
         (self.service.clock)() / whathappened_connectors::time::SECOND

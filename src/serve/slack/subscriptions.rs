@@ -84,7 +84,9 @@ impl Slack {
     ) -> Result<Mrkdwn, Mrkdwn> {
         let no = |text: &str| Err(Mrkdwn::new().say(text));
         if self.api.is_none() {
-            return no("The service has no SLACK_BOT_TOKEN, so that it cannot tell a channel of itself.");
+            return no(
+                "The service has no SLACK_BOT_TOKEN, so that it cannot tell a channel of itself.",
+            );
         }
         if permit.is_private && !talk.place.is_direct {
             return no(
@@ -161,7 +163,8 @@ impl Slack {
                 .code("/whathappened subscribe NAME")
                 .say(" changes that."),
             Ok(some) => {
-                let mut text = Mrkdwn::new().say("This channel is told when one of these loses a pod:");
+                let mut text =
+                    Mrkdwn::new().say("This channel is told when one of these loses a pod:");
                 for one in some {
                     text = text.say("\n• ").code(one.name);
                 }

@@ -1,9 +1,11 @@
 //! What a person wishes, from what they typed.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use whathappened_connectors::time::Nanos;
 use whathappened_connectors::time::Stamp;
-use whathappened_slack::{Message, MessageBuilder, Block, Mrkdwn, Wording};
+use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn, Wording};
 
 use crate::assemble::Question;
 use crate::config::parse_duration;
@@ -54,6 +56,21 @@ pub(super) struct About {
     pub(super) until: Option<Nanos>,
 }
 
+impl fmt::Display for Wish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Help(_) => f.write_str("help"),
+            Self::Tell(what, about) => {
+                let about = serde_json::to_string(about).unwrap_or_default();
+                write!(f, "{what:?} {about}")
+            }
+            Self::Subscribe(name) => write!(f, "subscribe {name}"),
+            Self::Unsubscribe(name) => write!(f, "unsubscribe {name}"),
+            Self::Subscriptions => f.write_str("subscriptions"),
+        }
+    }
+}
+
 impl About {
     pub(super) fn question(&self) -> Question {
         Question {
@@ -73,7 +90,11 @@ const LONGEST: usize = 512;
 impl Wish {
     /// Reads what was typed; times count back from `now`.
     pub(super) fn read(text: &Wording, now: Nanos) -> Self {
-        let mut words: Vec<&str> = text.as_str().split(' ').filter(|word| !word.is_empty()).collect();
+        let mut words: Vec<&str> = text
+            .as_str()
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .collect();
         // `@app whathappened run-7` says the same as `@app run-7`.
         if words.len() > 1 && words[0].eq_ignore_ascii_case("whathappened") {
             words.remove(0);
@@ -167,7 +188,10 @@ fn clean(name: &str) -> String {
 /// How this is used; with what was wrong.
 pub(super) fn help(wrong: Option<&str>) -> Message {
     const LINES: [(&str, &str); 8] = [
-        ("NAME", "what happened to an experiment, workload, pod or machine"),
+        (
+            "NAME",
+            "what happened to an experiment, workload, pod or machine",
+        ),
         ("timeline NAME", "what happened, in order"),
         ("why NAME", "the evidence"),
         ("attempts NAME", "its runs and attempts"),
@@ -184,7 +208,8 @@ pub(super) fn help(wrong: Option<&str>) -> Message {
     if let Some(wrong) = wrong {
         message.push(Block::section(&Mrkdwn::new().say(wrong)));
     }
-    let mut text = Mrkdwn::new().bold("Which pod died first, who or what killed it, and how that is known");
+    let mut text =
+        Mrkdwn::new().bold("Which pod died first, who or what killed it, and how that is known");
     for (command, what) in LINES {
         text = text
             .say("\n• ")
@@ -227,8 +252,14 @@ mod tests {
     fn people_are_understood() {
         for (text, wish) in [
             ("run-7", Wish::Tell(What::Verdict, named("run-7"))),
-            ("whathappened `run-7`", Wish::Tell(What::Verdict, named("run-7"))),
-            ("job/team/run-7", Wish::Tell(What::Verdict, named("job/team/run-7"))),
+            (
+                "whathappened `run-7`",
+                Wish::Tell(What::Verdict, named("run-7")),
+            ),
+            (
+                "job/team/run-7",
+                Wish::Tell(What::Verdict, named("job/team/run-7")),
+            ),
             // An experiment may be called like a verb.
             ("why", Wish::Tell(What::Verdict, named("why"))),
             ("WHY run-7", Wish::Tell(What::Why, named("run-7"))),
