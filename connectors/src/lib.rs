@@ -31,5 +31,5 @@ pub mod object;
 pub mod observation;
 pub mod recording;
 pub mod redact;
-mod slurm;
+pub mod slurm;
 pub mod time;

@@ -257,6 +257,10 @@ pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trou
     if options.direct {
         builder = builder.no_proxy();
     }
+    #[cfg(unix)]
+    if let Some(path) = &options.unix_socket {
+        builder = builder.unix_socket(path.as_path());
+    }
     builder.build().map_err(broken)
 }
 

@@ -27,6 +27,9 @@ pub struct HttpOptions {
     /// Whether no proxy is used whatever the environment says, as metadata services
     /// of machines ask for.
     pub direct: bool,
+    /// A socket in the file system that the server listens on, where it is on
+    /// this machine: the address then only names the paths.
+    pub unix_socket: Option<PathBuf>,
     /// How long one try of one request may take.
     pub request_timeout: Duration,
     /// Tries of one request, the first among them.
@@ -50,6 +53,7 @@ impl HttpOptions {
             accept_any_certificate: false,
             proxy: None,
             direct: false,
+            unix_socket: None,
             request_timeout: Duration::from_secs(45),
             tries: 4,
             concurrency: 4,

@@ -139,6 +139,16 @@ const TIMING: &[&str] = &[
     // Its daemons speak of other machines; what they say is read in `slurm`.
     "slurmctld",
     "slurmd",
+    // Their own files do not say whose they are on each line.
+    "JobId=",
+    "] update_node: ",
+    "] drain_nodes: ",
+    "ot responding",
+    "now responding",
+    "ResumeTimeout",
+    "returned to service",
+    "reboot request queued",
+    "Prolog/Epilog failure",
     "-- Boot ",
     "-- Reboot --",
     "-- Logs begin at",

@@ -87,6 +87,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         reader: |source, _| Box::new(HostLog::new(source, tools::upgrades)),
     },
     TextFormat {
+        words: "log of Slurm's daemons",
+        of_pods: false,
+        first: false,
+        is: tools::is_slurm,
+        reader: |source, _| Box::new(HostLog::new(source, tools::slurm)),
+    },
+    TextFormat {
         words: "log of Chef",
         of_pods: false,
         first: false,

@@ -1,5 +1,5 @@
-//! Logs of the tools that keep machines up to date: unattended-upgrades, Chef,
-//! kured. Each line says its time, and not always its machine.
+//! Logs of the tools that keep machines up to date or busy: unattended-upgrades,
+//! Chef, kured, Slurm's controller. Each line says its time, and not always its machine.
 
 use crate::logs::clock;
 use crate::recording::Head;
@@ -99,6 +99,39 @@ pub(super) fn is_kured(head: &Head<'_>) -> bool {
     of_tool(head, &WORDS, &|text| kured(text).ok().flatten().is_some())
 }
 
+/// `[2026-11-21T16:40:51.213] error: Nodes n1 not responding`, as Slurm's daemons
+/// write into files of their own.
+pub(super) fn slurm(text: &str) -> Result<Option<HostLine>, String> {
+    let rest = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    let Some((time, message)) = rest else {
+        return Ok(None);
+    };
+    // No zone: that tells it from other logs with brackets.
+    let ends_in_digit = time.ends_with(|c: char| c.is_ascii_digit());
+    let whole = clock::leading(time).filter(|(_, end)| *end == time.len() && ends_in_digit);
+    Ok(whole.map(|(clock, _)| HostLine {
+        program: Some("slurmctld".to_owned()),
+        ..HostLine::new(When::Clock(clock), message)
+    }))
+}
+
+/// Whether it begins as such a log.
+pub(super) fn is_slurm(head: &Head<'_>) -> bool {
+    const WORDS: [&str; 8] = [
+        "] slurmctld version",
+        "] slurmd version",
+        "] sched: Allocate JobId=",
+        "] sched/backfill: ",
+        "] _job_complete: JobId=",
+        "] _slurm_rpc_",
+        "] update_node: node ",
+        "] validate_node_specs: ",
+    ];
+    of_tool(head, &WORDS, &|text| slurm(text).ok().flatten().is_some())
+}
+
 fn of_tool(head: &Head<'_>, words: &[&str], is: &dyn Fn(&str) -> bool) -> bool {
     if !words.iter().any(|word| head.text.contains(word)) {
         return false;
@@ -141,6 +174,11 @@ mod tests {
         let text =
             "time=\"2026-11-21T15:20:27Z\" level=info msg=\"Kubernetes Reboot Daemon: 1.15\"\n";
         assert!(is_kured(&head(text)));
+        let text = "[2026-11-21T16:40:51.213] sched: Allocate JobId=7 NodeList=n1 #CPUs=1 Partition=main\n";
+        assert!(is_slurm(&head(text)) && !is_chef(&head(text)));
+        assert!(!is_slurm(&head(
+            "[2026-11-21T16:40:51+00:00] INFO: step 1\n"
+        )));
         assert!(!is_kured(&head(
             "time=\"2026-11-21T15:20:27Z\" level=info msg=\"step 1\"\n"
         )));

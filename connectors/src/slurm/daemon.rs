@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::hostlist;
+use super::{hostlist, job};
 use crate::event::{Event, EventId, SourceKind};
+use crate::time::Stamp;
 
 /// Whether a program's lines are Slurm's.
 pub(crate) fn says(program: Option<&str>) -> bool {
@@ -71,6 +72,14 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("TIMEOUT"),
         ),
         (
+            r"deadline_ok: JobId=(?<job>\S+) (?<why>.*exceeded deadline .+) and cancelled",
+            Some("DEADLINE"),
+        ),
+        (
+            r"preempted JobId=(?<job>\S+) has been (?:requeued|killed|cancell?ed) to reclaim resources for JobId=(?<for>\S+)",
+            Some("PREEMPTED"),
+        ),
+        (
             r"REQUEST_KILL_JOB JobId=(?<job>\S+) uid (?<by>\d+)",
             Some("CANCELLED"),
         ),
@@ -85,6 +94,19 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
         (
             r"_job_complete: JobId=(?<job>\S+) WEXITSTATUS (?<code>[1-9]\d*)",
             Some("FAILED"),
+        ),
+        // It says so even where a node could not start the job: that goes before.
+        (
+            r"_job_complete: JobId=(?<job>\S+) WEXITSTATUS (?<code>0)$",
+            Some("COMPLETED"),
+        ),
+        (
+            r"sched: Allocate JobId=(?<job>\S+) NodeList=(?<nodes>\S+)",
+            Some("RUNNING"),
+        ),
+        (
+            r"_start_job: Started JobId=(?<job>\S+) in \S+ on (?<nodes>\S+)",
+            Some("RUNNING"),
         ),
     ];
     patterns
@@ -113,6 +135,7 @@ pub(crate) fn read(line: &Event) -> Vec<Event> {
     let state = pattern.state.or(get("state")).unwrap_or_default();
     let nodes = get("nodes").map(hostlist::expand).unwrap_or_default();
     if let Some(job) = get("job") {
+        let (job, own) = job::split_own(job);
         let uid = format!("slurm/{job}");
         let mut event = remade(line, "slurm.job", &[&uid, state]);
         event.object_kind = Some("SlurmJob".to_owned());
@@ -128,6 +151,11 @@ pub(crate) fn read(line: &Event) -> Vec<Event> {
             _ => None,
         };
         event.set_attribute("job_id", Some(job));
+        event.set_attribute("own_id", own);
+        let preemptor = get("for").map(|job| job::split_own(job).0);
+        event.set_attribute("preemptor", preemptor.map(|job| format!("slurm/{job}")));
+        let started = (state == "RUNNING").then(|| crate::time::rfc3339(line.time.lo));
+        event.set_attribute("started", started.filter(|_| line.time != Stamp::OPEN));
         event.set_attribute("nodes", (!nodes.is_empty()).then_some(nodes));
         event.set_attribute("said_by", line.attribute("program"));
         return vec![event];
@@ -158,7 +186,6 @@ fn remade(line: &Event, fact: &str, parts: &[&str]) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Stamp;
 
     fn told(text: &str) -> Vec<(String, String, Option<String>, Option<String>)> {
         let id = EventId::of(&[text]);
@@ -205,8 +232,42 @@ mod tests {
                 Some("slurm/7".to_owned())
             )]
         );
-        // It says 0 even where the launch failed.
-        assert_eq!(told("_job_complete: JobId=6 WEXITSTATUS 0"), []);
-        assert_eq!(told("sched: Allocate JobId=6 NodeList=n1 #CPUs=4"), []);
+        let job = |state: &str, id: &str, node: Option<&str>| {
+            let uid = Some(format!("slurm/{id}"));
+            (
+                "slurm.job".to_owned(),
+                state.to_owned(),
+                node.map(str::to_owned),
+                uid,
+            )
+        };
+        assert_eq!(
+            told("_job_complete: JobId=6_1(9) WEXITSTATUS 0"),
+            [job("COMPLETED", "6_1", None)]
+        );
+        assert_eq!(
+            told("sched: Allocate JobId=6 NodeList=n1 #CPUs=4"),
+            [job("RUNNING", "6", Some("n1"))]
+        );
+        assert_eq!(
+            told(
+                "deadline_ok: JobId=8 with time_limit 1 exceeded deadline 2026-11-21T11:00:00 and cancelled"
+            ),
+            [job("DEADLINE", "8", None)]
+        );
+        assert_eq!(told("_job_complete: JobId=6 done"), []);
+    }
+
+    #[test]
+    fn the_number_of_its_own_and_who_took_its_place_are_kept() {
+        let text = "preempted JobId=6_1(9) has been requeued to reclaim resources for JobId=12";
+        let id = EventId::of(&[text]);
+        let mut line = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
+        line.message = Some(text.to_owned());
+        let event = &read(&line)[0];
+        assert_eq!(event.reason.as_deref(), Some("PREEMPTED"));
+        assert_eq!(event.object_uid.as_deref(), Some("slurm/6_1"));
+        assert_eq!(event.attribute("own_id"), Some("9"));
+        assert_eq!(event.attribute("preemptor"), Some("slurm/12"));
     }
 }

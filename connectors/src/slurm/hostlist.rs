@@ -3,8 +3,10 @@
 /// A list names no more nodes than this; the rest is left out.
 const MOST: usize = 16_384;
 
-/// Every node that a list names, in its order; a list that is no list is one name.
-pub(crate) fn expand(list: &str) -> Vec<String> {
+/// Every node that one of Slurm's lists (`n[1-3,07]`) names, in its order; a list
+/// that is no list is one name.
+#[must_use]
+pub fn expand(list: &str) -> Vec<String> {
     let mut nodes = Vec::new();
     for part in outer(list) {
         if !part.is_empty() {

@@ -18,6 +18,9 @@ pub(super) struct Row {
     pub(super) cluster: Option<String>,
     /// Without the step: `39631350`, `7_3`, `7+1`.
     pub(super) job: String,
+    /// The number that a task of an array or a part of a heterogeneous job has
+    /// beside that: its own processes and logs know only this one.
+    pub(super) own: Option<String>,
     /// `batch`, `extern`, `0`, …; `None` for the job itself.
     pub(super) step: Option<String>,
     pub(super) name: Option<String>,
@@ -55,10 +58,40 @@ pub(super) fn split_id(id: &str) -> Option<(String, Option<String>)> {
     (starts && job.chars().all(known)).then(|| (job.to_owned(), step))
 }
 
+/// `6_1(9)`, as its daemons write: the number people use, and the job's own.
+pub(super) fn split_own(id: &str) -> (&str, Option<&str>) {
+    match id.split_once('(') {
+        Some((job, own)) => (job, own.strip_suffix(')')),
+        None => (id, None),
+    }
+}
+
 /// `0:9`: exit code and signal.
 pub(super) fn split_exit(text: &str) -> Option<(i32, i32)> {
     let (code, signal) = text.trim().split_once(':')?;
     Some((code.parse().ok()?, signal.parse().ok()?))
+}
+
+/// The number of a task of an array (`6_1`) or of a part of a heterogeneous job
+/// (`40+1`), of which only the own number and that of the whole are told.
+pub(super) fn numbered(own: &str, whole: Option<i64>, mark: char, part: Option<String>) -> String {
+    match (whole.filter(|whole| *whole > 0), part) {
+        (Some(whole), Some(part)) => format!("{whole}{mark}{part}"),
+        _ => own.to_owned(),
+    }
+}
+
+/// A state that is none yet: it waits or runs.
+pub(super) fn goes_on(state: &str) -> bool {
+    RUNS.contains(&state)
+}
+
+/// A state of one that has not begun.
+fn waits(state: &str) -> bool {
+    matches!(
+        state,
+        "PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "REQUEUE_FED"
+    )
 }
 
 /// The state's first word, and who cancelled.
@@ -135,7 +168,7 @@ pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
         file: Arc::clone(file),
         line: main.line,
     };
-    let ended = main.end.filter(|_| !RUNS.contains(&state.as_str()));
+    let ended = main.end.filter(|_| !goes_on(&state));
     let list = first(|row| &row.nodes);
     let nodes = list.as_deref().map(hostlist::expand).unwrap_or_default();
     let mut labels = BTreeMap::from([("job_id".to_owned(), main.job.clone())]);
@@ -156,9 +189,15 @@ pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     if let Some(list) = &list {
         annotations.insert("node_list".to_owned(), list.clone());
     }
+    let own = first(|row| &row.own).filter(|own| *own != main.job);
+    if let Some(own) = &own {
+        annotations.insert("own_id".to_owned(), own.clone());
+    }
+    // Of what waits, the time is when it may begin.
     let started = main
         .start
-        .or_else(|| rows.iter().filter_map(|row| row.start).min());
+        .or_else(|| rows.iter().filter_map(|row| row.start).min())
+        .filter(|_| !waits(&state));
     out.push(Observation::Object(Box::new(ObjectVersion {
         key: ObjectKey {
             kind: "SlurmJob".to_owned(),
@@ -167,7 +206,8 @@ pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
             uid: uid.clone(),
         },
         revision: None,
-        at: ended.or(main.end).or(started).or(main.submit),
+        // A job that runs ends at its limit at the latest, which is in the future.
+        at: ended.or(started).or(main.submit),
         deleted: false,
         by: None,
         body: ObjectBody {
@@ -184,10 +224,15 @@ pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
         source_kind: SourceKind::Slurm,
         origin: origin.clone(),
     })));
-    let Some(end) = ended else { return };
+    let waiting = main.submit.filter(|_| waits(&state) && main.why.is_some());
+    let Some(end) = ended.or(waiting) else { return };
     let second = end.lo.to_string();
     let step = main.step.clone().unwrap_or_default();
-    let id = EventId::of(&["slurm.job", &uid, &step, &state, &second]);
+    let why = main.why.as_deref().filter(|_| ended.is_none());
+    let id = match why {
+        Some(why) => EventId::of(&["slurm.job", &uid, &step, &state, &second, why]),
+        None => EventId::of(&["slurm.job", &uid, &step, &state, &second]),
+    };
     let mut event = Event::new(id, "slurm.job", end, SourceKind::Slurm);
     event.reason = Some(state.clone());
     event.actor = by.filter(|by| by != "0" || state == "CANCELLED");
@@ -208,6 +253,7 @@ pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     event.raw = redact(&main.raw).into_owned();
     event.origin = origin;
     event.set_attribute("job_id", Some(main.job.as_str()));
+    event.set_attribute("own_id", own.as_deref());
     event.set_attribute("cluster", cluster);
     event.set_attribute("user", first(|row| &row.user));
     event.set_attribute("account", first(|row| &row.account));

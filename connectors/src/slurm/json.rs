@@ -52,6 +52,14 @@ fn number(value: Option<&Value>) -> Option<i64> {
     }
 }
 
+/// A number that is set, as text; an array's task may be told as `"1"`.
+fn part(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => text.parse::<u32>().ok().map(|number| number.to_string()),
+        other => number(Some(other)).map(|number| number.to_string()),
+    }
+}
+
 /// A word, or the words of a list.
 fn words(value: Option<&Value>) -> Option<String> {
     match value? {
@@ -72,6 +80,11 @@ fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
 }
 
 fn exit(value: Option<&Value>) -> Option<(i32, i32)> {
+    // Once it was the number that `wait` gives.
+    if let Some(status) = value?.as_i64() {
+        let signal = i32::try_from(status & 0x7f).ok()?;
+        return Some((i32::try_from(status >> 8 & 0xff).ok()?, signal));
+    }
     let fields = value?.as_object()?;
     let code = number(fields.get("return_code")).unwrap_or(0);
     let signal = fields.get("signal").and_then(Value::as_object);
@@ -97,7 +110,19 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
         .or_else(|| text(fields, "state_reason"))
         .filter(|why| why != "None");
     let killer = text(fields, "kill_request_user");
-    let job = number(fields.get("job_id"))?.to_string();
+    let own = number(fields.get("job_id"))?.to_string();
+    let within = |group: &str, key: &str, flat: &str| {
+        let nested = fields.get(group).and_then(|group| group.get(key));
+        nested.or_else(|| fields.get(flat)).cloned()
+    };
+    let array = number(within("array", "job_id", "array_job_id").as_ref());
+    let task = part(within("array", "task_id", "array_task_id").as_ref());
+    let whole = number(within("het", "job_id", "het_job_id").as_ref());
+    let offset = part(within("het", "job_offset", "het_job_offset").as_ref());
+    let job = match task {
+        Some(task) => job::numbered(&own, array, '_', Some(task)),
+        None => job::numbered(&own, whole, '+', offset),
+    };
     // Of `CANCELLED+TIMEOUT` and the like the first is the state itself.
     let state = state.split('+').next().unwrap_or_default().to_owned();
     let state = match killer {
@@ -107,6 +132,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
     let mut rows = vec![Row {
         cluster: text(fields, "cluster"),
         job: job.clone(),
+        own: Some(own),
         name: text(fields, "name"),
         user: text(fields, "user").or_else(|| text(fields, "user_name")),
         account: text(fields, "account"),
@@ -147,11 +173,24 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
             ..Row::default()
         });
     }
+    // One version of accounting says 0 of jobs that failed; the script's own step knows.
+    let script = rows.iter().find(|row| row.step.as_deref() == Some("batch"));
+    let script = script
+        .and_then(|row| row.exit)
+        .filter(|exit| *exit != (0, 0));
+    if let Some(main) = rows.first_mut()
+        && main.state == "FAILED"
+        && main.exit.is_none_or(|exit| exit == (0, 0))
+    {
+        main.exit = script;
+    }
     Some(rows)
 }
 
 fn said(fields: &Map<String, Value>) -> Option<Said> {
-    let (state, _) = node::state(&words(fields.get("state"))?);
+    // Flags once had a list of their own beside the state.
+    let flags = words(fields.get("state_flags")).unwrap_or_default();
+    let (state, _) = node::state(&format!("{}+{flags}", words(fields.get("state"))?));
     let why = text(fields, "reason");
     if !node::is_away(&state) && why.is_none() {
         return None;

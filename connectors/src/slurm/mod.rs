@@ -1,8 +1,11 @@
-//! Slurm: jobs and nodes as accounting, control and its daemons tell them.
+//! Slurm: jobs and nodes as accounting, control and its daemons tell them, in
+//! files and asked live.
 //!
 //! * `slurm.job`: the end of a job. `reason` is the state (`OUT_OF_MEMORY`,
-//!   `TIMEOUT`, `NODE_FAIL`, `CANCELLED` with the user as `actor`, …). Rows of
+//!   `TIMEOUT`, `NODE_FAIL`, `CANCELLED` with the user as `actor`, …), or that it
+//!   began (`RUNNING`) or waits (`PENDING`, with why as `message`). Rows of
 //!   steps belong to their job: the most telling one is in `step` and `step_state`.
+//!   `own_id` is the number that a task of an array has beside `<array>_<task>`.
 //! * `slurm.node`: a node's state changed; `reason` is the state (`DOWN`,
 //!   `DRAIN`, `NOT_RESPONDING`, `REBOOTED`, `RESPONDING`, …), `message` why.
 //!
@@ -12,9 +15,11 @@
 
 mod columns;
 mod daemon;
+mod happened;
 mod hostlist;
 mod job;
 mod json;
+mod live;
 mod node;
 mod sacct;
 mod scontrol;
@@ -25,8 +30,9 @@ mod when;
 mod tests;
 
 pub(crate) use daemon::{read as daemon, says};
-pub(crate) use hostlist::expand;
+pub use hostlist::expand;
 pub(crate) use json::{decode, is_job, is_node};
+pub use live::{Slurm, SlurmOptions};
 
 use crate::recording::TextFormat;
 
@@ -45,6 +51,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: sinfo::is,
         reader: |source, _| Box::new(sinfo::Table::new(source)),
+    },
+    TextFormat {
+        words: "Slurm's events of nodes",
+        of_pods: false,
+        first: false,
+        is: happened::is,
+        reader: |source, _| Box::new(happened::Table::new(source)),
     },
     TextFormat {
         words: "Slurm control",

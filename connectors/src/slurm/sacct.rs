@@ -169,6 +169,7 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
     Ok(Row {
         cluster: text("cluster"),
         job,
+        own: text("jobidraw").and_then(|own| Some(job::split_id(&own)?.0)),
         step,
         name: text("jobname"),
         user: text("user"),

@@ -96,13 +96,21 @@ impl Records {
 fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
     let text = |key: &str| fields.get(key).map(|value| (*value).to_owned());
     let time = |key: &str| fields.get(key).and_then(|value| when::stamp(value));
-    let (job, step) = job::split_id(fields.get("JobId")?)?;
+    let (own, step) = job::split_id(fields.get("JobId")?)?;
+    let number = |key: &str| fields.get(key).and_then(|value| value.parse::<i64>().ok());
+    let job = match text("ArrayTaskId") {
+        Some(task) => job::numbered(&own, number("ArrayJobId"), '_', Some(task)),
+        None => job::numbered(&own, number("HetJobId"), '+', text("HetJobOffset")),
+    };
     // `alice(1001)`
     let user = fields.get("UserId").and_then(|user| user.split('(').next());
     Some(Row {
         job,
+        own: Some(own),
         step,
-        name: text("JobName"),
+        // The log of completed jobs has other names for some of it.
+        cluster: text("Cluster").filter(|cluster| cluster != "unknown"),
+        name: text("JobName").or_else(|| text("Name")),
         user: user.map(str::to_owned),
         account: text("Account"),
         partition: text("Partition"),

@@ -146,6 +146,78 @@ fn reasons_are_listed_for_each_node() {
 }
 
 #[test]
+fn what_befell_nodes_is_kept_with_who_said_so() {
+    let table = "\
+   Cluster NodeName                  TimeStart             TimeEnd  State                         Reason       User 
+---------- --------------- ------------------- ------------------- ------ ------------------------------ ---------- 
+       lab                 2026-11-21T08:00:00             Unknown               Cluster Registered TRES            
+       lab n2              2026-11-21T10:59:00 2026-11-21T11:30:00   DOWN                        bad fan    root(0) 
+";
+    let parsable = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n\
+lab||2026-11-21T08:00:00|Unknown||Cluster Registered TRES|\n\
+lab|n2|2026-11-21T10:59:00|2026-11-21T11:30:00|DOWN|bad fan|root(0)\n";
+    for text in [table, parsable] {
+        let (summary, events) = read_text(text);
+        is(&events, &[("n2", "DOWN", "2026-11-21T10:59:00Z")]);
+        assert_eq!(events[0].actor.as_deref(), Some("root"));
+        assert_eq!(events[0].message.as_deref(), Some("bad fan"));
+        assert_eq!(events[0].attribute("until"), Some("2026-11-21T11:30:00Z"));
+        assert_eq!((summary.total.records, summary.total.rejected), (2, 0));
+    }
+}
+
+#[test]
+fn a_task_of_an_array_is_one_job_whoever_tells() {
+    let ended = ("slurm/6_1", "FAILED", "2026-11-21T11:00:00Z");
+    let accounting = "JobID|JobIDRaw|State|ExitCode|Start|End\n6_1|9|FAILED|1:0|2026-11-21T10:00:00|2026-11-21T11:00:00\n6_1.batch|9.batch|FAILED|1:0|2026-11-21T10:00:00|2026-11-21T11:00:00\n";
+    let control = "JobId=9 ArrayJobId=6 ArrayTaskId=1 JobName=sweep\n   JobState=FAILED Reason=NonZeroExitCode ExitCode=1:0\n   StartTime=2026-11-21T10:00:00 EndTime=2026-11-21T11:00:00\n";
+    let completed = "JobId=9 ArrayJobId=6 ArrayTaskId=1 UserId=alice(7) Name=sweep JobState=FAILED StartTime=2026-11-21T10:00:00 EndTime=2026-11-21T11:00:00 Cluster=unknown ExitCode=1:0 \n";
+    let json = |array: serde_json::Value| {
+        serde_json::json!({"jobs": [{
+            "job_id": 9, "array": array, "name": "sweep",
+            "state": {"current": "FAILED", "reason": "None"},
+            "time": {"start": 1_795_255_200, "end": 1_795_258_800, "submission": 1_795_255_000},
+            "exit_code": {"status": "SUCCESS", "return_code": 0},
+            "steps": [{"step": {"id": "batch"}, "state": "FAILED", "exit_code": {"return_code": 1}}],
+        }]})
+        .to_string()
+    };
+    let old = json(serde_json::json!({"job_id": 6, "task_id": 1}));
+    let new = json(serde_json::json!({"job_id": 6, "task_id": {"set": true, "number": 1}}));
+    for text in [accounting, control, completed, &old, &new] {
+        let (_, events) = read_text(text);
+        is(&events, &[ended]);
+        assert_eq!(events[0].attribute("own_id"), Some("9"), "{text}");
+        assert_eq!(events[0].exit_code, Some(1), "{text}");
+    }
+    let (summary, events) = read_text(
+        "[2026-11-21T10:00:00.100] sched: Allocate JobId=6_1(9) NodeList=n1 #CPUs=1 Partition=main\n[2026-11-21T11:00:00.100] _job_complete: JobId=6_1(9) WEXITSTATUS 1\n[2026-11-21T11:00:00.100] _job_complete: JobId=6_1(9) done\n",
+    );
+    assert_eq!(summary.files[0].form, "log of Slurm's daemons");
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| (event.object_uid.as_deref(), event.reason.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some("slurm/6_1"), Some("RUNNING")),
+            (Some("slurm/6_1"), Some("FAILED"))
+        ]
+    );
+}
+
+#[test]
+fn what_waits_says_why_and_has_not_begun() {
+    let (_, events) = read_text(
+        "JobId=7 JobName=train\n   JobState=PENDING Reason=Resources Dependency=(null)\n   SubmitTime=2026-11-21T10:00:00 StartTime=2026-11-23T10:00:00 EndTime=2026-11-24T10:00:00\n   NodeList=(null)\n",
+    );
+    is(&events, &[("slurm/7", "PENDING", "2026-11-21T10:00:00Z")]);
+    assert_eq!(events[0].message.as_deref(), Some("Resources"));
+    assert_eq!(events[0].attribute("started"), None);
+}
+
+#[test]
 fn json_says_the_same() {
     let json = serde_json::json!({
         "meta": {"plugin": {"type": "openapi/slurmdbd"}},
