@@ -19,6 +19,7 @@ mod parse;
 mod section;
 mod serve;
 mod slack;
+mod slurm;
 mod statements;
 
 pub use callers::{Caller, Right};
@@ -29,6 +30,7 @@ pub use parse::{parse_duration, parse_size};
 pub use section::Section;
 pub use serve::Serve;
 pub use slack::{Reach, Shared, Slack};
+pub use slurm::Slurm;
 pub use statements::Statements;
 
 /// What the file may say.
@@ -55,6 +57,8 @@ pub struct Config {
     pub aws: Many<Aws>,
     /// Azure.
     pub azure: Many<Azure>,
+    /// Slurm.
+    pub slurm: Many<Slurm>,
     /// The service.
     pub serve: Serve,
     /// Slack.

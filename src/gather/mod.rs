@@ -8,6 +8,7 @@ mod kept;
 mod live;
 mod log_stores;
 mod scope;
+mod slurm;
 mod sources;
 
 pub use given::Variables;

@@ -8,7 +8,7 @@ use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::http::Trouble;
 
 use super::given::Variables;
-use super::{clouds, log_stores};
+use super::{clouds, log_stores, slurm};
 use crate::config::Config;
 
 /// Sources other than clusters.
@@ -55,5 +55,6 @@ pub async fn sources(config: &Config, env: Variables<'_>, clock: Clock) -> Sourc
     let mut all = Sources::default();
     log_stores::add(&mut all, config, env, Clock::clone(&clock)).await;
     clouds::add(&mut all, config, env, clock).await;
+    slurm::add(&mut all, config, env);
     all
 }

@@ -13,16 +13,23 @@ const NEEDED: &[&str] = &["nodename", "timestart", "reason"];
 
 /// Whether it begins with the head of such a table.
 pub(super) fn is(head: &Head<'_>) -> bool {
-    let lines: Vec<&str> = head.lines(4).collect();
-    let mut pairs = (0..lines.len()).map(|at| (lines[at], lines.get(at + 1).copied()));
-    pairs.any(|(line, next)| columns(line, next.unwrap_or_default()).is_some())
+    let mut before = "";
+    head.lines(4).any(|line| {
+        let before = std::mem::replace(&mut before, line);
+        columns(before, line).is_some()
+    })
 }
 
-fn columns(line: &str, rule: &str) -> Option<Columns> {
-    // The plain table puts its names at the right of their columns.
-    let named = line.contains("NodeName") && line.contains("TimeStart");
-    named
-        .then(|| Columns::delimited(line, NEEDED).or_else(|| Columns::fixed(line, rule, NEEDED)))?
+/// Of a parsable table its first line, of a plain one the rule below it.
+fn columns(before: &str, line: &str) -> Option<Columns> {
+    if before.contains("NodeName") && line.starts_with('-') {
+        // Names stand at the right of their columns; who pastes may lose the spaces before.
+        let width = line.trim_end().len();
+        let head = format!("{:>width$}", before.trim());
+        return Columns::fixed(&head, line, NEEDED);
+    }
+    line.contains("NodeName")
+        .then(|| Columns::delimited(line, NEEDED))?
 }
 
 /// Rows of such a table.
@@ -43,7 +50,7 @@ impl Table {
     }
 
     fn line(&mut self, text: &str, number: u64, found: &mut Found) {
-        let begins = columns(&self.before, text).or_else(|| columns(text, ""));
+        let begins = columns(&self.before, text);
         text.clone_into(&mut self.before);
         if begins.is_some() {
             self.columns = begins;

@@ -147,8 +147,7 @@ fn reasons_are_listed_for_each_node() {
 
 #[test]
 fn what_befell_nodes_is_kept_with_who_said_so() {
-    let table = "\
-   Cluster NodeName                  TimeStart             TimeEnd  State                         Reason       User 
+    let table = "   Cluster NodeName                  TimeStart             TimeEnd  State                         Reason       User 
 ---------- --------------- ------------------- ------------------- ------ ------------------------------ ---------- 
        lab                 2026-11-21T08:00:00             Unknown               Cluster Registered TRES            
        lab n2              2026-11-21T10:59:00 2026-11-21T11:30:00   DOWN                        bad fan    root(0) 

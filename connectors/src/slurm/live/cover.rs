@@ -51,10 +51,10 @@ fn advice(trouble: &Trouble) -> &'static str {
         _ if trouble.is_denied() => {
             "the token is missing, wrong or has expired (`scontrol token lifespan=3600` makes one), or its user may not see this"
         }
-        Trouble::BadRequest(_) => "check the configuration of Slurm",
         _ if without_accounting(trouble) => {
             "this Slurm has no accounting, or slurmdbd is away: only what the controller still remembers was seen"
         }
+        Trouble::BadRequest(_) => "check the configuration of Slurm",
         _ => trouble.hint(),
     }
 }
