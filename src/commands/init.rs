@@ -143,6 +143,10 @@ fn text(args: &Args) -> Result<String, Error> {
 # profile = \"training\"
 # [azure]                     # AZURE_SUBSCRIPTION_ID, AZURE_TENANT_ID, ...
 # subscription = \"00000000-0000-0000-0000-000000000000\"
+
+# [slurm]                     # SLURM_REST_URL, SLURM_JWT, SLURM_USER_NAME; or SLURM_COMMANDS (docs/slurm.md)
+# url = \"https://slurm.example.com:6820\"
+# token_file = \"/path/to/token\"
 ",
         toml_text(&store.display().to_string())
     );
