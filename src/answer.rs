@@ -3,8 +3,12 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
+mod machine;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use machine::{Before, Gpu, Machine, PastFault};
 
 /// The name of the answer's shape.
 pub const SCHEMA: &str = "whathappened/v1";
@@ -131,6 +135,12 @@ pub struct Incident {
     /// What the processes themselves said, as far as it bears on this.
     #[serde(default)]
     pub said: Said,
+    /// The machines that it is of: the root's, else those of the first victims.
+    #[serde(default)]
+    pub machines: Vec<Machine>,
+    /// Earlier faults of the first of these machines.
+    #[serde(default)]
+    pub before: Option<Before>,
 }
 
 /// What the processes of an attempt said around its end.

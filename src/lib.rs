@@ -4,7 +4,7 @@
 //! Data goes one way; a module uses only those to its left:
 //! connectors → core (evidence → world → life → resolve → death → tie →
 //! timeline) → store → explain → case, coverage → assemble → answer → config,
-//! gather → render, sql → serve → commands.
+//! gather → history → render, sql → serve → commands.
 
 pub mod access;
 pub mod accuracy;
@@ -18,6 +18,7 @@ mod coverage;
 pub mod error;
 pub mod explain;
 pub mod gather;
+pub mod history;
 #[cfg(feature = "object-store")]
 pub mod remote;
 pub mod render;

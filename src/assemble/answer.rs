@@ -320,6 +320,8 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         gpu_hours_lost: None,
         would_have_told: Vec::new(),
         said: Said::default(),
+        machines: Vec::new(),
+        before: None,
     })
 }
 

@@ -89,6 +89,8 @@ impl Teller<'_> {
             gpu_hours_lost: gpu_hours(self.world(), all, saved),
             would_have_told: self.would_have_told(rule),
             said,
+            machines: self.machines(finding, rule, root.zip(root_event.as_ref())),
+            before: None,
         })
     }
 

@@ -7,6 +7,7 @@ mod culprit;
 mod everything;
 mod incident;
 mod lines;
+mod machine;
 mod proof;
 mod record;
 mod run;
@@ -17,4 +18,5 @@ mod victim;
 
 pub use answer::{Question, answer};
 pub use everything::everything;
+pub use machine::gpu;
 pub use record::record;

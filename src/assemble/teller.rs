@@ -1,11 +1,12 @@
 //! What telling of a finding needs: the case, the verdict, and facts by pod.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 use whathappened_connectors::event::Event;
 use whathappened_core::death::Death;
 use whathappened_core::evidence::SpillError;
-use whathappened_core::world::{Fact, NO, World};
+use whathappened_core::world::{Bearers, Fact, NO, World};
 
 use super::victim::victim;
 use crate::answer::Victim;
@@ -19,6 +20,7 @@ pub(super) struct Teller<'a> {
     pub(super) verdict: &'a Verdict,
     /// Numbers of the facts about each pod, and of those that name it.
     of_pod: HashMap<u32, Vec<usize>>,
+    bearers: OnceCell<Bearers>,
 }
 
 impl<'a> Teller<'a> {
@@ -36,7 +38,13 @@ impl<'a> Teller<'a> {
             case,
             verdict,
             of_pod,
+            bearers: OnceCell::new(),
         }
+    }
+
+    /// Which machine bore which name.
+    pub(super) fn bearers(&self) -> &Bearers {
+        self.bearers.get_or_init(|| Bearers::of(self.world()))
     }
 
     pub(super) fn world(&self) -> &'a World {

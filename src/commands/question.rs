@@ -12,7 +12,7 @@ use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
 use crate::error::Error;
-use crate::{gather, render};
+use crate::{gather, history, render};
 
 /// The question's own arguments.
 #[derive(clap::Args, Clone, Debug)]
@@ -82,7 +82,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         until: time(&args.until)?,
         at,
     };
-    let answer = assemble::answer(&case, &question).await?;
+    let mut answer = assemble::answer(&case, &question).await?;
+    let snapshot = kept.as_ref().map(Store::snapshot).transpose()?;
+    history::remember(&mut answer, &case, snapshot.as_ref())?;
+    drop(snapshot);
     keep(kept, args, &case, &answer);
     let mut style = common::style(&args.output);
     style.explain = args.explain;

@@ -79,6 +79,31 @@ fn rule_of(world: &World, rules: &[Rule], fact: &Fact) -> Option<usize> {
         .map(|(number, _)| number)
 }
 
+/// Whether a cause is a fault of the machine itself: not of what ran on it, and
+/// not somebody's deed. `signal` is the root's: who asked for a reboot broke nothing.
+#[must_use]
+pub fn is_of_machine(rule: &Rule, signal: &str) -> bool {
+    const BROKEN: [&str; 5] = [
+        "cloud.host_error",
+        "node.driver",
+        "node.kernel_panic",
+        "node.not_ready",
+        "node.runtime",
+    ];
+    rule.cause.starts_with("hw.")
+        || BROKEN.contains(&rule.cause.as_str())
+        || (rule.cause.starts_with("node.") && rule.is_alone(signal))
+}
+
+/// The fault of a machine that a signal is by itself.
+#[must_use]
+pub fn fault_of_machine<'r>(rules: &'r [Rule], signal: &str) -> Option<&'r Rule> {
+    rules
+        .iter()
+        .filter(|rule| rule.is_alone(signal) && is_of_machine(rule, signal))
+        .max_by_key(|rule| (rule.rank, std::cmp::Reverse(&rule.cause)))
+}
+
 fn machine(world: &World, fact: &Fact) -> Machine {
     if fact.instance.is_some() {
         return Machine(fact.instance);

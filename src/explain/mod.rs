@@ -18,6 +18,7 @@ pub mod tables;
 mod verdict;
 
 pub use built_in::{built_in, load, ruleset_version};
+pub use fault::{fault_of_machine, is_of_machine};
 pub use level::Level;
 pub use rule::{Rule, RuleError, is_named};
 pub use verdict::{Verdict, explain};

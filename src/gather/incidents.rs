@@ -51,7 +51,11 @@ fn to_keep(case: &Case, answer: &Answer, incident: &Incident, now: Nanos) -> Opt
         time.unwrap_or_default(),
     ]);
     let kept = Kept {
-        incident: incident.clone(),
+        // What was before is looked up anew, each time somebody asks.
+        incident: Incident {
+            before: None,
+            ..incident.clone()
+        },
         run: answer.runs.iter().find(|run| run.id == run_id).cloned(),
     };
     Some(KeptIncident {
@@ -61,8 +65,39 @@ fn to_keep(case: &Case, answer: &Answer, incident: &Incident, now: Nanos) -> Opt
         run_id,
         explained_at: now,
         ruleset: answer.ruleset.clone(),
+        machines: machines(incident),
         answer: serde_json::to_string(&kept).ok()?,
     })
+}
+
+/// Names and ids under which the incidents of a machine are found.
+fn machines(incident: &Incident) -> Vec<String> {
+    let named = incident.machines.iter();
+    let mut names: Vec<String> = named
+        .flat_map(|one| [&one.node, &one.instance])
+        .flatten()
+        .cloned()
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// An incident as it was told, whoever may see it. None for one that a program
+/// with other fields kept: explaining again brings it back.
+#[must_use]
+pub fn told(kept: &KeptIncident) -> Option<Kept> {
+    serde_json::from_str(&kept.answer).ok()
+}
+
+/// Kept incidents as the caller may see them.
+#[must_use]
+pub fn visible(snapshot: &Snapshot<'_>, kept: &[KeptIncident]) -> Vec<Kept> {
+    let told = kept.iter().filter_map(told);
+    if snapshot.is_restricted() {
+        return told.filter_map(|one| seen(snapshot, one)).collect();
+    }
+    told.collect()
 }
 
 /// All kept incidents that the caller may see, in order of time, each with its
@@ -73,15 +108,8 @@ fn to_keep(case: &Case, answer: &Answer, incident: &Incident, now: Nanos) -> Opt
 pub fn kept(snapshot: &Snapshot<'_>) -> Result<Vec<(String, Kept)>, Error> {
     let mut all = Vec::new();
     for one in snapshot.incidents()? {
-        // Kept by a program whose answers had other fields: explaining again brings it back.
-        let Ok(kept) = serde_json::from_str(&one.answer) else {
-            continue;
-        };
-        if !snapshot.is_restricted() {
-            all.push((one.experiment, kept));
-        } else if let Some(kept) = seen(snapshot, kept) {
-            all.push((one.experiment, kept));
-        }
+        let kept = visible(snapshot, std::slice::from_ref(&one)).pop();
+        all.extend(kept.map(|kept| (one.experiment, kept)));
     }
     Ok(all)
 }

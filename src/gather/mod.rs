@@ -12,7 +12,7 @@ mod slurm;
 mod sources;
 
 pub use given::Variables;
-pub use incidents::{Kept, keep, kept};
+pub use incidents::{Kept, keep, kept, told, visible};
 pub use kept::{all_of_window, case, case_of, of_found};
 pub use live::{Asked, Live, Question, fetch, options};
 pub use sources::{Sources, sources};

@@ -16,7 +16,7 @@ use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Case;
 use crate::error::Error;
-use crate::gather;
+use crate::{gather, history};
 
 /// A question of somebody.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,7 +100,11 @@ impl Service {
     /// Answers on this thread.
     async fn find_here(&self, asking: &Asking) -> Result<Answer, Error> {
         let case = self.case(asking).await?;
-        assemble::answer(&case, &asking.question).await
+        let mut answer = assemble::answer(&case, &asking.question).await?;
+        let store = Store::open_to_read(&self.store)?;
+        let snapshot = store.snapshot_for(&asking.access)?;
+        history::remember(&mut answer, &case, Some(&snapshot))?;
+        Ok(answer)
     }
 
     /// The case of what is asked, as far as the caller may see it. Reads and ties

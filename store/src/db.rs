@@ -86,6 +86,17 @@ CREATE INDEX incidents_run ON incidents (run_id);
 CREATE INDEX incidents_time ON incidents (time);
 ";
 
+/// What a store of before lacks; readers do without.
+const ADDITIONS: &str = "
+CREATE TABLE IF NOT EXISTS incident_machines (
+  name TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  incident TEXT NOT NULL,
+  PRIMARY KEY (name, time, incident)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entities_node ON entities (node) WHERE node <> '';
+";
+
 /// Opens the database for reading and writing; makes it where it is not there.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     let mut db = Connection::open(path).map_err(StoreError::database(path))?;
@@ -94,6 +105,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
         create(&mut db, path)?;
     }
     check(&db, path)?;
+    db.execute_batch(ADDITIONS)
+        .map_err(StoreError::database(path))?;
     Ok(db)
 }
 

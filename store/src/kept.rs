@@ -23,6 +23,8 @@ pub struct KeptIncident {
     pub explained_at: Nanos,
     /// By which rules.
     pub ruleset: String,
+    /// Names and ids of the machines that it is of.
+    pub machines: Vec<String>,
     /// The incident as the answer has it, in JSON.
     pub answer: String,
 }
@@ -131,6 +133,11 @@ impl Store {
         let mut write = || {
             let tx = self.db.transaction()?;
             for run in runs {
+                tx.prepare_cached(
+                    "DELETE FROM incident_machines WHERE incident IN
+                       (SELECT id FROM incidents WHERE run_id = ?1)",
+                )?
+                .execute([run])?;
                 tx.prepare_cached("DELETE FROM incidents WHERE run_id = ?1")?
                     .execute([run])?;
             }
@@ -149,6 +156,13 @@ impl Store {
                     one.ruleset,
                     one.answer
                 ])?;
+                for machine in one.time.iter().flat_map(|_| &one.machines) {
+                    tx.prepare_cached(
+                        "INSERT OR IGNORE INTO incident_machines (name, time, incident)
+                         VALUES (?1, ?2, ?3)",
+                    )?
+                    .execute(params![machine, one.time, one.id])?;
+                }
             }
             tx.commit()
         };
@@ -160,25 +174,33 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn incidents(&self) -> Result<Vec<KeptIncident>, StoreError> {
-        let read = || {
-            self.db
-                .prepare_cached(
-                    "SELECT id, experiment, run_id, time, explained_at, ruleset, answer
-                     FROM incidents ORDER BY time, id",
-                )?
-                .query_map([], |row| {
-                    Ok(KeptIncident {
-                        id: row.get(0)?,
-                        experiment: row.get(1)?,
-                        run_id: row.get(2)?,
-                        time: row.get(3)?,
-                        explained_at: row.get(4)?,
-                        ruleset: row.get(5)?,
-                        answer: row.get(6)?,
-                    })
-                })?
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(StoreError::database(&self.db_path))
+        incidents(&self.db, "1", &[]).map_err(StoreError::database(&self.db_path))
     }
+}
+
+/// The kept incidents of a condition, in order of (time, id). Of which machines
+/// they are stands in their answers.
+pub(crate) fn incidents(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<KeptIncident>> {
+    let sql = format!(
+        "SELECT id, experiment, run_id, time, explained_at, ruleset, answer
+         FROM incidents WHERE {condition} ORDER BY time, id"
+    );
+    db.prepare_cached(&sql)?
+        .query_map(values, |row| {
+            Ok(KeptIncident {
+                id: row.get(0)?,
+                experiment: row.get(1)?,
+                run_id: row.get(2)?,
+                time: row.get(3)?,
+                explained_at: row.get(4)?,
+                ruleset: row.get(5)?,
+                machines: Vec::new(),
+                answer: row.get(6)?,
+            })
+        })?
+        .collect()
 }

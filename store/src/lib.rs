@@ -18,6 +18,7 @@ mod hot;
 mod kept;
 mod limits;
 mod lock;
+mod machines;
 mod merge;
 mod notes;
 mod object_columns;

@@ -38,6 +38,8 @@ pub enum Tier {
     Stem,
     /// A namespace.
     Namespace,
+    /// A machine's name.
+    Machine,
 }
 
 impl fmt::Display for Tier {
@@ -50,6 +52,7 @@ impl fmt::Display for Tier {
             Self::Instance => f.write_str("instance"),
             Self::Stem => f.write_str("stem of pod names"),
             Self::Namespace => f.write_str("namespace"),
+            Self::Machine => f.write_str("machine"),
         }
     }
 }
@@ -122,7 +125,7 @@ fn life(entities: &BTreeSet<Entity>) -> (Nanos, Nanos) {
     )
 }
 
-fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
+pub(crate) fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
     let mut wanted = BTreeSet::new();
     for one in entities {
         if one.kind == "Instance" {
@@ -144,7 +147,7 @@ fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
 }
 
 /// The cloud instances that machines are, as far as nodes, inventories and facts tell.
-fn instances(
+pub(crate) fn instances(
     snapshot: &Snapshot<'_>,
     objects: &[Object],
     facts: &[Fact],

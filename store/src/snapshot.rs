@@ -335,7 +335,7 @@ impl<'a> Snapshot<'a> {
 }
 
 /// Any time at all.
-const ALWAYS: (Nanos, Nanos) = (Nanos::MIN, Nanos::MAX);
+pub(crate) const ALWAYS: (Nanos, Nanos) = (Nanos::MIN, Nanos::MAX);
 
 /// Whether a row may be of a window; one without a time is of every one.
 fn inside<R: Record>(row: &R, (from, to): (Nanos, Nanos)) -> bool {

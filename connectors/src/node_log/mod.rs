@@ -43,6 +43,7 @@ pub mod xid;
 mod tests;
 
 pub use filter::tells;
+pub use nvidia::normal_pci;
 
 pub(crate) use json::{decode, recognise};
 

@@ -130,7 +130,8 @@ fn captures<'t>(
 }
 
 /// `00000000:9B:00.0` and `0000:9b:00` are one place.
-pub(super) fn normal_pci(pci: &str) -> String {
+#[must_use]
+pub fn normal_pci(pci: &str) -> String {
     let pci = pci.trim_end_matches('.').to_ascii_lowercase();
     let pci = pci.split('.').next().unwrap_or_default();
     match pci.split_once(':') {

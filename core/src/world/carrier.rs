@@ -34,13 +34,13 @@ pub type Carriers = HashMap<Sym, Vec<Carrier>>;
 
 /// What a node's object says of the machine under it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Pin {
+pub(super) struct Pin {
     /// The instance's id, lower-cased; empty where the object does not tell.
-    id: String,
+    pub(super) id: String,
     /// Project or account of the instance, where the object tells.
     account: Option<String>,
-    from: Nanos,
-    to: Nanos,
+    pub(super) from: Nanos,
+    pub(super) to: Nanos,
 }
 
 /// Ties instances to the nodes that they carried.
@@ -157,7 +157,7 @@ fn one_after_the_other(world: &World, carriers: &mut [Carrier]) {
 }
 
 /// What node objects say of their machines, by the node's name, in time order.
-fn pins(objects: &Objects) -> BTreeMap<String, Vec<Pin>> {
+pub(super) fn pins(objects: &Objects) -> BTreeMap<String, Vec<Pin>> {
     let mut found: BTreeMap<String, Vec<Pin>> = BTreeMap::new();
     for (key, versions) in objects.iter().filter(|(key, _)| key.kind == "Node") {
         found

@@ -1,6 +1,7 @@
 //! The world that the evidence speaks of: pods, workloads and nodes by
 //! identity, who owned whom and who was where, and the facts about them.
 
+mod bearer;
 mod build;
 mod carrier;
 mod claims;
@@ -15,6 +16,7 @@ mod pod;
 mod progress;
 mod workload;
 
+pub use bearer::{Bearer, Bearers};
 pub use carrier::{Carrier, Carriers};
 pub use fact::{Fact, NO, Phase};
 pub use instance::{Sign, What, instance_group};

@@ -30,6 +30,9 @@ fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
 /// The index holds only those that have an owner, which the condition must say.
 const OWNED_BY: &str = "owner = ?1 AND owner <> ''";
 
+/// As above, of those that are somewhere.
+const ON_NODE: &str = "node = ?1 AND node <> ''";
+
 const COLUMNS: &str = "kind, namespace, name, uid, owner, node, first, last";
 
 /// The catalogue as one caller may see it.
@@ -274,6 +277,12 @@ pub(crate) fn others(
             &[name, namespace],
         )?);
     }
+    above(look, &mut found)?;
+    Ok(found)
+}
+
+/// Adds the owners of some entities, up to the roots.
+pub(crate) fn above(look: Look<'_>, found: &mut BTreeSet<Entity>) -> rusqlite::Result<()> {
     let mut owners: Vec<Entity> = found.iter().cloned().collect();
     while let Some(one) = owners.pop() {
         if one.owner.is_empty() {
@@ -285,7 +294,12 @@ pub(crate) fn others(
             }
         }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// What was on a node, the latest first.
+pub(crate) fn on_node(look: Look<'_>, node: &str) -> rusqlite::Result<Vec<Entity>> {
+    query(look, ON_NODE, &[&node])
 }
 
 /// Names of workloads, and values of the labels that name experiments.
@@ -432,6 +446,7 @@ mod tests {
         let store = Store::open(folder.path(), Limits::default()).unwrap();
         for condition in [
             super::OWNED_BY,
+            super::ON_NODE,
             "uid = ?1",
             "name = ?1",
             "name >= ?1 AND name < ?2",

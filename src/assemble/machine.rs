@@ -1,0 +1,96 @@
+//! Which machine a finding is of.
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::node_log::normal_pci;
+use whathappened_connectors::time::Nanos;
+use whathappened_core::symbols::Sym;
+use whathappened_core::world::{Fact, Kind};
+
+use super::teller::Teller;
+use crate::answer::{Gpu, Machine};
+use crate::explain::gang::Finding;
+use crate::explain::{Level, Rule, is_of_machine};
+
+/// Machines of first victims that are named.
+const MOST: usize = 8;
+
+impl Teller<'_> {
+    /// The root's machine, else those that the first victims were on.
+    pub(super) fn machines(
+        &self,
+        finding: &Finding,
+        rule: Option<&Rule>,
+        root: Option<(&Fact, &Event)>,
+    ) -> Vec<Machine> {
+        let world = self.world();
+        let at_fault = finding.level() >= Level::Supported
+            && rule
+                .zip(root)
+                .is_some_and(|(rule, (fact, _))| is_of_machine(rule, world.name(fact.signal)));
+        if let Some((fact, event)) = root
+            && world.is_of_machine(fact)
+            && (fact.node.is_some() || fact.instance.is_some())
+        {
+            let known = self.machine(fact.node, fact.time.lo);
+            let told = Some(world.name(fact.instance)).filter(|_| fact.instance.is_some());
+            return vec![Machine {
+                instance: told.map(str::to_owned).or(known.instance),
+                host: event.entities.host.clone(),
+                gpu: gpu(event),
+                at_fault,
+                ..known
+            }];
+        }
+        let mut found: Vec<Machine> = Vec::new();
+        for death in finding.first.iter().filter_map(|death| self.death(*death)) {
+            let Some(pod) = world.pods.get(death.pod as usize) else {
+                continue;
+            };
+            let mut add = |machine: Machine| {
+                if !found.contains(&machine) && found.len() < MOST {
+                    found.push(machine);
+                }
+            };
+            if pod.kind == Kind::Instance {
+                add(Machine {
+                    node: Some(world.name(pod.name).to_owned()).filter(|name| !name.is_empty()),
+                    instance: Some(world.name(pod.uid).to_owned()),
+                    at_fault,
+                    ..Machine::default()
+                });
+                continue;
+            }
+            let (from, _) = pod.stay();
+            for node in pod.machines() {
+                add(Machine {
+                    at_fault,
+                    ..self.machine(node, from)
+                });
+            }
+        }
+        found
+    }
+
+    fn machine(&self, node: Sym, at: Nanos) -> Machine {
+        let name = self.world().name(node);
+        Machine {
+            node: Some(name.to_owned()).filter(|name| !name.is_empty()),
+            instance: self.bearers().at(name, at).map(str::to_owned),
+            ..Machine::default()
+        }
+    }
+}
+
+/// The GPU that a record is about.
+#[must_use]
+pub fn gpu(event: &Event) -> Option<Gpu> {
+    let pci = event
+        .attribute("gpu_pci")
+        .or_else(|| event.attribute("pci"));
+    let found = Gpu {
+        uuid: event.attribute("gpu_uuid").map(str::to_owned),
+        pci: pci.map(normal_pci),
+        index: event.gpu,
+    };
+    (found != Gpu::default()).then_some(found)
+}

@@ -1,0 +1,139 @@
+//! What is kept of machines: their own rows, who was on them, and the incidents
+//! that they were at the root of. Nothing else is read.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension as _};
+use whathappened_connectors::time::Nanos;
+
+use crate::catalogue::{self, Entity};
+use crate::error::StoreError;
+use crate::kept::{self, KeptIncident};
+use crate::record::{Fact, Object};
+use crate::scope::{self, Found, Tier};
+use crate::segment::Wanted;
+use crate::snapshot::{ALWAYS, Snapshot, machine};
+
+impl Snapshot<'_> {
+    /// What is told of machines of some names or instance ids in a window, what
+    /// node objects and inventories say of them at any time, and of the
+    /// instances that bore the names.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn of_machines(
+        &self,
+        names: &BTreeSet<String>,
+        window: (Nanos, Nanos),
+    ) -> Result<Found, StoreError> {
+        let mut asked: BTreeSet<Wanted> = names.iter().map(|name| machine(name)).collect();
+        // An instance may be asked for by its id: its records lie under its name as well.
+        let by_id = catalogue::others(self.look(), names, &BTreeSet::new());
+        let by_id = by_id.map_err(self.failed())?;
+        let instances = by_id.iter().filter(|one| one.kind == "Instance");
+        asked.extend(instances.map(|one| machine(&one.name)));
+        asked.remove(&machine(""));
+        let mut objects: Vec<Object> = self.places(&asked, ALWAYS)?;
+        let mut facts: Vec<Fact> = self.places(&asked, window)?;
+        let known = scope::instances(self, &objects, &facts)?;
+        let under: BTreeSet<Wanted> = known.difference(&asked).cloned().collect();
+        objects.extend(self.places::<Object>(&under, ALWAYS)?);
+        facts.extend(self.places::<Fact>(&under, window)?);
+        Ok(Found {
+            tier: Tier::Machine,
+            facts,
+            objects,
+            left_out: 0,
+            window,
+        })
+    }
+
+    /// Adds the last `most` pods and batch jobs that were on a node in a window,
+    /// and their owners, each with its own rows alone: the rest of their gangs
+    /// is left out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn add_guests(&self, found: &mut Found, node: &str, most: usize) -> Result<(), StoreError> {
+        let (from, to) = found.window;
+        let mut guests = catalogue::on_node(self.look(), node).map_err(self.failed())?;
+        guests.retain(|one| one.first <= to && one.last >= from);
+        // The newest first.
+        found.left_out += guests.len().saturating_sub(most);
+        guests.truncate(most);
+        let mut all: BTreeSet<Entity> = guests.into_iter().collect();
+        catalogue::above(self.look(), &mut all).map_err(self.failed())?;
+        let wanted = scope::places(&all);
+        found
+            .objects
+            .extend(self.places::<Object>(&wanted, ALWAYS)?);
+        found
+            .facts
+            .extend(self.places::<Fact>(&wanted, found.window)?);
+        Ok(())
+    }
+
+    /// Kept incidents of some machines in a window, by name or instance id, in
+    /// order of (time, id).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn incidents_of_machines(
+        &self,
+        names: &BTreeSet<String>,
+        (from, to): (Nanos, Nanos),
+    ) -> Result<Vec<KeptIncident>, StoreError> {
+        let read = || {
+            let mut found = BTreeSet::new();
+            if !has_machines(self.look().db)? {
+                return Ok(found);
+            }
+            for name in names {
+                found.extend(kept::incidents(
+                    self.look().db,
+                    "id IN (SELECT incident FROM incident_machines
+                            WHERE name = ?1 AND time BETWEEN ?2 AND ?3)",
+                    &[name, &from, &to],
+                )?);
+            }
+            Ok(found)
+        };
+        let found: BTreeSet<KeptIncident> = read().map_err(self.failed())?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// Kept incidents of some runs, in order of (time, id).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn incidents_of_runs(
+        &self,
+        runs: &BTreeSet<String>,
+    ) -> Result<Vec<KeptIncident>, StoreError> {
+        let mut found = BTreeSet::new();
+        for run in runs {
+            let of_run = kept::incidents(self.look().db, "run_id = ?1", &[run]);
+            found.extend(of_run.map_err(self.failed())?);
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// The earliest time of any kept fact.
+    #[must_use]
+    pub fn begins(&self) -> Option<Nanos> {
+        let segments = self.segments(crate::record::Table::Events).iter();
+        let first = segments
+            .map(|one| one.time_from)
+            .filter(|at| *at != Nanos::MIN);
+        let hot = "SELECT min(time) FROM hot WHERE tbl = 0 AND time > ?1";
+        let hot = self.look().db.query_row(hot, [Nanos::MIN], |row| row.get(0));
+        first.chain(hot.ok().flatten()).min()
+    }
+}
+
+/// A store that only older programs wrote has no such table.
+fn has_machines(db: &Connection) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_master WHERE name = 'incident_machines'";
+    let found: Option<i64> = db.query_row(table, [], |row| row.get(0)).optional()?;
+    Ok(found.is_some())
+}
