@@ -4,11 +4,13 @@
 //! never renamed or removed, under one `schema` name.
 
 mod machine;
+mod node;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use machine::{Before, Gpu, Machine, PastFault};
+pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, NodeHistory};
 
 /// The name of the answer's shape.
 pub const SCHEMA: &str = "whathappened/v1";

@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
-    rules, serve, sql, store, upcoming,
+    accuracy, collect, completions, doctor, experiments, explain, import, init, man, node,
+    question, rules, serve, sql, store, upcoming,
 };
 
 /// Says what happened to a training run: which pod died first, who or what
@@ -50,6 +50,7 @@ pub enum Command {
     Import(import::Args),
     Collect(collect::Args),
     Serve(serve::Args),
+    Node(node::Args),
     Upcoming(upcoming::Args),
     Explain(explain::Args),
     Store(store::Args),

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
-    accuracy, collect, completions, doctor, experiments, explain, import, init, man, question,
-    rules, serve, sql, store, upcoming,
+    accuracy, collect, completions, doctor, experiments, explain, import, init, man, node,
+    question, rules, serve, sql, store, upcoming,
 };
 use whathappened::error::Error;
 
@@ -81,6 +81,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
             Ok(())
         }
         Some(Command::Man(args)) => man::run(&args),
+        Some(Command::Node(args)) => node::run(&args).await?,
         Some(Command::Upcoming(args)) => return upcoming::run(&args).await,
         None => question::run(&cli.question).await,
     };

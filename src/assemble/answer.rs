@@ -335,7 +335,9 @@ pub(super) fn inside(time: Option<&str>, question: &Question) -> bool {
     question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
 }
 
-fn coverage_row(row: &whathappened_connectors::coverage::Coverage) -> CoverageRow {
+/// A row of coverage as the answer shows it.
+#[must_use]
+pub fn coverage_row(row: &whathappened_connectors::coverage::Coverage) -> CoverageRow {
     CoverageRow {
         source: row.source.clone(),
         resource: row.resource.clone(),

@@ -53,12 +53,30 @@ pub(super) async fn of_machine(
     })
 }
 
+/// What ended some runs, and what they survived, in no order of importance.
+///
+/// # Errors
+/// When a rule fails.
+pub async fn of_runs(case: &Case, chosen: &[usize]) -> Result<Vec<Incident>, Error> {
+    let verdict = explained(case, chosen).await?;
+    let teller = Teller::new(case, &verdict);
+    let told = verdict
+        .findings
+        .iter()
+        .map(|one| teller.tell(one, role(one)));
+    Ok(told.collect::<Result<_, _>>()?)
+}
+
 async fn of_all(case: &Case) -> Result<Verdict, Error> {
     let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    explained(case, &chosen).await
+}
+
+async fn explained(case: &Case, chosen: &[usize]) -> Result<Verdict, Error> {
     let verdict = explain(
         &case.world,
         &case.runs,
-        &chosen,
+        chosen,
         &case.ends,
         &case.rules.causes,
         &case.coverage,

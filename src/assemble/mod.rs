@@ -16,7 +16,8 @@ mod summary;
 mod teller;
 mod victim;
 
-pub use answer::{Question, answer};
-pub use everything::everything;
+pub use answer::{Question, answer, coverage_row};
+pub use everything::{everything, of_runs};
 pub use machine::gpu;
 pub use record::record;
+pub use victim::last_words;

@@ -1,12 +1,15 @@
 //! Pods as the answer names them.
 
+use std::collections::{BTreeMap, HashMap};
+
 use whathappened_connectors::time::{Stamp, rfc3339};
-use whathappened_core::death::Death;
+use whathappened_core::death::{Death, deaths};
 use whathappened_core::life::Mode;
 use whathappened_core::world::{Fact, Kind, Pod, What, World};
 
 use super::record::told;
 use crate::answer::Victim;
+use crate::case::Case;
 
 /// A death as the answer shows it.
 pub(super) fn victim<'a>(
@@ -38,6 +41,26 @@ pub(super) fn victim<'a>(
         reason: symbols.some(death.reason).map(str::to_owned),
         how: how(world, death, facts),
     })
+}
+
+/// How the pods of some runs ended, by pod; of several ends of one the last.
+#[must_use]
+pub fn last_words(case: &Case, chosen: &[usize]) -> BTreeMap<u32, Victim> {
+    let found = deaths(&case.world, &case.runs, chosen, &case.ends);
+    let mut dead: HashMap<u32, Vec<&Fact>> = HashMap::new();
+    for death in &found {
+        dead.entry(death.pod).or_default();
+    }
+    for fact in &case.world.facts {
+        if let Some(facts) = dead.get_mut(&fact.pod) {
+            facts.push(fact);
+        }
+    }
+    let of = |pod: u32| dead.get(&pod).into_iter().flatten().copied();
+    found
+        .iter()
+        .filter_map(|death| Some((death.pod, victim(&case.world, death, of(death.pod))?)))
+        .collect()
 }
 
 /// Who took a pod away, the plainest word first.

@@ -12,6 +12,7 @@ pub mod explain;
 pub mod import;
 pub mod init;
 pub mod man;
+pub mod node;
 pub mod question;
 pub mod rules;
 pub mod serve;

@@ -79,7 +79,7 @@ fn about(incident: &Incident) -> Option<(&Machine, Nanos)> {
 /// The faults of a machine before one at a time.
 fn before(past: &Past, machine: &Machine, at: Nanos) -> Option<Before> {
     let from = at.saturating_sub(reach());
-    let mut faults: Vec<Episode> = past.episodes(machine, at);
+    let mut faults: Vec<Episode> = past.episodes(machine, Some(at));
     faults.retain(|one| one.last < at && one.last >= from && !one.holds(at));
     if faults.is_empty() {
         return None;

@@ -6,8 +6,11 @@
 
 mod before;
 mod episode;
+mod happened;
 mod mark;
+mod node;
 mod past;
 
 pub use before::{DAYS, remember};
+pub use node::{Asked, Verdicts, node};
 pub use past::Past;

@@ -79,8 +79,9 @@ impl Past {
         self.begins
     }
 
-    /// The faults of a machine as it was at a time, oldest first.
-    pub(super) fn episodes(&self, machine: &Machine, at: Nanos) -> Vec<Episode> {
+    /// The faults of a machine, oldest first. Where no instance is named, of the
+    /// one that it was at a time, and without a time of no known one.
+    pub(super) fn episodes(&self, machine: &Machine, at: Option<Nanos>) -> Vec<Episode> {
         let who = Who::of(machine, at, &self.bearers);
         let own = self
             .marks
@@ -100,15 +101,19 @@ impl Past {
 struct Who<'a> {
     node: &'a str,
     instance: Option<String>,
+    /// Only what is of no known instance.
+    unnamed: bool,
 }
 
 impl<'a> Who<'a> {
-    fn of(machine: &'a Machine, at: Nanos, bearers: &Bearers) -> Self {
+    fn of(machine: &'a Machine, at: Option<Nanos>, bearers: &Bearers) -> Self {
         let node = machine.node.as_deref().unwrap_or_default();
         let told = machine.instance.as_deref().map(str::to_lowercase);
+        let then = || bearers.at(node, at?).map(str::to_owned);
         Self {
             node,
-            instance: told.or_else(|| bearers.at(node, at).map(str::to_owned)),
+            instance: told.or_else(then),
+            unnamed: at.is_none(),
         }
     }
 
@@ -129,7 +134,7 @@ impl<'a> Who<'a> {
             },
             (None, None) if same_name => bearers.at(node, at).is_none(),
             // An instance is named, and which one is asked about is not known.
-            (Some(one), None) if same_name => {
+            (Some(one), None) if same_name && !self.unnamed => {
                 bearers.of_name(node).iter().all(|other| other.id == one)
             }
             _ => false,

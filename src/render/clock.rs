@@ -43,6 +43,14 @@ impl Clock {
         Some(self.0.at(instant(time)?).format("%Y-%m-%d").to_string())
     }
 
+    /// The day in few letters: `3 Nov`.
+    pub(crate) fn short_day(self, time: &str) -> String {
+        match instant(time) {
+            Some(at) => self.0.at(at).format("%-d %b").to_string(),
+            None => escape(time).into_owned(),
+        }
+    }
+
     /// The zone, beside a section's title; its offset is that of `time`.
     pub(crate) fn zone(self, time: &str) -> String {
         match (self.0, instant(time)) {

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Incident, Run};
 
+use super::before::before;
 use super::clock::{Clock, duration, run_of, seconds_between};
 use super::page::{Spans, Tone};
 use super::{said, words};
@@ -109,6 +110,10 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
     }
     for (label, body) in said::facts(incident, clock) {
         fact(&mut facts, label, body);
+    }
+    if let Some(known) = &incident.before {
+        let body = before(known, incident.time.as_deref(), clock);
+        fact(&mut facts, "Before", body);
     }
     if let Some(hours) = incident.gpu_hours_lost.filter(|hours| *hours > 0.0) {
         fact(

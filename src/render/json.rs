@@ -4,6 +4,7 @@ use std::io;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::json::writer::{LineDelimited, WriterBuilder};
+use serde::Serialize;
 
 use crate::answer::Answer;
 
@@ -14,7 +15,12 @@ use super::text::escape_json;
 
 /// Writes the answer as `docs/answer.schema.json` describes it.
 pub(crate) fn answer(answer: &Answer, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    let json = serde_json::to_string_pretty(answer)?;
+    document(answer, out)
+}
+
+/// Writes anything as one document.
+pub(crate) fn document(of: &impl Serialize, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    let json = serde_json::to_string_pretty(of)?;
     writeln!(out, "{}", escape_json(&json))?;
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! width and whether to colour.
 
 mod answer;
+mod before;
 mod cells;
 mod clock;
 mod csv;
@@ -16,6 +17,7 @@ mod grid;
 mod json;
 mod md;
 mod ndjson;
+mod node;
 mod page;
 mod parquet;
 mod rows;
@@ -39,6 +41,7 @@ mod wrap;
 pub use self::answer::answer;
 pub use self::error::RenderError;
 pub use self::format::{Format, UnknownFormat};
+pub use self::node::node;
 pub use self::rows::{RowWriter, rows};
 pub use self::slack::{Card, attempts, card, redacted, timeline, why};
 pub use self::style::{Style, Tz, UnknownTz};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _};
 use whathappened_connectors::time::Nanos;
+use whathappened_core::resolve::rank_names;
 
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;
@@ -116,6 +117,15 @@ impl Snapshot<'_> {
             found.extend(of_run.map_err(self.failed())?);
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// Up to five names of machines that are nearest to what was typed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn nearest_machines(&self, typed: &str) -> Result<Vec<String>, StoreError> {
+        let names = catalogue::machines(self.look().db).map_err(self.failed())?;
+        Ok(rank_names(typed, names))
     }
 
     /// The earliest time of any kept fact.

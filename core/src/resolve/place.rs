@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::name::Name;
 use crate::evidence::SpillError;
 use crate::symbols::Sym;
-use crate::world::{Fact, Kind, World};
+use crate::world::{Fact, Kind, Pod, World};
 
 /// Kinds under which a machine is asked for.
 const MACHINES: [&str; 5] = ["Node", "Instance", "Machine", "Host", "GPU"];
@@ -34,6 +34,36 @@ impl Place {
             && (self.nodes.contains(&fact.node)
                 || self.instances.contains(&fact.instance)
                 || self.rows.contains(&fact.row))
+    }
+
+    /// Whether a pod or a batch job was on the machine, or is it.
+    #[must_use]
+    pub fn holds_member(&self, world: &World, member: &Pod) -> bool {
+        if member.kind == Kind::Instance {
+            return self.instances.contains(&member.uid);
+        }
+        let (from, _) = member.stay();
+        member.machines().any(|node| {
+            let carrier = || world.carrier(node, from);
+            self.nodes.contains(&node)
+                || carrier().is_some_and(|one| self.instances.contains(&one.instance))
+        })
+    }
+
+    /// Names of nodes that it is, in order.
+    #[must_use]
+    pub fn nodes<'w>(&self, world: &'w World) -> Vec<&'w str> {
+        let mut names: Vec<&str> = self.nodes.iter().map(|node| world.name(*node)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Ids of instances that it is or was, in order.
+    #[must_use]
+    pub fn instances<'w>(&self, world: &'w World) -> Vec<&'w str> {
+        let mut ids: Vec<&str> = self.instances.iter().map(|one| world.name(*one)).collect();
+        ids.sort_unstable();
+        ids
     }
 }
 
@@ -79,6 +109,18 @@ fn by_name(world: &World, name: &Name, found: &mut Place) {
             found
                 .instances
                 .extend(carriers.iter().map(|one| one.instance));
+        }
+    }
+    // Nothing need have befallen it: what ran on it, or its object, names it as well.
+    let on_pods = world.pods.iter().filter(|one| one.kind != Kind::Instance);
+    let objects = world.evidence.objects.iter();
+    let of_objects = objects
+        .filter(|(key, _)| key.kind == "Node")
+        .filter_map(|(key, _)| world.evidence.symbols.find(&key.name));
+    for node in on_pods.flat_map(Pod::machines).chain(of_objects) {
+        if is_node(node) {
+            found.nodes.insert(node);
+            "machine".clone_into(&mut found.how);
         }
     }
     for fact in world.facts.iter().filter(|fact| world.is_of_machine(fact)) {

@@ -2,6 +2,7 @@ use std::io;
 
 use crate::answer::{Answer, Incident};
 
+use super::super::before::before;
 use super::super::clock::{Clock, duration, offset, run_of, seconds_between, zero};
 use super::super::error::RenderError;
 use super::super::page::{Spans, Tone};
@@ -126,6 +127,10 @@ fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(
             "- Followed: {}",
             spans(&words::crowd(&incident.collateral))
         )?;
+    }
+    if let Some(known) = &incident.before {
+        let body = before(known, incident.time.as_deref(), clock);
+        writeln!(out, "- Before: {}", spans(&body))?;
     }
     for (label, body) in said::facts(incident, clock) {
         writeln!(out, "- {label}: {}", spans(&body))?;

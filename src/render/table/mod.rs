@@ -4,6 +4,7 @@ mod aside;
 mod chain;
 mod coverage;
 mod evidence;
+mod node;
 mod overview;
 mod timeline;
 mod verdict;
@@ -12,6 +13,8 @@ pub(crate) use self::coverage::shortfalls;
 pub(crate) use self::evidence::witness;
 
 use std::io;
+
+pub(crate) use self::node::node;
 
 use crate::answer::{Answer, Incident};
 

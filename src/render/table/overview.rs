@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Incident};
 
+use super::super::before::before;
 use super::super::clock::{Clock, run_of};
 use super::super::grid::{Cell, Grid};
 use super::super::page::{Page, Spans, Tone};
@@ -157,5 +158,9 @@ fn entry(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
         Spans::new().say("    "),
         Spans::new().data(Tone::Plain, &incident.summary),
     );
+    if let Some(known) = &incident.before {
+        let body = before(known, incident.time.as_deref(), clock);
+        page.hang(Spans::new().say("    "), body);
+    }
     page.gap();
 }

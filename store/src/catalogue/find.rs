@@ -327,6 +327,13 @@ pub(crate) fn nearest(look: Look<'_>) -> rusqlite::Result<Vec<String>> {
     Ok(names.into_iter().collect())
 }
 
+/// Names of machines that anything was on.
+pub(crate) fn machines(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.prepare_cached("SELECT DISTINCT node FROM entities WHERE node <> '' ORDER BY 1")?
+        .query_map(params![], |row| row.get(0))?
+        .collect()
+}
+
 /// Pods below a root, and the plainest label of it or of any of them.
 type Sum<'a> = (u64, Option<(i64, &'a str)>);
 

@@ -4,7 +4,7 @@
 mod find;
 mod seen;
 
-pub(crate) use find::{Look, above, all, family, nearest, on_node, others, roots};
+pub(crate) use find::{Look, above, all, family, machines, nearest, on_node, others, roots};
 pub(crate) use seen::Seen;
 
 /// A pod or a workload, as far as the catalogue knows it.

@@ -1,0 +1,139 @@
+//! A machine's own history.
+//!
+//! Its JSON form is a contract (`docs/node.schema.json`).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::machine::{Gpu, PastFault};
+use super::{CoverageRow, Victim};
+
+/// The name of the history's shape.
+pub const NODE_SCHEMA: &str = "whathappened/node/v1";
+
+/// What befell one machine, and what ran on it.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeHistory {
+    /// Always [`NODE_SCHEMA`].
+    pub schema: &'static str,
+    /// The name that was asked for.
+    pub name: String,
+    /// What bears it: `machine`, `instance`, `GPU`, …
+    pub matched_by: String,
+    /// The moment the history speaks from.
+    pub now: Option<String>,
+    /// From when it was looked at; since the first record where that is not said.
+    pub from: Option<String>,
+    /// Until when.
+    pub to: Option<String>,
+    /// Version of the signal and cause rules that were used.
+    pub ruleset: String,
+    /// The machines that bore the name, oldest first, each with its faults.
+    pub machines: Vec<Bore>,
+    /// What befell it, in order of time.
+    pub happened: Vec<Happened>,
+    /// What ran on it, oldest first.
+    pub runs: Vec<Guest>,
+    /// What every source could and could not show.
+    pub coverage: Vec<CoverageRow>,
+    /// Remarks: what was left out and how to get it.
+    pub notes: Vec<String>,
+}
+
+/// One machine that bore the name.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bore {
+    /// The cloud's id of the instance, where one is known.
+    pub instance: Option<String>,
+    /// Since when it bore the name, where that is told.
+    pub from: Option<String>,
+    /// Until when, where that is told.
+    pub to: Option<String>,
+    /// Its faults, oldest first.
+    pub faults: Vec<PastFault>,
+    /// How many there were of each cause.
+    pub by_cause: BTreeMap<String, usize>,
+    /// How many there were of each GPU, the most first.
+    pub by_gpu: Vec<GpuFaults>,
+}
+
+/// How often one GPU failed.
+#[derive(Clone, Debug, Serialize)]
+pub struct GpuFaults {
+    /// Which.
+    pub gpu: Gpu,
+    /// How often.
+    pub count: usize,
+}
+
+/// One thing that befell a machine; records that say the same are one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Happened {
+    /// When, RFC 3339.
+    pub time: String,
+    /// First instant it can no longer have been.
+    pub time_hi: String,
+    /// The last repeat's time, where it repeats or lasts.
+    pub end: Option<String>,
+    /// `fault`, `maintenance`, `upgrade`, `reboot`, `drain`, `scaling`, `cloud` or `state`.
+    pub kind: String,
+    /// What happened, in words.
+    pub text: String,
+    /// The instance that the record names.
+    pub instance: Option<String>,
+    /// The GPU that it is of.
+    pub gpu: Option<Gpu>,
+    /// Who did it, where known.
+    pub actor: Option<String>,
+    /// What it means, in the tool's vocabulary.
+    pub signals: Vec<String>,
+    /// Connectors that witnessed it.
+    pub seen_by: Vec<String>,
+    /// How many records or occurrences it stands for.
+    pub count: u64,
+    /// The records, at most eight.
+    pub event_ids: Vec<String>,
+}
+
+/// A run that was on the machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Guest {
+    /// Stable id: the root object's uid, else its names.
+    pub id: String,
+    /// Kind of the root object.
+    pub kind: String,
+    /// Name of the root object.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: Option<String>,
+    /// The experiment that it is of.
+    pub experiment: String,
+    /// Since when it was here.
+    pub from: Option<String>,
+    /// Until when; null while it may be here.
+    pub to: Option<String>,
+    /// How the run stands, as far as its own records and those of its pods here tell.
+    pub state: String,
+    /// How many of its pods were here.
+    pub pods: usize,
+    /// Those of them that died here, and how.
+    pub died: Vec<Victim>,
+    /// What ended it, where that was explained.
+    pub incident: Option<GuestIncident>,
+}
+
+/// What ended a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct GuestIncident {
+    /// Cause id.
+    pub cause: String,
+    /// How well it is proven.
+    pub level: String,
+    /// The cause in a few words.
+    pub title: String,
+    /// The root record's own time.
+    pub time: Option<String>,
+    /// It was a fault of this machine.
+    pub of_this_machine: bool,
+}

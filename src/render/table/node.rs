@@ -1,0 +1,292 @@
+//! A machine's history for a reader at a terminal.
+
+use std::io;
+
+use crate::answer::{Answer, Bore, Guest, Happened, NodeHistory, PastFault, SCHEMA};
+
+use super::super::before::gpu_name;
+use super::super::clock::{Clock, duration, seconds_between};
+use super::super::error::RenderError;
+use super::super::page::{Page, Spans, Tone};
+use super::super::style::Style;
+use super::super::words;
+use super::coverage;
+
+/// Lines of each part that are shown, the latest.
+const SHOWN: usize = 60;
+/// Victims of a run that are named.
+const NAMED: usize = 3;
+
+/// Writes the history.
+pub(crate) fn node(
+    history: &NodeHistory,
+    style: &Style,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let mut page = Page::new(style);
+    head(&mut page, history);
+    for note in &history.notes {
+        page.hang(
+            Spans::new().own(Tone::Dim, "  Note  "),
+            Spans::new().data(Tone::Warn, note),
+        );
+    }
+    befell(&mut page, history);
+    guests(&mut page, history);
+    coverage::show(&mut page, &coverage_of(history), None);
+    foot(&mut page, history);
+    page.write(out)
+}
+
+fn head(page: &mut Page<'_>, history: &NodeHistory) {
+    let faults: usize = history.machines.iter().map(|one| one.faults.len()).sum();
+    let (sign, tone) = if faults > 0 {
+        ("✗", Tone::Fatal)
+    } else {
+        ("✓", Tone::Good)
+    };
+    let clock = Clock(page.style.tz);
+    let mut line = Spans::new()
+        .data(Tone::Strong, &history.name)
+        .own(Tone::Dim, " · ");
+    line = match faults {
+        0 => line.say("no fault of the machine is known"),
+        n => line.own(tone, words::count(n, "fault")),
+    };
+    if let Some(from) = &history.from {
+        let to = history.to.as_ref().or(history.now.as_ref());
+        let to = to.and_then(|to| clock.day(to)).unwrap_or_default();
+        let from = clock.day(from).unwrap_or_default();
+        line = line.own(Tone::Dim, format!(" · {from} to {to}"));
+    }
+    page.hang(Spans::new().own(tone, sign).say(" "), line);
+    page.gap();
+    for one in &history.machines {
+        machine(page, one, history.machines.len() > 1);
+    }
+    if history.machines.len() > 1 {
+        let note = "The name was borne by several machines, one after the other.";
+        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, note));
+    }
+}
+
+/// One that bore the name: which, when, and how often it failed.
+fn machine(page: &mut Page<'_>, one: &Bore, several: bool) {
+    let clock = Clock(page.style.tz);
+    let day = |time: &Option<String>| time.as_deref().and_then(|time| clock.day(time));
+    let mut line = Spans::new();
+    match &one.instance {
+        Some(id) => line = line.say("instance ").data(Tone::Name, id),
+        None if several => line = line.say("an instance that nothing names"),
+        None => {}
+    }
+    match (day(&one.from), day(&one.to)) {
+        (Some(from), Some(to)) => line = line.own(Tone::Dim, format!(" from {from} to {to}")),
+        (Some(from), None) => line = line.own(Tone::Dim, format!(" since {from}")),
+        (None, Some(to)) => line = line.own(Tone::Dim, format!(" until {to}")),
+        (None, None) => {}
+    }
+    if !one.by_cause.is_empty() {
+        let mut causes: Vec<String> = Vec::new();
+        for (cause, count) in &one.by_cause {
+            causes.push(times(cause, *count));
+        }
+        let said = if line.is_empty() { "" } else { ": " };
+        line = line.say(said).data(Tone::Bad, &causes.join(", "));
+    }
+    let again: Vec<String> = one
+        .by_gpu
+        .iter()
+        .filter(|of| of.count > 1)
+        .map(|of| times(&gpu_name(&of.gpu), of.count))
+        .collect();
+    if !again.is_empty() {
+        line = line.say("; ").data(Tone::Warn, &again.join(", "));
+    }
+    if !line.is_empty() {
+        page.prose(Spans::new().say("  "), line);
+    }
+    for fault in &one.faults {
+        page.prose(
+            Spans::new().own(Tone::Dim, "    • "),
+            fault_line(fault, clock),
+        );
+    }
+}
+
+fn times(what: &str, count: usize) -> String {
+    match count {
+        1 => what.to_owned(),
+        n => format!("{what} ×{n}"),
+    }
+}
+
+fn fault_line(fault: &PastFault, clock: Clock) -> Spans {
+    let at = clock.full(&fault.time).replace(' ', "\u{a0}");
+    let mut line = Spans::new()
+        .own(Tone::Dim, format!("{at}  "))
+        .data(Tone::Bad, &fault.cause);
+    if let Some(what) = &fault.what {
+        line = line.say(" ").data(Tone::Plain, what);
+    }
+    if let Some(gpu) = &fault.gpu {
+        line = line.say(" on ").data(Tone::Plain, &gpu_name(gpu));
+    }
+    let lasted = seconds_between(Some(&fault.time), Some(&fault.end)).filter(|s| *s >= 60.0);
+    if let Some(lasted) = lasted {
+        line = line.own(Tone::Dim, format!(", told for {}", duration(lasted)));
+    }
+    line
+}
+
+fn befell(page: &mut Page<'_>, history: &NodeHistory) {
+    if history.happened.is_empty() {
+        return;
+    }
+    page.section("What befell it", Spans::new());
+    let left_out = history.happened.len().saturating_sub(SHOWN);
+    more(page, left_out, "line");
+    for one in history.happened.iter().skip(left_out) {
+        happened(page, one);
+    }
+}
+
+fn more(page: &mut Page<'_>, left_out: usize, noun: &str) {
+    if left_out > 0 {
+        let text = format!(
+            "⋯ {} before: --format\u{a0}json",
+            words::count(left_out, noun)
+        );
+        page.hang(Spans::new().say("  "), Spans::new().own(Tone::Dim, text));
+    }
+}
+
+fn happened(page: &mut Page<'_>, one: &Happened) {
+    let clock = Clock(page.style.tz);
+    let at = clock.full(&one.time).replace(' ', "\u{a0}");
+    let tone = match one.kind.as_str() {
+        "fault" => Tone::Bad,
+        "state" => Tone::Dim,
+        _ => Tone::Warn,
+    };
+    let prefix = Spans::new()
+        .own(Tone::Dim, format!("  {at}  "))
+        .own(tone, format!("{:11}", one.kind))
+        .say("  ");
+    let mut body = Spans::new().data(Tone::Plain, &one.text);
+    if let Some(actor) = one
+        .actor
+        .as_ref()
+        .filter(|actor| !one.text.contains(*actor))
+    {
+        body = body.own(Tone::Dim, " · by ").data(Tone::Dim, actor);
+    }
+    if one.count > 1 {
+        body = body.own(Tone::Dim, format!(" ×{}", one.count));
+    }
+    if let Some(end) = &one.end {
+        let end = clock.full(end).replace(' ', "\u{a0}");
+        body = body.own(Tone::Dim, format!(" until\u{a0}{end}"));
+    }
+    page.prose(prefix, body);
+}
+
+fn guests(page: &mut Page<'_>, history: &NodeHistory) {
+    if history.runs.is_empty() {
+        return;
+    }
+    page.section("What ran on it", Spans::new());
+    let left_out = history.runs.len().saturating_sub(SHOWN);
+    more(page, left_out, "run");
+    for one in history.runs.iter().skip(left_out) {
+        guest(page, one);
+    }
+}
+
+fn guest(page: &mut Page<'_>, one: &Guest) {
+    let clock = Clock(page.style.tz);
+    let (sign, tone) = words::state_sign(&one.state);
+    let at = one.from.as_deref().map_or_else(
+        || "time unknown".to_owned(),
+        |from| clock.full(from).replace(' ', "\u{a0}"),
+    );
+    let mut line = Spans::new().data(Tone::Strong, &one.experiment);
+    if one.experiment != one.name {
+        line = line
+            .own(Tone::Dim, " · ")
+            .data(Tone::Dim, &one.kind)
+            .say("\u{a0}")
+            .data(Tone::Plain, &one.name);
+    }
+    line = line.own(Tone::Dim, " · ").own(tone, one.state.clone());
+    let here = seconds_between(one.from.as_deref(), one.to.as_deref()).filter(|s| *s >= 0.0);
+    if let Some(here) = here {
+        line = line.own(Tone::Dim, format!(", here for {}", duration(here)));
+    }
+    line = line.own(Tone::Dim, format!(" · {}", words::count(one.pods, "pod")));
+    page.prose(
+        Spans::new()
+            .own(Tone::Dim, format!("  {at}  "))
+            .own(tone, sign)
+            .say(" "),
+        line,
+    );
+    if let Some(incident) = &one.incident {
+        let mut why = Spans::new()
+            .data(Tone::Bad, &incident.cause)
+            .own(Tone::Dim, " · ")
+            .data(words::level_tone(&incident.level), &incident.level);
+        if incident.of_this_machine {
+            why = why.own(Tone::Dim, " · ").own(Tone::Bad, "this machine");
+        }
+        page.prose(Spans::new().say("      "), why);
+    }
+    for victim in one.died.iter().take(NAMED) {
+        let mut died = Spans::new().data(Tone::Name, &victim.pod);
+        if let Some(rank) = victim.rank {
+            died = died.say(format!(" (rank\u{a0}{rank})"));
+        }
+        died = died.say(" ").data(Tone::Plain, &victim.how);
+        page.prose(Spans::new().say("      "), died);
+    }
+    let rest = one.died.len().saturating_sub(NAMED);
+    if rest > 0 {
+        let rest = format!("and {} more", words::count(rest, "pod"));
+        page.prose(
+            Spans::new().say("      "),
+            Spans::new().own(Tone::Dim, rest),
+        );
+    }
+}
+
+/// Coverage is told as in any answer.
+fn coverage_of(history: &NodeHistory) -> Answer {
+    Answer {
+        schema: SCHEMA,
+        experiment: None,
+        matched_by: None,
+        now: history.now.clone(),
+        ruleset: history.ruleset.clone(),
+        runs: Vec::new(),
+        incidents: Vec::new(),
+        coverage: history.coverage.clone(),
+        timeline: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn foot(page: &mut Page<'_>, history: &NodeHistory) {
+    let clock = Clock(page.style.tz);
+    let mut spans = Spans::new();
+    if let Some(now) = &history.now {
+        let now = clock.full(now).replace(' ', "\u{a0}");
+        spans = spans.own(Tone::Dim, format!("As of {now} · "));
+    }
+    page.gap();
+    page.hang(
+        Spans::new(),
+        spans
+            .own(Tone::Dim, "rules\u{a0}")
+            .data(Tone::Dim, &history.ruleset),
+    );
+}
