@@ -1,6 +1,7 @@
 //! `whathappened node`
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::{Nanos, SECOND};
@@ -123,7 +124,7 @@ async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    let mut case = gather::of_found(found, coverage, rules.clone())?;
+    let mut case = gather::of_found(found, coverage, Arc::clone(&rules))?;
     case.world.now = if live.is_some_and(|live| live.clusters > 0) {
         Some(now)
     } else {

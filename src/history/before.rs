@@ -1,7 +1,6 @@
 //! Whether the machine of an incident has failed before.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_store::Snapshot;
