@@ -79,6 +79,9 @@ def measure(size, store):
         ask = [tool, name, "--store", store, "--no-fetch", "--quiet"]
         best, median = times(ask)
         print(f"  whathappened {name:<16} best {best:.3f} s, median {median:.3f} s, peak {peak(ask):.0f} MiB")
+    ask = [tool, "node", "node-0007", "--since", "2026-11-01T00:00:00Z", "--store", store, "--no-fetch", "--quiet"]
+    best, median = times(ask)
+    print(f"  whathappened node node-0007  best {best:.3f} s, median {median:.3f} s, peak {peak(ask):.0f} MiB")
     middle = experiments // 2
     pod = f"run-{middle:05}-worker-3"
     day = f"2026-11-{1 + middle * 30 // experiments:02}"

@@ -81,7 +81,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
             Ok(())
         }
         Some(Command::Man(args)) => man::run(&args),
-        Some(Command::Node(args)) => node::run(&args).await?,
+        Some(Command::Node(args)) => node::run(&args).await,
         Some(Command::Upcoming(args)) => return upcoming::run(&args).await,
         None => question::run(&cli.question).await,
     };

@@ -9,7 +9,10 @@
 -- advice: The journal before the boot says whether it was asked for or a crash.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
+  -- A boot of which only another boot id tells was at some time between two versions of
+  -- the node: it brought about what came after both. Who drains a node does so before it.
+  AND m.time >= u.time_hi - 5000000000
 WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL

@@ -65,6 +65,11 @@ pub const TIES: &[Column] = &[
         "seconds from the beginning of what the fact announces to the death, 0 within its window; NULL where it announces nothing",
     ),
     ("time", DataType::Int64, "the fact's time, ns"),
+    (
+        "time_hi",
+        DataType::Int64,
+        "first instant that time can no longer have been, ns",
+    ),
     ("actor", DataType::Utf8, "who did it"),
     (
         "detail",
@@ -171,7 +176,8 @@ pub fn ties(
 ) -> Result<RecordBatch, ArrowError> {
     let symbols = &world.evidence.symbols;
     let mut columns = DeathColumns::default();
-    let (mut fact, mut time, mut count) = (
+    let (mut fact, mut time, mut time_hi, mut count) = (
+        Int64Builder::new(),
         Int64Builder::new(),
         Int64Builder::new(),
         Int64Builder::new(),
@@ -195,6 +201,7 @@ pub fn ties(
         lag_s.append_value(tie.lag_s);
         due_s.append_option(tie.due_s);
         time.append_value(one.time.lo);
+        time_hi.append_value(one.time.hi);
         actor.append_option(symbols.some(one.actor));
         detail.append_option(symbols.some(one.detail));
         code.append_option(one.exit_code);
@@ -207,13 +214,14 @@ pub fn ties(
         );
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 12]>([
+    arrays.extend::<[ArrayRef; 13]>([
         Arc::new(fact.finish()),
         Arc::new(signal.finish()),
         Arc::new(via.finish()),
         Arc::new(lag_s.finish()),
         Arc::new(due_s.finish()),
         Arc::new(time.finish()),
+        Arc::new(time_hi.finish()),
         Arc::new(actor.finish()),
         Arc::new(detail.finish()),
         Arc::new(code.finish()),

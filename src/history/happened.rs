@@ -169,6 +169,10 @@ fn kind(case: &Case, event: &Event) -> &'static str {
     if signals().any(|signal| fault_of_machine(&case.rules.causes, signal).is_some()) {
         return "fault";
     }
+    // What a driver says while it cleans up is no fault of its own.
+    if signals().any(|signal| signal == "gpu.xid.symptom") {
+        return "state";
+    }
     let is = |stems: &[&str]| signals().any(|one| stems.iter().any(|stem| one.starts_with(stem)));
     KINDS
         .iter()

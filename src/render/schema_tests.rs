@@ -30,6 +30,20 @@ fn answers_are_valid() {
 }
 
 #[test]
+fn a_nodes_history_is_valid_and_the_schema_has_every_field() {
+    let schema: Value = serde_json::from_str(include_str!("../../docs/node.schema.json")).unwrap();
+    let json = serde_json::to_value(super::fixtures::node()).unwrap();
+    let mut errors = Vec::new();
+    validate(&schema, &schema, &json, "", &mut errors);
+    assert!(errors.is_empty(), "{errors:#?}");
+    let mut seen = BTreeSet::new();
+    compare(&schema, &schema, &json, "node", &mut seen);
+    let defined = schema["$defs"].as_object().unwrap().keys();
+    let unseen: Vec<&String> = defined.filter(|name| !seen.contains(*name)).collect();
+    assert!(unseen.is_empty(), "no fixture has {unseen:?}");
+}
+
+#[test]
 fn a_wrong_answer_is_not() {
     let mut json = serde_json::to_value(super::fixtures::gpt2()).unwrap();
     json["incidents"][0]["level"] = "certain".into();

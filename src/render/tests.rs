@@ -236,3 +236,18 @@ fn the_same_answer_gives_the_same_bytes() {
         assert_eq!(bytes(0), bytes(1), "{format}");
     }
 }
+
+#[test]
+fn a_nodes_history() {
+    let shown = |width: usize| {
+        let style = Style {
+            width,
+            ..Style::default()
+        };
+        let mut out = Vec::new();
+        super::node(&super::fixtures::node(), Format::Table, &style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    insta::assert_snapshot!(shown(80));
+    insta::assert_snapshot!(shown(140));
+}
