@@ -136,7 +136,10 @@ impl Snapshot<'_> {
             .map(|one| one.time_from)
             .filter(|at| *at != Nanos::MIN);
         let hot = "SELECT min(time) FROM hot WHERE tbl = 0 AND time > ?1";
-        let hot = self.look().db.query_row(hot, [Nanos::MIN], |row| row.get(0));
+        let hot = self
+            .look()
+            .db
+            .query_row(hot, [Nanos::MIN], |row| row.get(0));
         first.chain(hot.ok().flatten()).min()
     }
 }

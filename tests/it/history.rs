@@ -133,6 +133,7 @@ fn month(folder: &Path) {
         if change == "DELETED" {
             object["metadata"]["deletionTimestamp"] = "2026-11-09T00:00:00Z".into();
             object["metadata"]["resourceVersion"] = "9".into();
+            object["status"]["conditions"][0]["lastHeartbeatTime"] = "2026-11-08T23:59:00Z".into();
         }
         writeln!(watched, "{}", json!({"type": change, "object": object})).unwrap();
     }
