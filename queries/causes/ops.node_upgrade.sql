@@ -1,10 +1,10 @@
 -- cause: ops.node_upgrade
--- title: Upgrade of the node
+-- title: Upgrade or repair of the node
 -- rank: 95
 -- level: supported
 -- needs: upgrade.started, upgrade.announced, k8s.pod.evicted_by_upgrader
--- needs: k8s.pod.deleted_by_upgrader, k8s.node.cordoned_by_upgrader
--- summary: {node} was upgraded; {pod} was on it.
+-- needs: k8s.pod.deleted_by_upgrader, k8s.node.cordoned_by_upgrader, repair.started
+-- summary: {node} was upgraded or repaired; {pod} was on it.
 -- advice: Set a maintenance window or exclusion for the pool while long jobs run.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties u
@@ -19,3 +19,29 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM ties
 WHERE signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
   AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+-- What is done to a whole pool befalls its nodes one after the other, some not at all: it counts
+-- for a node that was then closed, emptied or replaced, and by nobody who does that on their own.
+-- A repair follows a fault: where the node had fallen silent, that is what needs explaining.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.time >= u.time
+LEFT JOIN (
+  SELECT DISTINCT death FROM ties
+  WHERE signal IN ('k8s.node.cordoned_by_user', 'k8s.node.cordoned_by_autoscaler', 'k8s.node.cordoned_by_remediator',
+                   'k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.evicted_by_remediator',
+                   'k8s.pod.evicted_by_kueue', 'k8s.pod.deleted_by_user', 'k8s.pod.deleted_by_autoscaler',
+                   'k8s.node.deleted_by_user', 'k8s.node.deleted_by_autoscaler', 'autoscaler.scale_down',
+                   'autoscaler.disrupted', 'cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user',
+                   'cloud.instance_reset_by_user')
+    AND via IN ('node', 'pod')) own ON own.death = u.death
+LEFT JOIN (
+  SELECT DISTINCT death FROM ties
+  WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'cloud.host_error')) fault
+  ON fault.death = u.death AND u.signal = 'repair.started'
+WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
+  AND own.death IS NULL AND fault.death IS NULL
+  AND (m.signal LIKE 'k8s.node.cordoned%' OR m.signal LIKE 'k8s.node.deleted%' OR m.signal LIKE 'k8s.pod.evicted_by_%'
+    OR m.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.podgc', 'k8s.node.drained', 'k8s.node.shutdown',
+                    'k8s.pod.node_shutdown', 'k8s.node.gone_in_cloud', 'cloud.instance_recreated',
+                    'cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))

@@ -52,7 +52,7 @@ pub const TIES: &[Column] = &[
     (
         "via",
         DataType::Utf8,
-        "the entity shared: pod, named, node, workload, claim or cluster",
+        "the entity shared: pod, named, node, workload, claim, cluster, region, zone or pool",
     ),
     (
         "lag_s",

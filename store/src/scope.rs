@@ -16,6 +16,8 @@ use crate::snapshot::{Snapshot, machine};
 
 /// How long before a run its machines are looked at: maintenance is announced ahead.
 const BEFORE: Nanos = 7 * 86_400 * SECOND;
+/// How long before a run an outage may have begun that it died of.
+const LASTING: Nanos = 86_400 * SECOND;
 /// How long after a run records of it still arrive.
 const AFTER: Nanos = 86_400 * SECOND;
 /// Pods of others that are looked up because a record names them.
@@ -107,7 +109,8 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>
     objects.extend(snapshot.places::<Object>(&under, always)?);
     facts.extend(snapshot.places::<Fact>(&under, wide)?);
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
-    facts.extend(snapshot.places::<Fact>(&nothing, near)?);
+    let lasting = (first.saturating_sub(LASTING), near.1);
+    facts.extend(snapshot.places::<Fact>(&nothing, lasting)?);
     Ok(Some(Found {
         tier,
         facts,

@@ -5,8 +5,9 @@ use super::machine;
 use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
+use crate::cloud::place::set_places;
 use crate::cloud::time::Read;
-use crate::event::SourceKind;
+use crate::event::{Event, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::recording::{ForeignRecord, Told};
 
@@ -162,22 +163,40 @@ impl Health<'_> {
     }
 
     fn tell(&self, machine: &Machine, entity_status: Option<&str>, told: &mut Told) {
-        let code = self.text("eventTypeCode");
         let scheduled = self.text("eventTypeCategory") == "scheduledChange";
         let over = self.text("statusCode") == "closed" || entity_status == Some("RESOLVED");
+        let mut say = |at: Read, phase: Phase| {
+            let event = self.say(at, phase, machine, entity_status);
+            told.observations.push(Observation::Event(Box::new(event)));
+        };
+        if scheduled {
+            return say(self.at, phase(scheduled, over));
+        }
+        // A trouble lasts, from its start to its end: when AWS last wrote of it does not matter.
+        let time = |key: &str| field::time(self.event, &[key]);
+        let begun = time("startTime");
+        if begun.is_some() || !over {
+            say(begun.unwrap_or(self.at), Phase::Started);
+        }
+        if over {
+            say(time("endTime").unwrap_or(self.at), Phase::Ended);
+        }
+    }
+
+    fn say(&self, at: Read, phase: Phase, machine: &Machine, entity_status: Option<&str>) -> Event {
+        let scheduled = self.text("eventTypeCategory") == "scheduledChange";
         let arn = field::text(self.event, &["eventArn"]).unwrap_or_else(|| self.text("arn"));
         let stamp = |key: &str| field::time(self.event, &[key]).map(|read| read.stamp);
         let what = HostEvent {
-            name: code,
-            phase: phase(scheduled, over),
+            name: self.text("eventTypeCode"),
+            phase,
             planned: Some(scheduled),
             event_id: arn,
             not_before: stamp("startTime"),
             not_after: stamp("endTime"),
         };
-        let mut event = self.scribe.host_event(self.at, machine, what);
-        if !scheduled {
-            // A trouble lasts: from its start to its end.
+        let mut event = self.scribe.host_event(at, machine, what);
+        if phase == Phase::Started {
             event.end = stamp("endTime").filter(|end| end.lo > event.time.lo);
         }
         event.reason = Some(self.text("eventTypeCategory").to_owned());
@@ -189,7 +208,17 @@ impl Health<'_> {
         set_text(&mut event, "service", Some(self.text("service")));
         set_text(&mut event, "entity_status", entity_status);
         set_text(&mut event, "scope", Some(self.text("eventScopeCode")));
-        told.observations.push(Observation::Event(Box::new(event)));
+        // Of one zone it is true there alone.
+        let zone = self.text("availabilityZone");
+        let place = if zone.is_empty() {
+            self.region
+        } else {
+            Some(zone)
+        };
+        if machine.id.is_none() {
+            set_places(&mut event, place.into_iter());
+        }
+        event
     }
 }
 

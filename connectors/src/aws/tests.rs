@@ -154,7 +154,29 @@ fn health_says_when_it_was_told_and_when_it_will_be() {
         "startTime": 1_795_255_200.0, "lastUpdatedTime": 1_795_258_800.5, "statusCode": "open", "region": "us-west-2"}]});
     let events = told(&listed);
     assert_eq!(events[0].attribute("phase"), Some("started"));
-    assert_eq!(rfc3339(events[0].time.lo), "2026-11-21T11:00:00.500Z");
+    assert_eq!(events[0].attribute("places"), Some("us-west-2"));
+    assert_eq!(rfc3339(events[0].time.lo), "2026-11-21T10:00:00Z");
+    let closed = json!({"events": [{"arn": "a", "eventTypeCode": "AWS_EC2_OPERATIONAL_ISSUE", "eventTypeCategory": "issue",
+        "startTime": 1_795_255_200.0, "endTime": 1_795_258_800.0, "lastUpdatedTime": 1_795_262_400.0, "statusCode": "closed",
+        "region": "us-west-2", "availabilityZone": "us-west-2b"}]});
+    let told = told(&closed);
+    let phases: Vec<_> = told
+        .iter()
+        .map(|event| (event.attribute("phase"), rfc3339(event.time.lo)))
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            (Some("started"), "2026-11-21T10:00:00Z".to_owned()),
+            (Some("ended"), "2026-11-21T11:00:00Z".to_owned())
+        ]
+    );
+    assert_eq!(told[0].id, events[0].id, "told again with its end");
+    assert_eq!(
+        told[0].end.map(|end| rfc3339(end.lo)).as_deref(),
+        Some("2026-11-21T11:00:00Z")
+    );
+    assert_eq!(told[0].attribute("places"), Some("us-west-2b"));
 }
 
 #[test]

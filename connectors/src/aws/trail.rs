@@ -216,7 +216,15 @@ impl Call<'_> {
             };
             self.scribe.activity(self.at, machine, what)
         };
-        if event.object_kind.is_none() && machine.group.is_some() {
+        if let Some(pool) = self.text(&["requestParameters", "nodegroupName"]) {
+            event.object_kind = Some("NodePool".to_owned());
+            event.set_attribute("group", Some(pool));
+            // The path of EKS's calls has the cluster as `name`.
+            let cluster = ["name", "clusterName"]
+                .iter()
+                .find_map(|key| self.text(&["requestParameters", key]));
+            event.entities.cluster = cluster.map(str::to_owned);
+        } else if event.object_kind.is_none() && machine.group.is_some() {
             event.object_kind = Some("InstanceGroup".to_owned());
         }
         self.rest(&mut event);

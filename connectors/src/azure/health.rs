@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::activity::Activity;
 use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
 use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::time;
+use crate::cloud::place::set_places;
+use crate::cloud::time::{self, Read};
+use crate::event::Event;
 use crate::observation::{Observation, Rejection};
 use crate::recording::Told;
-use crate::time::Stamp;
 
 /// A machine's health changed. The properties come in two dialects.
 pub(super) fn of_resource(
@@ -105,35 +106,107 @@ pub(super) fn of_service(
     let stage = activity.property(&["stage"]).to_ascii_lowercase();
     let over = ["resolved", "complete", "completed", "canceled", "rca"].contains(&stage.as_str())
         || activity.status == "resolved";
-    let stamp = |keys: &[&str]| -> Option<Stamp> {
-        let read = time::read(&Value::from(activity.property(keys)))?;
-        Some(read.stamp)
+    let read = |keys: &[&str]| time::read(&Value::from(activity.property(keys)));
+    let begun = read(&["impactStartTime"]);
+    let ended = read(&["impactMitigationTime"]);
+    let notice = Notice {
+        activity,
+        scribe,
+        kind,
+        stage: &stage,
+        window: (begun, ended),
     };
-    let tracking = activity.property(&["trackingId"]);
-    let what = HostEvent {
-        name: kind,
-        phase: match stage.as_str() {
+    let mut say = |at: Read, phase: Phase| {
+        let event = notice.say(at, phase, maintenance);
+        told.observations.push(Observation::Event(Box::new(event)));
+    };
+    if maintenance {
+        let phase = match stage.as_str() {
             _ if over => Phase::Ended,
             "planned" => Phase::Announced,
             _ => Phase::Started,
-        },
-        planned: Some(maintenance),
-        event_id: if tracking.is_empty() {
-            activity.event_id
-        } else {
-            tracking
-        },
-        not_before: stamp(&["impactStartTime"]),
-        not_after: stamp(&["impactMitigationTime"]),
-    };
-    let mut event = scribe.host_event(activity.at, &Machine::of(Cloud::Azure), what);
-    activity.place(&mut event);
-    event.reason = (!stage.is_empty()).then_some(stage);
-    set_text(&mut event, "region", Some(activity.property(&["region"])));
-    set_text(&mut event, "service", Some(activity.property(&["service"])));
-    let title = activity.property(&["title", "defaultLanguageTitle"]);
-    let said = activity.property(&["communication", "defaultLanguageContent"]);
-    set_message(&mut event, &format!("{title}\n{said}"));
-    told.observations.push(Observation::Event(Box::new(event)));
+        };
+        say(activity.at, phase);
+        return Ok(());
+    }
+    // A trouble lasts, from its start to its end: when Azure last wrote of it does not matter.
+    if begun.is_some() || !over {
+        say(begun.unwrap_or(activity.at), Phase::Started);
+    }
+    if over {
+        say(ended.unwrap_or(activity.at), Phase::Ended);
+    }
     Ok(())
+}
+
+struct Notice<'n> {
+    activity: &'n Activity<'n>,
+    scribe: &'n Scribe<'n>,
+    kind: &'n str,
+    stage: &'n str,
+    /// When the impact began and ended.
+    window: (Option<Read>, Option<Read>),
+}
+
+impl Notice<'_> {
+    fn say(&self, at: Read, phase: Phase, planned: bool) -> Event {
+        let activity = self.activity;
+        let tracking = activity.property(&["trackingId"]);
+        let (begun, ended) = self.window;
+        let what = HostEvent {
+            name: self.kind,
+            phase,
+            planned: Some(planned),
+            event_id: if tracking.is_empty() {
+                activity.event_id
+            } else {
+                tracking
+            },
+            not_before: begun.map(|read| read.stamp),
+            not_after: ended.map(|read| read.stamp),
+        };
+        let machine = Machine::of(Cloud::Azure);
+        let mut event = self.scribe.host_event(at, &machine, what);
+        if phase == Phase::Started && !planned {
+            event.end = ended
+                .map(|read| read.stamp)
+                .filter(|end| end.lo > at.stamp.lo);
+        }
+        activity.place(&mut event);
+        event.reason = (!self.stage.is_empty()).then(|| self.stage.to_owned());
+        let (services, regions) = impacted(activity);
+        set_text(&mut event, "region", Some(&regions.join(", ")));
+        set_text(&mut event, "service", Some(&services.join(", ")));
+        set_places(&mut event, regions.iter().map(String::as_str));
+        let title = activity.property(&["title", "defaultLanguageTitle"]);
+        let said = activity.property(&["communication", "defaultLanguageContent"]);
+        set_message(&mut event, &format!("{title}\n{said}"));
+        event
+    }
+}
+
+/// The services and regions that a notice is about: a list of both in a text,
+/// else one of each.
+fn impacted(activity: &Activity<'_>) -> (Vec<String>, Vec<String>) {
+    let listed: Vec<Value> =
+        serde_json::from_str(activity.property(&["impactedServices"])).unwrap_or_default();
+    let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
+    let mut services: Vec<String> = Vec::new();
+    let mut regions: Vec<String> = Vec::new();
+    for one in &listed {
+        services.extend(text(one, "ServiceName"));
+        let places = one.get("ImpactedRegions").and_then(Value::as_array);
+        let names = places.into_iter().flatten();
+        regions.extend(names.filter_map(|place| text(place, "RegionName")));
+    }
+    for (found, key) in [(&mut services, "service"), (&mut regions, "region")] {
+        if found.is_empty() {
+            let parts = activity.property(&[key]).split([',', ';']);
+            found.extend(parts.map(|part| part.trim().to_owned()));
+        }
+        found.retain(|name| !name.is_empty());
+        found.sort_unstable();
+        found.dedup();
+    }
+    (services, regions)
 }

@@ -244,6 +244,42 @@ fn autoscale_and_outages_say_what_of_whom() {
     assert_eq!(event.attribute("event_id"), Some("T-1"));
     assert_eq!(event.attribute("not_before"), Some("2026-11-21T09:00:00Z"));
     assert_eq!(event.object_kind, None);
+    assert_eq!(rfc3339(event.time.lo), "2026-11-21T09:00:00Z");
+    assert_eq!(event.attribute("places"), Some("uksouth"));
+}
+
+#[test]
+fn an_outage_that_is_over_began_and_ended() {
+    let impacted = json!([{"ImpactedRegions": [{"RegionName": "West US 2"}, {"RegionName": "Global"}], "ServiceName": "Virtual Machines"},
+        {"ImpactedRegions": [{"RegionName": "West US 2"}], "ServiceName": "Azure Kubernetes Service (AKS)"}]);
+    let outage = activity(
+        "Microsoft.ServiceHealth/incident/action",
+        "Resolved",
+        json!({"category": {"value": "ServiceHealth"}, "resourceId": "/subscriptions/s-1", "properties": {"incidentType": "Incident",
+               "stage": "RCA", "trackingId": "T-1", "region": "West US 2", "service": "Virtual Machines", "impactedServices": impacted.to_string(),
+               "impactStartTime": "2026-11-21T09:00:00Z", "impactMitigationTime": "2026-11-21T10:30:00Z", "title": "trouble"}}),
+    );
+    let events = told(&outage);
+    let phases: Vec<_> = events
+        .iter()
+        .map(|event| (event.attribute("phase"), rfc3339(event.time.lo)))
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            (Some("started"), "2026-11-21T09:00:00Z".to_owned()),
+            (Some("ended"), "2026-11-21T10:30:00Z".to_owned())
+        ]
+    );
+    assert_eq!(
+        events[0].end.map(|end| rfc3339(end.lo)).as_deref(),
+        Some("2026-11-21T10:30:00Z")
+    );
+    assert_eq!(
+        events[0].attribute("service"),
+        Some("Azure Kubernetes Service (AKS), Virtual Machines")
+    );
+    assert_eq!(events[0].attribute("places"), Some("westus2"));
 }
 
 #[test]

@@ -100,8 +100,12 @@ impl<'r> Scribe<'r> {
         &self,
         machine: &Machine,
         at: Option<Stamp>,
-        body: ObjectBody,
+        mut body: ObjectBody,
     ) -> Observation {
+        if let Some(zone) = &machine.zone {
+            let slot = body.annotations.entry("zone".to_owned());
+            slot.or_insert_with(|| zone.clone());
+        }
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         Observation::Object(Box::new(ObjectVersion {
             key: ObjectKey {

@@ -13,6 +13,7 @@
 pub(crate) mod fact;
 pub(crate) mod field;
 pub mod identity;
+pub mod place;
 pub(crate) mod time;
 
 #[cfg(test)]

@@ -43,6 +43,13 @@ pub(super) fn decode(
         let (_, pool) = field::text(audit, &["resourceName"])?.split_once("/nodePools/")?;
         pool.split('/').next()
     });
+    let pool = pool.or_else(|| {
+        let bodies = [
+            &["request", "nodePoolId"][..],
+            &["request", "update", "desiredNodePoolId"],
+        ];
+        bodies.iter().find_map(|path| field::text(audit, path))
+    });
     let mut machine = Machine::of(Cloud::Gcp);
     machine.group = pool.map(str::to_owned);
     let mut event = scribe.activity(entry.time, &machine, what);

@@ -17,6 +17,7 @@ mod kubernetes;
 mod lines;
 mod live;
 mod operation;
+mod service_health;
 
 #[cfg(test)]
 mod tests;
@@ -92,6 +93,9 @@ pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         }
         ("container.googleapis.com/cluster-autoscaler-visibility", Some(payload)) => {
             autoscaler::decode(&entry, payload, &scribe, told)
+        }
+        (_, Some(payload)) if service_health::is_notice(payload) => {
+            service_health::decode(&entry, payload, &scribe, told)
         }
         (_, Some(payload)) if kubernetes::is_event(payload) => {
             kubernetes::event(&entry, payload, told)

@@ -18,6 +18,10 @@ pub(super) struct Index {
     /// By the namespace's name.
     pub(super) namespace: HashMap<Sym, Vec<usize>>,
     pub(super) cluster: Vec<usize>,
+    /// About regions and zones, and no machine in particular.
+    pub(super) places: Vec<usize>,
+    /// About node pools and groups, and no machine in particular.
+    pub(super) pools: Vec<usize>,
 }
 
 pub(super) fn index(world: &World) -> Index {
@@ -29,6 +33,8 @@ pub(super) fn index(world: &World) -> Index {
         workload: HashMap::new(),
         namespace: HashMap::new(),
         cluster: Vec::new(),
+        places: Vec::new(),
+        pools: Vec::new(),
     };
     for (number, fact) in world.facts.iter().enumerate() {
         if fact.other != NO {
@@ -43,6 +49,14 @@ pub(super) fn index(world: &World) -> Index {
             continue;
         }
         let signal = world.name(fact.signal);
+        if !fact.instance.is_some() && !fact.node.is_some() {
+            if fact.places.is_some() {
+                index.places.push(number);
+            }
+            if fact.pool.is_some() {
+                index.pools.push(number);
+            }
+        }
         // What keeps a group from growing keeps every pod waiting that needs it.
         if signal.starts_with("autoscaler.scale_up.") && fact.pod != NO {
             index.cluster.push(number);

@@ -5,6 +5,7 @@
 
 mod index;
 mod tenure;
+mod wide;
 
 use std::collections::HashMap;
 
@@ -29,7 +30,7 @@ pub struct Tie {
     pub death: usize,
     /// Number of the fact in the world.
     pub fact: usize,
-    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim` or `cluster`.
+    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone` or `pool`.
     pub via: &'static str,
     /// Seconds from the fact to the death; negative for a fact after it.
     pub lag_s: f64,
@@ -79,6 +80,9 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
             if death.state == "never_scheduled" {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
             }
+        }
+        for (fact, via) in wide::about(world, &index, death) {
+            touch(Some(&vec![fact]), via, &|_| true);
         }
         // What befalls a namespace befalls the workloads in it.
         let namespace = match world.pods.get(death.pod as usize) {

@@ -10,8 +10,8 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::{
-    Carriers, Exit, Fact, Kind, NO, Phase, Pod, Workload, World, carrier, collectives, history,
-    instance, job, learn, progress,
+    Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, collectives,
+    history, instance, job, learn, progress,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -113,12 +113,14 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         facts,
         pod_of_row,
         carriers: Carriers::new(),
+        whereabouts: Map::default(),
         said: HashSet::new(),
         now,
     };
     put_in_order(&mut world);
     world.carriers = carrier::join(&world);
     put_on_nodes(&mut world);
+    world.whereabouts = Map::of(&world);
     set_roots(&mut world);
     Ok(world)
 }
@@ -173,6 +175,7 @@ fn facts_of(
     };
     let detail = DETAILS.iter().find_map(|key| event.attribute(key));
     let other = other_pod(event, symbols, pods);
+    let pool = pool(event);
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
             row: number,
@@ -187,6 +190,8 @@ fn facts_of(
             instance: symbols.optional(event.entities.instance.as_deref()),
             phase: Phase::parse(event.attribute("phase")),
             operation: symbols.optional(event.attribute("event_id")),
+            places: symbols.optional(event.attribute("places")),
+            pool: symbols.optional(pool.as_deref()),
             due: due(event),
             container: symbols.optional(event.entities.container.as_deref()),
             actor: symbols.optional(event.actor.as_deref()),
@@ -214,6 +219,17 @@ fn due(event: &Event) -> Option<Stamp> {
         lo: from.lo,
         hi: to.map_or(from.hi, |to| to.hi),
     })
+}
+
+/// The pool or group that a record is about: `cluster/pool`, of a whole cluster `cluster/`.
+fn pool(event: &Event) -> Option<String> {
+    let group = match event.object_kind.as_deref()? {
+        "NodePool" | "InstanceGroup" => event.attribute("group")?,
+        "Cluster" => "",
+        _ => return None,
+    };
+    let cluster = event.entities.cluster.as_deref().unwrap_or_default();
+    Some(format!("{cluster}/{group}").to_lowercase()).filter(|pool| pool.len() > 1)
 }
 
 /// Events and log lines without a meaning teach nothing here.

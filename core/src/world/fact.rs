@@ -64,6 +64,10 @@ pub struct Fact {
     pub phase: Phase,
     /// The operation or announcement that it is part of.
     pub operation: Sym,
+    /// Regions and zones that it is about, in one spelling, parted by spaces.
+    pub places: Sym,
+    /// The node pool or group of machines that it is about: `cluster/pool`, in lower case.
+    pub pool: Sym,
     /// When what it announces is due.
     pub due: Option<Stamp>,
     /// Its container.

@@ -163,6 +163,7 @@ pub(super) fn event(
 ) {
     let account = symbols.optional(event.attribute("account"));
     let name = symbols.optional(event.entities.node.as_deref());
+    let zone = symbols.optional(event.entities.zone.as_deref());
     let group = run_of(
         event.attribute("group"),
         event.entities.experiment.as_deref(),
@@ -177,6 +178,9 @@ pub(super) fn event(
         return;
     };
     is_known_as(one, account, name, group);
+    if !one.zone.is_some() {
+        one.zone = zone;
+    }
     for signal in &event.signals {
         if let Some(what) = what(event, signal) {
             one.signs.push(Sign {

@@ -13,7 +13,9 @@ mod instance;
 mod job;
 mod learn;
 mod pod;
+mod pool;
 mod progress;
+mod whereabouts;
 mod workload;
 
 pub use bearer::{Bearer, Bearers};
@@ -21,6 +23,8 @@ pub use carrier::{Carrier, Carriers};
 pub use fact::{Fact, NO, Phase};
 pub use instance::{Sign, What, instance_group};
 pub use pod::{Exit, Kind, Pod, Progress};
+pub use pool::Membership;
+pub use whereabouts::{Map, Whereabouts, Within};
 pub use workload::Workload;
 
 use std::collections::HashSet;
@@ -46,6 +50,8 @@ pub struct World {
     pub pod_of_row: Vec<u32>,
     /// Which cloud instances carried which nodes.
     pub carriers: Carriers,
+    /// In which region and zone machines were.
+    pub whereabouts: Map,
     /// Which signals speak of which workloads.
     pub said: HashSet<(u32, Sym)>,
     /// The latest record time: what "now" means for recorded input.

@@ -61,6 +61,8 @@ pub struct Pod {
     pub name: Sym,
     /// The node it was bound to; an instance is its own.
     pub node: Sym,
+    /// The zone of an instance, as its records say.
+    pub zone: Sym,
     /// Further machines that a batch job was on.
     pub more_nodes: Vec<Sym>,
     /// When it was made.
@@ -136,6 +138,7 @@ impl Pod {
             namespace,
             name,
             node: Sym::NONE,
+            zone: Sym::NONE,
             more_nodes: Vec::new(),
             created: None,
             bound: None,

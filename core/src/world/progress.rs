@@ -123,6 +123,8 @@ impl Fact {
             instance: Sym::NONE,
             phase: super::Phase::Untold,
             operation: Sym::NONE,
+            places: Sym::NONE,
+            pool: Sym::NONE,
             due: None,
             container: Sym::NONE,
             actor: Sym::NONE,
