@@ -1,5 +1,7 @@
 //! Deaths, and the states that are as bad: what there is to explain.
 
+mod elsewhere;
+
 use whathappened_connectors::time::Stamp;
 
 use crate::life::{End, Mode, State};
@@ -64,6 +66,7 @@ impl RunState {
 #[must_use]
 pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
     let mut found = Vec::new();
+    let placed = elsewhere::placed(world, runs, ends);
     for number in chosen {
         let Some(run) = runs.get(*number) else {
             continue;
@@ -76,7 +79,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
         }
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
-            for pod in &attempt.pods {
+            for pod in attempt.pods.iter().filter(|pod| !placed.contains(pod)) {
                 if let Some(end) = ends.get(*pod as usize) {
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }

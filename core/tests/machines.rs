@@ -335,3 +335,55 @@ fn a_job_and_its_log_are_one_and_its_nodes_count() {
         assert_eq!(matched.runs.len(), 1, "{name}");
     }
 }
+
+#[test]
+fn a_machine_that_another_zone_had_was_not_refused() {
+    let mut tale = Tale::new();
+    // Two are wanted, the first zone has none, the second one, a third has one of them.
+    for (time, id, name, zone) in [
+        ("10:00", "1", "box-a-0", "z-a"),
+        ("10:01", "2", "box-a-1", "z-a"),
+        ("10:05", "5", "box-b-1", "z-b"),
+    ] {
+        tale.tell("cloud.activity", time, |event| {
+            of_instance(event, id, name);
+            event.entities.zone = Some(zone.to_owned());
+            event.reason = Some("ZONE_RESOURCE_POOL_EXHAUSTED".to_owned());
+            event.entities.experiment = Some("llama".to_owned());
+            event.set_attribute("method", Some("compute.instances.insert"));
+            event.set_attribute("outcome", Some("failed"));
+            event.set_attribute("event_id", Some(format!("insert-{id}")));
+        });
+    }
+    tale.tell("cloud.activity", "10:10", |event| {
+        of_instance(event, "3", "box-c-0");
+        event.entities.experiment = Some("llama".to_owned());
+        event.set_attribute("method", Some("compute.instances.insert"));
+        event.set_attribute("outcome", Some("succeeded"));
+        event.set_attribute("event_id", Some("insert-3"));
+    });
+    // One of another name got nothing at all.
+    tale.tell("cloud.activity", "10:20", |event| {
+        of_instance(event, "4", "alone");
+        event.reason = Some("ZONE_RESOURCE_POOL_EXHAUSTED".to_owned());
+        event.set_attribute("method", Some("compute.instances.insert"));
+        event.set_attribute("outcome", Some("failed"));
+        event.set_attribute("event_id", Some("insert-4"));
+    });
+    let told = tale.end();
+    let names: Vec<&str> = told
+        .deaths
+        .iter()
+        .map(|death| told.world.name(told.world.pods[death.pod as usize].name))
+        .collect();
+    assert_eq!(
+        names,
+        ["box-a-0", "alone"],
+        "one machine too few, and one that is not there"
+    );
+    assert!(
+        told.deaths
+            .iter()
+            .all(|death| death.state == "never_scheduled")
+    );
+}

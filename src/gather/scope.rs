@@ -55,6 +55,7 @@ pub(super) fn scope(case: &Case, name: &Name, now: Nanos) -> Option<(Scope, Wind
                 uid: providers.get(node.as_str()).map(|id| (*id).to_owned()),
                 name: node,
                 window,
+                moments: moments.clone(),
                 ..Entity::default()
             });
         }

@@ -7,6 +7,7 @@
 mod accuracy;
 mod bad_input;
 mod cli;
+mod clouds;
 mod history;
 mod lab;
 mod live;

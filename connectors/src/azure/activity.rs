@@ -146,11 +146,19 @@ impl Activity<'_> {
         }
     }
 
-    /// Who called: a mail address, else the id of an application.
+    /// Who called: a mail address; of an application the resource whose identity it
+    /// has (`managedClusters/lab`), else its id, which is the same in all tenants,
+    /// else the id that this tenant knows it by.
     pub(super) fn caller(&self) -> Option<&str> {
         const UPN: &str = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/upn";
         let named = self.text(&["caller"]);
         let claim = |key| self.claim(key);
+        if !named.contains('@') && claim(UPN).is_none() {
+            let own = claim("xms_mirid").and_then(last_two);
+            if let Some(app) = own.or_else(|| claim("appid")) {
+                return Some(app);
+            }
+        }
         Some(named)
             .filter(|named| !named.is_empty())
             .or_else(|| claim(UPN))
@@ -184,6 +192,13 @@ impl Activity<'_> {
             event.set_attribute("account", self.subscription());
         }
     }
+}
+
+/// Kind and name of a resource, of its id.
+fn last_two(resource_id: &str) -> Option<&str> {
+    let (rest, _) = resource_id.rsplit_once('/')?;
+    let start = rest.rfind('/')?;
+    resource_id.get(start + 1..)
 }
 
 /// The part of a resource id after `kind`, in any mix of cases.

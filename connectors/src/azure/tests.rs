@@ -330,3 +330,33 @@ fn the_audit_log_of_a_cluster_is_kubernetes() {
     assert_eq!(events[0].entities.pod.as_deref(), Some("p"));
     assert_eq!(events[0].actor.as_deref(), Some("ada"));
 }
+
+#[test]
+fn an_application_is_called_by_the_resource_whose_identity_it_has() {
+    let who = |caller: &str, claims: Value| {
+        let record = activity(
+            "Microsoft.Compute/virtualMachines/delete",
+            "Started",
+            json!({"resourceId": VM, "caller": caller, "claims": claims}),
+        );
+        told(&record).remove(0).actor
+    };
+    const OBJECT: &str = "00000000-0000-4000-8000-00000000000a";
+    let cluster = "/subscriptions/s/resourcegroups/r/providers/Microsoft.ContainerService/managedClusters/lab";
+    for (caller, claims, actor) in [
+        ("ada@example.com", json!({"appid": "a"}), "ada@example.com"),
+        (
+            OBJECT,
+            json!({"idtyp": "app", "appid": "7319c514-987d-4e9b-ac3d-d38c4f427f4c"}),
+            "7319c514-987d-4e9b-ac3d-d38c4f427f4c",
+        ),
+        (
+            OBJECT,
+            json!({"idtyp": "app", "appid": "a", "xms_mirid": cluster}),
+            "managedClusters/lab",
+        ),
+        (OBJECT, json!({}), OBJECT),
+    ] {
+        assert_eq!(who(caller, claims).as_deref(), Some(actor));
+    }
+}

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::entry::Entry;
 use crate::cloud::fact::{Scribe, set_message, set_text};
 use crate::cloud::field;
-use crate::event::{Entities, SourceKind};
+use crate::event::{Entities, Event, SourceKind};
 use crate::logs::StoredLine;
+use crate::node_log;
 use crate::observation::{Observation, Rejection};
 use crate::recording::Told;
 
@@ -24,7 +25,7 @@ pub(super) fn decode(
         )));
     };
     if is_node_log(entry) {
-        return node_line(entry, scribe, &text, told);
+        return node_lines(entry, scribe, &text, told);
     }
     let container = entry.resource == "k8s_container" || entry.resource == "k8s_pod";
     let own = entry.resource == "gce_instance";
@@ -80,13 +81,38 @@ fn is_node_log(entry: &Entry<'_>) -> bool {
         || (entry.resource == "gce_instance" && LOGS.contains(&entry.log.as_str()))
 }
 
-fn node_line(
+fn node_lines(
     entry: &Entry<'_>,
     scribe: &Scribe<'_>,
     text: &str,
     told: &mut Told,
 ) -> Result<(), Rejection> {
     let plain = without_colours(text);
+    let journal = |key: &str| entry.text(&["jsonPayload", key]);
+    let program = journal("SYSLOG_IDENTIFIER").or_else(|| journal("_COMM"));
+    // The agent of a container runtime names its log after itself.
+    let named = Some(entry.log.as_str()).filter(|_| entry.resource == "k8s_node");
+    let program = program.or(named);
+    let before = told.observations.len();
+    let lines = plain.lines().map(str::trim).filter(|line| !line.is_empty());
+    for (number, line) in lines.enumerate() {
+        let event = node_line(entry, scribe, line, number);
+        let facts = node_log::tell(event, program);
+        let facts = facts
+            .into_iter()
+            .map(|fact| Observation::Event(Box::new(fact)));
+        told.observations.extend(facts);
+    }
+    if told.observations.len() == before {
+        return Err(Rejection::Irrelevant(
+            "lines of a machine's log that mean nothing".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// One of the lines that an entry holds.
+fn node_line(entry: &Entry<'_>, scribe: &Scribe<'_>, line: &str, number: usize) -> Event {
     let machine = entry.machine(None);
     let node = entry
         .of_resource("node_name")
@@ -97,22 +123,20 @@ fn node_line(
         .clone()
         .or_else(|| machine.id.clone())
         .unwrap_or_default();
-    let ordinal = entry.text(&["insertId"]).unwrap_or_default();
-    let mut event = scribe.event("node.log", entry.time, &about, &[plain.trim(), ordinal]);
+    let unique = entry.text(&["insertId"]).unwrap_or_default();
+    let number = number.to_string();
+    let mut event = scribe.event("node.log", entry.time, &about, &[line, unique, &number]);
     if entry.resource == "gce_instance" {
         machine.name_in(&mut event);
     }
     event.entities.node = node;
     entry.place(&mut event);
-    set_message(&mut event, &plain);
+    set_message(&mut event, line);
     let journal = |key: &str| entry.text(&["jsonPayload", key]);
-    let program = journal("SYSLOG_IDENTIFIER").or_else(|| journal("_COMM"));
-    set_text(&mut event, "program", program);
     set_text(&mut event, "unit", journal("_SYSTEMD_UNIT"));
     set_text(&mut event, "boot_id", journal("_BOOT_ID"));
     set_text(&mut event, "log_name", Some(&entry.log));
-    told.observations.push(Observation::Event(Box::new(event)));
-    Ok(())
+    event
 }
 
 /// A serial port sends what a terminal would show.

@@ -270,8 +270,9 @@ fn a_serial_port_is_a_log_of_the_machine() {
     assert_eq!(events[0].fact, "node.log");
     assert_eq!(
         events[0].message.as_deref(),
-        Some("[  12.5] Kernel panic - not syncing")
+        Some("Kernel panic - not syncing")
     );
+    assert_eq!(events[0].attribute("program"), Some("kernel"));
     assert_eq!(events[0].entities.node.as_deref(), Some("gpu-1"));
     assert_eq!(events[0].entities.instance.as_deref(), Some("42"));
 }

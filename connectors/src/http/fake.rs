@@ -99,12 +99,35 @@ fn serve(stream: TcpStream, handler: &Arc<Handler>, noted: &Mutex<Vec<Asked>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
     while let Some(request) = read(&mut reader) {
+        record(&request);
         noted.lock().unwrap().push(request.clone());
         let reply = handler(&request);
         if answer(&mut stream, reply).is_none() {
             return;
         }
     }
+}
+
+/// Appends a request to the file that `RECORD_REQUESTS` names: tests/vendors holds
+/// what our sources ask for against the vendors' own descriptions.
+fn record(request: &Asked) {
+    let Some(path) = std::env::var_os("RECORD_REQUESTS") else {
+        return;
+    };
+    let line = serde_json::json!({
+        "method": request.method,
+        "path": request.path,
+        "pairs": request.pairs,
+        "headers": request.headers,
+        "body": request.body,
+    });
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path);
+    file.unwrap()
+        .write_all(format!("{line}\n").as_bytes())
+        .unwrap();
 }
 
 fn read(from: &mut BufReader<TcpStream>) -> Option<Asked> {

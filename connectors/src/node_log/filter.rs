@@ -176,6 +176,11 @@ pub fn tells(text: &str) -> bool {
     TELLS.as_ref().is_none_or(|words| words.is_match(text))
 }
 
+/// What one of must stand in a line that may mean something.
+pub(crate) fn words() -> &'static [&'static str] {
+    TELLING
+}
+
 /// The first place from `from` on where something stands that is worth reading.
 pub(super) fn next(block: &[u8], from: usize) -> Option<usize> {
     let Some(words) = ANY.as_ref() else {

@@ -22,6 +22,7 @@ mod boot;
 mod bursts;
 mod calendar;
 mod dcgm;
+mod entry;
 mod export;
 mod filter;
 mod journal;
@@ -45,6 +46,8 @@ mod tests;
 pub use filter::tells;
 pub use nvidia::normal_pci;
 
+pub(crate) use entry::tell;
+pub(crate) use filter::words;
 pub(crate) use json::{decode, recognise};
 
 use crate::recording::TextFormat;

@@ -232,3 +232,38 @@ fn tables(ruleset: &Ruleset) -> String {
     }
     text
 }
+
+#[test]
+fn principals_of_clouds_are_told_from_people() {
+    let ruleset = Ruleset::built_in().unwrap();
+    let class = |actor: &str| {
+        let mut event = k8s_event("", "");
+        event.actor = Some(actor.to_owned());
+        ruleset.actor_class(&event).unwrap_or_default().to_owned()
+    };
+    for (actor, kind) in [
+        ("AWSServiceRoleForAutoScaling/AutoScaling", "autoscaler"),
+        ("AWSServiceRoleForAutoScaling_gpu/AutoScaling", "autoscaler"),
+        ("KarpenterControllerRole-lab/1751500000", "autoscaler"),
+        ("Microsoft.Insights/autoscaleSettings", "autoscaler"),
+        ("AWSServiceRoleForAmazonEKSNodegroup/EKS", "cloud"),
+        ("spot.amazonaws.com", "cloud"),
+        (
+            "service-1@container-engine-robot.iam.gserviceaccount.com",
+            "cloud",
+        ),
+        ("service-1@compute-system.iam.gserviceaccount.com", "cloud"),
+        ("service-1@gcp-sa-tpu.iam.gserviceaccount.com", "cloud"),
+        ("cluster-manager@system.gserviceaccount.com", "cloud"),
+        ("7319c514-987d-4e9b-ac3d-d38c4f427f4c", "cloud"),
+        ("managedClusters/lab", "cloud"),
+        ("1@cloudservices.gserviceaccount.com", "controller"),
+        // A service that does what a person told it to says nothing of its own.
+        ("cloudformation.amazonaws.com", "user"),
+        ("admin/ada", "user"),
+        ("trainer@lab.iam.gserviceaccount.com", "user"),
+        ("00000000-0000-4000-8000-00000000000a", "user"),
+    ] {
+        assert_eq!(class(actor), kind, "{actor}");
+    }
+}

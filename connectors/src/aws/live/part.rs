@@ -184,6 +184,18 @@ pub(super) fn advice(permission: &str, trouble: &Trouble) -> String {
             "{permission}: {said}; AWS Health answers only accounts with a Business or Enterprise support plan; others see the same in the AWS Health Dashboard and by EventBridge"
         );
     }
+    // AWS takes no request that was signed more than five minutes ago or in the future.
+    let skewed = [
+        "RequestTimeTooSkewed",
+        "RequestExpired",
+        "Signature expired",
+        "Signature not yet current",
+    ];
+    if skewed.iter().any(|words| said.contains(words)) {
+        return format!(
+            "{permission}: {said}; the clock of this machine differs from AWS's by more than five minutes: set it right"
+        );
+    }
     match trouble.meant() {
         Some(403) => format!("{said}; ask for the permission {permission}"),
         _ => format!("{permission}: {said}; {}", trouble.hint()),

@@ -127,7 +127,7 @@ impl Tally {
             parts.push("such logs are kept for 400 days, and this was before".to_owned());
         } else if span.from < now.saturating_sub(OTHERS_KEPT) {
             parts.push(
-                "decisions of GKE's autoscaler are kept for 30 days unless configured otherwise"
+                "decisions of GKE's autoscaler, Events and lines of machines are kept for 30 days unless configured otherwise"
                     .to_owned(),
             );
         }

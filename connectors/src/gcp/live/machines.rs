@@ -18,6 +18,10 @@ pub(super) struct Machines {
     pub(super) groups: BTreeSet<String>,
     /// Clusters of GKE that they are of.
     pub(super) clusters: BTreeSet<String>,
+    /// Those that most is to be known of, the first that something befell first.
+    pub(super) hurt: Vec<Machine>,
+    /// Names of pods, in the same order.
+    pub(super) pods: Vec<String>,
     /// How many are of other clouds, or cannot be Google's by their names.
     pub(super) elsewhere: usize,
     /// Whether the question names no machine, so that all count.
@@ -28,15 +32,18 @@ impl Machines {
     /// The machines that a question names.
     pub(super) fn of(scope: &Scope) -> Self {
         let mut machines = Self::default();
-        for entity in scope.nodes.iter().chain(&scope.instances) {
+        for entity in in_order(scope.nodes.iter().chain(&scope.instances)) {
             match machine(entity) {
                 Some(machine) => {
                     machines.groups.extend(gke_group(&machine));
+                    machines.hurt.push(machine.clone());
                     machines.wanted.insert(machine);
                 }
                 None => machines.elsewhere += 1,
             }
         }
+        let pods = in_order(scope.pods.iter()).into_iter();
+        machines.pods = pods.map(|pod| pod.name.clone()).collect();
         machines.all = machines.wanted.is_empty() && machines.elsewhere == 0;
         machines
     }
@@ -81,6 +88,16 @@ impl Machines {
         };
         self.all || !self.clusters.is_empty() || self.wanted.iter().any(by_name)
     }
+}
+
+/// Entities in order of what befell them; those that nothing befell come last.
+fn in_order<'e>(entities: impl Iterator<Item = &'e Entity>) -> Vec<&'e Entity> {
+    let mut entities: Vec<&Entity> = entities.collect();
+    entities.sort_by_key(|one| {
+        let first = one.moments.iter().min();
+        (first.is_none(), first.copied(), &one.name, &one.uid)
+    });
+    entities
 }
 
 /// Whether both are one machine as far as is known of them.

@@ -29,6 +29,7 @@ mod plan;
 mod project;
 mod source;
 mod tell;
+mod told;
 
 #[cfg(test)]
 mod tests;

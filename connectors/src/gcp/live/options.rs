@@ -69,7 +69,7 @@ impl Default for GcpOptions {
             },
             logging: HttpOptions::new(LOGGING),
             compute: HttpOptions::new(COMPUTE),
-            requests_per_question: 40,
+            requests_per_question: 45,
             quota_wait: Duration::from_secs(20),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::filter;
 use super::machines::Machines;
+use super::told;
 use crate::cloud::identity::Machine;
 use crate::connector::Ask;
 use crate::time::{Nanos, SECOND};
@@ -30,7 +31,7 @@ const ANNOUNCED_BEFORE: Nanos = 7 * DAY;
 const TOLD_AFTER: Nanos = 900 * SECOND;
 
 /// Machines, groups or clusters in one filter.
-const AT_ONCE: usize = 100;
+pub(super) const AT_ONCE: usize = 100;
 
 /// The time that is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,7 @@ pub(super) fn filters(machines: &Machines, span: Span) -> Vec<String> {
     for lot in wanted.chunks(AT_ONCE) {
         of_machines(lot, &announced, &mut filters);
     }
+    told::filters(machines, span, &mut filters);
     filters
 }
 
@@ -217,7 +219,8 @@ mod tests {
         let mut found = machines.wanted.first().unwrap().clone();
         found.id = Some("42".to_owned());
         machines.learn(&found);
-        let filters = filters(&machines, span());
+        let mut filters = filters(&machines, span());
+        let told = filters.split_off(2);
         let named = concat!(
             r#" AND (protoPayload.resourceName=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
             r#" OR protoPayload.request.instances=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
@@ -236,6 +239,19 @@ mod tests {
             filters,
             [format!("{happened}{named}"), format!("{announced}{named}")]
         );
+        let [lines, troubles] = told.as_slice() else {
+            panic!("{told:#?}")
+        };
+        for part in [
+            r#"log_id("serialconsole.googleapis.com/serial_port_1_output")"#,
+            r#"labels."compute.googleapis.com/resource_name"="gpu-1""#,
+            r#"textPayload=~"NVRM: Xid|"#,
+        ] {
+            assert!(lines.contains(part), "{part} in {lines}");
+        }
+        assert!(!lines.contains("involvedObject"), "no node of GKE: {lines}");
+        assert!(troubles.contains("servicehealth.googleapis.com/Event"));
+        assert!(troubles.starts_with(r#"timestamp>="2026-11-20T10:00:00Z""#));
     }
 
     #[test]
@@ -243,7 +259,7 @@ mod tests {
         let name = |n: usize| format!("gke-{}-{n:08x}-a1b2", "x".repeat(45));
         let machines = machines((0..1000).map(name));
         let filters = filters(&machines, span());
-        assert!(filters.len() <= 40, "{}", filters.len());
+        assert!(filters.len() <= 45, "{}", filters.len());
         assert!(filters.iter().all(|one| one.len() <= filter::LONGEST));
         for n in 0..1000 {
             let own = format!("/{}", name(n));

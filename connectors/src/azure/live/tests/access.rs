@@ -92,7 +92,7 @@ async fn a_token_is_renewed_before_it_expires_and_when_it_is_refused() {
     let azure = super::azure(&fake, &outside);
     azure
         .arm
-        .get("subscriptions?api-version=1", soon())
+        .get("subscriptions?api-version=2022-12-01", soon())
         .await
         .unwrap();
     let tokens: Vec<String> = fake
@@ -113,7 +113,7 @@ async fn an_expired_login_is_told_with_what_to_do() {
     let azure = azure(&fake, &outside::login());
     let trouble = azure
         .arm
-        .get("subscriptions?api-version=1", soon())
+        .get("subscriptions?api-version=2022-12-01", soon())
         .await
         .unwrap_err();
     let told = super::super::words::of_request(&trouble, "x");

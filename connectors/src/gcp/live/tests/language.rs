@@ -135,10 +135,20 @@ impl Parser<'_> {
         if field == "log_id" {
             return self.log();
         }
+        let mut path: Vec<String> = field.split('.').map(str::to_owned).collect();
+        // `labels."a.b/c"`: a key that holds dots stands in quotes.
+        if path.last().is_some_and(String::is_empty) {
+            let Token::Text(key) = self.next()? else {
+                return Err(format!("{field} ends in a dot"));
+            };
+            path.pop();
+            path.push(key);
+        }
         let Token::Op(op) = self.next()? else {
             return Err(format!("{field} is compared with nothing"));
         };
-        let values = values(self.entry, &field.split('.').collect::<Vec<_>>());
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let values = values(self.entry, &path);
         if self.takes(&Token::Op("(")) {
             let mut found = self.compare(op, &values)?;
             while self.word("OR") {

@@ -119,7 +119,7 @@ async fn pages_are_read_to_the_end_also_where_some_are_empty() {
     let (told, rows) = fetch(&gcp, &ask).await;
     assert_eq!(events(&told).len(), 25);
     assert_eq!(row(&rows, "activity", "lab").rows, 25);
-    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 7);
+    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 9);
     // The same again, in the same order.
     let again = fetch(&gcp, &ask).await;
     assert_eq!((told, rows), again);
@@ -241,8 +241,8 @@ async fn without_machines_recent_activity_is_asked_for() {
         // What was written a moment ago may not be there yet.
         assert_eq!(activity.got_to, Some(at("2026-11-21T15:25:00Z")));
     }
-    // Both projects in one request: machines, clusters, announcements.
-    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 3);
+    // Both projects in one request: machines, clusters, announcements, Google's own troubles.
+    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 4);
 }
 
 #[tokio::test]
@@ -281,4 +281,105 @@ async fn entries_that_cannot_be_read_are_counted_and_told() {
         "{activity:?}"
     );
     assert!(said(activity).contains("timestamp"), "{activity:?}");
+}
+
+#[tokio::test]
+async fn what_clusters_and_serial_ports_left_in_the_log_is_read_too() {
+    let node_name = "gke-lab-gpu-1a2b3c4d-x9z8";
+    let put = |log: &str,
+               id: &str,
+               time: &str,
+               resource: serde_json::Value,
+               (key, payload): (&str, serde_json::Value)| {
+        json!({"logName": format!("projects/lab/logs/{log}"), "insertId": id, "timestamp": time, "resource": resource, key: payload})
+    };
+    let node_resource = json!({"type": "k8s_node", "labels": {"project_id": "lab", "location": "z-a", "cluster_name": "lab", "node_name": node_name}});
+    let event = |reason: &str, kind: &str, name: &str, time: &str| {
+        json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("{name}.{reason}"), "namespace": "ml"},
+            "involvedObject": {"kind": kind, "name": name, "namespace": if kind == "Node" { "" } else { "ml" }},
+            "reason": reason, "message": "x", "firstTimestamp": time, "lastTimestamp": time, "type": "Normal", "source": {"component": "kubelet"}})
+    };
+    let cluster = json!({"type": "k8s_cluster", "labels": {"project_id": "lab", "location": "z-a", "cluster_name": "lab"}});
+    let audit = json!({"@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": "k8s.io",
+        "methodName": "io.k8s.core.v1.pods.eviction.create", "resourceName": "core/v1/namespaces/ml/pods/p-0/eviction",
+        "authenticationInfo": {"principalEmail": "ada@lab.example"}, "status": {}});
+    let mut serial = put(
+        "serialconsole.googleapis.com%2Fserial_port_1_output",
+        "s",
+        "2026-11-21T11:00:00Z",
+        json!({"type": "gce_instance", "labels": {"project_id": "lab", "zone": "z-a", "instance_id": "42"}}),
+        (
+            "textPayload",
+            json!("[  99.1] Kernel panic - not syncing: Fatal exception\r\n"),
+        ),
+    );
+    serial["labels"] = json!({"compute.googleapis.com/resource_name": node_name});
+    let mut healthy = serial.clone();
+    healthy["insertId"] = json!("t");
+    healthy["textPayload"] = json!("[  99.0] eth0: entered promiscuous mode\r\n");
+    let fake = Cloud {
+        entries: vec![
+            serial,
+            healthy,
+            put("events", "a", "2026-11-21T11:00:10Z", node_resource.clone(), ("jsonPayload", event("NodeNotReady", "Node", node_name, "2026-11-21T11:00:10Z"))),
+            put("events", "b", "2026-11-21T11:00:11Z", cluster.clone(), ("jsonPayload", event("Killing", "Pod", "p-0", "2026-11-21T11:00:11Z"))),
+            put("events", "c", "2026-11-21T11:00:12Z", cluster.clone(), ("jsonPayload", event("Killing", "Pod", "p-01", "2026-11-21T11:00:12Z"))),
+            put("cloudaudit.googleapis.com%2Factivity", "d", "2026-11-21T11:00:13Z", cluster, ("protoPayload", audit)),
+            put(
+                "servicehealth.googleapis.com%2Factivity",
+                "e",
+                "2026-11-21T08:00:00Z",
+                json!({"type": "servicehealth.googleapis.com/Event", "labels": {"event_id": "ev-1", "location": "global"}}),
+                (
+                    "jsonPayload",
+                    json!({"@type": "type.googleapis.com/google.cloud.servicehealth.logging.v1.EventLog", "category": "INCIDENT", "state": "ACTIVE",
+                        "detailedState": "CONFIRMED", "relevance": "RELATED", "title": "trouble", "description": "x",
+                        "impactedProducts": "['Google Compute Engine']", "impactedLocations": "['z-a']", "startTime": "2026-11-21T07:50:00Z"}),
+                ),
+            ),
+        ],
+        ..Cloud::default()
+    }
+    .start();
+    let mut ask = about(vec![node("lab", node_name)]);
+    ask.scope.pods = vec![Entity {
+        name: "p-0".to_owned(),
+        namespace: Some("ml".to_owned()),
+        ..Entity::default()
+    }];
+    let (told, _) = fetch(&open(options(&fake)), &ask).await;
+    let shown: Vec<String> = events(&told)
+        .iter()
+        .map(|event| {
+            let subject = event
+                .entities
+                .pod
+                .as_deref()
+                .or(event.entities.node.as_deref());
+            let what = event
+                .reason
+                .as_deref()
+                .or(event.message.as_deref())
+                .unwrap_or_default();
+            format!("{} {} {what}", event.fact, subject.unwrap_or_default())
+        })
+        .collect();
+    for part in [
+        &format!("node.log {node_name} Kernel panic - not syncing: Fatal exception"),
+        &format!("k8s.event {node_name} NodeNotReady"),
+        "k8s.event p-0 Killing",
+        "cloud.host_event  CONFIRMED",
+    ] {
+        assert!(shown.iter().any(|one| one == part), "{part} in {shown:#?}");
+    }
+    assert!(
+        shown.iter().any(|one| one.starts_with("k8s.audit")),
+        "{shown:#?}"
+    );
+    assert!(
+        !shown
+            .iter()
+            .any(|one| one.contains("p-01") || one.contains("promiscuous")),
+        "{shown:#?}"
+    );
 }

@@ -1,0 +1,45 @@
+//! A line of a machine's log that stood in a record of a log store: the record
+//! says when it was and whose, the line what.
+
+use super::line::{self, When};
+use super::nvidia::Gpus;
+use super::{about, filter, kernel};
+use crate::event::Event;
+use crate::redact::redact;
+use crate::slurm;
+
+/// Takes the line apart that is an event's message: what a serial port or the
+/// journal put before the text, which program spoke, which GPU or pod is meant.
+/// Gives the facts that it is: none where it means nothing. `program` is who
+/// spoke, where the record says it.
+pub(crate) fn tell(mut event: Event, program: Option<&str>) -> Vec<Event> {
+    let text = event.message.clone().unwrap_or_default();
+    event.set_attribute("program", program);
+    if program.is_none()
+        && let Some(parsed) = line::parse(&text)
+    {
+        event.message = Some(redact(&parsed.message).into_owned());
+        event.severity = parsed.severity.or(event.severity);
+        event.set_attribute("program", parsed.program);
+        event.set_attribute("program_pid", parsed.pid);
+        event.set_attribute("facility", parsed.facility);
+        if let When::Uptime { nanos, .. } = parsed.when {
+            event.set_attribute("uptime_s", Some(nanos / crate::time::SECOND));
+        }
+    }
+    let message = event.message.as_deref().unwrap_or_default();
+    let program = event.attribute("program");
+    if !filter::tells(message) && !slurm::says(program) {
+        return Vec::new();
+    }
+    if program == Some("kernel") {
+        let moment = Some(event.time.lo);
+        Gpus::default().note(&mut event, moment);
+        kernel::note(&mut event);
+    }
+    about::note(&mut event);
+    if slurm::says(event.attribute("program")) {
+        return slurm::daemon(&event);
+    }
+    vec![event]
+}
