@@ -63,6 +63,12 @@ const NOTHING: [(&str, &str); 13] = [
         "container_recorder_test_1_2",
         "a kubelet's report of a pod's state, without a body",
     ),
+    (
+        "containerd_run_pod_sandbox",
+        "a line of a healthy machine's runtime",
+    ),
+    ("kubelet_pod_and", "a line of a healthy machine's kubelet"),
+    ("kubelet_only_pod", "a line of a healthy machine's kubelet"),
 ];
 
 #[test]

@@ -25,6 +25,8 @@ const ARNS: usize = 10;
 const PAGE: u64 = 100;
 /// Pages of one question.
 const PAGES: u64 = 5;
+/// Services without which machines and clusters do not work.
+const NEEDED: [&str; 4] = ["EC2", "EBS", "VPC", "EKS"];
 
 /// Asks for events about the machines, and for AWS's own troubles in the region.
 pub(super) async fn notices(
@@ -126,7 +128,8 @@ impl Reader<'_> {
             })
         };
         let of_machines = filter(&["issue", "scheduledChange"]);
-        let of_region = filter(&["issue"]);
+        let mut of_region = filter(&["issue"]);
+        of_region["services"] = json!(NEEDED);
         let ids: Vec<&str> = known.ids.iter().map(String::as_str).collect();
         for chunk in ids.chunks(ENTITIES).filter(|_| !anything) {
             let mut filter = of_machines.clone();

@@ -24,6 +24,9 @@ const MARGIN: Nanos = 600 * SECOND;
 /// Records were seen to come up to this late.
 const LAG: Nanos = 1200 * SECOND;
 
+/// Azure tells of an outage while it lasts and long after, each time with when it began.
+const NOTICED: Nanos = 86_400 * SECOND;
+
 /// The permission that it takes.
 pub(super) const NEEDS: &str = "Microsoft.Insights/eventtypes/values/Read";
 
@@ -119,7 +122,7 @@ pub(super) async fn of_machines(asking: &Asking<'_>) -> (Vec<Observation>, Vec<C
     if questions.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    read(asking, ACTIVITY, questions).await
+    read(asking, ACTIVITY, questions, 0).await
 }
 
 /// What Azure says of itself, which stands under the subscription.
@@ -129,15 +132,21 @@ pub(super) async fn of_azure(asking: &Asking<'_>) -> (Vec<Observation>, Vec<Cove
         return (Vec::new(), Vec::new());
     }
     let subscription = format!("/subscriptions/{}", asking.subscription);
-    read(asking, SERVICE, vec![Only::Resource(subscription)]).await
+    let questions = vec![Only::Resource(subscription)];
+    read(asking, SERVICE, questions, NOTICED).await
 }
 
 async fn read(
     asking: &Asking<'_>,
     resource: Resource,
     questions: Vec<Only>,
+    after: Nanos,
 ) -> (Vec<Observation>, Vec<Coverage>) {
     let span = asking.span;
+    let to = span
+        .to
+        .saturating_add(after)
+        .min(span.to.max(asking.ask.now));
     let oldest = asking.ask.now.saturating_sub(KEPT - MARGIN);
     let from = span.from.max(oldest);
     let mut tally = Tally::default();
@@ -151,7 +160,7 @@ async fn read(
     } else {
         for only in questions {
             let mut last: Option<Nanos> = None;
-            let first = first_page(asking.subscription, from, span.to, &only);
+            let first = first_page(asking.subscription, from, to, &only);
             let deadline = asking.ask.deadline;
             let walk = asking
                 .arm
