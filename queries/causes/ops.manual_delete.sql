@@ -5,7 +5,7 @@
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
--- needs: slurm.cancelled
+-- needs: slurm.cancelled, cloud.group_deleted_by_user
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} deleted{by}.
 -- advice: Ask whoever deleted it; nothing points to a fault.
@@ -29,6 +29,15 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM ties
 WHERE signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
   AND via IN ('pod', 'node') AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
+UNION ALL
+-- A whole pool or group: the cloud closes, empties and deletes its machines for whoever asked.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.time >= u.time
+WHERE u.signal = 'cloud.group_deleted_by_user' AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
+  AND (m.signal LIKE 'k8s.node.cordoned%' OR m.signal LIKE 'k8s.node.deleted%' OR m.signal LIKE 'k8s.pod.evicted%'
+    OR m.signal IN ('k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.gone_in_cloud',
+                    'cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))
 UNION ALL
 -- A batch job that somebody cancelled: its own log does not say who, nor whether a rule did it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
