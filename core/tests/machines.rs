@@ -387,3 +387,85 @@ fn a_machine_that_another_zone_had_was_not_refused() {
             .all(|death| death.state == "never_scheduled")
     );
 }
+
+#[test]
+fn what_names_no_machine_counts_where_it_was_and_while_it_lasted() {
+    let mut tale = Tale::new();
+    for (node, zone, pool) in [
+        ("ip-1", "us-west-2a", "gpu"),
+        ("ip-2", "us-west-2b", "cpu"),
+        ("ip-3", "us-east-1a", "gpu"),
+    ] {
+        let labels = [
+            ("topology.kubernetes.io/zone", zone),
+            ("eks.amazonaws.com/nodegroup", pool),
+        ];
+        let body = ObjectBody {
+            created: Some(at("06:00")),
+            labels: labels
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+            ..ObjectBody::default()
+        };
+        tale.object("Node", "", node, &format!("uid-{node}"), body);
+        tale.pod(&format!("on-{node}"), node, "07:00", "10:00");
+    }
+    let outage = |tale: &mut Tale, id: &str, places: &str, from: &str, to: &str| {
+        for (time, phase) in [(from, "started"), (to, "ended")] {
+            tale.tell("cloud.host_event", time, |event| {
+                event.source_kind = SourceKind::Azure;
+                event.set_attribute("host_event", Some("Incident"));
+                event.set_attribute("phase", Some(phase));
+                event.set_attribute("event_id", Some(id));
+                event.set_attribute("places", Some(places));
+                event.set_attribute("service", Some("Virtual Machines"));
+            });
+        }
+    };
+    outage(&mut tale, "of the zone", "us-west-2a", "09:50", "11:00");
+    outage(
+        &mut tale,
+        "of the region",
+        "us-east-1 us-west-2",
+        "09:50",
+        "11:00",
+    );
+    outage(&mut tale, "over", "us-west-2", "07:30", "08:00");
+    outage(&mut tale, "later", "us-west-2", "10:30", "11:00");
+    tale.tell("cloud.activity", "09:40", |event| {
+        event.object_kind = Some("NodePool".to_owned());
+        event.entities.cluster = Some("lab".to_owned());
+        event.set_attribute("group", Some("gpu"));
+        event.set_attribute("method", Some("UpdateNodegroupVersion"));
+        event.set_attribute("outcome", Some("succeeded"));
+    });
+    let told = tale.end();
+    let all = ties(&told.world, &told.runs, &told.deaths);
+    let of = |pod: &str| {
+        let wide = all
+            .iter()
+            .filter(|tie| ["region", "zone", "pool"].contains(&tie.via))
+            .filter(|tie| told.name(&told.deaths[tie.death]) == pod)
+            .map(|tie| {
+                let fact = &told.world.facts[tie.fact];
+                (
+                    tie.via,
+                    told.world.name(fact.signal),
+                    told.world.name(fact.operation),
+                )
+            });
+        let mut wide: Vec<_> = wide
+            .filter(|(_, signal, _)| matches!(*signal, "cloud.service_outage" | "upgrade.started"))
+            .map(|(via, _, operation)| (via, operation))
+            .collect();
+        wide.sort_unstable();
+        wide
+    };
+    let region = ("region", "of the region");
+    assert_eq!(
+        of("on-ip-1"),
+        [("pool", ""), region, ("zone", "of the zone")]
+    );
+    assert_eq!(of("on-ip-2"), [region]);
+    assert_eq!(of("on-ip-3"), [("pool", ""), region]);
+}

@@ -4,6 +4,8 @@
 mod lab;
 mod server;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 
 use lab::{amazon, google, microsoft, refused};
@@ -23,7 +25,13 @@ type Answer = Box<dyn Fn(&Asked, usize) -> Reply + Send + Sync>;
 fn well() -> [Answer; 3] {
     [
         Box::new(|asked, _| google(asked)),
-        Box::new(amazon),
+        Box::new({
+            let lookups = AtomicUsize::new(0);
+            move |asked, _| {
+                let lookup = usize::from(asked.action() == "LookupEvents");
+                amazon(asked, lookups.fetch_add(lookup, Ordering::SeqCst))
+            }
+        }),
         Box::new(|asked, _| microsoft(asked)),
     ]
 }
@@ -114,7 +122,7 @@ fn each_cloud_tells_what_it_did_to_its_machine() {
     let lookups = lookups
         .iter()
         .filter(|asked| asked.action() == "LookupEvents");
-    assert!(lookups.count() > 3);
+    assert!(lookups.count() >= 3);
 }
 
 #[test]

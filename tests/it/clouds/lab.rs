@@ -94,8 +94,8 @@ pub(super) fn google(asked: &Asked) -> Reply {
             "authenticationInfo": {"principalEmail": "system@google.com"}, "status": {"message": "Instance was preempted."}}}]}))
 }
 
-/// AWS: the spot machine was taken back. Lookups are throttled at first.
-pub(super) fn amazon(asked: &Asked, before: usize) -> Reply {
+/// AWS: the spot machine was taken back. The first two of `lookups` are throttled.
+pub(super) fn amazon(asked: &Asked, lookups: usize) -> Reply {
     let xml = |body: &str| {
         (
             200,
@@ -119,7 +119,7 @@ pub(super) fn amazon(asked: &Asked, before: usize) -> Reply {
         "DescribeScalingActivities" => xml(
             "<DescribeScalingActivitiesResponse><DescribeScalingActivitiesResult><Activities/></DescribeScalingActivitiesResult></DescribeScalingActivitiesResponse>",
         ),
-        "LookupEvents" if before < 3 => refused(
+        "LookupEvents" if lookups < 2 => refused(
             400,
             &json!({"__type": "ThrottlingException", "message": "Rate exceeded"}),
         ),
