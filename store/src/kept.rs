@@ -46,6 +46,21 @@ pub(crate) fn set_cursors(db: &Connection, cursors: &[Cursor]) -> rusqlite::Resu
     Ok(())
 }
 
+pub(crate) fn set_coverage(
+    db: &Connection,
+    rows: &[(String, Coverage)],
+    at: Nanos,
+) -> rusqlite::Result<()> {
+    let mut set =
+        db.prepare_cached("INSERT OR REPLACE INTO coverage (key, at, row) VALUES (?1, ?2, ?3)")?;
+    for (key, row) in rows {
+        let text = serde_json::to_string(row)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        set.execute(params![key, at, text])?;
+    }
+    Ok(())
+}
+
 impl Store {
     /// Where to go on with the resources of a source.
     ///
@@ -84,14 +99,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut write = || {
             let tx = self.db.transaction()?;
-            for (key, row) in rows {
-                let text = serde_json::to_string(row)
-                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-                tx.prepare_cached(
-                    "INSERT OR REPLACE INTO coverage (key, at, row) VALUES (?1, ?2, ?3)",
-                )?
-                .execute(params![key, at, text])?;
-            }
+            set_coverage(&tx, rows, at)?;
             tx.commit()
         };
         write().map_err(StoreError::database(&self.db_path))

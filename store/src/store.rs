@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use whathappened_connectors::connector::Cursor;
+use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Nanos;
 
@@ -118,6 +119,22 @@ impl Store {
         observations: Vec<Observation>,
         cursors: &[Cursor],
     ) -> Result<u64, StoreError> {
+        self.write_covered(observations, cursors, &[], 0)
+    }
+
+    /// The same with what a source could and could not show, in the same
+    /// transaction: a cursor never moves over a gap that nothing tells of.
+    /// See [`Store::keep_coverage`] for the keys; `at` is the present.
+    ///
+    /// # Errors
+    /// When the database or a segment cannot be used; then nothing is taken in.
+    pub fn write_covered(
+        &mut self,
+        observations: Vec<Observation>,
+        cursors: &[Cursor],
+        coverage: &[(String, Coverage)],
+        at: Nanos,
+    ) -> Result<u64, StoreError> {
         let mut seen = Seen::default();
         let (mut facts, mut objects) = (Vec::new(), Vec::new());
         for observation in observations {
@@ -138,6 +155,7 @@ impl Store {
         news += upsert::<Object>(&tx, place, objects)?;
         seen.write(&tx)
             .and_then(|()| kept::set_cursors(&tx, cursors))
+            .and_then(|()| kept::set_coverage(&tx, coverage, at))
             .and_then(|()| tx.commit())
             .map_err(StoreError::database(&self.db_path))?;
         Ok(news)
@@ -338,7 +356,13 @@ fn upsert<R: Record>(
             // A batch may tell one fact twice.
             let before = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
             let (merged, replaces, rev) = match (before, known.get(&id)) {
-                (Some(hot), _) => (hot.row.merge(row), hot.replaces, hot.rev + 1),
+                (Some(hot), _) => {
+                    let merged = hot.row.clone().merge(row);
+                    if merged == hot.row {
+                        continue;
+                    }
+                    (merged, hot.replaces, hot.rev + 1)
+                }
                 (None, Some((segment, older))) => {
                     let merged = row.merge(older.clone());
                     if merged == *older {

@@ -24,6 +24,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Failures in a row after which it is told.
 const TOLD_AFTER: u32 = 3;
 
+/// Failures in a row from which on each is told, as they come once a minute by
+/// then: the row's end moves on.
+const TOLD_AGAIN: u32 = 8;
+
 /// How long a list for a watch may take in all.
 const LISTING: Duration = Duration::from_secs(300);
 
@@ -47,6 +51,8 @@ pub(super) struct Follow {
     /// When the resource was last known to be followed.
     seen: Option<Nanos>,
     failures: u32,
+    /// A row says that it is not followed since [`Self::seen`].
+    told: bool,
     expired: Option<Instant>,
 }
 
@@ -84,6 +90,7 @@ impl Follow {
             position: position.filter(|position| !position.is_empty()),
             seen: cursor.map(|cursor| cursor.at),
             failures: 0,
+            told: false,
             expired: None,
         }
     }
@@ -130,8 +137,10 @@ impl Follow {
         self.failures += 1;
         let name = self.target.resource.name();
         tracing::debug!(resource = %name, failures = self.failures, "watch failed: {}", trouble.words());
-        if self.failures == TOLD_AFTER || (trouble.is_denied() && self.failures == 1) {
+        let due = self.failures == TOLD_AFTER || self.failures >= TOLD_AGAIN;
+        if due || (trouble.is_denied() && self.failures == 1) {
             let row = self.failure(trouble);
+            self.told = true;
             if self.send(vec![row], None).await {
                 return true;
             }
@@ -143,7 +152,19 @@ impl Follow {
         } else {
             pause
         };
-        self.pause(pause.min(LONGEST_PAUSE)).await
+        self.pause(self.jittered(pause.min(LONGEST_PAUSE))).await
+    }
+
+    /// Up to a quarter more or less, so that the watches of a server that comes
+    /// back do not all come at once.
+    fn jittered(&self, pause: Duration) -> Duration {
+        let mut hash = blake3::Hasher::new();
+        hash.update(&self.inner.options.seed.to_le_bytes());
+        hash.update(self.inner.id.as_bytes());
+        hash.update(self.target.path().as_bytes());
+        hash.update(&self.failures.to_le_bytes());
+        let by = hash.finalize().as_bytes()[0];
+        pause.mul_f64(0.75 + f64::from(by) / 512.0)
     }
 
     /// Waits; whether to stop.
@@ -223,6 +244,7 @@ impl Follow {
             ));
         }
         let mut rows: Vec<Coverage> = self.gap(now).into_iter().collect();
+        self.told = false;
         if let Some(first) = listed.first_rejected {
             rows.push(Coverage {
                 status: Status::Truncated,
@@ -335,6 +357,9 @@ impl Follow {
         let (observations, position) = pending.drain();
         let observations = self.quiet.keep(observations);
         let cursor = position.map(|position| {
+            if std::mem::take(&mut self.told) {
+                coverage.push(self.healed(now));
+            }
             let cursor = self.cursor(&position);
             self.position = Some(position);
             self.seen = Some(now);
@@ -382,7 +407,7 @@ impl Follow {
         }
         Coverage {
             mode: Mode::Interval,
-            asked_from: self.seen,
+            asked_from: self.seen.map(|seen| seen.min(now)),
             status: Status::Failed,
             detail: Some(format!(
                 "the watch of {} failed {} times in a row and is tried further: {}",
@@ -395,9 +420,26 @@ impl Follow {
         }
     }
 
+    /// The row in place of [`Self::failure`]'s once the watch went on where it was.
+    fn healed(&self, now: Nanos) -> Coverage {
+        let from = self.seen.map(|seen| seen.min(now));
+        Coverage {
+            mode: Mode::Interval,
+            asked_from: from,
+            got_from: from,
+            got_to: Some(now),
+            detail: Some(format!(
+                "the watch of {} failed and then went on where it was: nothing is missing",
+                self.target.path()
+            )),
+            ..self.row(now)
+        }
+    }
+
     /// The row of the time between the last that was followed and this list.
     fn gap(&self, now: Nanos) -> Option<Coverage> {
-        let from = self.seen?;
+        // The clock may have been set back meanwhile.
+        let from = self.seen?.min(now);
         let resource = &self.target.resource;
         // The server keeps Events for a while, so the list has them all.
         let kept = resource.is_events() && now - from < cover::EVENTS_KEPT_S * SECOND;

@@ -47,6 +47,8 @@ pub struct ClusterOptions {
     pub watch_lasts: Duration,
     /// How long to wait after a first failure of a watch; doubles up to a minute.
     pub backoff: Duration,
+    /// Spreads the pauses of collectors that would otherwise wait alike.
+    pub seed: u64,
 }
 
 impl Default for ClusterOptions {
@@ -66,6 +68,7 @@ impl Default for ClusterOptions {
             concurrency: 6,
             watch_lasts: Duration::from_secs(290),
             backoff: Duration::from_secs(1),
+            seed: 0,
         }
     }
 }

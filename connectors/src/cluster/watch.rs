@@ -12,12 +12,16 @@ use super::follow::Follow;
 use super::plan::{Need, plan};
 use crate::connector::{Batch, Clock, Cursor, Stop};
 use crate::coverage::{Coverage, Status};
+use crate::time::{Nanos, SECOND};
 
 /// How long learning what there is may take.
 const PLANNING: Duration = Duration::from_secs(60);
 
 /// Kinds come and rights change: what there is to follow is learned again.
 const PLAN_AGAIN: Duration = Duration::from_secs(600);
+
+/// How often what cannot be followed is said again, so that every hour has its rows.
+const TELL_AGAIN: Nanos = 3_600 * SECOND;
 
 /// The same where it could not be learned in full.
 const PLAN_SOON: Duration = Duration::from_secs(30);
@@ -32,6 +36,7 @@ pub(super) async fn watch(
 ) {
     let mut followed = BTreeSet::new();
     let mut told: Vec<Coverage> = Vec::new();
+    let mut told_at = Nanos::MIN;
     let mut tasks = JoinSet::new();
     loop {
         let need = Need {
@@ -46,10 +51,14 @@ pub(super) async fn watch(
         };
         let failed = plan.rows.iter().any(|row| row.status == Status::Failed);
         // Only the time differs where nothing has changed.
+        let again = need.now.abs_diff(told_at) >= TELL_AGAIN.unsigned_abs();
+        if again {
+            told_at = need.now;
+        }
         let rows: Vec<Coverage> = plan
             .rows
             .iter()
-            .filter(|row| !told.iter().any(|known| same(known, row)))
+            .filter(|row| again || !told.iter().any(|known| same(known, row)))
             .cloned()
             .collect();
         told = plan.rows;

@@ -25,6 +25,7 @@ mod dcgm;
 mod entry;
 mod export;
 mod filter;
+mod heard;
 mod journal;
 mod json;
 mod kernel;
@@ -44,6 +45,7 @@ pub mod xid;
 mod tests;
 
 pub use filter::tells;
+pub use heard::{Heard, heard};
 pub use nvidia::normal_pci;
 
 pub(crate) use entry::tell;

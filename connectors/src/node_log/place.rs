@@ -25,6 +25,8 @@ pub(super) struct Clockwork {
     anchored: bool,
     /// The wall clock at the machine's start.
     boot: Option<Stamp>,
+    /// When the lines were received, where they came as they were said.
+    received: Option<Nanos>,
 }
 
 /// A line's place in time, as far as it can be told by now.
@@ -89,6 +91,12 @@ impl Clockwork {
     /// The machine started again: what was known of its uptime is of the past.
     pub(super) fn restart(&mut self) {
         self.boot = None;
+    }
+
+    /// The lines come as they are said: one without year is near to `now`.
+    pub(super) fn received(&mut self, now: Nanos) {
+        self.received = Some(now);
+        self.year = Some(DateTime::from_timestamp_nanos(now).year());
     }
 
     /// Whether the year is still unknown.
@@ -234,9 +242,13 @@ impl Clockwork {
                 nanos,
                 width,
             }) => {
-                let stamp = self
-                    .year
-                    .and_then(|year| clock::in_year(year + turned.turns, month, day, nanos, width));
+                let in_year = |year| clock::in_year(year, month, day, nanos, width);
+                let stamp = match (self.received, self.year) {
+                    (Some(now), Some(year)) => (year - 1..=year + 1)
+                        .filter_map(in_year)
+                        .min_by_key(|stamp| stamp.lo.abs_diff(now)),
+                    (_, year) => year.and_then(|year| in_year(year + turned.turns)),
+                };
                 Placed {
                     stamp: stamp.map(|stamp| stamp.shift(-zone)),
                     inferred: Some(if self.anchored { "anchor" } else { "year" }),

@@ -68,6 +68,11 @@ impl HostLog {
         }
     }
 
+    /// The lines were received at `now`, as they were said.
+    pub(super) fn received(&mut self, now: Nanos) {
+        self.clockwork.received(now);
+    }
+
     /// Reads one line; whether it means something.
     fn line(&mut self, raw: &[u8], before: &[u8], number: u64, found: &mut Found) -> bool {
         let text = String::from_utf8_lossy(raw);

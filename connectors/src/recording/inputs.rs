@@ -18,8 +18,13 @@ use super::summary::FileStatus;
 pub(super) fn size(inputs: &[Input]) -> Option<u64> {
     let mut total = 0;
     for input in inputs {
-        let Input::Path(path) = input else {
-            return None;
+        let path = match input {
+            Input::Path(path) => path,
+            Input::Bytes(_, bytes) => {
+                total += bytes.len() as u64;
+                continue;
+            }
+            Input::Stdin => return None,
         };
         for entry in walk(path).flatten() {
             let meta = entry.metadata().ok()?;
@@ -45,6 +50,10 @@ pub(super) fn read(inputs: &[Input], progress: &Arc<AtomicU64>, feed: &mut Feed<
                 stream("-", io::stdin().lock(), None, meter, feed);
             }
             Input::Path(path) => read_path(path, progress, feed),
+            Input::Bytes(name, bytes) => {
+                let meter = Meter::new(feed.options, Arc::clone(progress));
+                stream(name, bytes.as_ref(), None, meter, feed);
+            }
         }
     }
 }

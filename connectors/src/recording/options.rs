@@ -1,6 +1,9 @@
 //! What to read, and how much of it to take in.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
 
 /// One thing the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +12,8 @@ pub enum Input {
     Path(PathBuf),
     /// Standard input, `-`.
     Stdin,
+    /// What is in memory already: its name in origins, and the bytes.
+    Bytes(Arc<str>, Bytes),
 }
 
 /// The bounds within which input is read; the defaults suit a laptop.

@@ -398,6 +398,65 @@ async fn failures_are_told_and_tried_further() {
     assert_eq!(versions(&batches), ["a Running"]);
 }
 
+/// The row of an outage is of the same stretch as the one that takes it back.
+#[tokio::test]
+async fn a_watch_that_went_on_where_it_was_missed_nothing() {
+    let times = AtomicU32::new(0);
+    let (_fake, cluster) = cluster(move |request| {
+        of_pods(request).then(|| match request.query("resourceVersion") {
+            "" => list(&[], "5", ""),
+            // Each is tried again by itself, too.
+            _ if times.fetch_add(1, Ordering::Relaxed) < 20 => {
+                Reply::Text(503, "starting".to_owned())
+            }
+            _ => Reply::Stream(vec![line("ADDED", &pod("a", 6, "Running")), on()]),
+        })
+    })
+    .await;
+    let batches = follow(&cluster, Vec::new(), |batches| {
+        positions(batches, "pods").contains(&"6".to_owned())
+    })
+    .await;
+    let told = rows(&batches, "pods");
+    let (last, before) = told.split_last().unwrap();
+    assert!(!before.is_empty(), "{told:#?}");
+    assert!(last.asked_from.is_some());
+    for row in before {
+        assert_eq!(row.status, Status::Failed);
+        assert_eq!(row.asked_from, last.asked_from);
+        assert!(last.got_to >= row.asked_to, "{told:#?}");
+    }
+    assert_eq!(last.status, Status::Complete);
+    assert_eq!(versions(&batches), ["a Running"]);
+}
+
+/// A cursor of a clock that was ahead makes no row that ends before it begins.
+#[tokio::test]
+async fn a_cursor_from_the_future_leaves_a_row_that_makes_sense() {
+    let (_fake, cluster) = cluster(|request| {
+        of_pods(request).then(|| match request.query("resourceVersion") {
+            "" => list(&[], "9", ""),
+            "1" => fake::status(410, "Expired", "too old resource version", None),
+            _ => Reply::Stream(vec![on()]),
+        })
+    })
+    .await;
+    let cursor = Cursor {
+        place: fake::UID.to_owned(),
+        resource: "pods".to_owned(),
+        namespace: String::new(),
+        position: "1".to_owned(),
+        at: now() + 86_400 * SECOND,
+    };
+    let batches = follow(&cluster, vec![cursor], |batches| {
+        !rows(batches, "pods").is_empty()
+    })
+    .await;
+    let row = rows(&batches, "pods")[0];
+    assert_eq!(row.status, Status::Truncated);
+    assert!(row.asked_from <= row.asked_to, "{row:?}");
+}
+
 #[tokio::test]
 async fn a_server_that_always_says_expired_is_not_hammered() {
     let (fake, cluster) = cluster_with(
