@@ -5,15 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use whathappened_connectors::connector::Window;
+use whathappened_connectors::connector::{Clock, Window};
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_store::Store;
 
 use super::{settings, stored};
 use crate::case::{Case, Rules};
 use crate::cli::{InputArgs, OutputArgs};
+use crate::config::Config;
 use crate::error::Error;
+use crate::gather;
 use crate::render::Style;
+use crate::serve::collect::{self, What};
 
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
@@ -214,6 +217,27 @@ pub async fn told_to_stop() {
         () = terminated => {}
         _ = tokio::signal::ctrl_c() => {}
     }
+}
+
+/// What a collector of this configuration collects.
+///
+/// # Errors
+/// When the kubeconfig cannot be used.
+pub async fn to_collect(config: &Config, clock: &Clock) -> Result<What, Error> {
+    let options = gather::options(&config.kubernetes);
+    let followed = config.kubernetes.enabled && collect::are_there(&options)?;
+    let env = |name: &str| std::env::var(name).ok();
+    Ok(What {
+        clusters: followed.then_some(options),
+        sources: gather::sources(config, &env, Clock::clone(clock)).await,
+        ..What::default()
+    })
+}
+
+/// A number that differs from start to start and from machine to machine.
+#[must_use]
+pub fn seed(clock: &Clock) -> u64 {
+    clock().unsigned_abs() ^ (u64::from(std::process::id()) << 32)
 }
 
 /// The style that the options and the terminal ask for.

@@ -1,0 +1,138 @@
+//! The one way into the store. What waits is bounded in number and, for what is
+//! pushed to us, in bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use whathappened_connectors::connector::{Cursor, Stop};
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::observation::Observation;
+
+use super::board::Board;
+
+/// Parcels that wait for the store before sources wait, too.
+pub(super) const QUEUE: usize = 64;
+
+/// Bytes of pushed bodies that are under way at once. What is made of them in
+/// memory is some five times as much.
+const ROOM: usize = 64 << 20;
+
+/// How long somebody who pushes waits for a place before being sent away.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is to be kept together: all of it, or nothing.
+#[derive(Debug, Default)]
+pub(super) struct Parcel {
+    pub(super) observations: Vec<Observation>,
+    pub(super) cursors: Vec<Cursor>,
+    pub(super) coverage: Vec<(String, Coverage)>,
+    /// Told once it is kept; without one it is kept for until it is.
+    pub(super) receipt: Option<oneshot::Sender<Result<Kept, Refused>>>,
+}
+
+/// What became of something that was pushed: it is on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Facts and versions in it.
+    pub told: u64,
+}
+
+/// Why something is not kept. Whoever has it should come again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Too much waits already.
+    #[error("too much waits for the store; come again")]
+    Full,
+    /// The store cannot be written.
+    #[error("the store cannot be written: {0}")]
+    Broken(String),
+    /// The collector has ended.
+    #[error("the collector is stopping")]
+    Stopping,
+}
+
+/// The way into the store; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Intake {
+    to: mpsc::Sender<Parcel>,
+    room: Arc<Semaphore>,
+    board: Arc<Board>,
+    stop: Stop,
+}
+
+/// Bytes that are set aside until this is dropped.
+#[derive(Debug)]
+pub struct Room(#[expect(dead_code, reason = "held")] OwnedSemaphorePermit);
+
+/// A way in, and what comes through it.
+pub(super) fn open(board: &Arc<Board>, stop: &Stop) -> (Intake, mpsc::Receiver<Parcel>) {
+    let (to, from) = mpsc::channel(QUEUE);
+    let intake = Intake {
+        to,
+        room: Arc::new(Semaphore::new(ROOM)),
+        board: Arc::clone(board),
+        stop: stop.clone(),
+    };
+    (intake, from)
+}
+
+impl Intake {
+    /// Hands over what a source read; waits where the queue is full. Whether
+    /// anybody takes it.
+    pub(super) async fn hand(&self, parcel: Parcel) -> bool {
+        self.to.send(parcel).await.is_ok()
+    }
+
+    /// Whether nobody takes anything any more.
+    pub(super) async fn closed(&self) {
+        self.to.closed().await;
+    }
+
+    /// Sets room aside for a body of `bytes`, before it is taken apart.
+    ///
+    /// # Errors
+    /// When there is none: too much is under way, or it could not be kept.
+    pub fn room(&self, bytes: usize) -> Result<Room, Refused> {
+        if let Some(why) = self.board.broken() {
+            return Err(Refused::Broken(why));
+        }
+        if self.stop.is_cancelled() {
+            return Err(Refused::Stopping);
+        }
+        let wanted = u32::try_from(bytes.min(ROOM)).unwrap_or(u32::MAX);
+        let taken = Arc::clone(&self.room).try_acquire_many_owned(wanted);
+        taken.map(Room).map_err(|_| Refused::Full)
+    }
+
+    /// Keeps what was pushed: once this says so, it is on disk. `coverage` are
+    /// rows with the keys by which they replace each other.
+    ///
+    /// # Errors
+    /// When it is not kept, none of it.
+    pub async fn keep(
+        &self,
+        observations: Vec<Observation>,
+        coverage: Vec<(String, Coverage)>,
+    ) -> Result<Kept, Refused> {
+        let (receipt, told) = oneshot::channel();
+        let parcel = Parcel {
+            observations,
+            coverage,
+            receipt: Some(receipt),
+            ..Parcel::default()
+        };
+        match self.to.send_timeout(parcel, PATIENCE).await {
+            Ok(()) => told.await.unwrap_or(Err(Refused::Stopping)),
+            Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(Refused::Full),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(Refused::Stopping),
+        }
+    }
+
+    /// How many parcels wait, and how many can.
+    #[must_use]
+    pub fn depth(&self) -> (usize, usize) {
+        let most = self.to.max_capacity();
+        (most - self.to.capacity(), most)
+    }
+}

@@ -1,0 +1,218 @@
+//! The collector: follows clusters, asks again and again what cannot be
+//! followed, takes what is pushed, and keeps all of it in the store.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `clusters` | a task for each cluster, from the first attempt to connect on |
+//! | `polls` `habit` `judge` | a task for each source that is asked over and over, with a cursor |
+//! | `intake` `keeper` | one way into the store: what waits is bounded, what is acknowledged is kept |
+//! | `beat` | whether the collector itself was there |
+//! | `tidy` | segments, retention |
+//! | `board` | how each source is doing |
+//!
+//! A source's trouble never ends the others. Whatever a source was not asked
+//! for, or could not give, is a coverage row.
+
+mod beat;
+mod board;
+mod clusters;
+mod dice;
+mod habit;
+mod intake;
+mod judge;
+mod keeper;
+mod polls;
+mod tidy;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use tokio::task::{JoinHandle, JoinSet};
+use whathappened_connectors::cluster::{ClusterError, ClusterOptions};
+use whathappened_connectors::connector::{Clock, Stop};
+use whathappened_connectors::coverage::Coverage;
+use whathappened_store::{Limits, Store};
+
+pub use board::{Board, Key, Line, Totals};
+pub use clusters::are_there;
+pub use intake::{Intake, Kept, Refused, Room};
+
+use crate::case::Rules;
+use crate::error::Error;
+use crate::gather::Sources;
+
+/// What is collected.
+#[derive(Debug, Default)]
+pub struct What {
+    /// Clusters that are followed; none where `None`.
+    pub clusters: Option<ClusterOptions>,
+    /// Sources that are asked again and again, those of them that can be.
+    pub sources: Sources,
+    /// What is pushed to us: a row for each kind, whose source, resource and
+    /// `would_have_shown` tell of the times when we were not there.
+    pub pushed: Vec<Coverage>,
+}
+
+/// How it is collected.
+#[derive(Clone)]
+pub struct How {
+    /// The store's folder.
+    pub store: PathBuf,
+    /// How much is kept.
+    pub limits: Limits,
+    /// What facts mean.
+    pub rules: Arc<Rules>,
+    /// The present.
+    pub clock: Clock,
+    /// Spreads pauses, so that many collectors do not all come at once.
+    pub seed: u64,
+    /// Told what a person who watches would like to know.
+    pub say: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl std::fmt::Debug for How {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("How")
+            .field("store", &self.store)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A collector at work.
+#[derive(Debug)]
+pub struct Collector {
+    intake: Intake,
+    board: Arc<Board>,
+    stop: Stop,
+    /// Nothing more is to be kept.
+    last: Stop,
+    sources: JoinSet<()>,
+    keeper: JoinHandle<Result<(), Error>>,
+    tidier: JoinHandle<()>,
+}
+
+impl Collector {
+    /// Starts to collect, until `stop`.
+    ///
+    /// # Errors
+    /// When the store or the kubeconfig cannot be used.
+    pub fn start(what: What, how: &How, stop: &Stop) -> Result<Self, Error> {
+        let each = match &what.clusters {
+            Some(options) => clusters::each(options)?,
+            None => Vec::new(),
+        };
+        let store = Store::open(&how.store, how.limits)?;
+        let board = Arc::new(Board::default());
+        let (intake, waiting) = intake::open(&board, stop);
+        let mut keeper = keeper::Keeper::new(store, how, &board, &what.pushed)?;
+        for row in what.sources.failed {
+            board.failed((&row.source, "", &row.resource), "it cannot be used");
+            keeper.tell(row);
+        }
+        let (stopped, last) = (stop.clone(), Stop::new());
+        let ended = last.clone();
+        let keeper = tokio::task::spawn_blocking(move || keeper.run(waiting, (&stopped, &ended)));
+        let mut sources = JoinSet::new();
+        let claimed = Arc::<Mutex<_>>::default();
+        for one in each {
+            let follow = clusters::Follow {
+                options: ClusterOptions {
+                    seed: how.seed,
+                    ..one
+                },
+                how: how.clone(),
+                intake: intake.clone(),
+                board: Arc::clone(&board),
+                claimed: Arc::clone(&claimed),
+                stop: stop.clone(),
+            };
+            sources.spawn(follow.run());
+        }
+        for (number, source) in (1_u64..).zip(what.sources.usable) {
+            let Some(habit) = habit::of(source.source_kind()) else {
+                continue;
+            };
+            let how = How {
+                seed: dice::mix(how.seed, number),
+                ..how.clone()
+            };
+            let poll = polls::Poll::new(source, habit, how, intake.clone(), &board, stop);
+            sources.spawn(poll.run());
+        }
+        let (tidy, stopped) = (tidy::Tidy::new(how, &board), stop.clone());
+        let tidier = tokio::task::spawn_blocking(move || tidy.run(&stopped));
+        Ok(Self {
+            intake,
+            board,
+            stop: stop.clone(),
+            last,
+            sources,
+            keeper,
+            tidier,
+        })
+    }
+
+    /// The way in for what is pushed.
+    #[must_use]
+    pub fn intake(&self) -> Intake {
+        self.intake.clone()
+    }
+
+    /// How the sources are doing.
+    #[must_use]
+    pub fn board(&self) -> Arc<Board> {
+        Arc::clone(&self.board)
+    }
+
+    /// Whether there is nothing to follow and nothing to ask.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Waits for the stop and until everything that was read is kept. What is
+    /// pushed from then on is refused.
+    ///
+    /// # Errors
+    /// When the store could not be written in the end.
+    pub async fn finish(self) -> Result<Totals, Error> {
+        let Self {
+            intake: _,
+            board,
+            stop,
+            last,
+            mut sources,
+            keeper,
+            tidier,
+        } = self;
+        stop.cancelled().await;
+        while let Some(ended) = sources.join_next().await {
+            resume(ended);
+        }
+        last.cancel();
+        let kept = match keeper.await {
+            Ok(kept) => kept,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        };
+        resume(tidier.await);
+        kept.map(|()| board.totals())
+    }
+}
+
+/// A mistake in a task is one of the whole.
+fn resume(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
+    }
+}
+
+/// What a cluster says when it cannot be used, in one line.
+fn words(error: &ClusterError) -> String {
+    format!("{}; {}", error.message, error.hint)
+}

@@ -1,0 +1,76 @@
+//! Turns what came into segments and lets go of what is old, beside the one who
+//! writes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use whathappened_connectors::connector::{Clock, Stop};
+use whathappened_store::{Store, StoreError};
+
+use super::How;
+use super::board::Board;
+
+/// How often it is looked whether there is enough for a segment.
+const SETTLE: Duration = Duration::from_secs(1);
+/// How often old things go and small segments become large ones.
+const TIDY: Duration = Duration::from_secs(1_800);
+
+pub(super) struct Tidy {
+    how: How,
+    clock: Clock,
+    board: Arc<Board>,
+}
+
+impl Tidy {
+    pub(super) fn new(how: &How, board: &Arc<Board>) -> Self {
+        Self {
+            how: how.clone(),
+            clock: Arc::clone(&how.clock),
+            board: Arc::clone(board),
+        }
+    }
+
+    /// Until `stop`; to be called on a thread that may wait.
+    pub(super) fn run(self, stop: &Stop) {
+        let waiting = Handle::current();
+        let mut tidied = Instant::now();
+        let mut store = None;
+        loop {
+            let stopped = waiting.block_on(async {
+                tokio::select! {
+                    () = stop.cancelled() => true,
+                    () = tokio::time::sleep(SETTLE) => false,
+                }
+            });
+            if stopped {
+                return;
+            }
+            let due = tidied.elapsed() >= TIDY;
+            if due {
+                tidied = Instant::now();
+            }
+            if let Err(error) = self.tidy(&mut store, due) {
+                // What is not tidied now is tidied later.
+                tracing::warn!(%error, "the store was not tidied");
+                self.board.failed(("store", "", "tidy"), &error.to_string());
+                store = None;
+            }
+        }
+    }
+
+    fn tidy(&self, store: &mut Option<Store>, due: bool) -> Result<(), StoreError> {
+        let store = match store {
+            Some(store) => store,
+            None => store.insert(Store::open(&self.how.store, self.how.limits)?),
+        };
+        let now = (self.clock)();
+        store.settle(now)?;
+        if due {
+            store.retain(now)?;
+            let most = store.limits().segments_a_day;
+            store.compact(most, now, &mut |_, _| {})?;
+        }
+        Ok(())
+    }
+}
