@@ -17,7 +17,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    log();
+    log(&cli);
     match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
         Ok(code) => ExitCode::from(code),
         // Whoever reads the output has enough of it.
@@ -40,15 +40,27 @@ fn main() -> ExitCode {
     }
 }
 
-/// Logs for whoever works on the tool, on stderr: `WHATHAPPENED_LOG=debug`.
-fn log() {
-    let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("WHATHAPPENED_LOG") else {
-        return;
+/// Logs on stderr: for whoever works on the tool where `WHATHAPPENED_LOG` says
+/// what, and for those who run the service.
+fn log(cli: &Cli) {
+    let served = match &cli.command {
+        Some(Command::Serve(args)) => Some(args),
+        _ => None,
     };
-    tracing_subscriber::fmt()
+    let filter = tracing_subscriber::EnvFilter::try_from_env("WHATHAPPENED_LOG");
+    let filter = match (filter, served) {
+        (Ok(filter), _) => filter,
+        (Err(_), Some(_)) => tracing_subscriber::EnvFilter::new("warn,whathappened=info"),
+        (Err(_), None) => return,
+    };
+    let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+        .with_writer(std::io::stderr);
+    if served.is_some_and(|args| args.log_json) {
+        log.json().flatten_event(true).init();
+    } else {
+        log.init();
+    }
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {

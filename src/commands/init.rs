@@ -147,6 +147,21 @@ fn text(args: &Args) -> Result<String, Error> {
 # [slurm]                     # SLURM_REST_URL, SLURM_JWT, SLURM_USER_NAME; or SLURM_COMMANDS (docs/slurm.md)
 # url = \"https://slurm.example.com:6820\"
 # token_file = \"/path/to/token\"
+
+# The service, `whathappened serve` (docs/serve.md).
+[serve]
+# listen = \"127.0.0.1:8080\"
+# [serve.limits]
+# max_body = \"16MiB\"         # of what is pushed at once
+# at_once = 512               # requests
+# timeout = \"120s\"
+# What is pushed to it; each is off without a token or secret. There are
+# alertmanager, kubernetes-audit, datadog and generic.
+# [serve.hooks.kubernetes-audit]
+# token_file = \"/path/to/token\"
+# cluster = \"lab\"
+# [serve.syslog]              # whoever reaches it can say anything in anybody's name
+# listen = \"0.0.0.0:5514\"
 ",
         toml_text(&store.display().to_string())
     );

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use whathappened_connectors::cluster::connect;
 use whathappened_connectors::connector::{Clock, Stop};
-use whathappened_store::Store;
 
 use super::{clock, common, settings};
 use crate::case::Rules;
 use crate::cli::{KeptArgs, LiveArgs};
-use crate::config::Wanted;
+use crate::config::{Config, Wanted};
 use crate::error::Error;
 use crate::gather::{self, Asked};
+use crate::serve::collect::{Collector, How, What};
 use crate::serve::slack::Slack;
-use crate::serve::{Callers, Service, listen};
+use crate::serve::syslog::{self, Sockets};
+use crate::serve::webhooks::Hooks;
+use crate::serve::{Callers, Collecting, Service, listen};
 
 /// Keeps collecting and answers over HTTP, until it is stopped
 #[derive(clap::Args, Clone, Debug)]
@@ -29,6 +31,9 @@ pub struct Args {
     /// Folder with rules of your own: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
+    /// Log one JSON object a line.
+    #[arg(long, env = "WHATHAPPENED_LOG_JSON")]
+    pub log_json: bool,
 }
 
 /// Where it listens where nothing else is said.
@@ -37,26 +42,18 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// Serves.
 ///
 /// # Errors
-/// When the address or the store cannot be used.
+/// When the address, the store or the configuration cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let mut config = settings::of_all(&args.kept, &args.live)?;
     config.rules = args.rules.clone().or(config.rules);
     let rules = Arc::new(Rules::load(&common::own_rules(config.rules.as_deref())?)?);
     let path = config.store_path()?;
-    drop(Store::open(&path, config.limits())?);
     let clock: Clock = Arc::new(clock::now);
-    let env = |name: &str| std::env::var(name).ok();
-    let mut asked = Asked::default();
-    if !args.live.no_fetch {
-        asked.sources = gather::sources(&config, &env, Clock::clone(&clock)).await;
-        asked.pod_logs = config.logs.wanted != Wanted::None;
-    }
-    if config.kubernetes.enabled {
-        match connect(&gather::options(&config.kubernetes)).await {
-            Ok(connected) => asked.clusters = connected,
-            Err(error) => eprintln!("no cluster: {}; {}", error.message, error.hint),
-        }
-    }
+    let hooks = Hooks::of(&config.serve)?;
+    let lines = match &config.serve.syslog.listen {
+        Some(address) => Some(Sockets::open(address).await?),
+        None => None,
+    };
     let address = args.listen.clone().or_else(|| config.serve.listen.clone());
     let address = address.unwrap_or_else(|| LISTEN.to_owned());
     let listener = TcpListener::bind(&address)
@@ -65,7 +62,25 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             path: format!("--listen {address}"),
             error,
         })?;
-    let stop = Stop::new();
+    let mut what = if args.live.no_fetch {
+        What::default()
+    } else {
+        common::to_collect(&config, &clock).await?
+    };
+    what.pushed = hooks.rows();
+    what.pushed.extend(lines.is_some().then(syslog::row));
+    let asked = asked(args, &config, &what, &clock).await;
+    let log_json = args.log_json;
+    let how = How {
+        store: path.clone(),
+        limits: config.limits(),
+        rules: Arc::clone(&rules),
+        seed: common::seed(&clock),
+        clock: Clock::clone(&clock),
+        say: Arc::new(move |text| say(log_json, text)),
+    };
+    // Sources go on until the last request is answered: stopping is in this order.
+    let (stop, over) = (Stop::new(), Stop::new());
     let stopper = stop.clone();
     tokio::spawn(async move {
         common::told_to_stop().await;
@@ -73,23 +88,80 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     });
     let callers = Callers::load(&config.serve)?.behind(listener.local_addr().ok());
     if callers.is_open() {
-        eprintln!(
-            "nobody is configured to ask ([[serve.caller]]): whoever is on this machine may, without a token"
+        say(
+            log_json,
+            "nobody is configured to ask ([[serve.caller]]): whoever is on this machine may, without a token",
         );
     } else if callers.is_empty() {
-        eprintln!(
-            "the API is closed: configure who may ask with [[serve.caller]], or listen on 127.0.0.1"
+        say(
+            log_json,
+            "the API is closed: configure who may ask with [[serve.caller]], or listen on 127.0.0.1",
         );
     }
-    let service = Service::new(config, rules, path, asked, clock).for_callers(callers);
-    let service = Arc::new(service);
-    let slack = Slack::open(Arc::clone(&service), &env)?;
-    if let Some(slack) = &slack {
-        eprintln!("{}", slack.faces());
-        tokio::spawn(Arc::clone(slack).run(stop.clone()));
+    let collector = Collector::start(what, &how, &over)?;
+    let mut service =
+        Service::new(config, rules, path, asked, Clock::clone(&clock)).for_callers(callers);
+    service.collecting = Some(Collecting {
+        intake: collector.intake(),
+        board: collector.board(),
+        hooks,
+    });
+    if let Some(lines) = lines {
+        if let Some(address) = lines.address() {
+            say(log_json, &format!("syslog on {address}"));
+        }
+        tokio::spawn(lines.run(collector.intake(), clock, stop.clone()));
     }
-    eprintln!("listening on http://{}", local(&listener, &address));
-    listen::serve(service, slack, listener, stop).await
+    let faces = async {
+        let service = Arc::new(service);
+        let env = |name: &str| std::env::var(name).ok();
+        let slack = Slack::open(Arc::clone(&service), &env)?;
+        if let Some(slack) = &slack {
+            say(log_json, slack.faces());
+            tokio::spawn(Arc::clone(slack).run(stop.clone()));
+        }
+        say(
+            log_json,
+            &format!("listening on http://{}", local(&listener, &address)),
+        );
+        listen::serve(service, slack, listener, stop).await
+    };
+    let served = faces.await;
+    // Whatever ended it: what was read is kept.
+    over.cancel();
+    let kept = collector.finish().await;
+    served.and(kept.map(|_| ()))
+}
+
+/// Who is asked when somebody asks: what is followed is in the store already.
+async fn asked(args: &Args, config: &Config, what: &What, clock: &Clock) -> Asked {
+    let mut asked = Asked {
+        followed: true,
+        pod_logs: config.logs.wanted != Wanted::None,
+        ..Asked::default()
+    };
+    if args.live.no_fetch {
+        return asked;
+    }
+    let env = |name: &str| std::env::var(name).ok();
+    asked.sources = gather::sources(config, &env, Clock::clone(clock)).await;
+    if let Some(options) = &what.clusters {
+        match connect(options).await {
+            Ok(connected) => asked.clusters.clusters = connected.clusters,
+            // The collector says so, and when it is there.
+            Err(error) => tracing::debug!("{}", error.message),
+        }
+    }
+    asked
+}
+
+/// Tells whoever started it, in the log's own form.
+fn say(log_json: bool, text: &str) {
+    if log_json {
+        tracing::info!("{text}");
+    } else {
+        eprintln!("{text}");
+    }
 }
 
 fn local(listener: &TcpListener, asked: &str) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use etcetera::{AppStrategy as _, AppStrategyArgs};
 use serde::Deserialize;
 use whathappened_connectors::time::Nanos;
-use whathappened_store::Limits;
+use whathappened_store::Limits as StoreLimits;
 
 use crate::error::Error;
 use parse::{duration, size, timeout};
@@ -28,7 +28,7 @@ pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use parse::{parse_duration, parse_size};
 pub use section::Section;
-pub use serve::Serve;
+pub use serve::{Hook, Limits, Serve, Syslog};
 pub use slack::{Reach, Shared, Slack};
 pub use slurm::Slurm;
 pub use statements::Statements;
@@ -161,9 +161,9 @@ impl Config {
 
     /// The store's limits.
     #[must_use]
-    pub fn limits(&self) -> Limits {
-        let default = Limits::default();
-        Limits {
+    pub fn limits(&self) -> StoreLimits {
+        let default = StoreLimits::default();
+        StoreLimits {
             max_age: self.store.max_age.unwrap_or(default.max_age),
             max_bytes: self.store.max_size.unwrap_or(default.max_bytes),
             ..default

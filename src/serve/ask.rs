@@ -10,7 +10,7 @@ use whathappened_connectors::connector::Window;
 use whathappened_core::resolve::Name;
 use whathappened_store::Store;
 
-use super::Service;
+use super::{Service, metrics};
 use crate::access::Access;
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
@@ -42,8 +42,18 @@ impl Service {
     /// # Errors
     /// As [`assemble::answer`], or when the store cannot be used.
     pub async fn answer(self: &Arc<Self>, asking: Asking) -> Told {
-        let flight = self.flight(asking);
-        flight.await
+        let began = Instant::now();
+        let told = self.flight(asking).await;
+        let outcome = match &told {
+            Ok(_) => "answered",
+            Err(error) => match **error {
+                Error::UnknownName { .. } | Error::UnknownRun { .. } => "unknown_name",
+                Error::Usage(_) => "not_understood",
+                _ => "failed",
+            },
+        };
+        metrics::answered(outcome, began);
+        told
     }
 
     fn flight(self: &Arc<Self>, asking: Asking) -> Flight {
@@ -131,10 +141,14 @@ impl Service {
             live = Some(gather::fetch(&mut store, &self.asked, &ask, &self.rules).await?);
         }
         let store = Store::open_to_read(&self.store)?;
-        let coverage = match &live {
+        // What a collector missed is missing whoever is asked now.
+        let mut coverage = match &live {
             Some(live) => live.coverage.clone(),
-            None => store.coverage()?,
+            None => Vec::new(),
         };
+        if live.is_none() || self.asked.followed {
+            coverage.extend(store.coverage()?);
+        }
         let snapshot = store.snapshot_for(&asking.access)?;
         let mut case = gather::case(&snapshot, &name, coverage, Arc::clone(&self.rules))?;
         drop(snapshot);

@@ -3,21 +3,47 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
 use whathappened_connectors::connector::Stop;
 
-use super::Service;
 use super::slack::{self, Slack};
+use super::{Service, metrics, webhooks};
 use crate::error::Error;
 
 /// The routes of all faces.
 pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
-    let slack = slack.map_or_else(Router::new, slack::router);
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .with_state(service)
-        .merge(slack)
+    let limits = service.config.serve.limits.clone();
+    let places = Arc::new(Semaphore::new(limits.at_once));
+    let faces = Router::new()
+        .merge(webhooks::routes(limits.body()))
+        .with_state(Arc::clone(&service))
+        .merge(slack.map_or_else(Router::new, slack::router))
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::GATEWAY_TIMEOUT,
+            limits.timeout,
+        ))
+        .layer(middleware::from_fn_with_state(places, bound));
+    // Probes are answered however much there is to do.
+    faces
+        .merge(metrics::routes().with_state(service))
+        .layer(CatchPanicLayer::new())
+        .layer(middleware::from_fn(metrics::track))
+}
+
+/// Sends away what would be too much at once.
+async fn bound(State(places): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+    let Ok(_place) = places.try_acquire() else {
+        let again = [(header::RETRY_AFTER, "1")];
+        return (StatusCode::SERVICE_UNAVAILABLE, again, "too much at once\n").into_response();
+    };
+    next.run(request).await
 }
 
 /// Serves until `stop`; requests that are there then are still answered.

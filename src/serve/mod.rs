@@ -18,14 +18,31 @@ use crate::gather::Asked;
 mod ask;
 pub mod audit;
 mod callers;
+pub mod collect;
 pub mod listen;
+mod metrics;
 pub mod slack;
+pub mod syslog;
+pub mod webhooks;
 
 pub use ask::{Asking, Told};
 pub use callers::{Caller, Callers};
+use collect::{Board, Intake};
+use webhooks::Hooks;
 
 /// Questions that are worked on at once; others wait. Each holds a case in memory.
 const AT_ONCE: usize = 4;
+
+/// What takes in what is pushed, and how the sources are doing.
+#[derive(Debug)]
+pub struct Collecting {
+    /// The way into the store.
+    pub intake: Intake,
+    /// How the sources are doing.
+    pub board: Arc<Board>,
+    /// What may be pushed, and by whom.
+    pub hooks: Hooks,
+}
 
 /// What all faces share.
 pub struct Service {
@@ -43,6 +60,8 @@ pub struct Service {
     pub callers: Callers,
     /// Who asked what.
     pub audit: Audit,
+    /// What takes in and keeps, where something does.
+    pub collecting: Option<Collecting>,
     places: Semaphore,
     flights: Mutex<HashMap<Asking, ask::Flight>>,
 }
@@ -74,6 +93,7 @@ impl Service {
             store,
             clock,
             asked,
+            collecting: None,
             places: Semaphore::new(AT_ONCE),
             flights: Mutex::default(),
         }

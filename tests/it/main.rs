@@ -14,6 +14,7 @@ mod live;
 mod logs;
 mod remote;
 mod rules;
+mod serve;
 mod store;
 mod upcoming;
 

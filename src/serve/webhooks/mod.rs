@@ -1,0 +1,268 @@
+//! What is pushed to us: acknowledged once it is on disk, refused with a time to
+//! come again when it cannot be kept.
+//!
+//! A body becomes records that files have, too, and the reader of files reads
+//! them, so that a fact is the same whichever way it came, however often.
+
+mod guard;
+mod kind;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::recording::{self, Input, Options, Summary};
+use whathappened_connectors::time::Nanos;
+
+use super::Service;
+use super::collect::{Intake, Refused};
+use crate::config::Serve;
+use crate::error::Error;
+use guard::Guard;
+use kind::Kind;
+
+/// What a pushed body may unpack to.
+const UNPACKED: u64 = 256 << 20;
+/// Rejected records that are told to whoever pushed them.
+const TOLD: usize = 5;
+/// Seconds after which whoever was sent away may come again.
+const AGAIN: &str = "5";
+
+/// The hooks that are on.
+#[derive(Debug, Default)]
+pub struct Hooks(BTreeMap<&'static str, Hook>);
+
+/// One of them.
+#[derive(Clone, Debug)]
+struct Hook {
+    kind: Kind,
+    guard: Guard,
+    cluster: Option<String>,
+}
+
+impl Hooks {
+    /// Reads the configuration, and the files that it names.
+    ///
+    /// # Errors
+    /// When there is no such hook, or its secret cannot be used.
+    pub fn of(config: &Serve) -> Result<Self, Error> {
+        let mut hooks = BTreeMap::new();
+        for (name, hook) in &config.hooks {
+            let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) else {
+                let known = Kind::ALL.map(Kind::name).join(", ");
+                return Err(Error::Usage(format!(
+                    "[serve.hooks.{name}]: there is no such hook; there are {known}"
+                )));
+            };
+            if let Some(guard) = Guard::of(name, hook)? {
+                let cluster = hook.cluster.clone();
+                hooks.insert(
+                    kind.name(),
+                    Hook {
+                        kind,
+                        guard,
+                        cluster,
+                    },
+                );
+            }
+        }
+        Ok(Self(hooks))
+    }
+
+    /// A row for each, for the times when nobody took what was pushed.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Coverage> {
+        self.0.values().map(|hook| hook.kind.row()).collect()
+    }
+}
+
+/// The routes: `POST /hooks/{name}`.
+pub fn routes(max_body: usize) -> Router<Arc<Service>> {
+    Router::new()
+        .route("/hooks/{name}", post(take))
+        .layer(DefaultBodyLimit::max(max_body))
+}
+
+/// What may stand behind the path.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    /// The cluster that the records are of.
+    cluster: Option<String>,
+}
+
+async fn take(
+    State(service): State<Arc<Service>>,
+    Path(name): Path<String>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let Some(collecting) = &service.collecting else {
+        return problem(StatusCode::NOT_FOUND, "nothing is collected here");
+    };
+    let Some(hook) = collecting.hooks.0.get(name.as_str()) else {
+        let known = Kind::ALL.into_iter().any(|kind| kind.name() == name);
+        let why = if known {
+            format!("this hook is off; set a token or secret in [serve.hooks.{name}]")
+        } else {
+            "there is no such hook".to_owned()
+        };
+        return problem(StatusCode::NOT_FOUND, &why);
+    };
+    let answer = answer(&service, &collecting.intake, hook, &headers, body, asked).await;
+    let (outcome, response) = match answer {
+        Ok((taken, summary)) => ("kept", kept(taken, &summary)),
+        Err(not) => (not.outcome(), not.response()),
+    };
+    metrics::counter!("whathappened_hooks_total", "hook" => hook.kind.name(), "outcome" => outcome)
+        .increment(1);
+    response
+}
+
+/// Why a body was not taken.
+#[derive(Debug)]
+enum Not {
+    Admitted,
+    Understood(String),
+    Kept(Refused),
+}
+
+impl Not {
+    fn outcome(&self) -> &'static str {
+        match self {
+            Self::Admitted => "denied",
+            Self::Understood(_) => "unreadable",
+            Self::Kept(Refused::Full) => "full",
+            Self::Kept(_) => "refused",
+        }
+    }
+
+    fn response(&self) -> Response {
+        match self {
+            Self::Admitted => {
+                let why = "the token or the signature is missing or wrong";
+                let mut response = problem(StatusCode::UNAUTHORIZED, why);
+                let challenge = header::HeaderValue::from_static("Bearer");
+                response
+                    .headers_mut()
+                    .insert(header::WWW_AUTHENTICATE, challenge);
+                response
+            }
+            Self::Understood(why) => problem(StatusCode::BAD_REQUEST, why),
+            Self::Kept(why) => {
+                let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, &why.to_string());
+                let again = header::HeaderValue::from_static(AGAIN);
+                response.headers_mut().insert(header::RETRY_AFTER, again);
+                response
+            }
+        }
+    }
+}
+
+async fn answer(
+    service: &Arc<Service>,
+    intake: &Intake,
+    hook: &Hook,
+    headers: &HeaderMap,
+    body: Bytes,
+    asked: Asked,
+) -> Result<(u64, Summary), Not> {
+    if !hook.guard.admits(headers, &body) {
+        return Err(Not::Admitted);
+    }
+    // Held until it is kept: what is under way is bounded.
+    let _room = intake.room(body.len()).map_err(Not::Kept)?;
+    let now = (service.clock)();
+    let (kind, cluster) = (hook.kind, asked.cluster.or_else(|| hook.cluster.clone()));
+    let work = move || read(kind, body, cluster.as_deref(), now);
+    let (observations, summary) = match tokio::task::spawn_blocking(work).await {
+        Ok(read) => read.map_err(Not::Understood)?,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    };
+    let kept = intake.keep(observations, Vec::new()).await;
+    Ok((kept.map_err(Not::Kept)?.told, summary))
+}
+
+/// Reads a body as the file that it could be.
+fn read(
+    kind: Kind,
+    body: Bytes,
+    cluster: Option<&str>,
+    now: Nanos,
+) -> Result<(Vec<Observation>, Summary), String> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err("the body is empty".to_owned());
+    }
+    let records = kind.records(body, now)?;
+    let name = format!("hooks/{}", kind.name());
+    let options = Options {
+        workers: 1,
+        max_total_bytes: UNPACKED,
+        bomb_floor_bytes: UNPACKED / 8,
+        rejected_kept: TOLD,
+        ..Options::default()
+    };
+    let mut observations: Vec<Observation> = Vec::new();
+    let input = Input::Bytes(name.into(), records);
+    let summary = recording::read(&[input], &options, &mut observations);
+    let total = &summary.total;
+    if total.records == 0 || total.rejected == total.records {
+        let why = summary.rejected.first().map(|record| record.why.clone());
+        let form = summary.files.first().map(|file| file.form.as_str());
+        return Err(why.unwrap_or_else(|| {
+            format!("nothing in it can be read ({})", form.unwrap_or("empty"))
+        }));
+    }
+    for observation in &mut observations {
+        if let Observation::Event(event) = observation {
+            event.observed = Some(now);
+            if event.entities.cluster.is_none() {
+                event.entities.cluster = cluster.map(str::to_owned);
+            }
+        }
+    }
+    Ok((observations, summary))
+}
+
+/// What became of it, for whoever pushed it.
+fn kept(taken: u64, summary: &Summary) -> Response {
+    let rejected: Vec<String> = summary
+        .rejected
+        .iter()
+        .map(|record| format!("line {}: {}", record.origin.line, record.why))
+        .collect();
+    let total = &summary.total;
+    let told = json!({
+        "kept": taken,
+        "records": total.records,
+        "irrelevant": total.irrelevant,
+        "rejected": total.rejected,
+        "why": rejected,
+    });
+    (StatusCode::OK, Json(told)).into_response()
+}
+
+/// An answer that says what is wrong (RFC 9457).
+fn problem(status: StatusCode, why: &str) -> Response {
+    let body = json!({
+        "type": "about:blank",
+        "title": status.canonical_reason().unwrap_or_default(),
+        "status": status.as_u16(),
+        "detail": why,
+    });
+    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, kind, body.to_string()).into_response()
+}
+
+#[cfg(test)]
+mod tests;

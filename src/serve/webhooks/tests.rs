@@ -1,0 +1,74 @@
+//! Bodies as they are pushed.
+
+use serde_json::Value;
+use whathappened_connectors::event::SourceKind;
+
+use super::*;
+
+const NOW: Nanos = 1_795_274_427_000_000_000;
+
+fn told(kind: Kind, body: &Value) -> (Vec<Observation>, Summary) {
+    read(kind, body.to_string().into(), Some("c1"), NOW).unwrap()
+}
+
+/// A list of audit records, as an API server's webhook backend sends it.
+fn audit(names: &[&str]) -> Value {
+    let items = names.iter().map(|name| {
+        json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": format!("a-{name}"),
+               "stage": "ResponseComplete", "requestURI": format!("/api/v1/namespaces/research/pods/{name}"), "verb": "delete",
+               "user": {"username": "alice"}, "objectRef": {"resource": "pods", "namespace": "research", "name": name, "apiVersion": "v1"},
+               "responseStatus": {"code": 200}, "requestReceivedTimestamp": "2026-11-21T15:20:27.123456Z", "stageTimestamp": "2026-11-21T15:20:27.223456Z"})
+    });
+    json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": items.collect::<Vec<_>>()})
+}
+
+#[test]
+fn an_audit_list_is_the_same_facts_however_often_it_comes() {
+    let (first, summary) = told(Kind::KubernetesAudit, &audit(&["a", "b"]));
+    assert_eq!(summary.total.records, 2, "{summary:?}");
+    let (again, _) = told(Kind::KubernetesAudit, &audit(&["a", "b"]));
+    assert_eq!(first, again);
+    let Observation::Event(event) = &first[0] else {
+        panic!("{first:?}");
+    };
+    assert_eq!(event.source_kind, SourceKind::KubernetesAudit);
+    assert_eq!(event.actor.as_deref(), Some("alice"));
+    assert_eq!(event.entities.cluster.as_deref(), Some("c1"));
+    assert_eq!(event.observed, Some(NOW));
+}
+
+#[test]
+fn what_is_partly_broken_is_partly_taken_and_told() {
+    let good = r#"{"maintenance": "replace a switch", "hosts": ["r4n1"], "starts": "2026-11-21T15:00:00Z", "status": "done"}"#;
+    let body =
+        format!("{good}\n{{\"maintenance\": 7, \"hosts\": [\"r4n1\"], \"starts\": \"soon\"}}\n");
+    let (observations, summary) = read(Kind::Generic, body.into(), None, NOW).unwrap();
+    assert_eq!((observations.len(), summary.total.rejected), (1, 1));
+    for nothing in ["", " \n", "{", "[]", "hello"] {
+        let read = read(Kind::Generic, nothing.into(), None, NOW);
+        assert!(read.is_err(), "{nothing:?}: {read:?}");
+    }
+}
+
+#[test]
+fn a_notification_of_datadog_is_an_event() {
+    let body = json!({"id": "7", "title": "GPU lost", "body": "x", "date": "1795274427000", "tags": "pod_name:p-0"});
+    let (observations, _) = told(Kind::Datadog, &body);
+    let [Observation::Event(event)] = observations.as_slice() else {
+        panic!("{observations:?}");
+    };
+    assert_eq!(event.source_kind, SourceKind::Datadog);
+    assert_eq!(event.time.lo, NOW);
+}
+
+#[test]
+fn hooks_that_do_not_exist_are_refused_at_the_start() {
+    let config: Serve = toml::from_str("[hooks.slak]\ntoken = '0123456789abcdef'\n").unwrap();
+    let error = Hooks::of(&config).unwrap_err().to_string();
+    assert!(error.contains("alertmanager"), "{error}");
+    let config: Serve =
+        toml::from_str("[hooks.generic]\n[hooks.datadog]\ntoken = '0123456789abcdef'\n").unwrap();
+    let hooks = Hooks::of(&config).unwrap();
+    assert_eq!(hooks.0.keys().collect::<Vec<_>>(), [&"datadog"]);
+    assert_eq!(hooks.rows().len(), 1);
+}

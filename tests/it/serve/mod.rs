@@ -1,0 +1,204 @@
+//! The service from outside: it keeps collecting, whatever happens to it or to others.
+
+mod api_server;
+mod kills;
+mod service;
+
+use std::io::Write as _;
+use std::net::{TcpStream, UdpSocket};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::json;
+
+use api_server::{ApiServer, UID};
+use service::{Service, configure, events, push, sql};
+
+/// A list of audit records of deletions, as an API server pushes it.
+fn audit(names: &[String]) -> String {
+    let items = names.iter().map(|name| {
+        json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": format!("a-{name}"),
+               "stage": "ResponseComplete", "requestURI": format!("/api/v1/namespaces/research/pods/{name}"), "verb": "delete",
+               "user": {"username": "alice"}, "objectRef": {"resource": "pods", "namespace": "research", "name": name, "apiVersion": "v1"},
+               "responseStatus": {"code": 200}, "requestReceivedTimestamp": "2026-11-21T15:20:27.123456Z", "stageTimestamp": "2026-11-21T15:20:27.223456Z"})
+    });
+    json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": items.collect::<Vec<_>>()}).to_string()
+}
+
+fn told(count: usize) -> impl Fn(&str) -> bool {
+    move |metrics| {
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("whathappened_collector_new_facts "));
+        line.and_then(|number| number.parse::<f64>().ok())
+            .is_some_and(|new| new >= count as f64)
+    }
+}
+
+#[test]
+fn it_collects_answers_probes_and_stops_when_told() {
+    let server = ApiServer::start();
+    configure(&server);
+    server.happen(20);
+    server.state.lists.store(true, Ordering::Relaxed);
+    let service = Service::start(&server);
+    service.wait_for("/metrics", told(20));
+    assert_eq!(service.get("/healthz"), (200, "ok\n".to_owned()));
+    assert_eq!(service.get("/readyz"), (200, "ready\n".to_owned()));
+    let (_, metrics) = service.get("/metrics");
+    for wanted in [
+        "whathappened_collector_lag_seconds{source=\"kubernetes\",place=\"lab\",resource=\"events\"}",
+        "whathappened_collector_queue_most 64",
+        "whathappened_store_rows{part=\"hot\"}",
+        "whathappened_http_requests_total{route=\"/readyz\",method=\"GET\",code=\"200\"} 1",
+        "# HELP whathappened_collector_gaps",
+    ] {
+        assert!(metrics.contains(wanted), "{wanted}: {metrics}");
+    }
+    // Who may push, and what.
+    let good = audit(&["p-1".to_owned(), "p-2".to_owned()]);
+    let (code, body) = service.push("kubernetes-audit", &good);
+    assert_eq!(code, 200, "{body}");
+    assert!(body.contains("\"kept\":2"), "{body}");
+    for token in ["", "0123456789abcdef0123456789abcdeF"] {
+        let (code, body) = push(&service.address, "kubernetes-audit", &good, token).unwrap();
+        assert_eq!(code, 401, "{body}");
+        assert!(!body.contains(service::TOKEN), "{body}");
+    }
+    assert_eq!(service.push("generic", "neither here nor there").0, 400);
+    assert_eq!(service.push("generic", &"x".repeat(2 << 20)).0, 413);
+    let (code, body) = service.push("datadog", "{}");
+    assert_eq!(code, 404);
+    assert!(body.contains("[serve.hooks.datadog]"), "{body}");
+    assert_eq!(service.push("nothing", "{}").0, 404);
+    assert_eq!(service.get("/hooks/generic").0, 405);
+    assert_eq!(service.stop(), Some(0));
+    assert_eq!(events(&server), (20, 20));
+    let rows = sql(
+        &server,
+        "SELECT pod, actor, cluster FROM events WHERE source_kind = 'kubernetes_audit' ORDER BY pod",
+    );
+    assert_eq!(
+        rows,
+        json!([{"pod": "p-1", "actor": "alice", "cluster": "c1"}, {"pod": "p-2", "actor": "alice", "cluster": "c1"}])
+    );
+}
+
+#[test]
+fn lines_of_machines_are_taken_over_udp_and_tcp() {
+    let server = ApiServer::start();
+    configure(&server);
+    let service = Service::start(&server);
+    let xid = |host: &str, number: u32| {
+        format!(
+            "<4>1 2026-11-21T15:20:27.{number:03}Z {host} kernel - - - NVRM: Xid (PCI:0000:3b:00): 79, pid={number}, GPU has fallen off the bus."
+        )
+    };
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for n in 0..5 {
+        udp.send_to(xid("gpu-1", n).as_bytes(), &service.syslog)
+            .unwrap();
+    }
+    let mut tcp = TcpStream::connect(&service.syslog).unwrap();
+    for n in 0..5 {
+        let line = xid("gpu-2", n);
+        write!(tcp, "{} {line}", line.len()).unwrap();
+        writeln!(tcp, "{}", xid("gpu-3", n)).unwrap();
+    }
+    drop(tcp);
+    service.wait_for("/metrics", told(15));
+    assert_eq!(service.stop(), Some(0));
+    let rows = sql(
+        &server,
+        "SELECT node, count(*) AS n FROM events WHERE fact = 'node.log' GROUP BY node ORDER BY node",
+    );
+    assert_eq!(
+        rows,
+        json!([{"node": "gpu-1", "n": 5}, {"node": "gpu-2", "n": 5}, {"node": "gpu-3", "n": 5}])
+    );
+}
+
+/// A minute of an API server that is down, scaled down.
+#[test]
+fn an_api_server_that_was_down_is_caught_up_with() {
+    let server = ApiServer::start();
+    configure(&server);
+    // It is not there at the start either.
+    server.state.down.store(true, Ordering::Relaxed);
+    let service = Service::start(&server);
+    std::thread::sleep(Duration::from_millis(1_500));
+    server.state.down.store(false, Ordering::Relaxed);
+    server.wait_for_watch();
+    server.happen(50);
+    service.wait_for("/metrics", told(50));
+    server.state.down.store(true, Ordering::Relaxed);
+    server.happen(50);
+    // Until it failed three times in a row, which is told.
+    service.wait_for("/metrics", |text| {
+        text.contains(
+            "whathappened_collector_up{source=\"kubernetes\",place=\"lab\",resource=\"events\"} 0",
+        )
+    });
+    server.state.down.store(false, Ordering::Relaxed);
+    service.wait_for("/metrics", told(100));
+    assert_eq!(service.stop(), Some(0));
+    assert_eq!(events(&server), (100, 100));
+    let rows = sql(
+        &server,
+        "SELECT status, detail FROM coverage WHERE resource = 'events' AND source = 'kubernetes' AND detail LIKE '%went on where it was%'",
+    );
+    assert_eq!(rows[0]["status"], "complete", "{rows}");
+    let rows = sql(
+        &server,
+        "SELECT status FROM coverage WHERE resource = 'cluster' ORDER BY status",
+    );
+    assert_eq!(
+        rows,
+        json!([{"status": "complete"}]),
+        "not there at the start"
+    );
+}
+
+#[test]
+fn what_the_server_forgot_meanwhile_is_a_gap() {
+    let server = ApiServer::start();
+    configure(&server);
+    let service = Service::start(&server);
+    server.wait_for_watch();
+    server.happen(10);
+    service.wait_for("/metrics", told(10));
+    assert_eq!(service.stop(), Some(0));
+    // While nobody was there more happened than its history holds.
+    let all = server.happen(30);
+    server
+        .state
+        .forgotten
+        .store(100 + all as u64, Ordering::Relaxed);
+    server.state.lists.store(true, Ordering::Relaxed);
+    let service = Service::start(&server);
+    service.wait_for("/metrics", told(30));
+    server.happen(5);
+    service.wait_for("/metrics", told(35));
+    assert_eq!(service.stop(), Some(0));
+    assert_eq!(events(&server), (45, 45));
+    let rows = sql(
+        &server,
+        "SELECT cluster, status, detail FROM coverage WHERE resource = 'events' AND detail LIKE 'not followed from%'",
+    );
+    assert_eq!(rows[0]["cluster"], UID, "{rows}");
+    // Events are kept for an hour, so that the list had them all.
+    assert_eq!(rows[0]["status"], "complete", "{rows}");
+}
+
+#[test]
+fn a_watch_that_drips_is_read_as_it_comes() {
+    let server = ApiServer::start();
+    configure(&server);
+    server.state.slow.store(true, Ordering::Relaxed);
+    let service = Service::start(&server);
+    server.wait_for_watch();
+    server.happen(100);
+    service.wait_for("/metrics", told(100));
+    assert_eq!(service.stop(), Some(0));
+    assert_eq!(events(&server), (100, 100));
+}
