@@ -294,7 +294,8 @@ def azure(request):
             if not re.fullmatch(allowed[key], text):
                 raise ValueError(f"azure {name}: {key} is {text!r}")
         # A link to the next page may hold no more than where that begins.
-        if (missing := [key for key in needed if key not in given]) and "$skiptoken" not in given:
+        paged = not given.keys().isdisjoint(("$skiptoken", "page", "skip"))
+        if (missing := [key for key in needed if key not in given]) and not paged:
             raise ValueError(f"azure {name}: without {missing}")
         return f"azure {name}"
     return None
