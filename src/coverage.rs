@@ -157,6 +157,7 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
 fn resource(kind: SourceKind, fact: &str) -> &'static str {
     match kind {
         SourceKind::KubernetesAudit => "audit",
+        _ if fact == "node.log" => "kernel",
         SourceKind::Loki
         | SourceKind::Datadog
         | SourceKind::Elasticsearch

@@ -1,19 +1,22 @@
 //! Filter patterns. A regular expression stands between percent signs, knows no
 //! groups and no flags, and a pattern holds 1,024 characters.
 
-use crate::logs::TELLING;
+use crate::log_store::Telling;
 
 /// The longest pattern.
 const LONGEST: usize = 1_024;
 
-/// Patterns that together find every line with a telling word, in any case.
-pub(super) fn telling() -> Vec<String> {
-    let words = TELLING.iter().filter(|word| {
+/// Patterns that together find every line with a telling word.
+pub(super) fn telling(telling: Telling) -> Vec<String> {
+    let words = telling.parts.iter().filter(|word| {
         // What holds another word is found by that.
-        let mut others = TELLING.iter();
+        let mut others = telling.parts.iter();
         !others.any(|other| other != *word && word.contains(other))
     });
-    packed(words.map(|word| any_case(word)))
+    packed(words.map(|word| match telling.any_case {
+        true => any_case(word),
+        false => escaped(word),
+    }))
 }
 
 /// Patterns that together find every line with one of these names.
@@ -72,19 +75,15 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether a line holds a telling word, for patterns that could not ask for them.
-pub(super) fn tells(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    TELLING.iter().any(|word| lower.contains(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_store::About;
 
     #[test]
     fn patterns_are_short_enough_and_find_every_word_in_any_case() {
-        let patterns = telling();
+        let of_pods = About::Pods(Vec::new()).telling();
+        let patterns = telling(of_pods);
         assert!(patterns.len() <= 3, "{}", patterns.len());
         let as_regex: Vec<regex::Regex> = patterns
             .iter()
@@ -95,11 +94,22 @@ mod tests {
             assert!(pattern.starts_with('%') && pattern.ends_with('%'));
             assert!(!pattern.contains(['(', ')', '!', ' ']));
         }
-        for word in TELLING {
+        for word in of_pods.parts {
             for text in [word.to_uppercase(), format!("x{word}y")] {
                 assert!(as_regex.iter().any(|r| r.is_match(&text)), "{text}");
-                assert!(tells(&text));
+                assert!(of_pods.is_in(&text));
             }
+        }
+        let of_nodes = About::Nodes(Vec::new()).telling();
+        let patterns = telling(of_nodes);
+        assert!(patterns.len() <= 3, "{}", patterns.len());
+        for word in of_nodes.parts {
+            let fits = |pattern: &String| {
+                let pattern = regex::Regex::new(pattern.trim_matches('%')).unwrap();
+                pattern.is_match(word)
+            };
+            assert!(patterns.iter().any(fits), "{word}");
+            assert!(of_nodes.is_in(word));
         }
         assert_eq!(names(["a.b-0", "c%"].into_iter()), ["%a\\.b-0|c.%"]);
         let many: Vec<String> = (0..100).map(|n| format!("a-long-pods-name-{n}")).collect();

@@ -165,11 +165,12 @@ impl CloudWatch {
     ) -> Result<Scanned, Trouble> {
         let names = &self.options.names;
         let by_pattern = one.pattern.is_some();
+        let telling = ask.about.telling();
         let is_wanted = |event: &Event| {
             let line = decode::line(event, &one.group, 0);
             is_asked_for(&line, names, &ask.about, by_pattern)
                 && ask.span.holds(line.stamp.lo)
-                && (ask.only == Only::All || pattern::tells(&event.message))
+                && (ask.only == Only::All || telling.is_in(&event.message))
         };
         let read = async |scan: &Scan| {
             let (span, newest) = (ask.span, ask.newest);
@@ -180,7 +181,7 @@ impl CloudWatch {
             return read(one).await;
         }
         let mut all = Scanned::default();
-        for pattern in pattern::telling() {
+        for pattern in pattern::telling(telling) {
             let scan = Scan {
                 pattern: Some(pattern),
                 ..one.clone()

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use super::options::DatadogOptions;
 use super::tags;
-use crate::log_store::{About, Only, PodRef};
-use crate::logs::TELLING;
+use crate::log_store::{About, Only, PodRef, Telling};
 
 /// The longest question; more pods are asked for in several.
 const MAX_CHARS: usize = 4_000;
@@ -31,7 +30,7 @@ pub(super) fn logs(about: &About, only: Only, options: &DatadogOptions) -> Vec<S
     match only {
         Only::All => whose,
         Only::Telling => {
-            let words = telling();
+            let words = telling(about.telling());
             whose
                 .into_iter()
                 .map(|whose| format!("({whose}) AND ({words})"))
@@ -224,8 +223,11 @@ fn words(name: &str) -> Option<String> {
 
 /// Lines that may tell something: parts of words by wildcards, several words
 /// as a sequence.
-fn telling() -> String {
-    let terms: Vec<String> = TELLING.iter().map(|word| term(word)).collect();
+fn telling(telling: Telling) -> String {
+    let terms: Vec<String> = match telling.phrases {
+        Some(phrases) => phrases.iter().map(|phrase| quoted(phrase)).collect(),
+        None => telling.parts.iter().map(|word| term(word)).collect(),
+    };
     terms.join(" OR ")
 }
 
@@ -425,9 +427,13 @@ mod tests {
         for part in ["*oom*", "\"out of memory\"", "*traceback*", "\"no space\""] {
             assert!(question.contains(part), "{part}");
         }
-        for word in TELLING {
+        for word in about.telling().parts {
             assert!(question.contains(word));
         }
+        assert!(question.len() < MAX_CHARS);
+        let nodes = About::Nodes(vec!["gpu-7".to_owned()]);
+        let question = &logs(&nodes, Only::Telling, &options())[0];
+        assert!(question.contains("AND (\"nvrm xid\" OR "), "{question}");
         assert!(question.len() < MAX_CHARS);
     }
 

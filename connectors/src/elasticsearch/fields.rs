@@ -9,8 +9,9 @@ use crate::log_store::{LabelNames, label_name};
 /// Fields of the time.
 const TIMES: [&str; 4] = ["@timestamp", "timestamp", "time", "ts"];
 
-/// Fields of the line: ECS and Logstash, Fluent Bit, `OpenTelemetry`, others.
-pub(super) const MESSAGES: [&str; 7] = [
+/// Fields of the line: ECS and Logstash, Fluent Bit, `OpenTelemetry`, others, systemd's
+/// journal.
+pub(super) const MESSAGES: [&str; 8] = [
     "message",
     "log",
     "body.text",
@@ -18,6 +19,7 @@ pub(super) const MESSAGES: [&str; 7] = [
     "Body",
     "msg",
     "event.original",
+    "MESSAGE",
 ];
 
 /// Of pods, where fields cannot be looked up.
@@ -132,7 +134,7 @@ impl Fields {
             found
         };
         let workloads: Vec<String> = LabelNames::workloads().map(str::to_owned).collect();
-        let nodes = [names.node.clone(), names.host.clone()].concat();
+        let nodes = names.machines();
         let configured = options.message_fields.iter().map(String::as_str);
         let message: Vec<Field> = configured
             .chain(MESSAGES)

@@ -2,14 +2,12 @@
 //! but the telling words, which are ours.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use super::fields::{Field, Fields, Match};
 use crate::http::Trouble;
-use crate::log_store::{About, PodRef, Span};
-use crate::logs::TELLING;
+use crate::log_store::{About, PodRef, Span, Telling};
 use crate::time::rfc3339;
 
 /// How telling words are looked for.
@@ -49,7 +47,7 @@ fn named(fields: &[Field], names: &[&str]) -> Vec<Value> {
 pub(super) fn about(fields: &Fields, about: &About) -> Result<Value, Trouble> {
     match about {
         About::Pods(pods) => of_pods(fields, pods),
-        About::Nodes(nodes) => of_nodes(fields, nodes),
+        About::Nodes(nodes) => Ok(of_nodes(fields, nodes)),
         About::Experiment(name) => Ok(of_experiment(fields, name)),
     }
 }
@@ -79,10 +77,11 @@ fn of_pods(fields: &Fields, pods: &[PodRef]) -> Result<Value, Trouble> {
     Ok(any(&parts.collect::<Vec<_>>()))
 }
 
-/// The machine's own lines: those that name it and no pod.
-fn of_nodes(fields: &Fields, nodes: &[String]) -> Result<Value, Trouble> {
+/// The machine's own lines: those that name it and no pod. Indices that name no
+/// machines have none of them.
+fn of_nodes(fields: &Fields, nodes: &[String]) -> Value {
     if fields.node.is_empty() {
-        return Err(none("nodes"));
+        return json!({ "match_none": {} });
     }
     let mut names: Vec<&str> = nodes.iter().map(String::as_str).collect();
     // Kubernetes may have the full name where the host has the short one.
@@ -95,10 +94,10 @@ fn of_nodes(fields: &Fields, nodes: &[String]) -> Result<Value, Trouble> {
         .pod
         .iter()
         .map(|field| json!({ "exists": { "field": field.name } }));
-    Ok(json!({ "bool": {
+    json!({ "bool": {
         "filter": [any(&named(&fields.node, &names))],
         "must_not": of_pods.collect::<Vec<_>>(),
-    } }))
+    } })
 }
 
 fn of_experiment(fields: &Fields, name: &str) -> Value {
@@ -130,13 +129,11 @@ pub(super) fn within(fields: &Fields, span: Span) -> Value {
     } } })
 }
 
-/// Words that stand alone, and those that are phrases.
-static PARTS: LazyLock<(Vec<&str>, Vec<&str>)> =
-    LazyLock::new(|| TELLING.iter().partition(|word| !word.contains(' ')));
-
 /// Lines with a telling word. `None` where no field holds lines: all are asked for.
-pub(super) fn telling(fields: &Fields, how: Words) -> Option<Value> {
-    let (words, phrases) = &*PARTS;
+pub(super) fn telling(fields: &Fields, how: Words, telling: Telling) -> Option<Value> {
+    let alone = |word: &&&str| !word.contains(' ');
+    let asked = telling.phrases.unwrap_or(telling.parts);
+    let (words, phrases): (Vec<&str>, Vec<&str>) = asked.iter().partition(alone);
     if fields.message.is_empty() {
         return None;
     }
@@ -158,6 +155,13 @@ pub(super) fn telling(fields: &Fields, how: Words) -> Option<Value> {
     for Field { name, by } in &fields.message {
         match by {
             Match::Phrase => {
+                if telling.phrases.is_some() {
+                    parts.push(json!({ "match": { name.as_str(): words.join(" ") } }));
+                    for phrase in &phrases {
+                        parts.push(json!({ "match_phrase": { name.as_str(): phrase } }));
+                    }
+                    continue;
+                }
                 // An index of words: one look through them for all single words, and for
                 // first words of phrases that punctuation glued to what is before them.
                 let firsts = phrases.iter().filter_map(|phrase| phrase.split(' ').next());
@@ -165,14 +169,30 @@ pub(super) fn telling(fields: &Fields, how: Words) -> Option<Value> {
                 let firsts = firsts.into_iter().collect::<Vec<_>>().join("|");
                 let words = words.join("|");
                 parts.push(regexp(name, format!(".*({words}).*|.*[^a-z0-9]({firsts})")));
-                for phrase in phrases {
+                for phrase in &phrases {
                     parts.push(json!({ "match_phrase_prefix": { name.as_str(): phrase } }));
                 }
             }
-            Match::Term => parts.push(regexp(name, format!(".*({}).*", TELLING.join("|")))),
+            Match::Term => {
+                let literal: Vec<String> =
+                    telling.parts.iter().map(|part| literal(part)).collect();
+                parts.push(regexp(name, format!(".*({}).*", literal.join("|"))));
+            }
         }
     }
     Some(any(&parts))
+}
+
+/// A pattern of the server's that fits just this text.
+fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_alphanumeric() && !matches!(c, ' ' | '_' | '-') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// All of several queries, unscored.

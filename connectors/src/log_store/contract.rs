@@ -70,9 +70,8 @@ pub enum About {
 pub enum Only {
     /// All.
     All,
-    /// Those with a word that may tell something ([`crate::logs::TELLING`]), in
-    /// any case. A store that cannot ask for all of the words may give more
-    /// lines, never fewer.
+    /// Those with a word that may tell something ([`About::telling`]). A store
+    /// that cannot ask for all of the words may give more lines, never fewer.
     Telling,
 }
 

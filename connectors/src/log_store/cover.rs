@@ -11,7 +11,32 @@ use crate::time::Nanos;
 /// Reasons a row tells of.
 const TOLD: usize = 4;
 
-/// What came of one namespace's questions.
+/// Whose lines a row speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Of {
+    /// Of pods, of one namespace where it is known.
+    Pods(Option<String>),
+    /// Of machines.
+    Machines,
+}
+
+impl Of {
+    /// The resource of the row, and what it would have shown.
+    fn shows(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pods(_) => (
+                "logs",
+                "what the processes themselves said before they ended",
+            ),
+            Self::Machines => (
+                "kernel",
+                "out-of-memory kills, GPU Xid errors, panics and reboots of the machines",
+            ),
+        }
+    }
+}
+
+/// What came of the questions of one row.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     span: Option<Span>,
@@ -24,7 +49,7 @@ pub(super) struct Tally {
     troubles: Vec<(Status, String)>,
     partial: BTreeSet<String>,
     answered: bool,
-    /// Nothing at all is kept from that time.
+    /// Nothing at all is kept from that time, of machines: nothing of these.
     pub(super) nothing_kept: bool,
 }
 
@@ -75,7 +100,7 @@ impl Tally {
     /// all of it is.
     fn is_whole(&self) -> bool {
         let read = |why| self.read.contains_key(&why);
-        (read(Why::Whole) || (self.lines == 0 && read(Why::Tail)))
+        (read(Why::Whole) || read(Why::Machines) || (self.lines == 0 && read(Why::Tail)))
             && self.cut.is_empty()
             && self.left.is_empty()
             && self.partial.is_empty()
@@ -98,16 +123,24 @@ impl Tally {
     pub(super) fn row(
         &self,
         source: &str,
-        namespace: Option<&str>,
+        of: &Of,
         requests: u64,
         (now, lag): (Nanos, Nanos),
     ) -> Coverage {
-        let status = self.status();
+        let status = match self.status() {
+            // Other machines' lines may well be there.
+            Status::Expired if *of == Of::Machines => Status::NotConfigured,
+            status => status,
+        };
         let whole = status == Status::Complete;
         let span = self.span;
-        let detail = self.detail(status, requests, (now, lag));
+        let detail = self.detail(of, status, requests, (now, lag));
+        let (resource, shows) = of.shows();
         Coverage {
-            namespace: namespace.map(str::to_owned),
+            namespace: match of {
+                Of::Pods(namespace) => namespace.clone(),
+                Of::Machines => None,
+            },
             asked_from: span.map(|span| span.from),
             asked_to: span.map(|span| span.to),
             got_from: span.filter(|_| whole).map(|span| span.from),
@@ -117,13 +150,18 @@ impl Tally {
             status,
             rows: self.lines,
             detail: Some(detail).filter(|detail| !detail.is_empty()),
-            would_have_shown: (!whole && status != Status::Sampled)
-                .then(|| "what the processes themselves said before they ended".to_owned()),
-            ..Coverage::new(source, "logs")
+            would_have_shown: (!whole && status != Status::Sampled).then(|| shows.to_owned()),
+            ..Coverage::new(source, resource)
         }
     }
 
-    fn detail(&self, status: Status, requests: u64, (now, lag): (Nanos, Nanos)) -> String {
+    fn detail(
+        &self,
+        of: &Of,
+        status: Status,
+        requests: u64,
+        (now, lag): (Nanos, Nanos),
+    ) -> String {
         let mut parts: Vec<String> = Vec::new();
         if status == Status::Expired {
             parts.push(
@@ -131,8 +169,20 @@ impl Tally {
                     .to_owned(),
             );
         }
+        if status == Status::NotConfigured {
+            parts.push(
+                "no line of these machines is kept here: collect their journals, or name the label of the machine in the configuration"
+                    .to_owned(),
+            );
+        }
         if status == Status::Complete && self.lines == 0 {
-            parts.push("there are lines from that time, but none of these pods".to_owned());
+            parts.push(
+                match of {
+                    Of::Pods(_) => "there are lines from that time, but none of these pods",
+                    Of::Machines => "there are lines of these machines, but none that means anything",
+                }
+                .to_owned(),
+            );
         }
         if self.answered && status != Status::Complete && !self.nothing_kept {
             let lines = self.lines;

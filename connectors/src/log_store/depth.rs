@@ -22,6 +22,8 @@ pub struct Depth {
     pub around: usize,
     /// Telling lines of one question over the whole time.
     pub telling: usize,
+    /// Telling lines of the machines of one question.
+    pub machines: usize,
     /// Pods whose head and tail are read, those that died first.
     pub pods: usize,
     /// Lines of one answer.
@@ -41,6 +43,7 @@ impl Default for Depth {
             after: 60 * SECOND,
             around: 400,
             telling: 3_000,
+            machines: 2_000,
             pods: 64,
             most_lines: 100_000,
             requests: 40,

@@ -20,11 +20,13 @@ pub(super) struct Harvest {
     seen: HashMap<u64, usize>,
     /// By pod where all lines of a time are there; `None` for questions without pods.
     whole: BTreeMap<Option<String>, Vec<Span>>,
+    /// Lines of machines' own logs.
+    machines: Vec<StoredLine>,
 }
 
 impl Harvest {
     pub(super) fn len(&self) -> usize {
-        self.lines.len()
+        self.lines.len() + self.machines.len()
     }
 
     /// Takes in what a question gave; says how many lines are new.
@@ -40,6 +42,9 @@ impl Harvest {
                 self.whole.entry(name).or_default().push(span);
             }
         }
+        if matches!(query.about, About::Nodes(_)) {
+            return self.take_of_machines(got);
+        }
         let before = self.lines.len();
         for line in got.lines {
             match self.seen.entry(key(&line)) {
@@ -49,13 +54,32 @@ impl Harvest {
                 }
                 // Only an answer that leaves nothing out knows how lines of one
                 // time follow each other.
-                Entry::Occupied(place) if query.only == Only::All => {
-                    self.lines[*place.get()].order = line.order;
+                Entry::Occupied(place) => {
+                    if query.only == Only::All
+                        && let Some(known) = self.lines.get_mut(*place.get())
+                    {
+                        known.order = line.order;
+                    }
                 }
-                Entry::Occupied(_) => {}
             }
         }
         self.lines.len() - before
+    }
+
+    fn take_of_machines(&mut self, got: Got) -> usize {
+        let before = self.machines.len();
+        for line in got.lines {
+            if let Entry::Vacant(place) = self.seen.entry(key(&line)) {
+                place.insert(usize::MAX);
+                self.machines.push(line);
+            }
+        }
+        self.machines.len() - before
+    }
+
+    /// The lines of machines' own logs.
+    pub(super) fn machines(&mut self) -> Vec<StoredLine> {
+        std::mem::take(&mut self.machines)
     }
 
     /// Where tracebacks begin whose other lines were not asked for: the

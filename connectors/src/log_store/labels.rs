@@ -58,6 +58,37 @@ const WORKLOADS: [(&str, &str); 16] = [
     ("kube_replica_set", "ReplicaSet"),
 ];
 
+/// Labels that name who spoke in a machine's own log: the journal's fields as
+/// promtail, Alloy, Fluent Bit, Filebeat and Datadog's Agent name them, and syslog's.
+const PROGRAMS: [&str; 9] = [
+    "SYSLOG_IDENTIFIER",
+    "syslog_identifier",
+    "journald_SYSLOG_IDENTIFIER",
+    "log_syslog_appname",
+    "syslog_appname",
+    "appname",
+    "app_name",
+    "ident",
+    "program",
+];
+const TRANSPORTS: [&str; 5] = [
+    "_TRANSPORT",
+    "transport",
+    "systemd_transport",
+    "journald__TRANSPORT",
+    "journald_transport",
+];
+const UNITS: [&str; 4] = [
+    "_SYSTEMD_UNIT",
+    "systemd_unit",
+    "unit",
+    "journald__SYSTEMD_UNIT",
+];
+const BOOTS: [&str; 3] = ["_BOOT_ID", "boot_id", "journald__BOOT_ID"];
+
+/// What some collectors call the machine that a log is of, and others a process.
+const INSTANCE: &str = "instance";
+
 /// Labels that name a stream where no pod does.
 const STREAM: [&str; 14] = [
     "cluster",
@@ -128,7 +159,15 @@ impl Default for LabelNames {
                 "kubernetes_host",
                 "resource_attributes_k8s_node_name",
             ]),
-            host: names(&["host", "hostname", "host_name", "host_hostname", "nodename"]),
+            host: names(&[
+                "host",
+                "hostname",
+                "host_name",
+                "host_hostname",
+                "nodename",
+                "_HOSTNAME",
+                "journald__HOSTNAME",
+            ]),
             experiment: names(&[
                 "experiment",
                 "experiment_id",
@@ -172,6 +211,20 @@ impl LabelNames {
         true
     }
 
+    /// The names of labels that may hold a machine's name, the best first.
+    pub(crate) fn machines(&self) -> Vec<String> {
+        let all = self.node.iter().chain(&self.host).cloned();
+        all.chain([INSTANCE.to_owned()]).collect()
+    }
+
+    /// The machine whose own line it is, by labels that name no pod.
+    pub(crate) fn machine(&self, labels: &Labels) -> Option<String> {
+        if first(labels, &self.pod).is_some() || first(labels, &self.container).is_some() {
+            return None;
+        }
+        first(labels, &self.machines())
+    }
+
     /// The names of labels that hold a workload's name.
     pub(crate) fn workloads() -> impl Iterator<Item = &'static str> {
         WORKLOADS.iter().map(|(label, _)| *label)
@@ -196,6 +249,25 @@ impl LabelNames {
             experiment: first(labels, &self.experiment),
             ..Entities::default()
         }
+    }
+
+    /// Who spoke in a machine's own log.
+    pub(crate) fn program(labels: &Labels) -> Option<String> {
+        let of_kernel = any(labels, &TRANSPORTS).is_some_and(|name| name == "kernel");
+        if of_kernel {
+            return Some("kernel".to_owned());
+        }
+        any(labels, &PROGRAMS)
+    }
+
+    /// The unit that spoke.
+    pub(crate) fn unit(labels: &Labels) -> Option<String> {
+        any(labels, &UNITS)
+    }
+
+    /// The start of the machine that a line is from.
+    pub(crate) fn boot_id(labels: &Labels) -> Option<String> {
+        any(labels, &BOOTS)
     }
 
     /// The level, where one is known.
@@ -253,6 +325,11 @@ impl LabelNames {
             })
             .collect()
     }
+}
+
+fn any(labels: &Labels, names: &[&str]) -> Option<String> {
+    let mut found = names.iter().filter_map(|name| labels.get(*name));
+    found.find(|value| !value.is_empty()).cloned()
 }
 
 fn first(labels: &Labels, names: &[String]) -> Option<String> {

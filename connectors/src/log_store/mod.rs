@@ -15,10 +15,12 @@ mod depth;
 mod flatten;
 mod harvest;
 mod labels;
+mod machines;
 mod plan;
 mod reader;
 mod source;
 mod tell;
+mod telling;
 
 #[cfg(test)]
 mod tests;
@@ -31,3 +33,4 @@ pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
 pub use labels::{LabelNames, Labels};
 pub use source::LogSource;
 pub use tell::{How, tell};
+pub use telling::Telling;

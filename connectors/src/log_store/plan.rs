@@ -22,6 +22,7 @@ pub(super) struct Watched {
 pub(super) enum Why {
     Whole,
     Around,
+    Machines,
     Tail,
     Telling,
     Head,
@@ -34,6 +35,7 @@ impl Why {
         match self {
             Self::Whole => "all lines",
             Self::Around => "lines around deaths",
+            Self::Machines => "telling lines of machines",
             Self::Tail => "last lines of pods",
             Self::Telling => "telling lines",
             Self::Head => "first lines of pods",
@@ -44,7 +46,10 @@ impl Why {
     /// Whether reaching the limit leaves out what was wanted; the head and the
     /// tail of a log always end somewhere.
     pub(super) fn is_meant_whole(self) -> bool {
-        matches!(self, Self::Whole | Self::Around | Self::Telling)
+        matches!(
+            self,
+            Self::Whole | Self::Around | Self::Machines | Self::Telling
+        )
     }
 }
 

@@ -7,10 +7,11 @@ use std::time::Instant;
 use futures::StreamExt as _;
 
 use super::contract::{About, Counts, Got, LineQuery, LogStore, Only, Span};
-use super::cover::Tally;
+use super::cover::{Of, Tally};
 use super::density;
 use super::depth::Depth;
 use super::harvest::Harvest;
+use super::machines::{self, Watching};
 use super::plan::{self, Piece, Watched, Why};
 use super::tell::{How, tell};
 use crate::connector::Ask;
@@ -33,7 +34,9 @@ struct Reader<'a> {
     /// Requests that had been sent before.
     before: u64,
     harvest: Harvest,
-    tallies: BTreeMap<Option<String>, Tally>,
+    /// The machines whose own logs are asked for.
+    machines: Watching,
+    tallies: BTreeMap<Of, Tally>,
 }
 
 /// Reads what bears on a question. Lines go to `sink`; the rows say what was
@@ -72,6 +75,7 @@ pub(super) async fn read(
         deadline: ask.deadline,
         before: store.requests(),
         harvest: Harvest::default(),
+        machines: Watching::of(&ask.scope, span),
         tallies: BTreeMap::new(),
     };
     let counts = reader.count(&groups).await;
@@ -92,11 +96,12 @@ pub(super) async fn read(
     rows
 }
 
-/// The namespace that a question is about.
-fn namespace(about: &About) -> Option<String> {
+/// The row that a question belongs to.
+fn of(about: &About) -> Of {
     match about {
-        About::Pods(pods) => pods.first().and_then(|pod| pod.namespace.clone()),
-        About::Nodes(_) | About::Experiment(_) => None,
+        About::Pods(pods) => Of::Pods(pods.first().and_then(|pod| pod.namespace.clone())),
+        About::Experiment(_) => Of::Pods(None),
+        About::Nodes(_) => Of::Machines,
     }
 }
 
@@ -117,7 +122,7 @@ impl Reader<'_> {
                     None
                 }
             };
-            let tally = self.tallies.entry(namespace(about)).or_default();
+            let tally = self.tallies.entry(of(about)).or_default();
             tally.asked(*span);
             if let Some(counted) = &counted {
                 let lines: u64 = counted.minutes.iter().map(|minute| minute.lines).sum();
@@ -137,10 +142,15 @@ impl Reader<'_> {
             .sum();
         let counted = !counts.is_empty() && counts.iter().all(|counts| !counts.minutes.is_empty());
         if self.depth.all || (counted && lines <= self.depth.few) {
-            return self.ask(plan::whole(groups, self.depth)).await;
+            self.ask(plan::whole(groups, self.depth)).await;
+            return self.ask(self.machines.pieces(self.depth, &limits)).await;
         }
-        self.ask(plan::pieces(pods, groups, self.depth, &limits))
-            .await;
+        let mut pieces = plan::pieces(pods, groups, self.depth, &limits);
+        // What a machine says goes before the ends of logs, if not all can be asked.
+        let around = pieces.iter().filter(|piece| piece.why == Why::Around);
+        let at = around.count();
+        pieces.splice(at..at, self.machines.pieces(self.depth, &limits));
+        self.ask(pieces).await;
         let contexts = self.harvest.contexts(self.store.names(), CONTEXTS);
         let contexts = contexts.into_iter().map(|(pod, span)| Piece {
             why: Why::Context,
@@ -182,7 +192,7 @@ impl Reader<'_> {
         while let Some((piece, answer)) = answers.next().await {
             let tally = self
                 .tallies
-                .entry(namespace(&piece.query.about))
+                .entry(of(&piece.query.about))
                 .or_default();
             tally.asked(piece.query.span);
             match answer.filter(|_| !full) {
@@ -202,11 +212,25 @@ impl Reader<'_> {
 
     /// No lines may mean that nobody spoke, or that nothing is kept.
     async fn look_at_silence(&mut self) {
-        for tally in self.tallies.values_mut() {
+        let mut machines = self.machines.pieces(self.depth, &self.store.limits());
+        let machines = machines.drain(..).next().map(|piece| LineQuery {
+            only: Only::All,
+            limit: 1,
+            ..piece.query
+        });
+        for (of, tally) in &mut self.tallies {
             let Some(span) = tally.span().filter(|_| tally.is_empty()) else {
                 continue;
             };
-            match self.store.has_any(span, self.deadline).await {
+            let any = match (of, &machines) {
+                (Of::Machines, Some(query)) => self
+                    .store
+                    .lines(query, self.deadline)
+                    .await
+                    .map(|got| !got.lines.is_empty()),
+                _ => self.store.has_any(span, self.deadline).await,
+            };
+            match any {
                 Ok(any) => tally.nothing_kept = !any,
                 Err(Trouble::BudgetSpent(_)) => {}
                 Err(trouble) => tally.trouble(Why::Whole, &trouble),
@@ -214,18 +238,25 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+    fn finish(mut self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
         let requests = self.spent();
         let store = self.store;
         let lag = store.limits().lag;
         let file: Arc<str> = store.place().into();
+        let how = How {
+            source_kind: store.source_kind(),
+            file: Arc::clone(&file),
+            names: store.names(),
+            observed: Some(ask.now),
+            whole: None,
+        };
+        let mut out = Vec::new();
+        machines::tell(self.harvest.machines(), &self.machines, &how, &mut out);
+        sink.observe(out);
         for (lines, whole) in self.harvest.lots(store.names()) {
             let how = How {
-                source_kind: store.source_kind(),
-                file: Arc::clone(&file),
-                names: store.names(),
-                observed: Some(ask.now),
                 whole: Some(&whole),
+                ..how.clone()
             };
             let mut out = Vec::new();
             tell(lines, &how, &mut out);
@@ -233,9 +264,7 @@ impl Reader<'_> {
         }
         self.tallies
             .iter()
-            .map(|(namespace, tally)| {
-                tally.row(store.name(), namespace.as_deref(), requests, (ask.now, lag))
-            })
+            .map(|(of, tally)| tally.row(store.name(), of, requests, (ask.now, lag)))
             .collect()
     }
 }

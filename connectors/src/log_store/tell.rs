@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::contract::{Span, StoredLine};
 use super::labels::{LabelNames, Labels};
+use super::machines;
 use crate::event::SourceKind;
 use crate::logs::{Joiner, Placed, Teller, interpret, unwrapped};
 use crate::observation::Observation;
@@ -27,19 +28,23 @@ pub struct How<'a> {
 }
 
 /// Tells lines as events, in order of their streams and times. Lines of one
-/// stream may come in several pieces and in any order.
-pub fn tell(lines: Vec<StoredLine>, how: &How<'_>, out: &mut Vec<Observation>) {
+/// stream may come in several pieces and in any order. What machines say of
+/// themselves is told as files of it are.
+pub fn tell(mut lines: Vec<StoredLine>, how: &How<'_>, out: &mut Vec<Observation>) {
+    lines.sort_by(|a, b| {
+        (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
+    });
+    let mut machines = machines::Telling::new(how);
+    lines.retain(|line| !machines.push(line, None, out));
+    machines.finish(out);
     let mut streams: BTreeMap<String, Vec<(StoredLine, Labels)>> = BTreeMap::new();
     for line in lines {
         let all = line.all_labels();
         let identity = how.names.identity(&all);
         streams.entry(identity).or_default().push((line, all));
     }
-    for (identity, mut lines) in streams {
-        // Streams of one log tie by their labels, for answers list them in any order.
-        lines.sort_by(|(a, _), (b, _)| {
-            (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
-        });
+    // Streams of one log tie by their labels, for answers list them in any order.
+    for (identity, lines) in streams {
         stream(identity, &lines, how, out);
     }
 }

@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::logql::{Matcher, Op, Query, as_words, label_name, literal, one_of};
-use crate::log_store::{About, LabelNames, Only, PodRef, StoredLine};
-use crate::logs::TELLING;
+use crate::log_store::{About, LabelNames, PodRef, StoredLine, Telling};
 
 /// Labels of which nearly every stream has one, those that most have first.
 const COMMON: [&str; 6] = [
@@ -109,15 +108,18 @@ impl Plan {
         }
     }
 
-    /// The query for all lines, or for those with a telling word.
-    pub(super) fn query(&self, only: Only) -> Query {
+    /// The query for lines with a telling word.
+    pub(super) fn telling(&self, telling: Telling) -> Query {
         let mut query = self.query.clone();
-        if only == Only::Telling {
-            let words = one_of(TELLING.iter().copied());
-            // Lines first: this is what Loki is quick at.
-            let telling = Query::default().fitting(&format!("(?i)({words})"));
-            query.filters.splice(0..0, telling.filters);
-        }
+        let words = one_of(telling.parts.iter().copied());
+        let words = if telling.any_case {
+            format!("(?i)({words})")
+        } else {
+            words
+        };
+        // Lines first: this is what Loki is quick at.
+        let telling = Query::default().fitting(&words);
+        query.filters.splice(0..0, telling.filters);
         query
     }
 
@@ -229,7 +231,7 @@ fn of_nodes(nodes: &[String], names: &LabelNames, schema: &Schema) -> Vec<Vec<Pl
         return Vec::new();
     }
     let pattern = one_of(nodes.iter().copied());
-    let known: Vec<String> = names.node.iter().chain(&names.host).cloned().collect();
+    let known = names.machines();
     let labels = schema.labels_of(&known);
     let pods = schema.labels_of(&names.pod);
     let no_pod = || pods.iter().map(|name| Matcher::missing(name));
@@ -426,11 +428,16 @@ mod tests {
             &LabelNames::default(),
             &schema(&["job"]),
         );
-        let query = plans[0][0].query(Only::Telling).to_string();
+        let telling = |about: &About| plans[0][0].telling(about.telling()).to_string();
+        let query = telling(&pods(None, &["a"]));
         assert!(
             query.starts_with(r#"{job=~".+"} |~ "(?i)(error|exception|"#),
             "{query}"
         );
-        assert_eq!(plans[0][0].query(Only::All), plans[0][0].query);
+        // What machines say is asked for as it is written.
+        let query = telling(&About::Nodes(vec!["g-1".to_owned()]));
+        let begins = r#"{job=~".+"} |~ "NVRM: Xid|SXid \\(|"#;
+        assert!(query.starts_with(begins), "{query}");
+        assert!(query.len() < 5_000, "old versions refuse longer ones");
     }
 }

@@ -147,7 +147,10 @@ impl Loki {
     }
 
     async fn read_plan(&self, plan: &Plan, query: &LineQuery, deadline: Instant) -> Read {
-        let text = plan.query(query.only);
+        let text = match query.only {
+            Only::All => plan.query.clone(),
+            Only::Telling => plan.telling(query.about.telling()),
+        };
         let names = &self.options.names;
         read(&Wanted {
             wire: &self.wire,
@@ -230,8 +233,7 @@ impl Loki {
                 if plan.looks_at_all && !self.has_streams(&plan.query, span, deadline).await {
                     continue;
                 }
-                let query = plan.query(Only::All);
-                self.count_plan(&query, span, deadline, &mut all, &mut partial)
+                self.count_plan(&plan.query, span, deadline, &mut all, &mut partial)
                     .await?;
             }
             if !all.is_empty() {

@@ -56,6 +56,11 @@ const ENDS: &[&str] = &[
     "shutting down for system",
 ];
 
+/// Whether a text is of an orderly end.
+pub(super) fn ends(text: &str) -> bool {
+    ENDS.iter().any(|end| text.contains(end))
+}
+
 /// Looks back from a start through what came before it.
 pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> Before {
     let all = block
@@ -68,7 +73,7 @@ pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> Before {
         if text.starts_with("-- ") {
             continue;
         }
-        if ENDS.iter().any(|end| text.contains(end)) {
+        if ends(&text) {
             return Before::ShutDown;
         }
         // A service that was stopped may be all this log is about.

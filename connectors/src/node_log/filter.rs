@@ -125,11 +125,15 @@ const TELLING: &[&str] = &[
     // Slurm
     "slurmstepd: error",
     "CANCELLED AT",
+    // which GPU sits where: lines after it are told with the GPU's own name
+    PLACES,
 ];
+
+/// The driver's line that says which GPU sits where; it means nothing by itself.
+pub(super) const PLACES: &str = "NVRM: GPU at ";
 
 /// Words of lines that tell when others were.
 const TIMING: &[&str] = &[
-    "NVRM: GPU at ",
     "audit(",
     "setting system clock to",
     "boot_time=",
@@ -169,6 +173,11 @@ static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(TELLING.it
 
 static ANY: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| search(TELLING.iter().chain(TIMING).copied()));
+
+/// Words of which one is in every line that is worth reading by itself.
+pub(crate) const fn asked_words() -> &'static [&'static str] {
+    TELLING
+}
 
 /// Whether a line may mean something.
 #[must_use]

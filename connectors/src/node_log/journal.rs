@@ -16,6 +16,16 @@ pub(super) fn json(text: &str) -> Result<HostLine, String> {
     read(&|name| object.get(name).and_then(value))
 }
 
+/// Reads a record that a log store kept, which may have left out its time.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub(super) fn kept(fields: &Map<String, Value>, at: Stamp) -> Result<HostLine, String> {
+    let get = |name: &str| fields.get(name).and_then(value);
+    let stamp = time(&get).unwrap_or(Ok(at))?;
+    Ok(host_line(stamp, &get))
+}
+
 /// A field: text, bytes as a list of numbers, or the first of several.
 fn value(value: &Value) -> Option<String> {
     match value {
@@ -82,27 +92,35 @@ pub(super) fn export_end(bytes: &[u8]) -> Option<usize> {
 }
 
 fn read(get: &dyn Fn(&str) -> Option<String>) -> Result<HostLine, String> {
-    // When it happened, else when the journal got it.
-    let time = get("_SOURCE_REALTIME_TIMESTAMP")
-        .or_else(|| get("__REALTIME_TIMESTAMP"))
-        .ok_or("a journal record without __REALTIME_TIMESTAMP")?;
-    let micros: i64 = time
-        .parse()
-        .map_err(|_| "a journal record whose time is no number".to_owned())?;
-    let lo = micros
-        .checked_mul(1_000)
-        .ok_or("a journal record whose time is out of range")?;
-    let stamp = Stamp {
-        lo,
-        hi: lo.saturating_add(1_000),
-    };
+    let stamp = time(get).ok_or("a journal record without __REALTIME_TIMESTAMP")??;
+    Ok(host_line(stamp, get))
+}
+
+/// When it happened, else when the journal got it; `None` where it does not say.
+fn time(get: &dyn Fn(&str) -> Option<String>) -> Option<Result<Stamp, String>> {
+    let time = get("_SOURCE_REALTIME_TIMESTAMP").or_else(|| get("__REALTIME_TIMESTAMP"))?;
+    let micros = time
+        .parse::<i64>()
+        .map_err(|_| "a journal record whose time is no number".to_owned());
+    Some(micros.and_then(|micros| {
+        let lo = micros
+            .checked_mul(1_000)
+            .ok_or("a journal record whose time is out of range")?;
+        Ok(Stamp {
+            lo,
+            hi: lo.saturating_add(1_000),
+        })
+    }))
+}
+
+fn host_line(stamp: Stamp, get: &dyn Fn(&str) -> Option<String>) -> HostLine {
     let message = get("MESSAGE").unwrap_or_default();
     let number = |name: &str| get(name)?.parse::<usize>().ok();
     let program = match get("_TRANSPORT").as_deref() {
         Some("kernel") => Some("kernel".to_owned()),
         _ => get("SYSLOG_IDENTIFIER").or_else(|| get("_COMM")),
     };
-    Ok(HostLine {
+    HostLine {
         host: get("_HOSTNAME"),
         program,
         pid: get("_PID").or_else(|| get("SYSLOG_PID")),
@@ -111,7 +129,7 @@ fn read(get: &dyn Fn(&str) -> Option<String>) -> Result<HostLine, String> {
         severity: number("PRIORITY").and_then(line::severity),
         boot_id: get("_BOOT_ID"),
         ..HostLine::new(When::Clock(Clock::Full(stamp)), &message)
-    })
+    }
 }
 
 #[cfg(test)]

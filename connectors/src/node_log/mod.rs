@@ -18,6 +18,7 @@
 
 mod about;
 mod apt;
+mod asked;
 mod boot;
 mod bursts;
 mod calendar;
@@ -37,6 +38,7 @@ mod place;
 mod reader;
 mod sel;
 mod sniff;
+mod stored;
 mod tell;
 mod tools;
 pub mod xid;
@@ -44,13 +46,17 @@ pub mod xid;
 #[cfg(test)]
 mod tests;
 
+pub use asked::is_asked_for;
 pub use filter::tells;
 pub use heard::{Heard, heard};
 pub use nvidia::normal_pci;
 
 pub(crate) use entry::tell;
 pub(crate) use filter::words;
+pub(crate) use asked::PHRASES;
+pub(crate) use filter::asked_words;
 pub(crate) use json::{decode, recognise};
+pub(crate) use stored::{Machines, StoredHostLine};
 
 use crate::recording::TextFormat;
 use reader::HostLog;

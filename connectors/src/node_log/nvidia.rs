@@ -145,7 +145,7 @@ pub fn normal_pci(pci: &str) -> String {
 
 /// Whether a line is worth reading only for what it says of later ones.
 pub(super) fn only_places(text: &str) -> bool {
-    text.contains("NVRM: GPU at ")
+    text.contains(super::filter::PLACES)
 }
 
 #[cfg(test)]

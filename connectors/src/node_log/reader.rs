@@ -123,8 +123,7 @@ impl HostLog {
         if let Some(host) = about::here(&line.message) {
             self.teller.on(host);
         }
-        let tells = filter::tells(&line.message) || slurm::says(line.program.as_deref());
-        if !tells && !nvidia::only_places(&line.message) {
+        if !filter::tells(&line.message) && !slurm::says(line.program.as_deref()) {
             return false;
         }
         let boot = starts.then(|| boot::before(&self.tail, before, self.parse));

@@ -13,7 +13,6 @@ use crate::log_store::{
     About, Counts, Got, LabelNames, Labels, Limits, LineQuery, LogStore, Minute, Only, Span,
     StoredLine,
 };
-use crate::logs::TELLING;
 use crate::time::{Nanos, SECOND, Stamp};
 
 #[derive(Debug)]
@@ -40,6 +39,16 @@ pub(super) fn line(pod: &str, at: Nanos, text: &str) -> StoredLine {
     }
 }
 
+/// A line of a machine's own log.
+pub(super) fn host_line(host: &str, at: Nanos, text: &str) -> StoredLine {
+    let labels = [("host", host), ("job", "journal"), ("transport", "kernel")];
+    let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    StoredLine {
+        labels: Arc::new(labels.into()),
+        ..line("", at, text)
+    }
+}
+
 impl Shelf {
     pub(super) fn new(mut lines: Vec<StoredLine>) -> Self {
         lines.sort_by_key(|line| line.stamp);
@@ -57,11 +66,11 @@ impl Shelf {
 
     fn of<'a>(&'a self, about: &'a About, span: Span) -> impl Iterator<Item = &'a StoredLine> {
         self.lines.iter().filter(move |line| {
-            let own = line.labels["pod"].as_str();
+            let own = |label: &str| line.labels.get(label).map_or("", String::as_str);
             let meant = match about {
-                About::Pods(pods) => pods.iter().any(|pod| pod.name == own),
-                About::Experiment(name) => own.starts_with(name.as_str()),
-                About::Nodes(_) => false,
+                About::Pods(pods) => pods.iter().any(|pod| pod.name == own("pod")),
+                About::Experiment(name) => own("pod").starts_with(name.as_str()),
+                About::Nodes(nodes) => nodes.iter().any(|node| node == own("host")),
             };
             meant && span.holds(line.stamp.lo)
         })
@@ -70,11 +79,6 @@ impl Shelf {
     fn note(&self) {
         self.asked.fetch_add(1, Ordering::SeqCst);
     }
-}
-
-fn tells(text: &str) -> bool {
-    let text = text.to_lowercase();
-    TELLING.iter().any(|word| text.contains(word))
 }
 
 impl LogStore for Shelf {
@@ -124,7 +128,7 @@ impl LogStore for Shelf {
         }
         let found = self.of(&query.about, query.span);
         let mut lines: Vec<StoredLine> = found
-            .filter(|line| query.only == Only::All || tells(&line.text))
+            .filter(|line| query.only == Only::All || query.about.telling().is_in(&line.text))
             .cloned()
             .collect();
         let cut = lines.len() > query.limit;
