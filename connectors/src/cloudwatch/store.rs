@@ -94,7 +94,13 @@ impl CloudWatch {
     ) -> Result<(Vec<Scan>, Vec<String>), Trouble> {
         let groups = self.groups(about, deadline).await?;
         if groups.is_empty() {
-            return Ok((Vec::new(), vec![self.no_group()]));
+            // Many keep no lines of machines here; that there is no group at all is
+            // told with the lines of pods.
+            let told = match about {
+                About::Nodes(_) => Vec::new(),
+                _ => vec![self.no_group()],
+            };
+            return Ok((Vec::new(), told));
         }
         let from = span.from.div_euclid(MILLISECOND);
         let (mut scans, mut partial, mut failed) = (Vec::new(), Vec::new(), None);
@@ -323,7 +329,7 @@ fn chosen(group: &str, listed: &Listed, about: &About, partial: &mut Vec<String>
                 }
             }
             About::Nodes(nodes) => {
-                is_of = pod.is_none() && nodes.iter().any(|node| is_on(name, node));
+                is_of = pod.is_none() && nodes.iter().any(|node| is_on(name, &labels, node));
             }
             About::Experiment(experiment) => {
                 is_of = match pod {
@@ -358,9 +364,12 @@ fn chosen(group: &str, listed: &Listed, about: &About, partial: &mut Vec<String>
 }
 
 /// Whether a stream is of a node: hosts may have the full name or the short one.
-fn is_on(stream: &str, node: &str) -> bool {
-    let short = node.split('.').next().unwrap_or(node);
-    mentions(stream, node) || mentions(stream, short)
+fn is_on(stream: &str, labels: &Labels, node: &str) -> bool {
+    let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+    match labels.get("kubernetes_host") {
+        Some(host) => host == node || short(host) == short(node),
+        None => mentions(stream, node) || mentions(stream, &short(node)),
+    }
 }
 
 /// Scans of a whole group for the names of what was not `found` by its streams.

@@ -174,8 +174,7 @@ pub(super) fn telling(fields: &Fields, how: Words, telling: Telling) -> Option<V
                 }
             }
             Match::Term => {
-                let literal: Vec<String> =
-                    telling.parts.iter().map(|part| literal(part)).collect();
+                let literal: Vec<String> = telling.parts.iter().map(|part| literal(part)).collect();
                 parts.push(regexp(name, format!(".*({}).*", literal.join("|"))));
             }
         }

@@ -68,7 +68,8 @@ impl Elasticsearch {
         .into_iter()
         .peekable();
         while let Some(words) = tries.next() {
-            let telling = words.and_then(|words| query::telling(fields, words, ask.about.telling()));
+            let telling =
+                words.and_then(|words| query::telling(fields, words, ask.about.telling()));
             let plan = Plan {
                 fields,
                 query: [Some(about.clone()), telling]

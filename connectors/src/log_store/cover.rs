@@ -155,13 +155,7 @@ impl Tally {
         }
     }
 
-    fn detail(
-        &self,
-        of: &Of,
-        status: Status,
-        requests: u64,
-        (now, lag): (Nanos, Nanos),
-    ) -> String {
+    fn detail(&self, of: &Of, status: Status, requests: u64, (now, lag): (Nanos, Nanos)) -> String {
         let mut parts: Vec<String> = Vec::new();
         if status == Status::Expired {
             parts.push(
@@ -179,7 +173,9 @@ impl Tally {
             parts.push(
                 match of {
                     Of::Pods(_) => "there are lines from that time, but none of these pods",
-                    Of::Machines => "there are lines of these machines, but none that means anything",
+                    Of::Machines => {
+                        "there are lines of these machines, but none that means anything"
+                    }
                 }
                 .to_owned(),
             );

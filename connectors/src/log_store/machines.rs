@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::contract::{About, LineQuery, Limits, Only, Span, StoredLine};
+use super::contract::{About, Limits, LineQuery, Only, Span, StoredLine};
 use super::depth::Depth;
 use super::labels::LabelNames;
 use super::plan::{Piece, Why};
@@ -113,10 +113,7 @@ impl Watching {
     fn node(&self, names: &LabelNames, line: &StoredLine) -> Option<&str> {
         let host = names.machine(&line.all_labels())?.to_lowercase();
         let short = || host.split('.').next();
-        let (node, spans) = self
-            .known
-            .get(&host)
-            .or_else(|| self.known.get(short()?))?;
+        let (node, spans) = self.known.get(&host).or_else(|| self.known.get(short()?))?;
         let counts = spans.iter().any(|span| span.holds(line.stamp.lo));
         counts.then_some(node)
     }
@@ -221,7 +218,8 @@ impl<'h> Telling<'h> {
             place(&mut told, self.how);
             if let Observation::Event(event) = &mut told {
                 // Daemons speak of other machines than their own.
-                let own = event.entities.node.is_some() && event.entities.node == event.entities.host;
+                let own =
+                    event.entities.node.is_some() && event.entities.node == event.entities.host;
                 if let Some(node) = node.filter(|_| own) {
                     event.entities.node = Some(node.to_owned());
                 }
@@ -298,15 +296,31 @@ mod tests {
     fn nodes_are_asked_around_deaths_and_only_while_pods_were_there() {
         let dead = 50 * HOUR;
         let told = asked(vec![
-            node("g-1.lab", (Some(49 * HOUR + 1_800 * SECOND), Some(dead + MINUTE)), &[dead]),
+            node(
+                "g-1.lab",
+                (Some(49 * HOUR + 1_800 * SECOND), Some(dead + MINUTE)),
+                &[dead],
+            ),
             node("g-2.lab", (Some(0), Some(60 * HOUR)), &[dead + SECOND]),
             // Another attempt's, a day before.
-            node("g-1.lab", (Some(20 * HOUR), Some(22 * HOUR)), &[22 * HOUR - MINUTE]),
+            node(
+                "g-1.lab",
+                (Some(20 * HOUR), Some(22 * HOUR)),
+                &[22 * HOUR - MINUTE],
+            ),
         ]);
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(told.len(), 2);
         assert_eq!(told[0].0, names(&["g-1", "g-1.lab"]));
-        assert_eq!((told[0].1.from, told[0].1.to), (21 * HOUR + 14 * MINUTE, 22 * HOUR));
+        assert_eq!(
+            (told[0].1.from, told[0].1.to),
+            (21 * HOUR + 14 * MINUTE, 22 * HOUR)
+        );
         assert_eq!(told[1].0, names(&["g-1", "g-1.lab", "g-2", "g-2.lab"]));
         assert_eq!(told[1].1.to, dead + SECOND + AFTER);
     }

@@ -23,7 +23,7 @@ mod tell;
 mod telling;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use contract::{
     About, Counts, Got, Limits, LineQuery, LogStore, Minute, Only, PodRef, Span, StoredLine,

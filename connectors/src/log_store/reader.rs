@@ -190,10 +190,7 @@ impl Reader<'_> {
         let mut answers = std::pin::pin!(answers);
         let mut full = false;
         while let Some((piece, answer)) = answers.next().await {
-            let tally = self
-                .tallies
-                .entry(of(&piece.query.about))
-                .or_default();
+            let tally = self.tallies.entry(of(&piece.query.about)).or_default();
             tally.asked(piece.query.span);
             match answer.filter(|_| !full) {
                 Some(Ok(got)) => {

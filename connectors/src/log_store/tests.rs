@@ -5,7 +5,7 @@ mod shelf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use shelf::{Shelf, line};
+use shelf::{Shelf, host_line, line};
 
 use super::{Depth, LogSource, LogStore as _};
 use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
@@ -64,6 +64,62 @@ async fn read(shelf: &Arc<Shelf>, ask: &Ask, depth: Depth) -> (Vec<Event>, Vec<C
         .collect();
     events.sort_by_key(|event| (event.time, event.id));
     (events, rows)
+}
+
+/// Asks a store what a machine said around a death in the hour after `start`, and
+/// holds that it tells one line of that hour's first second, which is the fact that
+/// the machine's own file tells.
+pub(crate) async fn one_fact(
+    store: Arc<dyn super::LogStore>,
+    node: &str,
+    start: Nanos,
+    (host, text): (&str, &str),
+) -> Event {
+    let mut out: Vec<Observation> = Vec::new();
+    let ask = Ask {
+        scope: Scope {
+            nodes: vec![Entity {
+                name: node.to_owned(),
+                window: Window {
+                    from: Some(start - 60 * SECOND),
+                    to: Some(start + 3_600 * SECOND),
+                },
+                moments: vec![start + 20 * SECOND],
+                ..Entity::default()
+            }],
+            ..Scope::default()
+        },
+        window: Window {
+            from: Some(start - 60 * SECOND),
+            to: Some(start + 3_600 * SECOND),
+        },
+        now: start + 7_200 * SECOND,
+        deadline: Instant::now() + Duration::from_secs(20),
+    };
+    let kind = store.source_kind();
+    let rows = LogSource::new(store, Depth::default())
+        .fetch(&ask, &mut out)
+        .await;
+    let row = rows.iter().find(|row| row.resource == "kernel").unwrap();
+    assert_eq!((row.status, &row.detail), (Status::Complete, &None));
+    let events: Vec<Event> = out
+        .into_iter()
+        .map(|one| match one {
+            Observation::Event(event) => *event,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(events.len(), 1, "{events:?}");
+    let event = &events[0];
+    assert_eq!(event.fact, "node.log");
+    assert_eq!(event.entities.node.as_deref(), Some(node));
+    assert_eq!(event.attribute("xid"), Some("79"));
+    assert_eq!((event.source_kind, event.observed), (kind, Some(ask.now)));
+    let file = format!("{} {host} kernel: {text}\n", crate::time::rfc3339(start));
+    let (_, of_file) = crate::node_log::tests::read_bytes(file.as_bytes());
+    assert_eq!(of_file.len(), 1, "{of_file:?}");
+    assert_eq!(event.id, of_file[0].id, "{event:?} {:?}", of_file[0]);
+    event.clone()
 }
 
 /// An hour of steps of two workers; the second ends in a traceback, the first
@@ -208,6 +264,77 @@ async fn what_fails_is_told_and_the_rest_is_kept() {
         assert_eq!(rows[0].status, status);
         assert!(rows[0].would_have_shown.is_some());
     }
+}
+
+const XID: &str = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
+
+#[tokio::test]
+async fn what_the_machine_said_is_the_fact_that_its_file_tells() {
+    let lines = vec![
+        host_line("gpu-7", START, XID),
+        // Said before the pod was there, after it was gone, and by others.
+        host_line("gpu-7", START - 120 * SECOND, XID),
+        host_line("gpu-7", START + 3_000 * SECOND, XID),
+        host_line("gpu-8", START, XID),
+        host_line(
+            "gpu-7",
+            START,
+            "mlx5_core 0000:5c:00.0: firmware version: 28.1",
+        ),
+    ];
+    let event = one_fact(Arc::new(Shelf::new(lines)), "gpu-7", START, ("gpu-7", XID)).await;
+    assert_eq!(event.attribute("gpu_pci"), Some("0000:9b:00"));
+}
+
+#[tokio::test]
+async fn a_machine_that_says_nothing_is_told_from_one_whose_log_is_not_kept() {
+    let row = |lines| async {
+        let mut asked = ask(&[]);
+        asked.scope.nodes = vec![Entity {
+            name: "gpu-7.lab".to_owned(),
+            ..Entity::default()
+        }];
+        let (_, rows) = read(&Arc::new(Shelf::new(lines)), &asked, Depth::default()).await;
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        assert_eq!(rows[0].resource, "kernel");
+        rows.into_iter().next().unwrap()
+    };
+    let healthy = row(vec![host_line("gpu-7", at(5), "usb 1-1: new device")]).await;
+    assert_eq!(
+        (healthy.status, healthy.would_have_shown),
+        (Status::Complete, None)
+    );
+    let others = row(vec![host_line("gpu-8", at(5), XID)]).await;
+    assert_eq!(others.status, Status::NotConfigured);
+    assert!(others.would_have_shown.unwrap().contains("Xid"));
+}
+
+#[tokio::test]
+async fn where_requests_cost_machines_are_asked_before_the_ends_of_logs() {
+    let mut lines: Vec<_> = (0..9_000)
+        .map(|n| line("gpt-0", at(n / 3), "step"))
+        .collect();
+    lines.push(host_line("gpu-7", at(2_990), XID));
+    let mut shelf = Shelf::new(lines);
+    shelf.metered = true;
+    let mut asked = ask(&[("gpt-0", 3_000)]);
+    asked.scope.nodes = vec![Entity {
+        name: "gpu-7".to_owned(),
+        moments: vec![at(3_000)],
+        ..Entity::default()
+    }];
+    let depth = Depth {
+        requests: 3,
+        ..Depth::default()
+    };
+    let (_, rows) = read(&Arc::new(shelf), &asked, depth).await;
+    let of = |resource: &str| rows.iter().find(|row| row.resource == resource).unwrap();
+    assert_eq!(
+        (of("kernel").rows, of("kernel").status),
+        (1, Status::Complete)
+    );
+    let detail = of("logs").detail.clone().unwrap();
+    assert!(detail.contains("not asked after 3 requests"), "{detail}");
 }
 
 #[tokio::test]

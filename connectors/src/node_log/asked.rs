@@ -99,7 +99,9 @@ pub(crate) const PHRASES: &[&str] = &[
 #[must_use]
 pub fn is_asked_for(text: &str) -> bool {
     let words = words(text);
-    PHRASES.iter().any(|phrase| words.contains(&self::words(phrase)))
+    PHRASES
+        .iter()
+        .any(|phrase| words.contains(&self::words(phrase)))
 }
 
 /// The words of a text in lower case, each between spaces.
@@ -125,7 +127,9 @@ mod tests {
     #[test]
     fn words_count_whole_and_in_sequence() {
         assert!(is_asked_for("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
-        assert!(is_asked_for("kernel: blk_update_request: I/O error, dev sda"));
+        assert!(is_asked_for(
+            "kernel: blk_update_request: I/O error, dev sda"
+        ));
         assert!(is_asked_for("EXT4-fs error (device sda1)"));
         for line in [
             "debugging is on",

@@ -44,7 +44,7 @@ mod tools;
 pub mod xid;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use asked::is_asked_for;
 pub use filter::tells;

@@ -294,6 +294,12 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_not_told() {
-        assert!(told(&[line("Started Session 4 of user root.", Some("systemd"))], "2026-11-21T15:20:27Z").is_empty());
+        assert!(
+            told(
+                &[line("Started Session 4 of user root.", Some("systemd"))],
+                "2026-11-21T15:20:27Z"
+            )
+            .is_empty()
+        );
     }
 }

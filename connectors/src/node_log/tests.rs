@@ -30,7 +30,7 @@ pub(super) fn read_path(path: &Path) -> (Summary, Vec<Event>) {
     (summary, events.collect())
 }
 
-pub(super) fn read_bytes(bytes: &[u8]) -> (Summary, Vec<Event>) {
+pub(crate) fn read_bytes(bytes: &[u8]) -> (Summary, Vec<Event>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given");
     std::fs::write(&path, bytes).unwrap();

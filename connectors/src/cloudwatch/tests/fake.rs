@@ -27,6 +27,17 @@ pub(super) struct Manner {
 
 pub(super) const GROUP: &str = "/aws/containerinsights/prod/application";
 
+/// Streams of machines lie in a group of their own.
+const HOSTS: &str = "/aws/containerinsights/prod/host";
+
+fn group_of(put: &Put) -> &'static str {
+    if put.stream.contains("-host.") {
+        HOSTS
+    } else {
+        GROUP
+    }
+}
+
 fn error(name: &str, message: &str) -> Reply {
     Reply::Json(400, json!({ "__type": name, "message": message }))
 }
@@ -69,12 +80,7 @@ pub(super) fn serve(manner: Manner, events: Vec<Put>) -> Fake {
 
 fn groups(asked: &Asked) -> Reply {
     let prefix = asked.body["logGroupNamePrefix"].as_str().unwrap_or("");
-    let names = [
-        GROUP,
-        "/aws/containerinsights/prod/host",
-        "/aws/eks/prod/cluster",
-        "other",
-    ];
+    let names = [GROUP, HOSTS, "/aws/eks/prod/cluster", "other"];
     let found = names.iter().filter(|name| name.starts_with(prefix)).map(|name| {
         json!({ "logGroupName": name, "creationTime": 1_790_000_000_000_i64, "retentionInDays": 30 })
     });
@@ -84,11 +90,9 @@ fn groups(asked: &Asked) -> Reply {
 /// Two streams a page, the newest first.
 fn streams(events: &[(usize, Put)], asked: &Asked) -> Reply {
     assert_eq!(asked.body["orderBy"], "LastEventTime");
-    if asked.body["logGroupName"] != GROUP {
-        return Reply::Json(200, json!({ "logStreams": [] }));
-    }
     let mut last = std::collections::BTreeMap::new();
-    for (_, put) in events {
+    let group = &asked.body["logGroupName"];
+    for (_, put) in events.iter().filter(|(_, put)| *group == group_of(put)) {
         last.insert(put.stream.clone(), put.at);
     }
     let mut all: Vec<(i64, String)> = last.into_iter().map(|(name, at)| (at, name)).collect();
@@ -139,7 +143,7 @@ fn filter(manner: Manner, events: &[(usize, Put)], asked: &Asked) -> Reply {
     );
     let in_time: Vec<&(usize, Put)> = events
         .iter()
-        .filter(|(_, put)| from <= put.at && put.at <= to && body["logGroupName"] == GROUP)
+        .filter(|(_, put)| from <= put.at && put.at <= to && body["logGroupName"] == group_of(put))
         .collect();
     let start: usize = body["nextToken"].as_str().map_or(0, |t| t.parse().unwrap());
     let page = manner.page.min(usize::try_from(limit).unwrap());

@@ -11,6 +11,7 @@ use crate::aws_auth::AwsAccess;
 use crate::cloudwatch::{CloudWatch, CloudWatchOptions};
 use crate::connector::Verdict;
 use crate::http::fake::{Fake, Reply};
+use crate::log_store::tests::one_fact;
 use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, PodRef, Span};
 use crate::time::{Nanos, SECOND};
 
@@ -170,6 +171,36 @@ async fn where_streams_do_not_tell_bodies_do() {
         assert_eq!(got.lines.len(), 1);
         assert_eq!(got.lines[0].text, "mine error");
         assert_eq!(got.lines[0].stamp.lo, START + 123_456);
+    }
+}
+
+#[tokio::test]
+async fn what_machines_say_is_in_a_group_of_their_own() {
+    let put = |stream: &str, message: &str| Put {
+        stream: stream.to_owned(),
+        at: START / 1_000_000 + 1,
+        message: message.to_owned(),
+    };
+    let xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
+    let line = format!("Nov 21 15:00:00 n1 kernel: {xid}");
+    let events = vec![
+        put("n1.lab-host.messages", &line),
+        put(
+            "n1.lab-host.messages",
+            "Nov 21 15:00:00 n1 sshd[7]: session opened",
+        ),
+        put("n10.lab-host.messages", &line),
+        put(&stream("w-0"), xid),
+    ];
+    for no_regex in [false, true] {
+        let manner = Manner {
+            page: 500,
+            no_regex,
+            ..Manner::default()
+        };
+        let fake = serve(manner, events.clone());
+        let store = Arc::new(store_with(&fake, |_| {}));
+        one_fact(store, "n1.lab", START, ("n1", xid)).await;
     }
 }
 

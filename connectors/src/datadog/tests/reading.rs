@@ -2,6 +2,9 @@
 
 use super::server::{Kept, Server};
 use super::*;
+use std::sync::Arc;
+
+use crate::log_store::tests::one_fact;
 use crate::log_store::{Got, LogStore as _, StoredLine};
 
 const LINES: usize = 2_000;
@@ -212,6 +215,30 @@ fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
     ] {
         assert_eq!(said(About::Experiment(odd.to_owned())), [""; 0], "{odd}");
     }
+}
+
+#[tokio::test]
+async fn what_a_machine_said_is_asked_by_whole_words() {
+    let xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
+    let mut logs = Vec::new();
+    let mut add = |host: &str, tags: &[&str], message: &str| {
+        let mut line = Kept::line(logs.len(), 0, 400, message);
+        line.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        host.clone_into(&mut line.host);
+        line.attributes = serde_json::json!({"journald": {"_TRANSPORT": "kernel"}});
+        logs.push(line);
+    };
+    add("gpu-7", &[], xid);
+    add("gpu-7", &[], "usb 1-1: debugging a new device");
+    add("gpu-7", &["pod_name:x"], xid);
+    add("gpu-77", &[], xid);
+    let fake = Server {
+        logs,
+        ..Server::default()
+    }
+    .start();
+    let store = Arc::new(store(&fake));
+    one_fact(store, "gpu-7", START, ("gpu-7", xid)).await;
 }
 
 #[tokio::test]

@@ -287,6 +287,14 @@ fn regex(pattern: &str) -> Regex {
     new
 }
 
+/// The words of an analysed text, each between spaces.
+fn words_of(text: &str) -> String {
+    let part = |c: char| !(c.is_alphanumeric() || c == '_');
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split(part).filter(|word| !word.is_empty()).collect();
+    format!(" {} ", words.join(" "))
+}
+
 fn matches(query: &Value, doc: &BTreeMap<String, String>, at: Nanos) -> bool {
     if query.is_null() {
         return true;
@@ -315,7 +323,18 @@ fn matches(query: &Value, doc: &BTreeMap<String, String>, at: Nanos) -> bool {
             let (value, prefix) = field();
             value.starts_with(prefix["value"].as_str().unwrap())
         }
-        "match_phrase" | "match_phrase_prefix" => {
+        "match_none" => false,
+        "match" => {
+            let (value, words) = field();
+            let said = words_of(&value);
+            let mut words = words.as_str().unwrap().split(' ');
+            words.any(|word| said.contains(&format!(" {word} ")))
+        }
+        "match_phrase" => {
+            let (value, phrase) = field();
+            words_of(&value).contains(&words_of(phrase.as_str().unwrap()))
+        }
+        "match_phrase_prefix" => {
             let (value, phrase) = field();
             value.to_lowercase().contains(phrase.as_str().unwrap())
         }

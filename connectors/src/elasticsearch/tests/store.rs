@@ -9,6 +9,7 @@ use super::fake::{Doc, Plays, Served, serve};
 use crate::connector::Verdict;
 use crate::elasticsearch::{Elasticsearch, ElasticsearchOptions};
 use crate::http::Trouble;
+use crate::log_store::tests::one_fact;
 use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, PodRef, Span};
 use crate::time::{Nanos, SECOND, Stamp};
 
@@ -202,6 +203,24 @@ async fn nodes_are_asked_for_their_own_lines_and_experiments_for_whatever_bears_
         to: SECOND,
     };
     assert!(!store.has_any(empty, soon()).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_a_machine_said_is_asked_by_whole_words() {
+    let xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
+    let mut all = docs(30);
+    for (host, text) in [("n1", xid), ("n1", "usb 1-1: debugging"), ("n11", xid)] {
+        all.push(Doc {
+            at: START + 400_000_000,
+            source: json!({
+                "@timestamp": crate::time::rfc3339(START + 400_000_000), "log": text,
+                "_TRANSPORT": "kernel", "kubernetes": { "host": host },
+            }),
+        });
+    }
+    let served = serve(Plays::Elasticsearch, all);
+    let store = Arc::new(store_with(&served, 100).await);
+    one_fact(store, "n1.example", START, ("n1", xid)).await;
 }
 
 #[tokio::test]

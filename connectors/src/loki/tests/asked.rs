@@ -11,6 +11,7 @@ use super::server::{Entry, Rules, Server, entry, labels, serve};
 use crate::connector::Verdict;
 use crate::http::Trouble;
 use crate::http::fake::{Fake, Reply};
+use crate::log_store::tests::one_fact;
 use crate::log_store::{About, LineQuery, LogStore as _, Only, Span};
 use crate::time::{Nanos, SECOND};
 
@@ -447,6 +448,28 @@ async fn a_nodes_own_log_is_not_that_of_its_pods() {
     let got = loki(&fake, |_| {}).lines(&question, soon()).await.unwrap();
     let texts: Vec<&str> = got.lines.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(texts, ["kernel", "syslog"]);
+}
+
+#[tokio::test]
+async fn what_a_machine_said_is_asked_by_its_own_words() {
+    let xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
+    let journal = [
+        ("hostname", "g-1"),
+        ("job", "systemd-journal"),
+        ("transport", "kernel"),
+    ];
+    let at = BASE + 400_000_000;
+    let all = vec![
+        entry(at, &journal, xid),
+        entry(at, &journal, "usb 1-1: new device"),
+        entry(at, &[("node_name", "g-1"), ("pod", "run-0")], xid),
+        entry(at, &[("hostname", "g-11"), ("job", "systemd-journal")], xid),
+    ];
+    let fake = serve(all, Rules::default());
+    let store = Arc::new(loki(&fake, |_| {}));
+    one_fact(store, "g-1", BASE, ("g-1", xid)).await;
+    let words = |one: &crate::http::fake::Asked| one.query("query").contains("NVRM: Xid|SXid");
+    assert!(fake.count(words) > 0);
 }
 
 #[tokio::test]
