@@ -143,6 +143,29 @@ pub struct Incident {
     /// Earlier faults of the first of these machines.
     #[serde(default)]
     pub before: Option<Before>,
+    /// Who else saw what failed, where it is something that several depend on.
+    #[serde(default)]
+    pub shared: Option<Shared>,
+}
+
+/// A dependency's trouble that several saw at one time. Others are counted, not named:
+/// whoever asks may not see them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    /// What it is that they share, in words: `name resolution`, `storage`.
+    pub what: String,
+    /// Pods that said so, this run's among them.
+    pub pods: usize,
+    /// Nodes on which it was seen, by pods or by the machine itself.
+    pub nodes: usize,
+    /// Those of the pods that are not of this run.
+    pub other_pods: usize,
+    /// Namespaces other than this run's that they are in.
+    pub other_namespaces: usize,
+    /// The node, where all of it was on one: then it is that host's trouble.
+    pub node: Option<String>,
+    /// From the first to the last of them, in seconds.
+    pub within_s: i64,
 }
 
 /// What the processes of an attempt said around its end.

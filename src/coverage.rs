@@ -167,7 +167,7 @@ fn resource(kind: SourceKind, fact: &str) -> &'static str {
         SourceKind::NodeLog => "kernel",
         SourceKind::Slurm => "jobs",
         SourceKind::Kubernetes if fact == "k8s.event" => "events",
-        SourceKind::Kubernetes if fact.starts_with("k8s.node.") => "nodes",
+        SourceKind::Kubernetes if fact.starts_with("k8s.node.") || fact == "gpu.test" => "nodes",
         SourceKind::Kubernetes
             if fact.starts_with("k8s.pod.") || fact.starts_with("k8s.container.") =>
         {

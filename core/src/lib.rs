@@ -6,6 +6,7 @@ pub mod death;
 pub mod evidence;
 pub mod life;
 pub mod resolve;
+pub mod shared;
 pub mod signals;
 mod stall;
 pub mod symbols;

@@ -1,10 +1,18 @@
 -- cause: dep.control_plane
--- title: The control plane could not make its pods
+-- title: The control plane refused or delayed what it needed
 -- rank: 28
 -- level: supported
--- needs: k8s.workload.create_failed.control_plane
--- summary: {workload} could not get its pods: {message}
+-- needs: k8s.workload.create_failed.control_plane, log.control_plane
+-- summary: {workload} was refused by the control plane: {message}
 -- advice: Look at the API server and the webhook named.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
 WHERE signal = 'k8s.workload.create_failed.control_plane' AND via = 'workload' AND state = 'never_created'
+UNION ALL
+-- What a program was refused is blamed where programs of other runs were refused at the same time.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties e
+LEFT JOIN troubled t ON t.death = e.death
+WHERE e.signal = 'log.control_plane' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
+  AND e.shared AND t.death IS NULL

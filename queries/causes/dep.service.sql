@@ -1,18 +1,24 @@
 -- cause: dep.service
 -- title: A service it needs did not answer
 -- rank: 11
--- level: supported
+-- level: established
 -- needs: log.connection_refused, log.service_unreachable
 -- summary: {pod} could not reach a service: {message}
 -- advice: Check that the service named runs and can be reached from the pod.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
-WHERE signal = 'log.connection_refused' AND via = 'pod' AND same_container AND mode = 'exited'
-  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
+--
+-- Several runs on several nodes that miss one target at once prove that it was not there.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties e
+LEFT JOIN troubled t ON t.death = e.death
+WHERE e.signal = 'log.connection_refused' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
 UNION ALL
 -- What did not answer at all is blamed only where no other exception ended the program.
-SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties e
+LEFT JOIN troubled t ON t.death = e.death
 LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback'
   AND COALESCE(w.detail, '') NOT LIKE '%Connect%' AND COALESCE(w.detail, '') NOT LIKE '%Time%out%'
   AND COALESCE(w.detail, '') NOT LIKE '%OperationalError%' AND COALESCE(w.detail, '') NOT LIKE '%ServerSelection%'

@@ -1,11 +1,46 @@
 -- cause: dep.storage
 -- title: Storage failed or is full
 -- rank: 17
--- level: supported
--- needs: log.no_space
--- summary: {pod} could not write: {message}
--- advice: Free space where checkpoints and caches are written.
+-- level: established
+-- needs: log.no_space, log.storage_error, kernel.nfs_not_responding, kernel.storage_evicted
+-- overturned_by: kernel: whether the file server answered the machine
+-- summary: Storage failed under {pod}: {message}
+-- advice: Look at the storage named: its server, its limits, and free space where checkpoints and caches are written.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal = 'log.no_space' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- What the program says of its storage is believed where others saw it, too: its machine's
+-- kernel, or pods of other runs on other nodes.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties e
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE via = 'node' AND signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted')
+             AND lag_s BETWEEN -120 AND 3600) k ON k.death = e.death
+LEFT JOIN troubled t ON t.death = e.death
+WHERE e.signal = 'log.storage_error' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
+  AND (k.death IS NOT NULL OR e.shared)
+UNION ALL
+SELECT k.death, k.fact AS cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties k
+JOIN ties e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'log.storage_error'
+  AND e.same_container AND e.lag_s BETWEEN -5 AND 120 AND e.time >= k.time - 5000000000
+WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node'
+  AND k.mode = 'exited' AND k.lag_s BETWEEN -120 AND 3600
+UNION ALL
+-- Who waits for a file server makes others wait: the collective times out, unless the server
+-- answered again long before.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN k.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties k
+JOIN (SELECT death, MIN(time) AS time FROM ties
+      WHERE via = 'pod' AND signal = 'nccl.timeout' AND lag_s BETWEEN -60 AND 900
+      GROUP BY death) n ON n.death = k.death
+LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+  AND ok.time > k.time AND ok.time < n.time - 900000000000
+LEFT JOIN troubled t ON t.death = k.death
+WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time
+  AND k.state IN ('died', 'restarted', 'crash_loop') AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL

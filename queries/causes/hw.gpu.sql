@@ -3,7 +3,7 @@
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
--- needs: k8s.pod.evicted.device_taint
+-- needs: k8s.pod.evicted.device_taint, gpu.test.failed
 -- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: prometheus: what DCGM measured
 -- overturned_by: kernel: the Xid line
@@ -28,3 +28,31 @@ SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+-- A failed active test of the node is a witness where the program lost its device at that time, too,
+SELECT t.death, t.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties t
+JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
+WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
+UNION ALL
+SELECT t.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties t
+JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
+WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
+UNION ALL
+-- and where the node was closed and its pods sent away after it, for no other reason that is known.
+SELECT t.death, t.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties t
+JOIN mechanisms m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
+JOIN (SELECT DISTINCT death FROM ties
+      WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'slurm.node.drained')) closed
+  ON closed.death = t.death
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE signal LIKE 'upgrade.%' OR signal LIKE 'maintenance.%' OR signal LIKE 'autoscaler.scale_down%'
+              OR signal LIKE 'cloud.%' OR signal LIKE 'sched.%') other ON other.death = t.death
+WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.lag_s BETWEEN 0 AND 7200 AND other.death IS NULL
+UNION ALL
+-- Elsewhere it belongs to the story.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'gpu.test.failed' AND via = 'node' AND lag_s BETWEEN -3600 AND 86400

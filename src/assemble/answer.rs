@@ -322,6 +322,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         said: Said::default(),
         machines: Vec::new(),
         before: None,
+        shared: None,
     })
 }
 

@@ -54,6 +54,11 @@ impl Teller<'_> {
             }
             _ => self.unexplained(finding),
         };
+        let shared = self.shared(finding);
+        let summary = match &shared {
+            Some(shared) => format!("{} {}", summary.trim_end(), shared.sentence()),
+            None => summary,
+        };
         let (said, saved) = self.said(finding)?;
         let all = finding
             .victims
@@ -91,6 +96,7 @@ impl Teller<'_> {
             said,
             machines: self.machines(finding, rule, root.zip(root_event.as_ref())),
             before: None,
+            shared,
         })
     }
 

@@ -12,6 +12,7 @@ mod proof;
 mod record;
 mod run;
 mod said;
+mod shared;
 mod summary;
 mod teller;
 mod victim;

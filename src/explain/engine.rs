@@ -18,6 +18,9 @@ use super::tables;
 /// How something further upstream reaches a pod.
 const MECHANISMS: &str = include_str!("../../queries/views/mechanisms.sql");
 
+/// Deaths that have a trouble of their machine, or a deed, further upstream.
+const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
+
 /// A rule's statement that does not run or does not answer as it must.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -78,6 +81,9 @@ pub async fn edges(
 
     context
         .sql(&format!("CREATE VIEW mechanisms AS {MECHANISMS}"))
+        .await?;
+    context
+        .sql(&format!("CREATE VIEW troubled AS {TROUBLED}"))
         .await?;
 
     let present: BTreeSet<&str> = ties

@@ -55,6 +55,19 @@ pub struct Example {
     /// Container logs.
     #[serde(default)]
     pub logs: Vec<Log>,
+    /// Logs of machines.
+    #[serde(default)]
+    pub hosts: Vec<HostLog>,
+}
+
+/// The log of one machine.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostLog {
+    /// Its name.
+    pub host: String,
+    /// Its lines as syslog writes them, each with time and host in front.
+    pub lines: Vec<String>,
 }
 
 /// The log of one container.

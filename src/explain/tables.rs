@@ -13,6 +13,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
 use whathappened_core::resolve::Run;
+use whathappened_core::shared::Troubles;
 use whathappened_core::tie::Tie;
 use whathappened_core::world::World;
 
@@ -83,6 +84,16 @@ pub const TIES: &[Column] = &[
         "same_container",
         DataType::Boolean,
         "the fact is about the container that ended, or names none",
+    ),
+    (
+        "witnesses",
+        DataType::Int64,
+        "pods and machines that told of the same trouble within five minutes; NULL for what is no dependency's trouble",
+    ),
+    (
+        "shared",
+        DataType::Boolean,
+        "pods of several runs on several nodes did, or three machines themselves: what they share failed",
     ),
 ];
 
@@ -190,6 +201,8 @@ pub fn ties(
     let (mut detail, mut source_kind) = (StringBuilder::new(), StringBuilder::new());
     let (mut lag_s, mut due_s) = (Float64Builder::new(), Float64Builder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
+    let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
+    let troubles = Troubles::of(world, runs);
     for tie in ties {
         let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else {
             continue;
@@ -212,9 +225,12 @@ pub fn ties(
                 || !death.container.is_some()
                 || one.container == death.container,
         );
+        let seen = troubles.seen(world, one);
+        witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));
+        shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 13]>([
+    arrays.extend::<[ArrayRef; 15]>([
         Arc::new(fact.finish()),
         Arc::new(signal.finish()),
         Arc::new(via.finish()),
@@ -228,6 +244,8 @@ pub fn ties(
         Arc::new(count.finish()),
         Arc::new(source_kind.finish()),
         Arc::new(same.finish()),
+        Arc::new(witnesses.finish()),
+        Arc::new(shared.finish()),
     ]);
     RecordBatch::try_new(schema(&[DEATHS, TIES]), arrays)
 }

@@ -17,7 +17,11 @@ struct Loki {
 
 impl Loki {
     fn start() -> Self {
-        let mut lines: Vec<Line> = Vec::new();
+        Self::with(Vec::new())
+    }
+
+    /// With more lines than the lab's.
+    fn with(mut lines: Vec<Line>) -> Self {
         let mut files: Vec<_> = std::fs::read_dir("fixtures/lab-cluster/loki")
             .unwrap()
             .map(|file| file.unwrap().path())
@@ -132,6 +136,9 @@ fn answer(path: &str, fields: &[(String, String)], lines: &[Line]) -> (u16, Valu
     // Names of pods in the selector; filters on text are not played.
     let query = format!("{}{}", field("query"), field("match[]"));
     let meant = |line: &&Line| {
+        if let Some(host) = line.0["hostname"].as_str() {
+            return query.contains(host) || !query.contains("pod");
+        }
         let pod = line.0["pod"].as_str().unwrap();
         let stem = pod.rsplit_once('-').map_or(pod, |(stem, _)| stem);
         !query.contains("pod") || query.contains(stem)
@@ -139,10 +146,14 @@ fn answer(path: &str, fields: &[(String, String)], lines: &[Line]) -> (u16, Valu
     match path {
         "/ready" => (200, Value::String("ready\n".to_owned())),
         "/loki/api/v1/status/buildinfo" => (200, json!({ "version": "3.7.0" })),
-        "/loki/api/v1/labels" => match lines.iter().find(inside) {
-            Some(line) => ok(line.0.as_object().unwrap().keys().cloned().collect()),
-            None => (200, json!({ "status": "success" })),
-        },
+        "/loki/api/v1/labels" => {
+            let labels = lines.iter().filter(inside).map(|line| &line.0);
+            let names = labels.flat_map(|labels| labels.as_object().unwrap().keys());
+            match names.cloned().collect::<std::collections::BTreeSet<_>>() {
+                none if none.is_empty() => (200, json!({ "status": "success" })),
+                names => ok(names.into_iter().collect()),
+            }
+        }
         "/loki/api/v1/series" => {
             let mut series: Vec<Value> = lines
                 .iter()
@@ -269,6 +280,63 @@ fn others_that_waited_are_collateral_of_the_silent_node() {
     assert_eq!(waited["missing"], json!([1]));
     let (_, text, _) = loki.run(&["gpt2-small-7f3", "--store", &store]);
     assert!(text.contains("rank 1 did not come"), "{text}");
+}
+
+#[test]
+fn what_the_machine_itself_said_is_asked_of_the_log_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = imported(&folder);
+    let node = "gke-train-a100-pool-7c1d-0004";
+    let labels = json!({ "hostname": node, "job": "journal", "transport": "kernel" });
+    let line = |at: &str, text: &str| {
+        let at = chrono::DateTime::parse_from_rfc3339(at).unwrap();
+        let at = at.timestamp_nanos_opt().unwrap();
+        (labels.clone(), at, json!([at.to_string(), text, {}]))
+    };
+    let panic = "Kernel panic - not syncing: hung_task: blocked tasks";
+    let loki = Loki::with(vec![
+        line("2026-11-21T15:20:41.5Z", panic),
+        line(
+            "2026-11-21T15:20:40Z",
+            "usb 1-1: new high-speed USB device number 2",
+        ),
+        // Before the pod came: another's.
+        line(
+            "2026-11-21T14:40:00Z",
+            "BUG: unable to handle kernel NULL pointer dereference",
+        ),
+    ]);
+    let ask = ["gpt2-small-7f3", "--store", &store, "--format", "json"];
+    let (code, out, err) = loki.run(&ask);
+    assert_eq!(code, Some(0), "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let incident = first(&answer);
+    assert_eq!(incident["cause"], "node.kernel_panic", "{incident:#}");
+    let root = &incident["evidence"][0];
+    assert_eq!(
+        (&root["source"], &root["node"]),
+        (&json!("loki"), &json!(node))
+    );
+    let mut rows = answer["coverage"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["source"] == "loki" && row["resource"] == "kernel");
+    assert_eq!(row.unwrap()["status"], "complete", "{row:?}");
+
+    // Asked for by its own name, the machine tells the same, and what was before.
+    let name = format!("node/{node}");
+    let window = [
+        "--since",
+        "2026-11-21T14:00:00Z",
+        "--until",
+        "2026-11-21T16:00:00Z",
+    ];
+    let ask = [
+        &[name.as_str(), "--store", &store, "--format", "json"],
+        &window[..],
+    ]
+    .concat();
+    let (code, out, err) = loki.run(&ask);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains(panic) && out.contains("NULL pointer"), "{out}");
 }
 
 #[test]

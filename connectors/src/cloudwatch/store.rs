@@ -16,8 +16,8 @@ use crate::connector::{Clock, Health};
 use crate::event::SourceKind;
 use crate::http::{Client, HttpOptions, Trouble};
 use crate::log_store::{
-    About, Counts, Got, LabelNames, Limits, LineQuery, LogStore, MILLISECOND, Minute, Only, Span,
-    StoredLine,
+    About, Counts, Got, LabelNames, Labels, Limits, LineQuery, LogStore, MILLISECOND, Minute, Only,
+    Span, StoredLine,
 };
 use crate::time::{Nanos, SECOND};
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decode::Context;
-use super::{field, meta, template};
+use super::{checkup, field, meta, template};
 use crate::event::Event;
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::{Observation, Rejection};
@@ -43,6 +43,9 @@ pub(super) fn decode(
     conditions(pod, &version, context, &mut facts);
     status(pod, &version, context, &mut facts);
     for mut event in facts {
+        if let Some(test) = checkup::failed(&event, &version) {
+            out.push(Observation::Event(Box::new(test)));
+        }
         event.entities.node = event.entities.node.or_else(|| version.body.node.clone());
         event.rank = version.body.rank();
         event.entities.experiment = version.body.experiment().map(str::to_owned);

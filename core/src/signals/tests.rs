@@ -70,7 +70,8 @@ fn lines_of_hosts_that_mean_something_are_kept() {
             let message = example.message.as_deref().unwrap_or_default();
             if example.fact == "node.log"
                 && !whole
-                && !whathappened_connectors::node_log::tells(message)
+                && !(whathappened_connectors::node_log::tells(message)
+                    && whathappened_connectors::node_log::is_asked_for(message))
             {
                 lost.push((&rule.info.name, message));
             }

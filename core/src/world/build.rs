@@ -197,6 +197,7 @@ fn facts_of(
             actor: symbols.optional(event.actor.as_deref()),
             other,
             detail: symbols.optional(detail),
+            target: symbols.optional(event.attribute("target")),
             exit_code: event.exit_code,
             source_kind: event.source_kind,
         });

@@ -78,6 +78,8 @@ pub struct Fact {
     pub other: u32,
     /// What it is about beside entities: a resource, a condition, an exception.
     pub detail: Sym,
+    /// What a program could not reach: a name, an address.
+    pub target: Sym,
     /// A process's exit code.
     pub exit_code: Option<i32>,
     /// The connector.

@@ -130,6 +130,7 @@ impl Fact {
             actor: Sym::NONE,
             other: NO,
             detail: Sym::NONE,
+            target: Sym::NONE,
             exit_code: None,
             source_kind: row.source_kind(),
         }

@@ -223,6 +223,11 @@ fn write(folder: &std::path::Path, example: &Example) -> std::io::Result<()> {
         std::fs::create_dir_all(&place)?;
         std::fs::write(place.join("current.log"), log.lines.join("\n") + "\n")?;
     }
+    for log in &example.hosts {
+        let place = folder.join(format!("nodes/{}", log.host));
+        std::fs::create_dir_all(&place)?;
+        std::fs::write(place.join("syslog"), log.lines.join("\n") + "\n")?;
+    }
     Ok(())
 }
 

@@ -1,0 +1,11 @@
+-- Deaths whose own machine was in trouble, or that somebody or something ended: what
+-- such a pod could not reach by then proves nothing of what it wanted to reach.
+SELECT DISTINCT death
+FROM ties
+WHERE via = 'node' AND lag_s BETWEEN -120 AND 1800
+  AND (signal LIKE 'gpu.%' OR signal LIKE 'nic.error%' OR signal LIKE 'kernel.panic%'
+       OR signal LIKE 'cloud.%' OR signal LIKE 'maintenance.%'
+       OR signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.rebooted', 'k8s.node.shutdown',
+                     'k8s.node.unreachable', 'kernel.disk_error', 'kernel.memory_error'))
+UNION
+SELECT DISTINCT death FROM mechanisms
