@@ -81,6 +81,9 @@ impl Gpus {
             // The driver's plain words for Xid 79.
             event.set_attribute("xid", Some("79"));
             self.place(event, normal_pci(&found["pci"]));
+        } else if text.contains("NVRM: fallen off the bus") {
+            // The last of three lines; the first names the GPU.
+            event.set_attribute("xid", Some("79"));
         } else if let Some(found) = captures(&PLACE, &text) {
             let pci = normal_pci(&found["pci"]);
             let uuid = found["uuid"].trim_end_matches('-').to_owned();
@@ -198,6 +201,9 @@ mod tests {
             (lost.attribute("xid"), lost.attribute("gpu_pci")),
             (Some("79"), Some("0000:29:00"))
         );
+        let third = "NVRM: fallen off the bus and is not responding to commands.";
+        let third = noted(&mut gpus, third, 0);
+        assert_eq!(third.attribute("xid"), Some("79"));
     }
 
     #[test]

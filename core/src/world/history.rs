@@ -10,7 +10,7 @@ use whathappened_connectors::time::{SECOND, Stamp};
 use crate::evidence::{Objects, Version};
 
 /// Labels and annotations of nodes whose change means something.
-const WATCHED: [&str; 8] = [
+const WATCHED: [&str; 9] = [
     "aws-node-termination-handler/",
     "cloud.google.com/active-node-maintenance",
     "cloud.google.com/scheduled-maintenance-time",
@@ -18,6 +18,7 @@ const WATCHED: [&str; 8] = [
     "k8s.nvidia.com/cordon-",
     "machineconfiguration.openshift.io/state",
     "nvidia.com/gpu-driver-upgrade-state",
+    "nvidia.com/mig.config.state",
     "weave.works/kured-",
 ];
 
