@@ -56,7 +56,10 @@ impl Teller<'_> {
         };
         let shared = self.shared(finding);
         let summary = match &shared {
-            Some(shared) => format!("{} {}", summary.trim_end(), shared.sentence()),
+            Some(shared) => {
+                let ended = summary.trim_end().trim_end_matches('.');
+                format!("{ended}. {}", shared.sentence())
+            }
             None => summary,
         };
         let (said, saved) = self.said(finding)?;

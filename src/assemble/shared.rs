@@ -76,9 +76,9 @@ impl Shared {
         };
         let others = match (self.other_pods, self.other_namespaces) {
             (0, _) => String::new(),
-            (pods, 0) => format!(", {} of other runs among them", counted(pods, "pod")),
+            (pods, 0) => format!(", among them {} of other runs", counted(pods, "pod")),
             (pods, spaces) => format!(
-                ", {} of other runs and {} among them",
+                ", among them {} of other runs, of {}",
                 counted(pods, "pod"),
                 counted(spaces, "other namespace")
             ),
@@ -130,11 +130,11 @@ mod tests {
     fn others_are_counted_and_not_named() {
         assert_eq!(
             seen(16, 6, (14, 3), None),
-            "Shared: name resolution seen failing by 16 pods on 6 nodes within 40 s, 14 pods of other runs and 3 other namespaces among them."
+            "Shared: name resolution seen failing by 16 pods on 6 nodes within 40 s, among them 14 pods of other runs, of 3 other namespaces."
         );
         assert_eq!(
             seen(4, 1, (2, 0), Some("gpu-7")),
-            "Seen by 4 pods within 40 s, all on gpu-7: that host's own trouble, 2 pods of other runs among them."
+            "Seen by 4 pods within 40 s, all on gpu-7: that host's own trouble, among them 2 pods of other runs."
         );
         assert_eq!(
             seen(0, 12, (0, 0), None),
