@@ -5,7 +5,8 @@
 //! by pods of several runs on several nodes, or by several machines, it is what they
 //! all depend on. Seen by several on one machine alone, it is that machine's.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use whathappened_connectors::time::{Nanos, SECOND};
 
@@ -44,19 +45,71 @@ const TROUBLES: &[(&str, &str, bool)] = &[
     ("log.database", "a database", true),
 ];
 
+/// A trouble of somebody who is not part of the case: counted, and named by nothing
+/// but the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Elsewhere {
+    /// When.
+    pub time: Nanos,
+    /// What its signal says.
+    pub signal: String,
+    /// What could not be reached.
+    pub target: Option<String>,
+    /// What tells the pod from others; `None` where the machine itself said so.
+    pub pod: Option<u64>,
+    /// What tells its run from others.
+    pub run: u64,
+    /// What tells its namespace from others.
+    pub namespace: u64,
+    /// The machine.
+    pub node: Option<String>,
+}
+
+/// What tells namespaces from others without naming them.
+#[must_use]
+pub fn namespace_number(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether a signal tells of a dependency's trouble.
+#[must_use]
+pub fn is_trouble(signal: &str) -> bool {
+    TROUBLES.iter().any(|(stem, _, _)| signal.starts_with(stem))
+}
+
+/// A pod that saw a trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Who {
+    /// One of the world, by number.
+    Pod(u32),
+    /// Another: what tells it and its namespace from others.
+    Other(u64, u64),
+}
+
+/// A run whose pods saw a trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Which {
+    /// One of the case, by number.
+    Run(usize),
+    /// Another.
+    Other(u64),
+}
+
 /// Who saw one trouble at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// What they share, in words.
     pub what: &'static str,
     /// Pods that said so.
-    pub pods: BTreeSet<u32>,
+    pub pods: BTreeSet<Who>,
     /// Machines that said so themselves.
-    pub hosts: BTreeSet<Sym>,
+    pub hosts: BTreeSet<String>,
     /// Machines on which it was seen, by pods or themselves.
-    pub nodes: BTreeSet<Sym>,
+    pub nodes: BTreeSet<String>,
     /// Runs of those pods.
-    pub runs: BTreeSet<usize>,
+    pub runs: BTreeSet<Which>,
     /// From the first to the last of them.
     pub within: Nanos,
 }
@@ -78,42 +131,74 @@ impl Seen {
     }
 }
 
-/// One that saw a trouble: when, which pod, which machine.
-type Witness = (Nanos, u32, Sym);
+/// One that saw a trouble.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Witness {
+    at: Nanos,
+    who: Option<(Who, Option<Which>)>,
+    node: Option<String>,
+}
 
 /// Everybody who saw something of the kind, by what it is and its target.
 #[derive(Debug)]
 pub struct Troubles {
-    by_kind: HashMap<(&'static str, Sym), Vec<Witness>>,
-    run_of_pod: HashMap<u32, usize>,
+    by_kind: HashMap<(&'static str, String), Vec<Witness>>,
 }
 
 impl Troubles {
     /// Looks through all facts once.
     #[must_use]
     pub fn of(world: &World, runs: &[Run]) -> Self {
+        let numbered = runs.iter().enumerate();
+        let run_of_pod: HashMap<u32, usize> = numbered
+            .flat_map(|(number, run)| run.pods.iter().map(move |pod| (*pod, number)))
+            .collect();
         let mut by_kind: HashMap<_, Vec<Witness>> = HashMap::new();
+        let some = |sym: Sym| world.evidence.symbols.some(sym).map(str::to_owned);
         for fact in &world.facts {
-            if let Some(key) = key(world, fact) {
-                let pod = world.pods.get(fact.pod as usize);
-                let node = pod.map_or(fact.node, |pod| pod.node);
-                by_kind
-                    .entry(key)
-                    .or_default()
-                    .push((fact.time.lo, fact.pod, node));
-            }
+            let Some(key) = key(world, fact) else {
+                continue;
+            };
+            let pod = world.pods.get(fact.pod as usize);
+            let run = run_of_pod.get(&fact.pod).map(|run| Which::Run(*run));
+            by_kind.entry(key).or_default().push(Witness {
+                at: fact.time.lo,
+                who: pod.map(|_| (Who::Pod(fact.pod), run)),
+                node: some(pod.map_or(fact.node, |pod| pod.node)),
+            });
+        }
+        for other in &world.elsewhere {
+            let Some(key) = kind_of(&other.signal, other.target.as_deref()) else {
+                continue;
+            };
+            let pod = other.pod.map(|pod| Who::Other(pod, other.namespace));
+            by_kind.entry(key).or_default().push(Witness {
+                at: other.time,
+                who: pod.map(|pod| (pod, Some(Which::Other(other.run)))),
+                node: other.node.clone(),
+            });
         }
         for witnesses in by_kind.values_mut() {
             witnesses.sort_unstable();
         }
-        let numbered = runs.iter().enumerate();
-        let run_of_pod = numbered
-            .flat_map(|(number, run)| run.pods.iter().map(move |pod| (*pod, number)))
-            .collect();
-        Self {
-            by_kind,
-            run_of_pod,
+        Self { by_kind }
+    }
+
+    /// The times around which others may have seen what the world's facts tell of.
+    #[must_use]
+    pub fn times(world: &World) -> Vec<(Nanos, Nanos)> {
+        let troubles = world.facts.iter().filter(|fact| Self::is_one(world, fact));
+        let mut times: Vec<(Nanos, Nanos)> = Vec::new();
+        // Facts are in order of time.
+        for at in troubles.map(|fact| fact.time.lo) {
+            let from = at.saturating_sub(AT_ONE_TIME);
+            let to = at.saturating_add(AT_ONE_TIME);
+            match times.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => times.push((from, to)),
+            }
         }
+        times
     }
 
     /// Whether a fact tells of a dependency's trouble.
@@ -129,31 +214,34 @@ impl Troubles {
         let key = key(world, fact)?;
         let all = self.by_kind.get(&key)?;
         let at = fact.time.lo;
-        let from = all.partition_point(|one| one.0 < at.saturating_sub(AT_ONE_TIME));
-        let to = all.partition_point(|one| one.0 <= at.saturating_add(AT_ONE_TIME));
+        let from = all.partition_point(|one| one.at < at.saturating_sub(AT_ONE_TIME));
+        let to = all.partition_point(|one| one.at <= at.saturating_add(AT_ONE_TIME));
         let some = all.get(from..to)?;
         let mut seen = Seen {
             what: key.0,
             ..Seen::default()
         };
-        for (_, pod, node) in some {
-            if *pod == NO {
-                seen.hosts.extend(Some(*node).filter(|node| node.is_some()));
-            } else {
-                seen.pods.insert(*pod);
-                seen.runs.extend(self.run_of_pod.get(pod));
+        let mut known: HashSet<Who> = HashSet::new();
+        for one in some {
+            match one.who {
+                Some((who, run)) if known.insert(who) => {
+                    seen.pods.insert(who);
+                    seen.runs.extend(run);
+                }
+                Some(_) => {}
+                None => seen.hosts.extend(one.node.clone()),
             }
-            seen.nodes.extend(Some(*node).filter(|node| node.is_some()));
+            seen.nodes.extend(one.node.clone());
         }
         if let (Some(first), Some(last)) = (some.first(), some.last()) {
-            seen.within = last.0.saturating_sub(first.0);
+            seen.within = last.at.saturating_sub(first.at);
         }
         Some(seen)
     }
 }
 
 /// What a fact's trouble is, and of which target where that matters.
-fn key(world: &World, fact: &Fact) -> Option<(&'static str, Sym)> {
+fn key(world: &World, fact: &Fact) -> Option<(&'static str, String)> {
     if fact.time.lo == Nanos::MIN || fact.time.hi == Nanos::MAX {
         return None;
     }
@@ -162,16 +250,15 @@ fn key(world: &World, fact: &Fact) -> Option<(&'static str, Sym)> {
     if signal == "k8s.node.dns_problem" && fact.pod != NO {
         return None;
     }
+    kind_of(signal, world.evidence.symbols.some(fact.target))
+}
+
+fn kind_of(signal: &str, target: Option<&str>) -> Option<(&'static str, String)> {
     let (_, what, needs_target) = TROUBLES
         .iter()
         .find(|(stem, _, _)| signal.starts_with(stem))?;
-    if *needs_target && !fact.target.is_some() {
-        return None;
+    if *needs_target {
+        return Some((what, target?.to_owned()));
     }
-    let target = if *needs_target {
-        fact.target
-    } else {
-        Sym::NONE
-    };
-    Some((what, target))
+    Some((what, String::new()))
 }

@@ -32,7 +32,8 @@ WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.
   AND k.mode = 'exited' AND k.lag_s BETWEEN -120 AND 3600
 UNION ALL
 -- Who waits for a file server makes others wait: the collective times out, unless the server
--- answered again long before.
+-- answered again long before. The kernel complains some minutes into the wait, the collective
+-- only at the end of its timeout: what came shortly before that came too late.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN k.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties k
@@ -42,5 +43,5 @@ JOIN (SELECT death, MIN(time) AS time FROM ties
 LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
   AND ok.time > k.time AND ok.time < n.time - 900000000000
 LEFT JOIN troubled t ON t.death = k.death
-WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time
+WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time - 300000000000
   AND k.state IN ('died', 'restarted', 'crash_loop') AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use whathappened_connectors::time::SECOND;
-use whathappened_core::shared::{Seen, Troubles};
+use whathappened_core::shared::{Seen, Troubles, Who, namespace_number};
 use whathappened_core::world::Fact;
 
 use super::teller::Teller;
@@ -35,21 +35,34 @@ impl Teller<'_> {
             return None;
         }
         let own = self.case.runs.get(finding.run)?;
-        let namespace = |pod: u32| world.pods.get(pod as usize).map(|pod| pod.namespace);
-        let own_namespaces: BTreeSet<_> =
+        let namespace = |pod: u32| {
+            let pod = world.pods.get(pod as usize)?;
+            Some(world.name(pod.namespace).to_owned())
+        };
+        let own_namespaces: BTreeSet<String> =
             own.pods.iter().filter_map(|pod| namespace(*pod)).collect();
-        let others: Vec<u32> = seen
-            .pods
-            .iter()
-            .copied()
-            .filter(|pod| !own.pods.contains(pod))
-            .collect();
-        let elsewhere: BTreeSet<_> = others
-            .iter()
-            .filter_map(|pod| namespace(*pod))
-            .filter(|namespace| !own_namespaces.contains(namespace))
-            .collect();
-        let mut nodes = seen.nodes.iter().map(|node| world.name(*node).to_owned());
+        let (mut others, mut elsewhere) = (0, BTreeSet::new());
+        for who in &seen.pods {
+            match who {
+                Who::Pod(pod) if own.pods.contains(pod) => {}
+                Who::Pod(pod) => {
+                    others += 1;
+                    elsewhere.extend(
+                        namespace(*pod)
+                            .filter(|name| !own_namespaces.contains(name))
+                            .map(|name| namespace_number(&name)),
+                    );
+                }
+                Who::Other(_, number) => {
+                    others += 1;
+                    let is_own = own_namespaces
+                        .iter()
+                        .any(|name| namespace_number(name) == *number);
+                    elsewhere.extend(Some(*number).filter(|_| !is_own));
+                }
+            }
+        }
+        let mut nodes = seen.nodes.iter().cloned();
         let node = match (nodes.next(), nodes.next()) {
             (Some(only), None) => Some(only),
             _ => None,
@@ -58,7 +71,7 @@ impl Teller<'_> {
             what: seen.what.to_owned(),
             pods: seen.pods.len(),
             nodes: seen.nodes.len(),
-            other_pods: others.len(),
+            other_pods: others,
             other_namespaces: elsewhere.len(),
             node,
             within_s: (seen.within + SECOND - 1) / SECOND,

@@ -1,11 +1,14 @@
 //! A case from the store.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::event::EventId;
+use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::resolve::Name;
+use whathappened_core::shared::Troubles;
 use whathappened_store::{Fact, Found, Object, Snapshot};
 
 use crate::case::{Case, Rules};
@@ -56,8 +59,8 @@ pub fn case(
     if name.is_everything() || of_machine {
         return all_of_window(snapshot, None, coverage, rules);
     }
-    if let Some(found) = snapshot.find(name)? {
-        return of_found(found, snapshot.coverage_of(coverage), rules);
+    if let Some(case) = case_of(snapshot, name, coverage.clone(), Arc::clone(&rules))? {
+        return Ok(case);
     }
     if snapshot.knows_machine(&name.name)? {
         return all_of_window(snapshot, None, coverage, rules);
@@ -81,7 +84,35 @@ pub fn case_of(
     let Some(found) = snapshot.find(name)? else {
         return Ok(None);
     };
-    of_found(found, snapshot.coverage_of(coverage), rules).map(Some)
+    let mut case = of_found(found, snapshot.coverage_of(coverage), rules)?;
+    count_others(snapshot, &mut case)?;
+    Ok(Some(case))
+}
+
+/// Who else saw the troubles that the case tells of, over at most this long.
+const OTHERS_WITHIN: Nanos = 6 * 3_600 * SECOND;
+
+/// Adds what others told of the same troubles at the same times: that it was several
+/// proves more than one alone. They are only counted.
+fn count_others(snapshot: &Snapshot<'_>, case: &mut Case) -> Result<(), Error> {
+    let times = Troubles::times(&case.world);
+    if times.is_empty() {
+        return Ok(());
+    }
+    let rows = case.world.evidence.rows();
+    let known: HashSet<EventId> = rows.iter().map(|row| row.id).collect();
+    let mut left = OTHERS_WITHIN;
+    // The latest end the run, and are what is asked about.
+    for (from, to) in times.into_iter().rev() {
+        left -= to.saturating_sub(from);
+        if left < 0 {
+            break;
+        }
+        let known = |fact: &Fact| known.contains(&fact.event.id);
+        let others = snapshot.troubles_elsewhere((from, to), &known)?;
+        case.world.elsewhere.extend(others);
+    }
+    Ok(())
 }
 
 /// The case of what was found.

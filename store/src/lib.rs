@@ -6,6 +6,7 @@
 //! live segments is in `SQLite` too, so a reader sees one moment of everything.
 
 mod access;
+mod alike;
 mod bulk;
 mod catalogue;
 mod columns;

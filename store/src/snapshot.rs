@@ -299,6 +299,19 @@ impl<'a> Snapshot<'a> {
         keys: &[Vec<i64>],
         take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        self.unguarded(window, keys, &mut |row: R| match row.seen(&self.sight) {
+            Some(row) => take(row),
+            None => ControlFlow::Continue(()),
+        })
+    }
+
+    /// All rows, whoever may see them: nothing of one may leave the store as it is.
+    pub(crate) fn unguarded<R: Record>(
+        &self,
+        window: (Nanos, Nanos),
+        keys: &[Vec<i64>],
+        take: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
@@ -315,7 +328,6 @@ impl<'a> Snapshot<'a> {
                 let row = row?;
                 if inside(&row, window)
                     && !replaced.contains(&(segment.id, row.place().id))
-                    && let Some(row) = row.seen(&self.sight)
                     && take(row).is_break()
                 {
                     return Ok(());
@@ -323,10 +335,7 @@ impl<'a> Snapshot<'a> {
             }
         }
         for hot in hot::all::<R>(&self.tx).map_err(self.failed())? {
-            if inside(&hot.row, window)
-                && let Some(row) = hot.row.seen(&self.sight)
-                && take(row).is_break()
-            {
+            if inside(&hot.row, window) && take(hot.row).is_break() {
                 return Ok(());
             }
         }

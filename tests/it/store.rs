@@ -266,3 +266,26 @@ fn incidents_of_machines_are_told_alike() {
         }
     }
 }
+
+#[test]
+fn others_that_failed_alike_are_counted_though_the_question_loads_none_of_them() {
+    let kept = Kept::of(&["fixtures/dns-one-host/input"]);
+    let answer = kept.json(&["embed-12"]);
+    let incident = &answer["incidents"][0];
+    assert_eq!(incident["cause"], "dep.dns");
+    let shared = &incident["shared"];
+    assert_eq!(
+        (
+            &shared["pods"],
+            &shared["other_pods"],
+            &shared["other_namespaces"]
+        ),
+        (&4.into(), &3.into(), &2.into()),
+        "{shared}"
+    );
+    assert_eq!(shared["node"], "gpu-b3");
+    let text = answer.to_string();
+    for other in ["crawl-31", "eval-5"] {
+        assert!(!text.contains(other), "{other} is named");
+    }
+}

@@ -115,6 +115,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         carriers: Carriers::new(),
         whereabouts: Map::default(),
         said: HashSet::new(),
+        elsewhere: Vec::new(),
         now,
     };
     put_in_order(&mut world);

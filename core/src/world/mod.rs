@@ -54,6 +54,8 @@ pub struct World {
     pub whereabouts: Map,
     /// Which signals speak of which workloads.
     pub said: HashSet<(u32, Sym)>,
+    /// What others saw of the troubles that these facts tell of, where a store knows.
+    pub elsewhere: Vec<crate::shared::Elsewhere>,
     /// The latest record time: what "now" means for recorded input.
     pub now: Option<Nanos>,
 }
