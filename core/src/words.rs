@@ -115,6 +115,7 @@ pub fn say(event: &Event) -> String {
         "k8s.workload.resumed" => "resumed".to_owned(),
         "k8s.workload.spec_changed" => format!("spec changed: {}", attribute("fields")),
         "log.line" | "node.log" => log(event, message),
+        "gpu.test" => message.to_owned(),
         "cloud.host_event" => host_event(event, message),
         "cloud.activity" => activity(event, message),
         "cloud.group_activity" => group_activity(event, message),
