@@ -34,7 +34,7 @@ impl About {
     pub fn telling(&self) -> Telling {
         match self {
             Self::Nodes(_) => Telling {
-                parts: node_log::asked_words(),
+                parts: node_log::words(),
                 any_case: false,
                 phrases: Some(node_log::PHRASES),
             },

@@ -174,11 +174,6 @@ static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(TELLING.it
 static ANY: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| search(TELLING.iter().chain(TIMING).copied()));
 
-/// Words of which one is in every line that is worth reading by itself.
-pub(crate) const fn asked_words() -> &'static [&'static str] {
-    TELLING
-}
-
 /// Whether a line may mean something.
 #[must_use]
 pub fn tells(text: &str) -> bool {

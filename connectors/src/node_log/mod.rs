@@ -51,10 +51,9 @@ pub use filter::tells;
 pub use heard::{Heard, heard};
 pub use nvidia::normal_pci;
 
+pub(crate) use asked::PHRASES;
 pub(crate) use entry::tell;
 pub(crate) use filter::words;
-pub(crate) use asked::PHRASES;
-pub(crate) use filter::asked_words;
 pub(crate) use json::{decode, recognise};
 pub(crate) use stored::{Machines, StoredHostLine};
 
