@@ -166,6 +166,11 @@ fn resource(kind: SourceKind, fact: &str) -> &'static str {
         SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => "activity",
         SourceKind::NodeLog => "kernel",
         SourceKind::Slurm => "jobs",
+        SourceKind::Prometheus if fact == "alert.fired" => "alerts",
+        SourceKind::Prometheus => "metrics",
+        SourceKind::Alertmanager if fact == "alert.silence" => "silences",
+        SourceKind::Alertmanager => "alerts",
+        SourceKind::Grafana => "annotations",
         SourceKind::Kubernetes if fact == "k8s.event" => "events",
         SourceKind::Kubernetes if fact.starts_with("k8s.node.") || fact == "gpu.test" => "nodes",
         SourceKind::Kubernetes

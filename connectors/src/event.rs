@@ -70,11 +70,17 @@ pub enum SourceKind {
     NodeLog,
     /// Slurm's accounting and control.
     Slurm,
+    /// What Prometheus and its kin measured.
+    Prometheus,
+    /// Alertmanager's alerts and silences.
+    Alertmanager,
+    /// Grafana's annotations.
+    Grafana,
 }
 
 /// The kinds in the order in which they came to be: binary formats write a
 /// kind's place here, so that what was stored stays readable. Add at the end.
-const CODES: [SourceKind; 12] = [
+const CODES: [SourceKind; 15] = [
     SourceKind::Kubernetes,
     SourceKind::KubernetesAudit,
     SourceKind::Loki,
@@ -87,6 +93,9 @@ const CODES: [SourceKind; 12] = [
     SourceKind::Datadog,
     SourceKind::Elasticsearch,
     SourceKind::CloudwatchLogs,
+    SourceKind::Prometheus,
+    SourceKind::Alertmanager,
+    SourceKind::Grafana,
 ];
 
 impl Serialize for SourceKind {
@@ -114,7 +123,7 @@ impl<'de> Deserialize<'de> for SourceKind {
 
 impl SourceKind {
     /// Every kind, in rank order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Kubernetes,
         Self::KubernetesAudit,
         Self::Loki,
@@ -127,6 +136,9 @@ impl SourceKind {
         Self::Azure,
         Self::NodeLog,
         Self::Slurm,
+        Self::Prometheus,
+        Self::Alertmanager,
+        Self::Grafana,
     ];
 
     /// The name used in tables and answers.
@@ -145,6 +157,9 @@ impl SourceKind {
             Self::Azure => "azure",
             Self::NodeLog => "node_log",
             Self::Slurm => "slurm",
+            Self::Prometheus => "prometheus",
+            Self::Alertmanager => "alertmanager",
+            Self::Grafana => "grafana",
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+pub mod alertmanager;
 mod autoscaler_log;
 pub mod aws;
 pub mod aws_auth;
@@ -20,6 +21,7 @@ pub mod elasticsearch;
 pub mod event;
 pub mod flight_recorder;
 pub mod gcp;
+pub mod grafana;
 pub mod http;
 mod kubectl;
 pub mod kubernetes;
@@ -29,6 +31,7 @@ pub mod loki;
 pub mod node_log;
 pub mod object;
 pub mod observation;
+pub mod prometheus;
 pub mod recording;
 pub mod redact;
 pub mod slurm;

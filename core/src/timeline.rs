@@ -14,6 +14,9 @@ use crate::world::{Kind, NO, Pod, World};
 /// How long after its end facts about a pod's machine still belong to its story.
 const ECHO: Nanos = 60 * SECOND;
 
+/// What was noted so long before and after may have to do with a run.
+const NOTED: Nanos = 600 * SECOND;
+
 /// One fact of the timeline, or several that say the same.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -104,6 +107,13 @@ pub fn timeline(
             on_instance.entry(instance).or_default().push(*stay);
         }
     }
+    let life = pods
+        .iter()
+        .filter_map(|pod| world.pods.get(*pod as usize))
+        .map(Pod::stay);
+    let (from, to) = life.fold((Nanos::MAX, Nanos::MIN), |all, own| {
+        (all.0.min(own.0), all.1.max(own.1))
+    });
     let names: BTreeSet<(&str, &str)> = workloads
         .iter()
         .filter_map(|one| world.workloads.get(*one as usize))
@@ -128,7 +138,17 @@ pub fn timeline(
                     .flatten()
                     .any(|stay| stay.holds(row))
         };
-        if !(of_pod || of_workload() || of_node() || wanted.contains(&row.id)) {
+        // What somebody noted of nobody in particular, while the runs went.
+        let is_note = || {
+            row.tells
+                && world.name(row.fact) == "note.annotation"
+                && ![row.pod, row.workload, row.node, row.instance]
+                    .iter()
+                    .any(|name| name.is_some())
+                && row.time.lo >= from.saturating_sub(NOTED)
+                && row.time.lo <= to.saturating_add(NOTED)
+        };
+        if !(of_pod || of_workload() || of_node() || is_note() || wanted.contains(&row.id)) {
             continue;
         }
         let event = world

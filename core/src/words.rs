@@ -121,10 +121,22 @@ pub fn say(event: &Event) -> String {
         "cloud.group_activity" => group_activity(event, message),
         "slurm.job" => job(event, message),
         "slurm.node" => joined(&format!("Slurm says {reason}"), message),
+        "alert.fired" => joined(&format!("alert {reason}"), message),
+        "alert.silence" => joined("alerts silenced", &by(event, message)),
+        "note.annotation" => joined("noted", &by(event, message)),
+        fact if fact.starts_with("metric.") => joined("measured", message),
         fact if fact.starts_with("k8s.audit.") => audit(event, fact),
         fact => joined(fact, &joined(reason, message)),
     };
     shortened(&text)
+}
+
+/// What somebody said, and who.
+fn by(event: &Event, message: &str) -> String {
+    match &event.actor {
+        Some(actor) => format!("{message} (by {actor})"),
+        None => message.to_owned(),
+    }
 }
 
 fn init(event: &Event) -> &'static str {

@@ -1,25 +1,50 @@
 -- cause: code.host_oom
 -- title: Out of memory: over its own limit
 -- rank: 18
--- level: supported
--- needs: k8s.container.oom_killed, slurm.oom
--- overturned_by: prometheus: memory near the limit
+-- level: established
+-- needs: k8s.container.oom_killed, slurm.oom, memory.near_limit, memory.oom_event
+-- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
 -- advice: Raise the memory limit or use less host memory (data loader workers, pinned buffers, checkpoint staging).
 --
--- OOMKilled is the claim of one component, so it is supported at most.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
-FROM ties
-WHERE signal = 'k8s.container.oom_killed' AND via = 'pod' AND same_container
-  AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 60
+-- OOMKilled is the claim of one component, so it is supported at most, unless the memory was measured near
+-- its limit. Where it was measured far below, that speaks against it.
+WITH seen AS (
+  SELECT death, signal, fact, exit_code, mode FROM ties
+  WHERE signal IN ('memory.near_limit', 'memory.far_below_limit', 'memory.oom_event') AND via = 'pod' AND same_container
+    AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 120
+),
+witnessed AS (SELECT DISTINCT death FROM seen WHERE signal IN ('memory.near_limit', 'memory.oom_event'))
+SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
+FROM ties t
+LEFT JOIN witnessed w ON w.death = t.death
+WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
+  AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'k8s.node.oom_kill' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN reason = 'OUT_OF_MEMORY' THEN 'asserted' ELSE 'inferred' END AS edge, 'claim' AS role
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- What was measured belongs to the claim that it bears out.
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM seen s
+JOIN ties t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
+WHERE s.signal IN ('memory.near_limit', 'memory.oom_event')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'state' AS role
+FROM seen
+WHERE signal = 'memory.far_below_limit' AND death NOT IN (SELECT death FROM seen WHERE signal = 'memory.oom_event')
+UNION ALL
+-- Killed, by whom nobody says: its cgroup counted an out-of-memory kill, or its memory was at the limit.
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN s.signal = 'memory.oom_event' THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
+FROM seen s
+LEFT JOIN ties t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
+WHERE s.signal IN ('memory.near_limit', 'memory.oom_event') AND s.mode = 'exited' AND s.exit_code = 137 AND t.fact IS NULL

@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: k8s.node.disk, kernel.disk_error
 -- alone: kernel.disk_error
--- overturned_by: prometheus: what DCGM measured
+-- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A disk of {node} failed under {pod}: {message}
 -- advice: Drain the node and replace the disk.

@@ -5,7 +5,7 @@
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
 -- needs: k8s.pod.evicted.device_taint, gpu.test.failed
 -- alone: gpu.hardware_error, gpu.missing
--- overturned_by: prometheus: what DCGM measured
+-- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A GPU of {node} failed under {pod}: {message}
 -- advice: Drain the node and have the GPU reset or replaced before it is used again.
@@ -56,3 +56,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'fault' AS role
 FROM ties
 WHERE signal = 'gpu.test.failed' AND via = 'node' AND lag_s BETWEEN -3600 AND 86400
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('metric.gpu_gone') AND via = 'node' AND lag_s BETWEEN -120 AND 900

@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: gpu.memory_error
 -- alone: gpu.memory_error
--- overturned_by: prometheus: what DCGM measured
+-- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of a GPU of {node} failed under {pod}: {message}
 -- advice: Drain the node; row remapping needs a GPU reset, repeated errors a new GPU.

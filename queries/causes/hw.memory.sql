@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: k8s.node.memory_error, kernel.memory_error
 -- alone: kernel.memory_error
--- overturned_by: prometheus: what DCGM measured
+-- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of {node} failed under {pod}: {message}
 -- advice: Drain the node and replace the module that the BMC names.

@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: nic.error
 -- alone: nic.error
--- overturned_by: prometheus: what DCGM measured
+-- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: A network link of {node} failed under {pod}: {message}
 -- advice: Drain the node; check cable, transceiver and switch port.
@@ -25,3 +25,7 @@ SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('nic.error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('metric.nic_errors', 'alert.node_network') AND via = 'node' AND lag_s BETWEEN -120 AND 900

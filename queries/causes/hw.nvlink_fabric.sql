@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: gpu.nvlink_error
 -- alone: gpu.nvlink_error
--- overturned_by: prometheus: what DCGM measured
+-- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: NVLink on {node} failed under {pod}: {message}
 -- advice: Drain the node and check NVLink and the fabric manager.
@@ -25,3 +25,7 @@ SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.nvlink_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('metric.gpu_link_errors') AND via = 'node' AND lag_s BETWEEN -120 AND 900

@@ -36,3 +36,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'slurm.node_fail' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 60
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
+FROM ties
+WHERE signal IN ('alert.node_not_ready', 'metric.target_down') AND via = 'node' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -600 AND 900

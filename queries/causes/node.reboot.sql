@@ -24,3 +24,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'k8s.container.status_unknown' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
+FROM ties
+WHERE signal IN ('metric.target_down', 'alert.node_not_ready') AND via = 'node' AND lag_s BETWEEN -900 AND 600
+UNION ALL
+-- Alerts are silenced before maintenance; a silence alone proves none.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM ties
+WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
+  AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -31,3 +31,9 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'cloud.instance_shut_down' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60
+UNION ALL
+-- Alerts are silenced before maintenance; a silence alone proves none.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM ties
+WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
+  AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

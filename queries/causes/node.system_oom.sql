@@ -3,6 +3,7 @@
 -- rank: 78
 -- level: supported
 -- needs: k8s.node.system_oom
+-- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory as a whole; the kernel killed {pod}.
 -- advice: Something on the node used more than its request; set requests and limits, and leave room for the system.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
@@ -14,3 +15,12 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('memory.node_exhausted', 'alert.node_memory') AND via = 'node' AND lag_s BETWEEN -60 AND 300
+UNION ALL
+-- The machine had plenty a moment before.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'memory.node_plenty' AND via = 'node' AND lag_s BETWEEN -15 AND 60

@@ -49,3 +49,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM ties
 WHERE signal = 'k8s.node.cordoned' AND detail IS NULL AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -5 AND 3900
+UNION ALL
+-- Alerts are silenced before maintenance; a silence alone proves none.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM ties
+WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
+  AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -45,3 +45,9 @@ WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u
     OR m.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.podgc', 'k8s.node.drained', 'k8s.node.shutdown',
                     'k8s.pod.node_shutdown', 'k8s.node.gone_in_cloud', 'cloud.instance_recreated',
                     'cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))
+UNION ALL
+-- Alerts are silenced before maintenance; a silence alone proves none.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM ties
+WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
+  AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -12,3 +12,7 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties
 WHERE signal LIKE 'k8s.node.pressure.%' AND via = 'node' AND mode = 'killed' AND lag_s BETWEEN -30 AND 900
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('metric.filesystem_full', 'memory.node_exhausted', 'alert.node_disk', 'alert.node_memory') AND via = 'node' AND mode = 'killed' AND lag_s BETWEEN -30 AND 900

@@ -136,6 +136,14 @@ fn text(args: &Args) -> Result<String, Error> {
 # [cloudwatch]                # AWS_PROFILE, AWS_REGION, CLOUDWATCH_LOG_GROUPS
 # log_groups = \"/aws/containerinsights/my-cluster/application\"
 
+# Measurements, alerts, notes; the environment goes before what is written here (docs/metrics.md).
+# [prometheus]                # PROMETHEUS_URL, PROMETHEUS_ORG_ID, ...; Mimir, Thanos, VictoriaMetrics, too
+# url = \"https://prometheus.example.com\"
+# [alertmanager]              # ALERTMANAGER_URL, ...
+# url = \"https://alertmanager.example.com\"
+# [grafana]                   # GRAFANA_URL, GRAFANA_TOKEN
+# url = \"https://grafana.example.com\"
+
 # Clouds: what they did to the machines, and what they announce (docs/clouds.md).
 # [gcp]                       # GOOGLE_CLOUD_PROJECT and Google's other variables
 # project = \"my-project\"

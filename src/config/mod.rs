@@ -15,6 +15,7 @@ mod callers;
 mod clouds;
 mod logs;
 mod many;
+mod metrics;
 mod parse;
 mod section;
 mod serve;
@@ -26,6 +27,7 @@ pub use callers::{Caller, Right};
 pub use clouds::{Aws, Azure, Gcp};
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
+pub use metrics::{Alertmanager, Grafana, Prometheus};
 pub use parse::{parse_duration, parse_size};
 pub use section::Section;
 pub use serve::{Hook, Limits, Serve, Syslog};
@@ -51,6 +53,12 @@ pub struct Config {
     pub elasticsearch: Many<Elasticsearch>,
     /// Amazon `CloudWatch` Logs.
     pub cloudwatch: Many<CloudWatch>,
+    /// Prometheus and what speaks its API.
+    pub prometheus: Many<Prometheus>,
+    /// Alertmanager.
+    pub alertmanager: Many<Alertmanager>,
+    /// Grafana's annotations.
+    pub grafana: Many<Grafana>,
     /// Google Cloud.
     pub gcp: Many<Gcp>,
     /// AWS.

@@ -7,6 +7,7 @@ mod keeper;
 mod kept;
 mod live;
 mod log_stores;
+mod metrics;
 mod scope;
 mod slurm;
 mod sources;

@@ -8,7 +8,7 @@ use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::http::Trouble;
 
 use super::given::Variables;
-use super::{clouds, log_stores, slurm};
+use super::{clouds, log_stores, metrics, slurm};
 use crate::config::Config;
 
 /// Sources other than clusters.
@@ -54,6 +54,7 @@ impl Sources {
 pub async fn sources(config: &Config, env: Variables<'_>, clock: Clock) -> Sources {
     let mut all = Sources::default();
     log_stores::add(&mut all, config, env, Clock::clone(&clock)).await;
+    metrics::add(&mut all, config, env);
     clouds::add(&mut all, config, env, clock).await;
     slurm::add(&mut all, config, env);
     all

@@ -1,10 +1,10 @@
 //! A question that asks a log store beside a cluster, played by small servers.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+
+use crate::play::{Fields, Noted, field, play};
 
 /// One line as Loki has it: labels, nanoseconds, text, what is known of it.
 type Line = (Value, i64, Value);
@@ -12,7 +12,7 @@ type Line = (Value, i64, Value);
 /// A Loki that has the lab's lines.
 struct Loki {
     address: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    asked: Noted,
 }
 
 impl Loki {
@@ -36,16 +36,7 @@ impl Loki {
                 }
             }
         }
-        let server = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", server.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (lines, noted) = (Arc::new(lines), Arc::clone(&asked));
-        std::thread::spawn(move || {
-            for connection in server.incoming().flatten() {
-                let (lines, noted) = (Arc::clone(&lines), Arc::clone(&noted));
-                std::thread::spawn(move || serve(&connection, &lines, &noted));
-            }
-        });
+        let (address, asked) = play(move |path, fields| answer(path, fields, &lines));
         Self { address, asked }
     }
 
@@ -64,68 +55,8 @@ impl Loki {
     }
 }
 
-/// One request a connection.
-fn serve(connection: &TcpStream, lines: &[Line], noted: &Mutex<Vec<String>>) {
-    let mut reader = BufReader::new(connection);
-    let mut head = String::new();
-    reader.read_line(&mut head).unwrap();
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
-            break;
-        }
-        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let form = String::from_utf8(body).unwrap();
-    let fields: Vec<(String, String)> = [query, &form]
-        .iter()
-        .flat_map(|text| text.split('&'))
-        .filter_map(|pair| pair.split_once('='))
-        .map(|(name, value)| (decode(name), decode(value)))
-        .collect();
-    noted.lock().unwrap().push(format!("{path} {fields:?}"));
-    let (code, answer) = answer(path, &fields, lines);
-    let text = match answer {
-        Value::String(text) => text,
-        json => json.to_string(),
-    };
-    let mut to = connection;
-    // Who asked may be gone already.
-    let _gone = write!(
-        to,
-        "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{text}",
-        text.len()
-    );
-}
-
-fn decode(text: &str) -> String {
-    let mut out = Vec::new();
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let hex = [bytes.next().unwrap(), bytes.next().unwrap()];
-                u8::from_str_radix(std::str::from_utf8(&hex).unwrap(), 16).unwrap()
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(out).unwrap()
-}
-
-fn answer(path: &str, fields: &[(String, String)], lines: &[Line]) -> (u16, Value) {
-    let field = |name: &str| {
-        let found = fields.iter().find(|(key, _)| key == name);
-        found.map_or("", |(_, value)| value.as_str())
-    };
+fn answer(path: &str, fields: &Fields, lines: &[Line]) -> (u16, Value) {
+    let field = |name: &str| field(fields, name);
     let ok = |data: Value| (200, json!({ "status": "success", "data": data }));
     let number = |name: &str| field(name).parse::<i64>().ok();
     let (start, end) = (

@@ -12,6 +12,8 @@ mod history;
 mod lab;
 mod live;
 mod logs;
+mod metrics;
+mod play;
 mod remote;
 mod rules;
 mod serve;

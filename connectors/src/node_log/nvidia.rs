@@ -132,7 +132,7 @@ fn captures<'t>(
     pattern.as_ref()?.captures(text)
 }
 
-/// `00000000:9B:00.0` and `0000:9b:00` are one place.
+/// A GPU's place under one name: `00000000:9B:00.0` and `0000:9b:00` are one.
 #[must_use]
 pub fn normal_pci(pci: &str) -> String {
     let pci = pci.trim_end_matches('.').to_ascii_lowercase();

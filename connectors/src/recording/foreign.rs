@@ -13,7 +13,10 @@ use serde_json::{Map, Value};
 use crate::event::{Origin, SourceKind};
 use crate::logs::StoredLine;
 use crate::observation::{Observation, Rejection};
-use crate::{aws, azure, cloudwatch, datadog, elasticsearch, gcp, log_store, node_log, slurm};
+use crate::{
+    alertmanager, aws, azure, cloudwatch, datadog, elasticsearch, gcp, grafana, log_store,
+    node_log, prometheus, slurm,
+};
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +92,10 @@ const DECODERS: &[Decoder] = &[
     cloudwatch::EVENT,
     cloudwatch::RESULTS,
     cloudwatch::ROW,
+    prometheus::ANSWER,
+    alertmanager::ALERT,
+    alertmanager::SILENCE,
+    grafana::ANNOTATION,
 ];
 
 /// Arrays that answers and files wrap records in. Only objects in them are taken.

@@ -150,6 +150,23 @@ impl Evidence {
         &self.rows
     }
 
+    /// A fact that only tells what another tells is its witness from now on.
+    pub(crate) fn fold(&mut self, witness: u32, into: u32) {
+        let Some(seen) = self.rows.get(witness as usize).copied() else {
+            return;
+        };
+        if let Some(kept) = self.rows.get_mut(into as usize) {
+            *kept = kept.seen_with(&seen);
+        }
+    }
+
+    /// A fact of which nothing is left to tell.
+    pub(crate) fn silence(&mut self, row: u32) {
+        if let Some(row) = self.rows.get_mut(row as usize) {
+            row.tells = false;
+        }
+    }
+
     /// What was read, counted.
     #[must_use]
     pub fn counts(&self) -> Counts {

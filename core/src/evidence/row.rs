@@ -34,7 +34,7 @@ pub struct Row {
     /// Whether the rules know what it means.
     pub tells: bool,
     pub(super) place: Place,
-    seen_by: u16,
+    seen_by: u32,
     source_kind: SourceKind,
     /// Only breaks ties between copies that differ.
     content: u32,
@@ -103,6 +103,14 @@ impl Row {
         }
     }
 
+    /// The same, seen by the other's witnesses as well.
+    pub(super) fn seen_with(self, other: &Self) -> Self {
+        Self {
+            seen_by: self.seen_by | other.seen_by,
+            ..self
+        }
+    }
+
     pub(super) fn grow(&mut self, count: Option<u64>, last: Option<Stamp>) {
         self.count = self.count.max(count.unwrap_or(0));
         if last.is_some_and(|last| last.hi > self.time.hi) {
@@ -149,6 +157,6 @@ impl Row {
     }
 }
 
-fn bit(kind: SourceKind) -> u16 {
+fn bit(kind: SourceKind) -> u32 {
     1 << (kind as u8)
 }

@@ -22,6 +22,7 @@ pub(super) const FILES: &[(&str, &str)] = files![
     "kueue.toml",
     "log.toml",
     "maintenance.toml",
+    "metrics.toml",
     "node.toml",
     "pod.toml",
     "scheduling.toml",

@@ -11,14 +11,14 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, collectives,
-    history, instance, job, learn, progress,
+    history, instance, job, learn, progress, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
 use crate::symbols::{Sym, Symbols};
 
 /// Attributes that say what a fact is about beside its entities, the first one there counts.
-const DETAILS: [&str; 8] = [
+const DETAILS: [&str; 9] = [
     "resource",
     "exception",
     "preemptor",
@@ -27,6 +27,7 @@ const DETAILS: [&str; 8] = [
     "claim",
     "image",
     "detail",
+    "alertname",
 ];
 
 pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, SpillError> {
@@ -48,6 +49,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
     let mut logs = job::Logs::default();
+    let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
@@ -79,6 +81,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         }
         learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
         progress::note(&event, number, pods.all.get_mut(pod as usize));
+        gpus.note(number, &event);
         if !event.signals.is_empty() {
             facts_of(
                 &event,
@@ -96,6 +99,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     facts.extend(stalled);
     evidence.symbols = symbols;
     logs.claim(&evidence, &mut facts, &mut pod_of_row);
+    learn::heard(&mut pods.all);
+    witness::fold(&mut evidence, &mut facts, &gpus);
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed);
     facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));

@@ -1,6 +1,6 @@
 //! What single records teach about the lives of pods and workloads.
 
-use whathappened_connectors::event::Event;
+use whathappened_connectors::event::{Event, SourceKind};
 use whathappened_connectors::time::Stamp;
 
 use super::claims::{Claim, read};
@@ -287,7 +287,12 @@ pub(super) fn event(
                 exit_code: event.exit_code,
                 reason: symbols.optional(event.reason.as_deref()),
             };
-            pod.exits.push(exit);
+            // What was only measured counts where nobody else tells.
+            if event.source_kind == SourceKind::Prometheus {
+                pod.heard.push(exit);
+            } else {
+                pod.exits.push(exit);
+            }
         }
         "k8s.pod.status" => {
             let told = (event.time, event.reason.clone().unwrap_or_default());
@@ -299,6 +304,15 @@ pub(super) fn event(
     }
     if !pod.node.is_some() && event.entities.node.is_some() {
         pod.node = symbols.optional(event.entities.node.as_deref());
+    }
+}
+
+/// Ends that were only measured count for pods of which no record tells one.
+pub(super) fn heard(pods: &mut [Pod]) {
+    for pod in pods {
+        if pod.exits.is_empty() {
+            pod.exits = std::mem::take(&mut pod.heard);
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod pod;
 mod pool;
 mod progress;
 mod whereabouts;
+mod witness;
 mod workload;
 
 pub use bearer::{Bearer, Bearers};

@@ -91,6 +91,8 @@ pub struct Pod {
     pub body: Option<Arc<ObjectBody>>,
     /// Every end of a container that any record tells, in time order.
     pub exits: Vec<Exit>,
+    /// Ends that were only measured, until all records are read.
+    pub(super) heard: Vec<Exit>,
     /// Starts of main containers, in time order.
     pub starts: Vec<Stamp>,
     /// What containers wait for in the last version that shows them: `CrashLoopBackOff`, …
@@ -153,6 +155,7 @@ impl Pod {
             rank: None,
             body: None,
             exits: Vec::new(),
+            heard: Vec::new(),
             starts: Vec::new(),
             waits: Vec::new(),
             verdict: None,

@@ -1,0 +1,208 @@
+//! Alertmanager as a source of a question.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use futures::future::{BoxFuture, join};
+use serde_json::Value;
+
+use super::decode::{Known, alert, silence};
+use super::options::AlertmanagerOptions;
+use crate::connector::{Ask, Connector, Health, Skew};
+use crate::coverage::{Coverage, Mode};
+use crate::event::{Event, Origin, SourceKind};
+use crate::http::{Answer, Client, Request, Trouble};
+use crate::observation::{Observation, Rejection};
+use crate::prometheus::Names;
+use crate::recording::Sink;
+use crate::time::{Nanos, SECOND};
+
+/// Silences are kept this long after they expired unless told otherwise.
+const KEPT_S: i64 = 120 * 3_600;
+
+/// What was so shortly before and after belongs to the story.
+const MARGIN: Nanos = 3_600 * SECOND;
+
+const ALERTS: (&str, &str) = ("alerts", "which alerts fire about these pods and machines");
+const SILENCES: (&str, &str) = (
+    "silences",
+    "who silenced alerts of these machines, as is done before maintenance",
+);
+
+/// An Alertmanager, to be asked.
+#[derive(Debug)]
+pub struct Alertmanager {
+    name: String,
+    place: String,
+    client: Client,
+}
+
+impl Alertmanager {
+    /// Prepares to ask; asks nothing yet.
+    ///
+    /// # Errors
+    /// Says which option is missing or does not make sense.
+    pub fn new(options: &AlertmanagerOptions) -> Result<Self, Trouble> {
+        let client = Client::new(options.http()?)?;
+        Ok(Self {
+            name: options.name.clone(),
+            place: client.address(),
+            client,
+        })
+    }
+
+    async fn list(&self, path: &str, deadline: Instant) -> Result<Vec<Value>, Trouble> {
+        self.client.json(&Request::get(path), deadline).await
+    }
+
+    async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+        let alerts = self.list("api/v2/alerts", ask.deadline);
+        let silences = self.list("api/v2/silences", ask.deadline);
+        let (alerts, silences) = join(alerts, silences).await;
+        let scope = &ask.scope;
+        let machines = scope.nodes.iter().chain(&scope.instances);
+        let nodes: BTreeSet<String> = machines.map(|node| node.name.clone()).collect();
+        let pods = scope.pods.iter();
+        let pods = pods
+            .map(|pod| (pod.name.clone(), pod.namespace.clone()))
+            .collect();
+        let names = Names::of(nodes.iter().cloned());
+        let known = Known {
+            names: &names,
+            nodes: &nodes,
+            pods: &pods,
+            any: false,
+            now: Some(ask.now),
+            origin: Origin {
+                file: self.name.as_str().into(),
+                line: 0,
+            },
+        };
+        let mut out = Vec::new();
+        let rows = [
+            (ALERTS, alerts, alert as Decode),
+            (SILENCES, silences, silence),
+        ]
+        .map(|((resource, shows), answer, decode)| {
+            let mut row = Coverage {
+                mode: Mode::Snapshot,
+                asked_to: Some(ask.now),
+                ..Coverage::new(&self.name, resource)
+            };
+            match answer {
+                Ok(all) => {
+                    let (found, broken) = decoded(&all, decode, &known, ask);
+                    row.rows = u64::try_from(found.len()).unwrap_or(u64::MAX);
+                    row.got_to = Some(ask.now);
+                    row.detail = detail(resource, broken);
+                    if resource == SILENCES.0 {
+                        row.retention_s = Some(KEPT_S);
+                    }
+                    out.extend(found);
+                }
+                Err(trouble) => {
+                    row.status = trouble.status();
+                    row.detail = Some(format!("{trouble}; {}", trouble.hint()));
+                    row.would_have_shown = Some(shows.to_owned());
+                }
+            }
+            row
+        });
+        out.sort_by_key(|event| (event.time, event.id));
+        if !out.is_empty() {
+            let boxed = out.into_iter().map(Box::new);
+            sink.observe(boxed.map(Observation::Event).collect());
+        }
+        rows.into()
+    }
+}
+
+type Decode = fn(&Value, &Known<'_>) -> Result<Vec<Event>, Rejection>;
+
+fn detail(resource: &str, broken: Option<Rejection>) -> Option<String> {
+    let own = (resource == ALERTS.0)
+        .then(|| "only what fires now: its past is in Prometheus, in the metric ALERTS".to_owned());
+    let broken = broken.map(|why| format!("some were not understood: {why}"));
+    let parts: Vec<String> = own.into_iter().chain(broken).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Those of a list that are about what was asked and near it in time.
+fn decoded(
+    all: &[Value],
+    decode: Decode,
+    known: &Known<'_>,
+    ask: &Ask,
+) -> (Vec<Event>, Option<Rejection>) {
+    let (mut found, mut broken) = (Vec::new(), None);
+    for one in all {
+        match decode(one, known) {
+            Ok(events) => found.extend(events),
+            Err(why) => broken = broken.or(Some(why)),
+        }
+    }
+    let from = ask.window.from.map(|from| from.saturating_sub(MARGIN));
+    let to = ask.window.to.map(|to| to.saturating_add(MARGIN));
+    found.retain(|event: &Event| {
+        let named = event.entities.node.is_some() || event.entities.pod.is_some();
+        let after = from.is_none_or(|from| event.end.is_none_or(|end| end.hi >= from));
+        named && after && to.is_none_or(|to| event.time.lo <= to)
+    });
+    (found, broken)
+}
+
+impl Connector for Alertmanager {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn source_kind(&self) -> SourceKind {
+        SourceKind::Alertmanager
+    }
+
+    fn check(&self, now: Nanos, deadline: Instant) -> BoxFuture<'_, Health> {
+        Box::pin(async move {
+            let mut health = Health {
+                source: self.name.clone(),
+                place: self.place.clone(),
+                ..Health::default()
+            };
+            let start = Instant::now();
+            let answer = self
+                .client
+                .send(&Request::get("api/v2/status"), deadline)
+                .await;
+            let read = |answer: Answer| {
+                let took = Nanos::try_from(start.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
+                let skew = answer.date().map(|date| Skew {
+                    by: date + SECOND / 2 - (now + took / 2),
+                    within: SECOND / 2 + took / 2,
+                });
+                answer.json::<Value>().map(|status| (status, skew))
+            };
+            match answer.and_then(read) {
+                Ok((status, skew)) => {
+                    let version = status["versionInfo"]["version"].as_str();
+                    health.version = version.map(str::to_owned);
+                    health.skew = skew;
+                }
+                Err(trouble) => {
+                    health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+                }
+            }
+            health
+        })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        ask: &'a Ask,
+        sink: &'a mut (dyn Sink + Send),
+    ) -> BoxFuture<'a, Vec<Coverage>> {
+        Box::pin(self.read(ask, sink))
+    }
+}

@@ -1,0 +1,266 @@
+//! Grafana as a source of a question.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::decode::{annotation, place};
+use super::options::GrafanaOptions;
+use crate::connector::{Ask, Connector, Health, Permission, Skew, Verdict};
+use crate::coverage::{Coverage, Status};
+use crate::event::{Origin, SourceKind};
+use crate::http::{Client, Request, Trouble};
+use crate::log_store::Span;
+use crate::observation::Observation;
+use crate::recording::Sink;
+use crate::time::{Nanos, SECOND};
+
+const SHOWS: &str = "deployments, maintenance and notes that people and tools left";
+
+/// What was noted shortly before and after belongs to the story.
+const MARGIN: Nanos = 3_600 * SECOND;
+
+/// Where no time is known, the last day is looked at.
+const DAY: Nanos = 86_400 * SECOND;
+
+/// Annotations of one page, and pages of one question.
+const PAGE: usize = 1_000;
+const PAGES: usize = 20;
+
+/// A Grafana, to be asked.
+#[derive(Debug)]
+pub struct Grafana {
+    name: String,
+    place: String,
+    client: Client,
+    page: usize,
+}
+
+/// What came of paging.
+#[derive(Default)]
+struct Found {
+    all: Vec<Value>,
+    stop: Option<(Status, String)>,
+    /// The time up to which nothing is missing, backwards.
+    reached: Option<i64>,
+}
+
+impl Grafana {
+    /// Prepares to ask; asks nothing yet.
+    ///
+    /// # Errors
+    /// Says which option is missing or does not make sense.
+    pub fn new(options: &GrafanaOptions) -> Result<Self, Trouble> {
+        let client = Client::new(options.http()?)?;
+        Ok(Self {
+            name: options.name.clone(),
+            place: client.address(),
+            client,
+            page: PAGE,
+        })
+    }
+
+    /// The same with smaller pages.
+    #[cfg(test)]
+    pub(super) fn with_pages_of(mut self, page: usize) -> Self {
+        self.page = page;
+        self
+    }
+
+    async fn one(
+        &self,
+        from: i64,
+        to: i64,
+        deadline: Instant,
+    ) -> Result<(Vec<Value>, Option<Nanos>), Trouble> {
+        let request = Request::get("api/annotations")
+            .query("from", from.to_string())
+            .query("to", to.to_string())
+            .query("limit", self.page.to_string());
+        let answer = self.client.send(&request, deadline).await?;
+        Ok((answer.json()?, answer.date()))
+    }
+
+    /// There is no cursor: the next page ends where this one begins.
+    async fn list(&self, span: Span, deadline: Instant) -> Found {
+        let millis = |at: Nanos| at.div_euclid(1_000_000);
+        let (from, mut to) = (millis(span.from), millis(span.to));
+        let mut found = Found::default();
+        let mut known: BTreeSet<(i64, i64)> = BTreeSet::new();
+        for _ in 0..PAGES {
+            let page = match self.one(from, to, deadline).await {
+                Ok((page, _)) => page,
+                Err(trouble) => {
+                    let status = match found.all.is_empty() {
+                        true => trouble.status(),
+                        false => Status::Truncated,
+                    };
+                    found.stop = Some((status, format!("{trouble}; {}", trouble.hint())));
+                    return found;
+                }
+            };
+            let full = page.len() >= self.page;
+            let oldest = page.iter().filter_map(place).map(|(time, _)| time).min();
+            let before = known.len();
+            for one in page {
+                if place(&one).is_some_and(|place| known.insert(place)) {
+                    found.all.push(one);
+                }
+            }
+            found.reached = oldest.or(found.reached);
+            let Some(oldest) = oldest.filter(|_| full) else {
+                found.reached = None;
+                return found;
+            };
+            // A page full of one moment: what else there is of it cannot be had.
+            to = if known.len() == before || oldest >= to {
+                oldest - 1
+            } else {
+                oldest
+            };
+            if to < from {
+                found.reached = None;
+                return found;
+            }
+        }
+        let words = format!("only the last {} annotations were read", found.all.len());
+        found.stop = Some((Status::Truncated, words));
+        found
+    }
+
+    async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+        let to = ask
+            .window
+            .to
+            .unwrap_or(ask.now)
+            .saturating_add(MARGIN)
+            .min(ask.now);
+        let from = ask.window.from.unwrap_or(to.saturating_sub(DAY));
+        let span = Span {
+            from: from.saturating_sub(MARGIN).min(to),
+            to,
+        };
+        let found = self.list(span, ask.deadline).await;
+        let origin = Origin {
+            file: self.name.as_str().into(),
+            line: 0,
+        };
+        let (mut out, mut broken) = (Vec::new(), None);
+        for one in &found.all {
+            match annotation(one, Some(&ask.scope), &origin) {
+                Ok(events) => out.extend(events),
+                Err(why) => broken = broken.or(Some(why)),
+            }
+        }
+        // States of alerts that name nobody here are others'.
+        out.retain(|event| {
+            let names = &event.entities;
+            event.reason.is_none()
+                || names.node.is_some()
+                || names.pod.is_some()
+                || names.workload.is_some()
+        });
+        out.sort_by_key(|event| (event.time, event.id));
+        let mut parts: Vec<String> = found.stop.iter().map(|(_, words)| words.clone()).collect();
+        parts.extend(broken.map(|why| format!("some were not understood: {why}")));
+        let status = found
+            .stop
+            .as_ref()
+            .map_or(Status::Complete, |(status, _)| *status);
+        let got_from = match (status, found.reached) {
+            (Status::Complete, _) => Some(span.from),
+            (Status::Truncated, Some(reached)) => reached.checked_mul(1_000_000),
+            _ => None,
+        };
+        let row = Coverage {
+            asked_from: Some(span.from),
+            asked_to: Some(span.to),
+            got_from,
+            got_to: got_from.map(|_| span.to),
+            status,
+            rows: u64::try_from(out.len()).unwrap_or(u64::MAX),
+            detail: (!parts.is_empty()).then(|| parts.join("; ")),
+            would_have_shown: (status != Status::Complete).then(|| SHOWS.to_owned()),
+            ..Coverage::new(&self.name, "annotations")
+        };
+        if !out.is_empty() {
+            for event in &mut out {
+                event.observed = Some(ask.now);
+            }
+            let boxed = out.into_iter().map(Box::new);
+            sink.observe(boxed.map(Observation::Event).collect());
+        }
+        vec![row]
+    }
+}
+
+impl Connector for Grafana {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn source_kind(&self) -> SourceKind {
+        SourceKind::Grafana
+    }
+
+    fn check(&self, now: Nanos, deadline: Instant) -> BoxFuture<'_, Health> {
+        Box::pin(async move {
+            let mut health = Health {
+                source: self.name.clone(),
+                place: self.place.clone(),
+                ..Health::default()
+            };
+            let start = Instant::now();
+            let millis = now.div_euclid(1_000_000);
+            let found = self.one(millis - 86_400_000, millis, deadline).await;
+            let took = Nanos::try_from(start.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
+            let denied = found.as_ref().err().is_some_and(Trouble::is_denied);
+            health.permissions.push(Permission {
+                what: "annotations:read".to_owned(),
+                verdict: match &found {
+                    Ok(_) => Verdict::Allowed,
+                    Err(_) if denied => Verdict::Denied,
+                    Err(_) => Verdict::Unknown,
+                },
+                shows: SHOWS.to_owned(),
+                detail: found
+                    .as_ref()
+                    .err()
+                    .map(|trouble| format!("{trouble}; {}", trouble.hint())),
+            });
+            match found {
+                Ok((_, date)) => {
+                    health.skew = date.map(|date| Skew {
+                        by: date + SECOND / 2 - (now + took / 2),
+                        within: SECOND / 2 + took / 2,
+                    });
+                }
+                Err(trouble) => {
+                    health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+                }
+            }
+            let status = self
+                .client
+                .send(&Request::get("api/health"), deadline)
+                .await;
+            let status = status.and_then(|answer| answer.json::<Value>());
+            let status = status.unwrap_or_default();
+            health.version = status["version"].as_str().map(str::to_owned);
+            health
+        })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        ask: &'a Ask,
+        sink: &'a mut (dyn Sink + Send),
+    ) -> BoxFuture<'a, Vec<Coverage>> {
+        Box::pin(self.read(ask, sink))
+    }
+}

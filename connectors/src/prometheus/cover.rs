@@ -1,0 +1,198 @@
+//! What is said of what was read and what was not.
+
+use std::collections::BTreeSet;
+
+use super::names::label;
+use super::plan::Plan;
+use super::wire::Series;
+use crate::connector::Ask;
+use crate::coverage::{Coverage, Status};
+use crate::http::Trouble;
+use crate::log_store::Span;
+use crate::observation::Observation;
+use crate::time::{Nanos, SECOND};
+
+/// What was measured.
+pub(super) const METRICS: &str = "metrics";
+
+/// Which alerts fired.
+pub(super) const ALERTS: &str = "alerts";
+
+const SHOWS: &str =
+    "faults of GPUs that DCGM saw, what machines measured, and memory against its limits";
+const ALERTS_SHOW: &str = "which alerts fired about these pods and machines";
+
+/// Samples are there some seconds after they were scraped.
+const LAG: Nanos = 60 * SECOND;
+
+/// Exporters by a metric that each of them has.
+const EXPORTERS: [(&str, &str); 4] = [
+    ("DCGM_", "GPUs (dcgm-exporter)"),
+    ("node_", "machines (node-exporter)"),
+    ("kube_", "Kubernetes objects (kube-state-metrics)"),
+    ("container_", "containers (cAdvisor)"),
+];
+
+/// What came of the question.
+#[derive(Debug)]
+pub(super) struct Tally {
+    span: Option<Span>,
+    left_out: Vec<String>,
+    nodes: usize,
+    pods: usize,
+    series: u64,
+    alerts: u64,
+    answered: bool,
+    warnings: BTreeSet<String>,
+    troubles: Vec<Trouble>,
+    exporters: BTreeSet<&'static str>,
+    /// Whether anything at all is kept of the time, where that was asked.
+    pub(super) kept: Option<bool>,
+}
+
+impl Tally {
+    pub(super) fn of(ask: &Ask, plan: &Plan) -> Self {
+        let all = || plan.nodes.iter().chain(&plan.pods).map(|one| one.span);
+        let from = all().map(|span| span.from).min();
+        let to = all().map(|span| span.to).max();
+        let span = from.zip(to).map(|(from, to)| Span { from, to });
+        let window = ask.window.from.zip(ask.window.to);
+        Self {
+            span: span.or(window.map(|(from, to)| Span { from, to })),
+            left_out: plan.left_out.clone(),
+            nodes: 0,
+            pods: 0,
+            series: 0,
+            alerts: 0,
+            answered: false,
+            warnings: BTreeSet::new(),
+            troubles: Vec::new(),
+            exporters: BTreeSet::new(),
+            kept: None,
+        }
+    }
+
+    pub(super) fn took(&mut self, names: usize, of_nodes: bool, series: &[Series]) {
+        *(if of_nodes {
+            &mut self.nodes
+        } else {
+            &mut self.pods
+        }) += names;
+        for one in series {
+            let metric = label(&one.labels, "__name__").unwrap_or_default();
+            if metric.starts_with("ALERTS") {
+                continue;
+            }
+            self.series += 1;
+            let known = EXPORTERS
+                .iter()
+                .find(|(prefix, _)| metric.starts_with(prefix));
+            self.exporters.extend(known.map(|(prefix, _)| *prefix));
+        }
+    }
+
+    pub(super) fn note(
+        &mut self,
+        answered: bool,
+        warnings: BTreeSet<String>,
+        troubles: Vec<Trouble>,
+    ) {
+        self.answered |= answered;
+        self.warnings.extend(warnings);
+        for trouble in troubles {
+            if !self.troubles.contains(&trouble) {
+                self.troubles.push(trouble);
+            }
+        }
+    }
+
+    pub(super) fn told(&mut self, told: &[Observation]) {
+        let alerts = told
+            .iter()
+            .filter(|one| matches!(one, Observation::Event(event) if event.fact == "alert.fired"));
+        self.alerts += u64::try_from(alerts.count()).unwrap_or(u64::MAX);
+    }
+
+    /// Whether all was answered and nothing was there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.series == 0 && self.troubles.is_empty()
+    }
+
+    /// The row where there is nobody to ask about.
+    pub(super) fn nobody(&self, source: &str) -> Coverage {
+        Coverage {
+            asked_from: self.span.map(|span| span.from),
+            asked_to: self.span.map(|span| span.to),
+            detail: Some("no machine and no death of a pod is known to ask about".to_owned()),
+            ..Coverage::new(source, METRICS)
+        }
+    }
+
+    /// A row for what was measured and one for alerts.
+    pub(super) fn rows(&self, source: &str, now: Nanos) -> Vec<Coverage> {
+        let status = self.status();
+        let mut parts: Vec<String> = self
+            .troubles
+            .iter()
+            .map(|trouble| format!("{trouble}; {}", trouble.hint()))
+            .collect();
+        if !self.warnings.is_empty() {
+            let words: Vec<&str> = self.warnings.iter().map(String::as_str).collect();
+            parts.push(format!("it says: {}", words.join("; ")));
+        }
+        parts.extend(self.left_out.iter().cloned());
+        let mut of_metrics = parts.clone();
+        if self.is_empty() {
+            of_metrics.push(match self.kept {
+                Some(false) => {
+                    "nothing at all is kept of that time: it is older than the retention, or nobody scraped".to_owned()
+                }
+                _ => format!(
+                    "none of {} machines and {} pods is known there by any of the usual labels",
+                    self.nodes, self.pods
+                ),
+            });
+        } else if self.answered {
+            let missing: Vec<&str> = EXPORTERS
+                .iter()
+                .filter(|(prefix, _)| !self.exporters.contains(prefix))
+                .map(|(_, words)| *words)
+                .collect();
+            if !missing.is_empty() {
+                of_metrics.push(format!("no metrics of {}", missing.join(", ")));
+            }
+        }
+        let whole = self.span.map(|span| Span {
+            to: span.to.min(now.saturating_sub(LAG)),
+            ..span
+        });
+        let got = whole.filter(|_| matches!(status, Status::Complete | Status::Sampled));
+        let row = |resource: &str, rows: u64, parts: &[String], shows: &str| Coverage {
+            asked_from: self.span.map(|span| span.from),
+            asked_to: self.span.map(|span| span.to),
+            got_from: got.map(|span| span.from),
+            got_to: got.map(|span| span.to),
+            status,
+            rows,
+            detail: (!parts.is_empty()).then(|| parts.join("; ")),
+            would_have_shown: (status != Status::Complete).then(|| shows.to_owned()),
+            ..Coverage::new(source, resource)
+        };
+        vec![
+            row(ALERTS, self.alerts, &parts, ALERTS_SHOW),
+            row(METRICS, self.series, &of_metrics, SHOWS),
+        ]
+    }
+
+    fn status(&self) -> Status {
+        let first = self.troubles.first();
+        match first {
+            Some(_) if self.answered => Status::Truncated,
+            Some(trouble) => trouble.status(),
+            None if !self.warnings.is_empty() => Status::Truncated,
+            None if self.is_empty() && self.kept == Some(false) => Status::Expired,
+            None if !self.left_out.is_empty() => Status::Sampled,
+            None => Status::Complete,
+        }
+    }
+}

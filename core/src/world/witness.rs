@@ -1,0 +1,127 @@
+//! One thing that two sources tell, one exactly and one by what it measured.
+//!
+//! An Xid stands in the kernel's log to the microsecond, and DCGM shows it at
+//! the scrape after; a node's condition is in the API and in kube-state-metrics.
+//! Their records have times of different widths and so different ids. Such a
+//! measurement is a witness of the record and no fact of its own.
+
+use std::collections::{BTreeMap, HashMap};
+
+use whathappened_connectors::event::{Event, SourceKind};
+use whathappened_connectors::node_log::normal_pci;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::{Fact, NO};
+use crate::evidence::Evidence;
+use crate::symbols::{Sym, Symbols};
+
+/// Clocks of machines and scrapers are this far apart at most.
+const CLOCKS: Nanos = 2 * SECOND;
+
+/// A reboot is told by the kubelet once it is up again, minutes after the kernel.
+const REBOOT: Nanos = 600 * SECOND;
+
+/// Which fault of which GPU a record tells of, by row.
+#[derive(Debug, Default)]
+pub(super) struct Gpus(HashMap<u32, Gpu>);
+
+#[derive(Debug, Default)]
+struct Gpu {
+    xid: Option<String>,
+    pci: Option<String>,
+    uuid: Option<String>,
+}
+
+impl Gpus {
+    /// Notes what a record says of a GPU.
+    pub(super) fn note(&mut self, row: u32, event: &Event) {
+        let text = |key: &str| event.attribute(key).map(str::to_owned);
+        let pci = event
+            .attribute("gpu_pci")
+            .or_else(|| event.attribute("pci"));
+        let gpu = Gpu {
+            xid: text("xid"),
+            pci: pci.map(normal_pci),
+            uuid: text("gpu_uuid"),
+        };
+        if gpu.xid.is_some() || gpu.pci.is_some() || gpu.uuid.is_some() {
+            self.0.insert(row, gpu);
+        }
+    }
+
+    /// Whether two records may be of one fault of one GPU.
+    fn agree(&self, a: u32, b: u32) -> bool {
+        let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {
+            return true;
+        };
+        let same = |a: &Option<String>, b: &Option<String>| match (a, b) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        };
+        same(&a.xid, &b.xid) && same(&a.pci, &b.pci) && same(&a.uuid, &b.uuid)
+    }
+}
+
+/// Takes out what was measured where another record tells the same.
+pub(super) fn fold(evidence: &mut Evidence, facts: &mut Vec<Fact>, gpus: &Gpus) {
+    let measured = |fact: &Fact| fact.source_kind == SourceKind::Prometheus;
+    if !facts.iter().any(measured) {
+        return;
+    }
+    // Whom it is about: a pod, else a machine.
+    type Key = (Sym, u32, Sym);
+    let key = |fact: &Fact| -> Option<Key> {
+        if fact.pod != NO {
+            return Some((fact.signal, fact.pod, Sym::NONE));
+        }
+        (fact.node.is_some()).then_some((fact.signal, NO, fact.node))
+    };
+    let mut told: HashMap<Key, Vec<&Fact>> = HashMap::new();
+    for fact in facts.iter().filter(|fact| !measured(fact)) {
+        if let Some(key) = key(fact) {
+            told.entry(key).or_default().push(fact);
+        }
+    }
+    let symbols = &evidence.symbols;
+    let mut left: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut folded: Vec<(u32, u32)> = Vec::new();
+    let mut keep = Vec::with_capacity(facts.len());
+    for fact in facts.iter() {
+        let others = key(fact)
+            .filter(|_| measured(fact))
+            .and_then(|key| told.get(&key));
+        let others = others.into_iter().flatten();
+        let twin = others
+            .filter(|other| is_one(symbols, fact, other) && gpus.agree(fact.row, other.row))
+            .min_by_key(|other| (other.time, other.id));
+        if measured(fact) {
+            *left.entry(fact.row).or_default() += usize::from(twin.is_none());
+        }
+        keep.push(twin.is_none());
+        folded.extend(twin.map(|twin| (fact.row, twin.row)));
+    }
+    let mut keep = keep.into_iter();
+    facts.retain(|_| keep.next().unwrap_or(true));
+    for (row, into) in folded {
+        evidence.fold(row, into);
+        if left.get(&row) == Some(&0) {
+            evidence.silence(row);
+        }
+    }
+}
+
+fn is_one(symbols: &Symbols, fact: &Fact, other: &Fact) -> bool {
+    let slack = match symbols.name(fact.signal) {
+        "k8s.node.rebooted" => REBOOT,
+        _ => CLOCKS,
+    };
+    let near = Stamp {
+        lo: fact.time.lo.saturating_sub(slack),
+        hi: fact.time.hi.saturating_add(slack),
+    };
+    let details = !fact.detail.is_some() || !other.detail.is_some() || fact.detail == other.detail;
+    let containers = !fact.container.is_some()
+        || !other.container.is_some()
+        || fact.container == other.container;
+    other.time != Stamp::OPEN && near.overlaps(other.time) && details && containers
+}
