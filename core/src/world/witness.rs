@@ -125,3 +125,98 @@ fn is_one(symbols: &Symbols, fact: &Fact, other: &Fact) -> bool {
         || fact.container == other.container;
     other.time != Stamp::OPEN && near.overlaps(other.time) && details && containers
 }
+
+#[cfg(test)]
+mod tests {
+    use whathappened_connectors::event::EventId;
+    use whathappened_connectors::observation::Observation;
+
+    use super::*;
+    use crate::signals::Ruleset;
+    use crate::world::World;
+
+    fn event(fact: &str, kind: SourceKind, time: (i64, i64)) -> Event {
+        let stamp = Stamp {
+            lo: time.0 * SECOND,
+            hi: time.1 * SECOND,
+        };
+        let id = EventId::of(&[fact, kind.as_str(), &time.0.to_string()]);
+        let mut event = Event::new(id, fact, stamp, kind);
+        event.entities.node = Some("gpu-1".to_owned());
+        event
+    }
+
+    fn measured(xid: &str, pci: &str, time: (i64, i64)) -> Event {
+        let mut event = event("metric.gpu.xid", SourceKind::Prometheus, time);
+        event.set_attribute("xid", Some(xid));
+        event.set_attribute("gpu_pci", Some(pci));
+        event
+    }
+
+    fn kernel(xid: &str, pci: &str, at: i64) -> Event {
+        let mut event = event("node.log", SourceKind::NodeLog, (at, at + 1));
+        event.message = Some(format!("NVRM: Xid (PCI:{pci}): {xid}, pid=1, x"));
+        event.set_attribute("xid", Some(xid));
+        event
+    }
+
+    /// Facts with a signal, and who saw them.
+    fn seen(events: Vec<Event>, signal: &str) -> Vec<Vec<SourceKind>> {
+        let ruleset = Ruleset::built_in().unwrap();
+        let mut evidence = Evidence::default();
+        for event in events {
+            let one = Observation::Event(Box::new(event));
+            evidence.observe(one, &ruleset).unwrap();
+        }
+        let world = World::build(evidence, &ruleset).unwrap();
+        let of = |fact: &&Fact| world.name(fact.signal) == signal;
+        let rows = world.facts.iter().filter(of).map(|fact| fact.row as usize);
+        rows.map(|row| world.evidence.rows()[row].seen_by().collect())
+            .collect()
+    }
+
+    #[test]
+    fn what_another_record_tells_exactly_is_no_fact_of_its_own() {
+        let both = vec![SourceKind::NodeLog, SourceKind::Prometheus];
+        let one = vec![
+            measured("79", "0000:9b:00", (70, 131)),
+            kernel("79", "0000:9B:00", 100),
+        ];
+        assert_eq!(seen(one, "gpu.hardware_error"), [both]);
+        for other in [
+            kernel("79", "0000:9c:00", 100),
+            kernel("119", "0000:9b:00", 100),
+            kernel("79", "0000:9b:00", 200),
+        ] {
+            let two = vec![measured("79", "0000:9b:00", (70, 131)), other];
+            assert_eq!(seen(two, "gpu.hardware_error").len(), 2);
+        }
+    }
+
+    #[test]
+    fn how_a_container_ended_is_heard_of_only_where_nobody_tells() {
+        let ended = |kind: SourceKind, second: i64, code: i32| {
+            let mut event = event("k8s.container.terminated", kind, (second, second + 1));
+            event.entities.node = None;
+            event.entities.namespace = Some("lab".to_owned());
+            event.entities.pod = Some("run-0".to_owned());
+            event.reason = Some("Error".to_owned());
+            event.exit_code = Some(code);
+            event
+        };
+        let codes = |events: Vec<Event>| -> Vec<Option<i32>> {
+            let ruleset = Ruleset::built_in().unwrap();
+            let mut evidence = Evidence::default();
+            for event in events {
+                evidence.add(&event).unwrap();
+            }
+            let world = World::build(evidence, &ruleset).unwrap();
+            let exits = world.pods.iter().flat_map(|pod| &pod.exits);
+            exits.map(|exit| exit.exit_code).collect()
+        };
+        let heard = ended(SourceKind::Prometheus, 100, 137);
+        let told = ended(SourceKind::Kubernetes, 101, 1);
+        assert_eq!(codes(vec![heard.clone()]), [Some(137)]);
+        assert_eq!(codes(vec![heard, told]), [Some(1)]);
+    }
+}
