@@ -221,7 +221,12 @@ fn job(event: &Event, message: &str) -> String {
     let step = event.attribute("step_state").zip(event.attribute("step"));
     let step = step.map(|(state, step)| format!("; its step {step} as {state}"));
     let parts = [by, code, step].into_iter().flatten().collect::<String>();
-    joined(&format!("the job ended as {state}{parts}"), message)
+    let said = match state {
+        "PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => "the job waits".to_owned(),
+        "RUNNING" => "the job began".to_owned(),
+        state => format!("the job ended as {state}{parts}"),
+    };
+    joined(&said, message)
 }
 
 fn audit(event: &Event, fact: &str) -> String {

@@ -18,10 +18,12 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM ties
 WHERE signal = 'k8s.pod.evicted.taint' AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
-WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
-  AND via = 'node' AND mode = 'lost' AND lag_s BETWEEN -60 AND 3600
+-- A node that somebody took out of service had not fallen silent.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+LEFT JOIN ties hand ON hand.death = u.death AND hand.fact = u.fact AND hand.signal = 'slurm.node.set_down'
+WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
+  AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600 AND hand.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties

@@ -2,7 +2,7 @@
 -- title: Its node was drained
 -- rank: 70
 -- level: established
--- needs: k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
+-- needs: k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user, slurm.node.set_down
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
@@ -44,6 +44,11 @@ FROM ties d
 JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.actor = d.actor
   AND c.signal = 'k8s.node.cordoned_by_user' AND d.time - c.time BETWEEN 0 AND 900000000000
 WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
+UNION ALL
+-- Slurm kills what runs on a node that is set down; the record names the node, not the job.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'slurm.node.set_down' AND via = 'node' AND mode = 'lost' AND lag_s BETWEEN -5 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM ties

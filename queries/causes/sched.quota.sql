@@ -2,7 +2,7 @@
 -- title: No quota for its pods
 -- rank: 35
 -- level: established
--- needs: k8s.quota.exceeded, kueue.pending
+-- needs: k8s.quota.exceeded, kueue.pending, slurm.waiting.quota
 -- summary: {workload} could not get its pods: {message}
 -- advice: Free quota in the namespace or queue, or ask for less.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
@@ -14,3 +14,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM ties
 WHERE signal = 'kueue.pending' AND via = 'workload'
   AND state IN ('never_created', 'never_scheduled')
+UNION ALL
+-- Slurm says so itself, of a job that waits.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'slurm.waiting.quota' AND via = 'pod' AND state = 'never_scheduled'

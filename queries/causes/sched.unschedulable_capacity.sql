@@ -3,7 +3,7 @@
 -- rank: 30
 -- level: established
 -- needs: k8s.pod.unschedulable.capacity, k8s.pod.unschedulable.gang
--- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed
+-- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed, slurm.waiting.capacity
 -- summary: No node had room for {pod}: {message}
 -- advice: Compare what the pod asks for with what the largest node offers; wait for capacity or ask for less.
 --
@@ -29,3 +29,8 @@ JOIN ties u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unsch
 LEFT JOIN ties s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
 WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
   AND d.exit_code IS NULL AND s.fact IS NULL
+UNION ALL
+-- Slurm says so itself, of a job that waits.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'slurm.waiting.capacity' AND via = 'pod' AND state = 'never_scheduled'

@@ -2,7 +2,7 @@
 -- title: No node is allowed for it
 -- rank: 29
 -- level: established
--- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated
+-- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated, slurm.waiting.constraint
 -- summary: {pod} {was} never scheduled: {message}
 -- advice: Check node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
@@ -17,3 +17,8 @@ JOIN ties u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unsch
 LEFT JOIN ties s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
 WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
   AND d.exit_code IS NULL AND s.fact IS NULL
+UNION ALL
+-- Slurm says so itself, of a job that waits.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'slurm.waiting.constraint' AND via = 'pod' AND state = 'never_scheduled'

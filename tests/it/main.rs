@@ -17,6 +17,7 @@ mod play;
 mod remote;
 mod rules;
 mod serve;
+mod slurm;
 mod store;
 mod upcoming;
 

@@ -20,6 +20,7 @@ const TELLING: &[&str] = &[
     "NVRM: API mismatch",
     "Driver/library version mismatch",
     "GPU likely needs to be reset",
+    "NVSwitch fatal error",
     "XidCriticalError",
     // network cards and buses
     "Port module event",

@@ -44,6 +44,8 @@ mod tools;
 pub mod xid;
 
 #[cfg(test)]
+mod healthy;
+#[cfg(test)]
 pub(crate) mod tests;
 
 pub use asked::is_asked_for;
@@ -103,6 +105,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: tools::is_slurm,
         reader: |source, _| Box::new(HostLog::new(source, tools::slurm)),
+    },
+    TextFormat {
+        words: "log of NVIDIA's fabric manager",
+        of_pods: true,
+        first: false,
+        is: tools::is_fabric_manager,
+        reader: |source, _| Box::new(HostLog::new(source, tools::fabric_manager)),
     },
     TextFormat {
         words: "log of Chef",

@@ -1,8 +1,11 @@
 //! Logs of the tools that keep machines up to date or busy: unattended-upgrades,
 //! Chef, kured, Slurm's controller. Each line says its time, and not always its machine.
 
+use chrono::NaiveDateTime;
+
 use crate::logs::clock;
 use crate::recording::Head;
+use crate::time::Stamp;
 
 use super::line::{HostLine, When};
 
@@ -132,6 +135,34 @@ pub(super) fn is_slurm(head: &Head<'_>) -> bool {
     of_tool(head, &WORDS, &|text| slurm(text).ok().flatten().is_some())
 }
 
+/// `[Nov 21 2026 15:20:27] [ERROR] [tid 2187] detected NVSwitch fatal error …`
+pub(super) fn fabric_manager(text: &str) -> Result<Option<HostLine>, String> {
+    let read = || {
+        let (time, rest) = text.strip_prefix('[')?.split_once("] [")?;
+        let time = NaiveDateTime::parse_from_str(time, "%b %d %Y %H:%M:%S").ok()?;
+        let (level, rest) = rest.split_once("] ")?;
+        let message = match rest.strip_prefix("[tid ") {
+            Some(rest) => rest.split_once("] ")?.1,
+            None => rest,
+        };
+        // It names no zone.
+        let time = Stamp::second(time.and_utc().timestamp_nanos_opt()?);
+        Some(HostLine {
+            program: Some("nv-fabricmanager".to_owned()),
+            severity: Some(level.to_owned()),
+            ..HostLine::new(When::Clock(clock::Clock::NoZone(time)), message)
+        })
+    };
+    Ok(read())
+}
+
+/// Whether it begins as the fabric manager's log.
+pub(super) fn is_fabric_manager(head: &Head<'_>) -> bool {
+    of_tool(head, &["Fabric Manager", "NVSwitch", "NVLink"], &|text| {
+        fabric_manager(text).ok().flatten().is_some()
+    })
+}
+
 fn of_tool(head: &Head<'_>, words: &[&str], is: &dyn Fn(&str) -> bool) -> bool {
     if !words.iter().any(|word| head.text.contains(word)) {
         return false;
@@ -178,6 +209,18 @@ mod tests {
         assert!(is_slurm(&head(text)) && !is_chef(&head(text)));
         assert!(!is_slurm(&head(
             "[2026-11-21T16:40:51+00:00] INFO: step 1\n"
+        )));
+        let text = "[Nov 21 2026 15:20:27] [ERROR] [tid 2187] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:86:00.0 physical id 3 port 61\n";
+        assert!(is_fabric_manager(&head(text)));
+        let read = fabric_manager(text.trim_end()).unwrap().unwrap();
+        let at = Stamp::parse("2026-11-21T15:20:27Z").unwrap();
+        assert_eq!(read.when, When::Clock(clock::Clock::NoZone(at)));
+        assert!(
+            read.message
+                .starts_with("detected NVSwitch fatal error 20034")
+        );
+        assert!(!is_fabric_manager(&head(
+            "[2026-11-21 15:20:27] [INFO] NVLink up\n"
         )));
         assert!(!is_kured(&head(
             "time=\"2026-11-21T15:20:27Z\" level=info msg=\"step 1\"\n"

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use whathappened_connectors::time::{Nanos, SECOND};
 
-use super::{Kind, NO, Pod, Workload};
+use super::{Kind, NO, Pod, Workload, job};
 use crate::symbols::Sym;
 
 /// How long after its end records of a pod still arrive (logs, events of its clean-up).
@@ -17,6 +17,8 @@ pub(super) struct Pods {
     by_uid: HashMap<Sym, u32>,
     by_name: HashMap<(Sym, Sym), Vec<u32>>,
     by_bare_name: HashMap<Sym, Vec<u32>>,
+    /// Which batch job a number means.
+    pub(super) jobs: job::Numbers,
 }
 
 impl Pods {
@@ -113,17 +115,6 @@ impl Pods {
             .filter(|(_, one)| one.kind == Kind::Instance && one.name == name)
             .map(|(number, _)| number)
             .collect()
-    }
-
-    /// The id of the one batch job of a number. Accounting may say of which
-    /// cluster it is, a job's own log does not.
-    pub(super) fn job_of_number(&self, number: Sym) -> Option<Sym> {
-        let mut jobs = self
-            .all
-            .iter()
-            .filter(|one| one.kind == Kind::Job && one.name == number);
-        let first = jobs.next()?.uid;
-        jobs.next().is_none().then_some(first)
     }
 
     fn push(&mut self, pod: Pod) -> u32 {

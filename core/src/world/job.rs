@@ -7,16 +7,70 @@ use std::collections::HashMap;
 
 use whathappened_connectors::event::Event;
 use whathappened_connectors::object::ObjectKey;
+use whathappened_connectors::slurm::expand;
 use whathappened_connectors::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};
 use super::{Exit, Fact, Kind, NO, Pod};
-use crate::evidence::{Evidence, Version};
+use crate::evidence::{Evidence, Objects, Version};
 use crate::symbols::{Sym, Symbols};
 
 /// The kind of a Slurm job's object.
 pub(super) const KIND: &str = "SlurmJob";
+
+/// Which job a number means. Accounting says of which cluster a job is; its own
+/// log and the controller's do not.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// Ids with a cluster by number; `None` where several clusters have that number.
+    whole: HashMap<String, Option<String>>,
+    /// Ids by the number that only the job itself knows: that of an array's task.
+    own: HashMap<String, String>,
+}
+
+impl Numbers {
+    /// Learns of all jobs that any object tells.
+    pub(super) fn learn(&mut self, objects: &Objects) {
+        let jobs = || objects.iter().filter(|(key, _)| key.kind == KIND);
+        for (key, _) in jobs().filter(|(key, _)| has_cluster(&key.uid)) {
+            self.whole
+                .entry(number(&key.uid).to_owned())
+                .and_modify(|known| {
+                    if known.as_ref() != Some(&key.uid) {
+                        *known = None;
+                    }
+                })
+                .or_insert_with(|| Some(key.uid.clone()));
+        }
+        for (key, versions) in jobs() {
+            let own = |version: &Version| version.body.annotations.get("own_id").cloned();
+            if let Some(own) = versions.iter().find_map(own) {
+                let id = self.id(&key.uid).to_owned();
+                self.own.entry(own).or_insert(id);
+            }
+        }
+    }
+
+    /// The id that a job is known by, of one that may lack its cluster.
+    pub(super) fn id<'i>(&'i self, id: &'i str) -> &'i str {
+        if has_cluster(id) {
+            return id;
+        }
+        let known = self.whole.get(number(id));
+        known.and_then(Option::as_deref).unwrap_or(id)
+    }
+
+    /// The id of the job that a line in its own log names.
+    fn of_own(&self, number: &str) -> Option<&str> {
+        self.own.get(number).map(String::as_str)
+    }
+}
+
+/// `slurm/<cluster>/<number>`, not `slurm/<number>`.
+fn has_cluster(id: &str) -> bool {
+    id.split('/').count() > 2
+}
 
 /// Learns from all versions of one job.
 pub(super) fn versions(
@@ -26,10 +80,14 @@ pub(super) fn versions(
     symbols: &mut Symbols,
     pods: &mut Pods,
 ) {
-    let number = known(&key.uid, root, symbols, pods);
+    let id = pods.jobs.id(&key.uid).to_owned();
+    let number = known(&id, root, symbols, pods);
     for version in versions {
         let body = &version.body;
-        let nodes: Vec<Sym> = body.node.iter().map(|node| symbols.number(node)).collect();
+        let list = body.annotations.get("node_list");
+        let listed = list.map(|list| expand(list)).unwrap_or_default();
+        let all = body.node.iter().chain(&listed);
+        let nodes: Vec<Sym> = all.map(|node| symbols.number(node)).collect();
         let Some(one) = pods.all.get_mut(number as usize) else {
             return;
         };
@@ -95,10 +153,20 @@ pub(super) fn of_event(
         .as_deref()
         .filter(|_| event.object_kind.as_deref() == Some(KIND));
     let id = match (about, event.attribute("slurm_job")) {
-        (Some(id), _) => id.to_owned(),
-        (None, Some(job)) => pods
-            .job_of_number(symbols.number(job))
-            .map_or_else(|| format!("slurm/{job}"), |id| symbols.name(id).to_owned()),
+        (Some(id), _) => {
+            let id = pods.jobs.id(id).to_owned();
+            if let Some(own) = event.attribute("own_id") {
+                pods.jobs
+                    .own
+                    .entry(own.to_owned())
+                    .or_insert_with(|| id.clone());
+            }
+            id
+        }
+        (None, Some(job)) => match pods.jobs.of_own(job) {
+            Some(id) => id.to_owned(),
+            None => pods.jobs.id(&format!("slurm/{job}")).to_owned(),
+        },
         (None, None) => return None,
     };
     let (kind, uid) = (symbols.number(KIND), symbols.number(&id));
@@ -142,10 +210,14 @@ impl Logs {
 /// Learns from one fact about a job.
 pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mut Pods) {
     let ended = match event.fact.as_str() {
-        "slurm.job" if is_of_job(event) => event.reason.clone(),
+        "slurm.job" if is_of_job(event) && !goes_on(event) => event.reason.clone(),
         "log.line" => said_by_log(event),
         _ => None,
     };
+    let held_back = event
+        .signals
+        .iter()
+        .any(|signal| signal.starts_with("slurm.waiting."));
     let listed = event
         .attributes
         .get("nodes")
@@ -167,6 +239,10 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut Symbols, pods: &mu
     was_on(one, &nodes);
     if let Some(started) = started {
         one.started = earlier(one.started, started);
+        one.starts.push(started);
+    }
+    if held_back {
+        one.unplaced = earlier(one.unplaced, event.time);
     }
     if ended.is_some() {
         one.ended = later(one.ended, event.time);
@@ -186,6 +262,15 @@ fn is_of_job(event: &Event) -> bool {
     event.attribute("step").is_none() || event.attribute("step_state").is_some()
 }
 
+/// Whether a job waits or runs, as its record tells.
+fn goes_on(event: &Event) -> bool {
+    let state = event.reason.as_deref().unwrap_or_default();
+    matches!(
+        state,
+        "RUNNING" | "PENDING" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT"
+    )
+}
+
 /// The state that Slurm's own line in the job's log tells.
 fn said_by_log(event: &Event) -> Option<String> {
     let is = |signal: &str| event.signals.iter().any(|one| one == signal);
@@ -195,7 +280,10 @@ fn said_by_log(event: &Event) -> Option<String> {
         let why = event.attribute("detail").unwrap_or_default();
         Some(match why {
             "PREEMPTION" => "PREEMPTED".to_owned(),
-            "NODE FAILURE" => "NODE_FAIL".to_owned(),
+            why if why.starts_with("NODE FAILURE") => "NODE_FAIL".to_owned(),
+            why if why.starts_with("JOB REQUEUE") => "REQUEUED".to_owned(),
+            // One step may be cancelled, and the job go on or end otherwise.
+            "" if event.attribute("step").is_some() => "STEP_CANCELLED".to_owned(),
             _ => "CANCELLED".to_owned(),
         })
     } else {

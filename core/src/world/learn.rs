@@ -44,9 +44,15 @@ pub(super) fn objects(
     pods: &mut Pods,
     workloads: &mut Workloads,
 ) {
+    pods.jobs.learn(objects);
     for (key, versions) in objects.iter() {
+        let uid = if key.kind == job::KIND {
+            pods.jobs.id(&key.uid)
+        } else {
+            &key.uid
+        };
         let (uid, namespace, name) = (
-            symbols.number(&key.uid),
+            symbols.number(uid),
             symbols.number(&key.namespace),
             symbols.number(&key.name),
         );
