@@ -49,10 +49,6 @@ const LINES: &[(&str, &str)] = &[
     ),
     (
         "kernel",
-        "mlx5_core 0000:5c:00.0: Port module event: module #, Cable plugged",
-    ),
-    (
-        "kernel",
         "perf: interrupt took too long (# > 2500), lowering kernel.perf_event_max_sample_rate to 79000",
     ),
     (
@@ -67,10 +63,6 @@ const LINES: &[(&str, &str)] = &[
     ("systemd", "session-#.scope: Deactivated successfully."),
     ("systemd", "Starting Daily apt download activities..."),
     ("systemd", "Stopping User Manager for UID #..."),
-    (
-        "systemd",
-        "Reached target Shutdown running before swap-# user session.",
-    ),
     ("systemd-logind", "Removed session #."),
     (
         "sshd",
