@@ -28,7 +28,7 @@ impl Slurm {
             println!("skipped: no id");
             return None;
         };
-        if !TOOLS.iter().all(|tool| has(&tool)) || root.stdout.trim_ascii() != b"0" {
+        if !TOOLS.iter().all(has) || root.stdout.trim_ascii() != b"0" {
             println!("skipped: needs root, slurmctld, slurmd, slurm-client and slurmrestd");
             return None;
         }
