@@ -129,7 +129,7 @@ def measure(args, service):
             peaks.append(resident(service.pid)[0])
             time.sleep(0.5)
 
-    threads = [threading.Thread(target=push) for _ in range(8)] + [threading.Thread(target=look)]
+    threads = [threading.Thread(target=push) for _ in range(16)] + [threading.Thread(target=look)]
     for thread in threads:
         thread.start()
     acks = []

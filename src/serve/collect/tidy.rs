@@ -15,6 +15,9 @@ use super::board::Board;
 const SETTLE: Duration = Duration::from_secs(1);
 /// How often old things go and small segments become large ones.
 const TIDY: Duration = Duration::from_secs(1_800);
+/// Segments after which small ones become large ones at once: every write looks
+/// at each segment of its day.
+const MANY: u64 = 32;
 
 pub(super) struct Tidy {
     how: How,
@@ -35,7 +38,7 @@ impl Tidy {
     pub(super) fn run(self, stop: &Stop) {
         let waiting = Handle::current();
         let mut tidied = Instant::now();
-        let mut store = None;
+        let (mut store, mut written) = (None, 0);
         loop {
             let stopped = waiting.block_on(async {
                 tokio::select! {
@@ -50,7 +53,7 @@ impl Tidy {
             if due {
                 tidied = Instant::now();
             }
-            if let Err(error) = self.tidy(&mut store, due) {
+            if let Err(error) = self.tidy(&mut store, due, &mut written) {
                 // What is not tidied now is tidied later.
                 tracing::warn!(%error, "the store was not tidied");
                 self.board.failed(("store", "", "tidy"), &error.to_string());
@@ -59,15 +62,24 @@ impl Tidy {
         }
     }
 
-    fn tidy(&self, store: &mut Option<Store>, due: bool) -> Result<(), StoreError> {
+    /// `written` counts segments since they were last joined.
+    fn tidy(
+        &self,
+        store: &mut Option<Store>,
+        due: bool,
+        written: &mut u64,
+    ) -> Result<(), StoreError> {
         let store = match store {
             Some(store) => store,
             None => store.insert(Store::open(&self.how.store, self.how.limits)?),
         };
         let now = (self.clock)();
-        store.settle(now)?;
+        *written += u64::from(store.settle(now)? > 0);
         if due {
             store.retain(now)?;
+        }
+        if due || *written >= MANY {
+            *written = 0;
             let most = store.limits().segments_a_day;
             store.compact(most, now, &mut |_, _| {})?;
         }
