@@ -8,6 +8,7 @@ mod node;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 pub use machine::{Before, Gpu, Machine, PastFault};
 pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, NodeHistory};
@@ -16,7 +17,7 @@ pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, Nod
 pub const SCHEMA: &str = "whathappened/v1";
 
 /// What happened to one experiment, or to everything in the input.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Answer {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -41,7 +42,7 @@ pub struct Answer {
 }
 
 /// One root object: a Job, a `JobSet`, a bare pod, …
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
@@ -66,7 +67,7 @@ pub struct Run {
 }
 
 /// One generation of a run's gang.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Attempt {
     /// From 1.
     pub number: u32,
@@ -83,7 +84,7 @@ pub struct Attempt {
 }
 
 /// A root cause and all that followed from it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Incident {
     /// Cause id, such as `ops.node_drained`; `unknown` where nothing explains it.
     pub cause: String,
@@ -169,7 +170,7 @@ pub struct Shared {
 }
 
 /// What the processes of an attempt said around its end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Said {
     /// The rank that failed first, and how that is known.
     pub first_failing: Option<FirstFailing>,
@@ -187,7 +188,7 @@ pub struct Said {
 }
 
 /// The rank that failed first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FirstFailing {
     /// Its rank, where known.
     pub rank: Option<i32>,
@@ -208,7 +209,7 @@ pub struct FirstFailing {
 }
 
 /// A traceback.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Traceback {
     /// The pod that it is of.
     pub pod: String,
@@ -227,7 +228,7 @@ pub struct Traceback {
 }
 
 /// A collective operation that did not finish.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Collective {
     /// Its kind, `ALLREDUCE`.
     pub op: Option<String>,
@@ -247,7 +248,7 @@ pub struct Collective {
 }
 
 /// How far the work came.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Milestone {
     /// The training step.
     pub step: Option<i64>,
@@ -260,7 +261,7 @@ pub struct Milestone {
 }
 
 /// Who did it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     /// User name, controller or component, as the record has it.
     pub name: String,
@@ -271,7 +272,7 @@ pub struct Actor {
 }
 
 /// A pod that died, or that is stuck.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Victim {
     /// Pod name.
     pub pod: String,
@@ -294,7 +295,7 @@ pub struct Victim {
 }
 
 /// One step from cause to effect.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChainLink {
     /// The step's own time.
     pub time: Option<String>,
@@ -310,7 +311,7 @@ pub struct ChainLink {
 }
 
 /// A record that speaks against a cause.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Against {
     /// What it says.
     pub text: String,
@@ -319,7 +320,7 @@ pub struct Against {
 }
 
 /// A cause that was considered and lost.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Alternative {
     /// Cause id.
     pub cause: String,
@@ -330,7 +331,7 @@ pub struct Alternative {
 }
 
 /// What one source could show.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CoverageRow {
     /// Source name.
     pub source: String,
@@ -363,7 +364,7 @@ pub struct CoverageRow {
 }
 
 /// One line of the timeline; repeats are one line.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TimelineRow {
     /// When, RFC 3339.
     pub time: String,

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     accuracy, collect, completions, doctor, experiments, explain, import, init, man, node,
-    question, rules, serve, sql, store, upcoming,
+    question, rules, serve, sql, statement, store, upcoming,
 };
 
 /// Says what happened to a training run: which pod died first, who or what
@@ -51,6 +51,8 @@ pub enum Command {
     Collect(collect::Args),
     Serve(serve::Args),
     Node(node::Args),
+    #[command(hide = true)]
+    Statement(statement::Args),
     Upcoming(upcoming::Args),
     Explain(explain::Args),
     Store(store::Args),

@@ -6,7 +6,7 @@ use clap::Parser as _;
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
     accuracy, collect, completions, doctor, experiments, explain, import, init, man, node,
-    question, rules, serve, sql, store, upcoming,
+    question, rules, serve, sql, statement, store, upcoming,
 };
 use whathappened::error::Error;
 
@@ -79,6 +79,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
     let done = match cli.command {
         Some(Command::Experiments(args)) => experiments::run(&args).await,
         Some(Command::Sql(args)) => sql::run(&args).await,
+        Some(Command::Statement(args)) => statement::run(&args).await,
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Collect(args)) => collect::run(&args).await,
         Some(Command::Serve(args)) => serve::run(&args).await,

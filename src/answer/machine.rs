@@ -1,9 +1,10 @@
 //! Machines in an answer: which one an incident is of, and its earlier faults.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A machine as an incident's records name it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Machine {
     /// Name of the node or host.
     pub node: Option<String>,
@@ -19,7 +20,9 @@ pub struct Machine {
 }
 
 /// A GPU, by whatever its records say of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
 pub struct Gpu {
     /// Its own id, `GPU-…`.
     pub uuid: Option<String>,
@@ -42,7 +45,7 @@ impl Gpu {
 }
 
 /// What befell a machine before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Before {
     /// The machine: a node's name, else an instance's id.
     pub machine: String,
@@ -60,7 +63,7 @@ pub struct Before {
 }
 
 /// One fault of a machine: records of it that belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PastFault {
     /// Its first record's time.
     pub time: String,

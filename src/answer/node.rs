@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::machine::{Gpu, PastFault};
 use super::{CoverageRow, Victim};
@@ -13,7 +14,7 @@ use super::{CoverageRow, Victim};
 pub const NODE_SCHEMA: &str = "whathappened/node/v1";
 
 /// What befell one machine, and what ran on it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct NodeHistory {
     /// Always [`NODE_SCHEMA`].
     pub schema: &'static str,
@@ -42,7 +43,7 @@ pub struct NodeHistory {
 }
 
 /// One machine that bore the name.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Bore {
     /// The cloud's id of the instance, where one is known.
     pub instance: Option<String>,
@@ -59,7 +60,7 @@ pub struct Bore {
 }
 
 /// How often one GPU failed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GpuFaults {
     /// Which.
     pub gpu: Gpu,
@@ -68,7 +69,7 @@ pub struct GpuFaults {
 }
 
 /// One thing that befell a machine; records that say the same are one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Happened {
     /// When, RFC 3339.
     pub time: String,
@@ -97,7 +98,7 @@ pub struct Happened {
 }
 
 /// A run that was on the machine.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Guest {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
@@ -124,7 +125,7 @@ pub struct Guest {
 }
 
 /// What ended a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GuestIncident {
     /// Cause id.
     pub cause: String,

@@ -15,10 +15,12 @@ mod said;
 mod shared;
 mod summary;
 mod teller;
+mod upcoming;
 mod victim;
 
 pub use answer::{Question, answer, coverage_row};
 pub use everything::{everything, of_runs};
 pub use machine::gpu;
 pub use record::record;
+pub use upcoming::{Announced, Report, upcoming};
 pub use victim::last_words;

@@ -18,6 +18,7 @@ pub mod rules;
 pub mod serve;
 pub mod settings;
 pub mod sql;
+pub mod statement;
 pub mod store;
 mod stored;
 pub mod upcoming;

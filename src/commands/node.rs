@@ -1,20 +1,14 @@
 //! `whathappened node`
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
-use whathappened_store::Snapshot;
 
 use super::question::moment;
 use super::{clock, common, settings, stored};
 use crate::answer::NodeHistory;
-use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
-use crate::gather;
 use crate::history::{self, Asked, Past, Verdicts};
 use crate::render::{self, Format};
 
@@ -40,9 +34,6 @@ pub struct Args {
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
 }
-
-/// Pods on one machine that are read, the newest.
-const MOST_GUESTS: usize = 500;
 
 /// Tells the history.
 ///
@@ -103,67 +94,12 @@ async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
     let mut asked = asked(args, last)?;
     let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
     asked.since = asked.since.or(last.map(|last| last.saturating_sub(back)));
-    let window = (
-        asked.since.unwrap_or(Nanos::MIN),
-        asked.until.unwrap_or(Nanos::MAX),
-    );
     let snapshot = store.snapshot()?;
-    let names = BTreeSet::from([name.name.clone()]);
-    let mut found = snapshot.of_machines(&names, window)?;
-    for node in nodes(&name.name, &found) {
-        snapshot.add_guests(&mut found, &node, MOST_GUESTS)?;
-    }
-    let left_out = found.left_out;
-    if found.facts.is_empty() && found.objects.is_empty() {
-        return Err(Error::UnknownName {
-            name: args.name.clone(),
-            nearest: snapshot.nearest_machines(&name.name)?,
-        });
-    }
     let coverage = match &live {
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    let mut case = gather::of_found(found, coverage, Arc::clone(&rules))?;
-    case.world.now = if live.is_some_and(|live| live.clusters > 0) {
-        Some(now)
-    } else {
-        last.or(case.world.now)
-    };
-    let past = Past::of_store(&snapshot, &names, window, &rules)?;
-    let verdicts = Verdicts::Kept(kept(&snapshot, &case)?);
-    let mut told = history::node(&case, &asked, past, verdicts).await?;
-    if left_out > 0 {
-        told.notes.push(format!(
-            "{left_out} pods that were on it before are left out; name a shorter time with --since and --until"
-        ));
-    }
-    Ok(told)
-}
-
-/// The names that an instance bore, and the name asked for.
-fn nodes(name: &str, found: &whathappened_store::Found) -> BTreeSet<String> {
-    let of_objects = found
-        .objects
-        .iter()
-        .map(|one| &one.version.key)
-        .filter(|key| key.kind == "Instance" || key.kind == "Node")
-        .map(|key| key.name.clone());
-    let of_facts = found
-        .facts
-        .iter()
-        .filter_map(|fact| fact.event.entities.node.clone());
-    let mut names: BTreeSet<String> = of_objects.chain(of_facts).collect();
-    names.insert(name.to_owned());
-    names.remove("");
-    names
-}
-
-/// What was explained of the runs of a case.
-fn kept(snapshot: &Snapshot<'_>, case: &Case) -> Result<Vec<gather::Kept>, Error> {
-    let runs: BTreeSet<String> = case.runs.iter().map(|run| run.id(&case.world)).collect();
-    Ok(gather::visible(
-        snapshot,
-        &snapshot.incidents_of_runs(&runs)?,
-    ))
+    let answered = live.is_some_and(|live| live.clusters > 0);
+    let now = if answered { Some(now) } else { last };
+    history::of_store(&snapshot, &asked, coverage, now, &rules).await
 }

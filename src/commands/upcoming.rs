@@ -2,17 +2,12 @@
 
 use std::io::Write as _;
 
-use serde::Serialize;
 use whathappened_connectors::connector::Window;
-use whathappened_connectors::coverage::Status;
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
-use whathappened_core::resolve::{Name, place, resolve};
-use whathappened_core::upcoming::{Machines, upcoming};
-use whathappened_core::words::say;
+use whathappened_connectors::time::{Nanos, SECOND};
 
 use super::common::{self, Opened};
 use super::{clock, question};
-use crate::case::Case;
+use crate::assemble::{self, Report};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
 use crate::error::Error;
@@ -44,35 +39,6 @@ const ANNOUNCED: u8 = 5;
 /// Nobody who would announce anything could be asked.
 const UNSEEN: u8 = 6;
 
-/// What is announced, as it is told to programs.
-#[derive(Clone, Debug, Serialize)]
-struct Report {
-    schema: &'static str,
-    name: String,
-    now: String,
-    until: String,
-    announced: Vec<Announced>,
-    /// Sources that announce things and were read.
-    read: Vec<String>,
-    /// Sources that announce things and could not be read, and why.
-    unread: Vec<String>,
-}
-
-/// One announcement.
-#[derive(Clone, Debug, Serialize)]
-struct Announced {
-    machine: String,
-    instance: Option<String>,
-    signal: String,
-    text: String,
-    from: Option<String>,
-    to: Option<String>,
-    announced_at: String,
-    actor: Option<String>,
-    source: &'static str,
-    event_id: String,
-}
-
 /// Looks ahead; gives the exit code.
 ///
 /// # Errors
@@ -100,7 +66,7 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
         .transpose()?
         .or(present)
         .ok_or_else(|| Error::Usage("the input has no times: say --at".to_owned()))?;
-    let report = look(&case, &args.name, now, within)?;
+    let report = assemble::upcoming(&case, &args.name, now, within)?;
     let text = match format {
         Format::Json => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
         _ => told(&report, now),
@@ -119,100 +85,6 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
             (true, false) => 0,
         },
     )
-}
-
-fn look(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Report, Error> {
-    let machines = machines(case, name, now)?;
-    let until = now.saturating_add(within);
-    let world = &case.world;
-    let mut announced = Vec::new();
-    for number in upcoming(world, &machines, now, until) {
-        let Some(fact) = world.facts.get(number) else {
-            continue;
-        };
-        let event = world.evidence.event(fact.row)?;
-        let names = &event.entities;
-        let instance = names.instance.clone();
-        announced.push(Announced {
-            machine: names.node.clone().or(instance.clone()).unwrap_or_default(),
-            instance,
-            signal: world.name(fact.signal).to_owned(),
-            text: say(&event),
-            from: fact.due.map(|due| rfc3339(due.lo)),
-            to: fact
-                .due
-                .filter(|due| due.hi > due.lo.saturating_add(SECOND))
-                .map(|due| rfc3339(last_second(due.hi))),
-            announced_at: rfc3339(event.time.lo),
-            actor: event.actor.clone(),
-            source: event.source_kind.as_str(),
-            event_id: event.id.to_string(),
-        });
-    }
-    let (mut read, mut unread) = (Vec::new(), Vec::new());
-    for row in &case.coverage {
-        // Conditions and Events of nodes, records of clouds.
-        if !matches!(
-            row.resource.as_str(),
-            "nodes" | "events" | "activity" | "scheduled_events" | "health"
-        ) {
-            continue;
-        }
-        let what = format!("{} {}", row.source, row.resource);
-        match row.status {
-            Status::Complete | Status::Sampled | Status::Truncated => read.push(what),
-            status => unread.push(match &row.detail {
-                Some(detail) => format!("{what}: {}: {detail}", status.as_str()),
-                None => format!("{what}: {}", status.as_str().replace('_', " ")),
-            }),
-        }
-    }
-    for list in [&mut read, &mut unread] {
-        list.sort();
-        list.dedup();
-    }
-    Ok(Report {
-        schema: "whathappened/upcoming/v1",
-        name: name.to_owned(),
-        now: rfc3339(now),
-        until: rfc3339(until),
-        announced,
-        read,
-        unread,
-    })
-}
-
-/// An end told to the second is known as the second after it.
-fn last_second(end: Nanos) -> Nanos {
-    if end % SECOND == 0 {
-        end.saturating_sub(SECOND)
-    } else {
-        end
-    }
-}
-
-/// The machines that a name means: those its newest run is on, else itself.
-fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
-    let name = Name::parse(text);
-    if !name.is_machine() {
-        let matched = resolve(&case.world, &case.runs, &name);
-        let runs = matched.runs.iter().filter_map(|run| case.runs.get(*run));
-        let found = Machines::of_runs(&case.world, runs, &case.ends, now);
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        // It is known, and on no machine: nothing can befall it.
-        if !matched.runs.is_empty() {
-            return Ok(Machines::default());
-        }
-    }
-    match place(&case.world, &name)? {
-        Some(place) => Ok(Machines::at(place)),
-        None => Err(Error::UnknownName {
-            name: text.to_owned(),
-            nearest: resolve(&case.world, &case.runs, &name).nearest,
-        }),
-    }
 }
 
 fn told(report: &Report, now: Nanos) -> String {

@@ -15,8 +15,6 @@ pub enum Right {
     Sql,
     /// Take recordings into the store.
     Import,
-    /// Look after the service itself.
-    Admin,
 }
 
 /// Somebody who may ask the service: `[[serve.caller]]`.
@@ -55,14 +53,13 @@ impl Right {
             Self::Ask => "ask",
             Self::Sql => "sql",
             Self::Import => "import",
-            Self::Admin => "admin",
         }
     }
 
     /// Every right there is.
     #[must_use]
     pub fn all() -> BTreeSet<Self> {
-        BTreeSet::from([Self::Ask, Self::Sql, Self::Import, Self::Admin])
+        BTreeSet::from([Self::Ask, Self::Sql, Self::Import])
     }
 }
 

@@ -143,7 +143,9 @@ fn seen(snapshot: &Snapshot<'_>, mut kept: Kept) -> Option<Kept> {
     let mut rest = serde_json::to_value(&kept).ok()?;
     snapshot.redact(&mut rest);
     let mut kept: Kept = serde_json::from_value(rest).ok()?;
-    kept.incident.said = said;
+    let mut said = serde_json::to_value(said).ok()?;
+    snapshot.redact_own(&mut said);
+    kept.incident.said = serde_json::from_value(said).ok()?;
     kept.incident.evidence = evidence
         .into_iter()
         .filter_map(|row| record(snapshot, row))
@@ -155,7 +157,10 @@ fn seen(snapshot: &Snapshot<'_>, mut kept: Kept) -> Option<Kept> {
 fn record(snapshot: &Snapshot<'_>, mut row: Value) -> Option<Value> {
     let is_null = |key: &str| row.get(key).is_none_or(Value::is_null);
     match row.get("namespace").and_then(Value::as_str) {
-        Some(namespace) if snapshot.permits_namespace(namespace) => return Some(row),
+        Some(namespace) if snapshot.permits_namespace(namespace) => {
+            snapshot.redact_own(&mut row);
+            return Some(row);
+        }
         None if ["pod", "pod_uid", "workload"].into_iter().all(is_null) => {}
         _ => return None,
     }

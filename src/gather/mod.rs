@@ -2,6 +2,7 @@
 
 mod clouds;
 mod given;
+mod import;
 mod incidents;
 mod keeper;
 mod kept;
@@ -13,6 +14,7 @@ mod slurm;
 mod sources;
 
 pub use given::Variables;
+pub use import::import;
 pub use incidents::{Kept, keep, kept, told, visible};
 pub use kept::{all_of_window, case, case_of, of_found};
 pub use live::{Asked, Live, Question, fetch, options};

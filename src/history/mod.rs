@@ -10,7 +10,9 @@ mod happened;
 mod mark;
 mod node;
 mod past;
+mod stored;
 
 pub use before::{DAYS, remember};
 pub use node::{Asked, Verdicts, node};
 pub use past::Past;
+pub use stored::of_store;

@@ -14,7 +14,7 @@ use tower_http::timeout::TimeoutLayer;
 use whathappened_connectors::connector::Stop;
 
 use super::slack::{self, Slack};
-use super::{Service, metrics, webhooks};
+use super::{Service, api, metrics, webhooks};
 use crate::error::Error;
 
 /// The routes of all faces.
@@ -29,6 +29,8 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
             StatusCode::GATEWAY_TIMEOUT,
             limits.timeout,
         ))
+        // An upload takes as long as it takes; statements and answers have times of their own.
+        .merge(api::router(&service).with_state(Arc::clone(&service)))
         .layer(middleware::from_fn_with_state(places, bound));
     // Probes are answered however much there is to do.
     faces

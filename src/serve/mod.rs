@@ -15,6 +15,7 @@ use crate::case::Rules;
 use crate::config::Config;
 use crate::gather::Asked;
 
+pub mod api;
 mod ask;
 pub mod audit;
 mod callers;
@@ -22,6 +23,7 @@ pub mod collect;
 pub mod listen;
 mod metrics;
 pub mod slack;
+mod statement;
 pub mod syslog;
 pub mod webhooks;
 
@@ -63,6 +65,7 @@ pub struct Service {
     /// What takes in and keeps, where something does.
     pub collecting: Option<Collecting>,
     places: Semaphore,
+    statements: Semaphore,
     flights: Mutex<HashMap<Asking, ask::Flight>>,
 }
 
@@ -86,6 +89,7 @@ impl Service {
         clock: Clock,
     ) -> Self {
         Self {
+            statements: Semaphore::new(config.serve.sql.at_once.max(1)),
             callers: Callers::default(),
             audit: Audit::of(&store),
             config,

@@ -18,6 +18,7 @@ mod experiments;
 mod functions;
 mod guard;
 mod incidents;
+mod job;
 mod kept;
 mod machines;
 mod now;
@@ -34,5 +35,6 @@ mod tests;
 
 pub use self::catalog::Table;
 pub use self::error::say;
+pub use self::job::{Form, Job, Report};
 pub use self::kept::Kept;
 pub use self::session::{Session, Statement};

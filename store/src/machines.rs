@@ -124,7 +124,8 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn nearest_machines(&self, typed: &str) -> Result<Vec<String>, StoreError> {
-        let names = catalogue::machines(self.look().db).map_err(self.failed())?;
+        let mut names = catalogue::machines(self.look().db).map_err(self.failed())?;
+        names.retain(|name| self.permits_machine(name));
         Ok(rank_names(typed, names))
     }
 

@@ -73,15 +73,19 @@ impl<'a> Snapshot<'a> {
         self.sight.permits_every_source()
     }
 
-    /// A text that belongs to nobody, without the names of what others own.
-    #[must_use]
-    pub fn text(&self, text: &str) -> String {
-        self.sight.text(text).unwrap_or_else(|| text.to_owned())
+    /// Whether a machine of this name may be named.
+    pub(crate) fn permits_machine(&self, name: &str) -> bool {
+        self.sight.permits_machine(name)
     }
 
     /// Hides the names of what others own in every text of a value.
     pub fn redact(&self, value: &mut serde_json::Value) {
         in_value(value, &|text| self.sight.text(text));
+    }
+
+    /// Hides what names a pod of others in every text of a value of the caller's own.
+    pub fn redact_own(&self, value: &mut serde_json::Value) {
+        in_value(value, &|text| self.sight.own_text(text));
     }
 
     /// What of some rows of coverage may be seen.

@@ -5,11 +5,14 @@
 )]
 
 mod accuracy;
+mod api;
 mod bad_input;
 mod cli;
 mod clouds;
 mod history;
+mod hostile;
 mod lab;
+mod leaks;
 mod live;
 mod logs;
 mod metrics;
@@ -17,6 +20,7 @@ mod play;
 mod remote;
 mod rules;
 mod serve;
+mod service;
 mod slurm;
 mod store;
 mod upcoming;

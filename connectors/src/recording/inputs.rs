@@ -19,7 +19,7 @@ pub(super) fn size(inputs: &[Input]) -> Option<u64> {
     let mut total = 0;
     for input in inputs {
         let path = match input {
-            Input::Path(path) => path,
+            Input::Path(path) | Input::Named(_, path) => path,
             Input::Bytes(_, bytes) => {
                 total += bytes.len() as u64;
                 continue;
@@ -54,6 +54,7 @@ pub(super) fn read(inputs: &[Input], progress: &Arc<AtomicU64>, feed: &mut Feed<
                 let meter = Meter::new(feed.options, Arc::clone(progress));
                 stream(name, bytes.as_ref(), None, meter, feed);
             }
+            Input::Named(name, path) => read_file(name, path, progress, feed),
         }
     }
 }
@@ -86,11 +87,15 @@ fn read_path(path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
             failed(&name, "not a regular file".to_owned(), feed);
             continue;
         }
-        let meter = Meter::new(feed.options, Arc::clone(progress));
-        match open_file(entry.path()) {
-            Ok((file, again)) => stream(&name, file, again, meter, feed),
-            Err(error) => failed(&name, error.to_string(), feed),
-        }
+        read_file(&name, entry.path(), progress, feed);
+    }
+}
+
+fn read_file(name: &str, path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
+    let meter = Meter::new(feed.options, Arc::clone(progress));
+    match open_file(path) {
+        Ok((file, again)) => stream(name, file, again, meter, feed),
+        Err(error) => failed(name, error.to_string(), feed),
     }
 }
 

@@ -14,6 +14,8 @@ pub enum Input {
     Stdin,
     /// What is in memory already: its name in origins, and the bytes.
     Bytes(Arc<str>, Bytes),
+    /// A file that stands in for one of another name.
+    Named(Arc<str>, PathBuf),
 }
 
 /// The bounds within which input is read; the defaults suit a laptop.

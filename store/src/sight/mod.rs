@@ -53,6 +53,13 @@ impl Sight {
         self.access.sources.is_none()
     }
 
+    /// Whether a machine of this name may be named: it is under a node, not a
+    /// member of an experiment of others.
+    pub(crate) fn permits_machine(&self, name: &str) -> bool {
+        let words = self.words.as_ref();
+        words.is_none_or(|words| !words.is_member(name))
+    }
+
     /// Whether a pod or workload of the catalogue may be seen.
     pub(crate) fn entity(&self, one: &Entity) -> bool {
         may_see(&self.access, &one.kind, &one.namespace)
@@ -61,6 +68,11 @@ impl Sight {
     /// A text of no owner without the names of what others own.
     pub(crate) fn text(&self, text: &str) -> Option<String> {
         self.words.as_ref()?.hide_all(text)
+    }
+
+    /// A text of the caller's own without what names a pod of others.
+    pub(crate) fn own_text(&self, text: &str) -> Option<String> {
+        self.words.as_ref()?.hide_pods(text)
     }
 
     /// A row of what a source could show, if it may be seen.

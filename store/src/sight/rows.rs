@@ -114,18 +114,8 @@ impl Sight {
             Some(_) if kind == "Node" && !subject => Owner::Machine,
             Some(_) => Owner::Others,
             None if is_job => Owner::Others,
-            None if !subject => {
-                let names = [&of.node, &of.instance];
-                if names
-                    .into_iter()
-                    .flatten()
-                    .any(|name| words.is_member(name))
-                {
-                    Owner::Others
-                } else {
-                    Owner::Machine
-                }
-            }
+            None if !subject && is_of_machine(event, words) => Owner::Machine,
+            None if !subject => Owner::Others,
             None if kind == "Namespace" => match &of.workload {
                 Some(name) if self.permits_namespace(name) => Owner::Caller,
                 _ => Owner::Others,
@@ -140,6 +130,21 @@ impl Sight {
             None => Owner::Others,
         }
     }
+}
+
+/// Whether a fact that names no pod and no workload is of a machine, or of those
+/// who look after machines; what a process said is not, whatever else is known of it.
+fn is_of_machine(event: &Event, words: &Words) -> bool {
+    let of = &event.entities;
+    let said = event.fact.starts_with("log.") || event.fact.starts_with("nccl.");
+    let mut names = [&of.node, &of.instance, &of.host]
+        .into_iter()
+        .flatten()
+        .peekable();
+    if names.peek().is_none() {
+        return event.fact.starts_with("cloud.") || event.fact == "node.log";
+    }
+    !said && !names.any(|name| words.is_member(name))
 }
 
 /// Of a fact whose copy is of a source that may not be seen, what the others witnessed.

@@ -46,6 +46,13 @@ fn shared() -> (tempfile::TempDir, Store) {
     mentions.set_attribute("other_pod", Some(other.clone()));
     let mut nowhere = event(3, &other, START);
     nowhere.entities.namespace = None;
+    let mut said = event(7, "", START);
+    said.fact = "log.line".to_owned();
+    said.message = Some(format!("{MARK} of no known process"));
+    said.entities = whathappened_connectors::event::Entities {
+        node: Some("node-1".to_owned()),
+        ..Default::default()
+    };
     let mut own_nowhere = event(4, "job-worker-0", START);
     own_nowhere.entities.namespace = None;
     import(
@@ -65,6 +72,7 @@ fn shared() -> (tempfile::TempDir, Store) {
             in_namespace(told(event(5, &other, START)), &format!("{MARK}-team")),
             told(node),
             told(nowhere),
+            told(said),
             told(own_nowhere),
         ],
     );

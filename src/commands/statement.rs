@@ -1,0 +1,52 @@
+//! `whathappened statement`, which only the service starts.
+
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+
+use super::common;
+use crate::case::Rules;
+use crate::error::Error;
+use crate::sql::{Job, Report};
+
+/// Runs one statement of the service, which it reads from standard input
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {}
+
+/// Runs it: rows go to standard output, then what became of it to standard error.
+///
+/// # Errors
+/// When there is no job. A statement that fails is told, which is no failure.
+pub async fn run(_args: &Args) -> Result<(), Error> {
+    let failed = |error| Error::Io {
+        path: "standard input".to_owned(),
+        error,
+    };
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    let job: Job = serde_json::from_str(&text)
+        .map_err(|error| Error::Usage(format!("the service says what to run: {error}")))?;
+    let told = told(&job).await.unwrap_or_else(|error| Report {
+        hints: error.hints(),
+        error: Some(error.to_string()),
+        ..Report::default()
+    });
+    let report = serde_json::to_string(&told).unwrap_or_default();
+    std::io::stderr()
+        .lock()
+        .write_all(report.as_bytes())
+        .map_err(failed)
+}
+
+async fn told(job: &Job) -> Result<Report, Error> {
+    let rules = Rules::load(&common::own_rules(job.rules.as_deref())?)?;
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    let report = job.run(Arc::new(rules), &mut out).await?;
+    out.flush().map_err(|error| Error::Io {
+        path: "standard output".to_owned(),
+        error,
+    })?;
+    Ok(report)
+}

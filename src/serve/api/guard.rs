@@ -1,0 +1,158 @@
+//! Who asks, whether they may, and the audit trail: around every route at once,
+//! so that none can forget it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::problem::Problem;
+use crate::config::Right;
+use crate::serve::audit::Asked;
+use crate::serve::{Caller, Service};
+
+/// What the audit trail says of a request beside its path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trail {
+    /// What was asked, where the path does not say it.
+    pub(super) what: Option<String>,
+    /// Rows that were told.
+    pub(super) rows: Option<u64>,
+}
+
+/// Lets through who may ask.
+pub(super) async fn guard(
+    State(service): State<Arc<Service>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let begun = Instant::now();
+    let path = request.uri().path().to_owned();
+    // What nothing else answers comes here as well.
+    if !path.starts_with("/api/") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let what = match request.uri().query() {
+        Some(query) => format!("{} {path}?{query}", request.method()),
+        None => format!("{} {path}", request.method()),
+    };
+    let (face, right) = if path.starts_with("/api/v1/sql") {
+        ("sql", Right::Sql)
+    } else if path.starts_with("/api/v1/imports") {
+        ("import", Right::Import)
+    } else {
+        ("api", Right::Ask)
+    };
+    let caller = who(&service, request.headers());
+    let name = caller
+        .as_ref()
+        .map_or_else(|_| "-".to_owned(), |caller| caller.name.clone());
+    let response = match caller {
+        Ok(caller) if caller.rights.contains(&right) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Ok(caller) => Problem::new(
+            StatusCode::FORBIDDEN,
+            format!("{} may not do this", caller.name),
+        )
+        .hint(format!(
+            "it takes the right {:?} in [[serve.caller]]",
+            right.as_str()
+        ))
+        .into_response(),
+        Err(problem) => problem.into_response(),
+    };
+    let trail = response.extensions().get::<Trail>().cloned();
+    let trail = trail.unwrap_or_default();
+    let status = response.status();
+    let asked = Asked {
+        caller: &name,
+        face,
+        what: trail.what.as_deref().unwrap_or(&what),
+        outcome: status.as_str(),
+        rows: trail.rows,
+        took: begun.elapsed(),
+    };
+    service.audit.write(&asked, (service.clock)());
+    response
+}
+
+fn who(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {
+    if let Some(token) = headers.get(header::AUTHORIZATION) {
+        let token = token.to_str().ok().and_then(|text| {
+            let (scheme, token) = text.split_once(' ')?;
+            scheme
+                .eq_ignore_ascii_case("bearer")
+                .then_some(token.trim())
+        });
+        let known = token.and_then(|token| service.callers.of_token(token));
+        // Where nobody is configured, a token is as good as none.
+        if let Some(caller) = known {
+            return Ok(caller.clone());
+        }
+        if !service.callers.is_open() {
+            return Err(refused("the token is nobody's"));
+        }
+    }
+    match service.callers.local() {
+        Some(caller) if is_of_this_machine(headers) => Ok(caller),
+        Some(_) => Err(refused(
+            "without a token only programs on this machine may ask, not a web page or a proxy",
+        )),
+        None => Err(refused("this takes a token")),
+    }
+}
+
+fn refused(why: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, why)
+        .hint("send the header `Authorization: Bearer TOKEN`, with a token of [[serve.caller]]")
+}
+
+/// Whether a request comes from a program on this machine. A web page of
+/// somebody else can make a browser ask here, under a name of its own or with
+/// its origin beside; a proxy asks for others.
+fn is_of_this_machine(headers: &HeaderMap) -> bool {
+    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).unwrap_or_default();
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let forwarded = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]" | "::1")
+        && !headers.contains_key(header::ORIGIN)
+        && !forwarded.iter().any(|name| headers.contains_key(*name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_pages_and_proxies_are_not_this_machine() {
+        let of = |pairs: &[(&'static str, &str)]| {
+            let pairs = pairs.iter().map(|(name, value)| {
+                (
+                    header::HeaderName::from_static(name),
+                    value.parse::<header::HeaderValue>().unwrap(),
+                )
+            });
+            is_of_this_machine(&pairs.collect())
+        };
+        assert!(of(&[("host", "127.0.0.1:8080")]) && of(&[("host", "localhost")]));
+        assert!(of(&[("host", "[::1]:80")]));
+        assert!(!of(&[]) && !of(&[("host", "evil.example:8080")]));
+        assert!(!of(&[
+            ("host", "localhost"),
+            ("origin", "http://evil.example")
+        ]));
+        assert!(!of(&[
+            ("host", "localhost"),
+            ("x-forwarded-for", "10.0.0.1")
+        ]));
+    }
+}

@@ -1,0 +1,324 @@
+//! `POST /api/v1/imports`
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use futures::StreamExt as _;
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt as _;
+use tokio::sync::mpsc;
+use utoipa::{IntoParams, ToSchema};
+use whathappened_connectors::recording::{FileStatus, Input, Summary};
+use whathappened_store::{Store, Written};
+
+use super::guard::Trail;
+use super::problem::{Problem, Refused};
+use super::take::{By, Params};
+use crate::error::Error;
+use crate::gather;
+use crate::serve::Service;
+
+/// How often an import says how far it is.
+const TELL: Duration = Duration::from_millis(500);
+/// Files and rejected records that are told one by one.
+const TOLD: usize = 100;
+/// The longest name of an upload.
+const LONGEST_NAME: usize = 120;
+
+/// What is uploaded.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Upload {
+    /// The file's name, which origins of records and messages show; `upload` where nothing is said.
+    name: Option<String>,
+}
+
+/// What became of an upload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(super) struct Imported {
+    /// Always `done`, and `reading` in lines of progress.
+    state: &'static str,
+    /// What it was recognised as, in words.
+    form: String,
+    /// Records or log lines found in it.
+    records: u64,
+    /// Facts and versions of objects that they told.
+    told: u64,
+    /// Those of them that were new or told something new.
+    new: u64,
+    /// Records that are not what they claim to be.
+    rejected: u64,
+    /// Records of no use here.
+    irrelevant: u64,
+    /// Log lines that were left out because the log is long.
+    left_out: u64,
+    /// Files that could not be read to their end, at most a hundred.
+    short: Vec<Short>,
+    /// The first rejected records, at most a hundred.
+    samples: Vec<Sample>,
+}
+
+/// A file that could not be read to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(super) struct Short {
+    /// The file, `archive!member` inside archives.
+    file: String,
+    /// `truncated` or `failed`.
+    status: &'static str,
+    /// Where and why it ends.
+    why: String,
+}
+
+/// A record that was not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(super) struct Sample {
+    /// File and line.
+    origin: String,
+    /// What is wrong with it.
+    why: String,
+}
+
+/// Takes a recording into the store
+///
+/// The body is a file as it is: everything that `whathappened import` reads, packed or not. What is there already is not
+/// kept twice, so an upload can be repeated. With `Accept: application/x-ndjson` lines say how far it is, the last one
+/// what became of it.
+#[utoipa::path(
+    post,
+    path = "/api/v1/imports",
+    operation_id = "import",
+    tag = "data",
+    params(Upload),
+    request_body(description = "The file", content((Vec<u8> = "application/octet-stream"))),
+    responses(
+        (status = 200, description = "What became of it", content(
+            (Imported = "application/json"), (String = "application/x-ndjson"))),
+        (status = 413, description = "The upload is too large", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "Nothing in it could be read", body = Problem, content_type = "application/problem+json"),
+        Refused,
+    )
+)]
+pub(super) async fn post(
+    State(service): State<Arc<Service>>,
+    By(caller): By,
+    Params(upload): Params<Upload>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let name = named(upload.name.as_deref());
+    let trail = Trail {
+        what: Some(format!("import {name}")),
+        rows: None,
+    };
+    let told = if caller.access.is_whole() {
+        take(service, &name, &headers, body).await
+    } else {
+        Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "an upload may speak of every namespace, which this caller may not",
+        ))
+    };
+    let mut response = told.unwrap_or_else(Problem::into_response);
+    response.extensions_mut().insert(trail);
+    response
+}
+
+/// A name without a path, of letters that are the same everywhere.
+fn named(asked: Option<&str>) -> String {
+    let name = asked.unwrap_or_default();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "._-".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let name: String = name.chars().take(LONGEST_NAME).map(plain).collect();
+    if name.trim_matches('.').is_empty() {
+        "upload".to_owned()
+    } else {
+        name
+    }
+}
+
+async fn take(
+    service: Arc<Service>,
+    name: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    // Memory holds a piece of it at a time, whatever its size.
+    let file = spool(&service, body).await?;
+    let input = Input::Named(name.into(), file.path().to_owned());
+    let accepted = headers.get(header::ACCEPT);
+    let lines = accepted.is_some_and(|kinds| kinds == "application/x-ndjson");
+    let (tell, told) = mpsc::channel::<Bytes>(16);
+    let begun = Arc::clone(&service);
+    let work = tokio::task::spawn_blocking(move || {
+        let done = import(&begun, &input, &tell);
+        drop(file);
+        match done {
+            Ok((summary, written)) => imported(&summary, written),
+            Err(error) => Err(Problem::from(&error)),
+        }
+    });
+    if lines {
+        return Ok(progress(told, work));
+    }
+    drop(told);
+    let done = work.await.map_err(|error| Problem::inside(&error))?;
+    Ok(Json(done?).into_response())
+}
+
+/// The body in a file that goes when it was read.
+async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile, Problem> {
+    let most = service.config.serve.max_upload;
+    let failed = |error: io::Error| Problem::inside(&error);
+    let file = tempfile::Builder::new()
+        .prefix("upload-")
+        .tempfile_in(&service.store)
+        .map_err(failed)?;
+    let path = PathBuf::from(file.path());
+    let mut to = tokio::fs::File::create(&path).await.map_err(failed)?;
+    let mut taken: u64 = 0;
+    let mut pieces = body.into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece =
+            piece.map_err(|error| Problem::bad(format!("the upload broke off: {error}")))?;
+        taken = taken.saturating_add(piece.len() as u64);
+        if taken > most {
+            return Err(Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("an upload may have {most} bytes"),
+            )
+            .hint("divide it, or let the operator run `whathappened import`"));
+        }
+        to.write_all(&piece).await.map_err(failed)?;
+    }
+    to.flush().await.map_err(failed)?;
+    Ok(file)
+}
+
+fn import(
+    service: &Service,
+    input: &Input,
+    tell: &mpsc::Sender<Bytes>,
+) -> Result<(Summary, Written), Error> {
+    let mut store = Store::open(&service.store, service.config.limits())?;
+    let now = (service.clock)();
+    let mut last = Instant::now();
+    let mut progress = |done: u64, total: Option<u64>| {
+        if last.elapsed() < TELL {
+            return;
+        }
+        last = Instant::now();
+        let line = serde_json::json!({"state": "reading", "bytes": done, "of": total});
+        // Who does not read on is not waited for.
+        tell.try_send(format!("{line}\n").into()).ok();
+    };
+    let inputs = std::slice::from_ref(input);
+    let done = gather::import(
+        &mut store,
+        &service.rules.signals,
+        inputs,
+        now,
+        &mut progress,
+    )?;
+    store.retain(now)?;
+    Ok(done)
+}
+
+fn imported(summary: &Summary, written: Written) -> Result<Imported, Problem> {
+    let short: Vec<Short> = summary
+        .files
+        .iter()
+        .filter_map(|file| {
+            let (status, why) = match &file.status {
+                FileStatus::Complete => return None,
+                FileStatus::Truncated(why) => ("truncated", why),
+                FileStatus::Failed(why) => ("failed", why),
+            };
+            Some(Short {
+                file: file.name.to_string(),
+                status,
+                why: why.clone(),
+            })
+        })
+        .take(TOLD)
+        .collect();
+    let total = &summary.total;
+    if total.records == 0
+        && let Some(first) = short.iter().find(|one| one.status == "failed")
+    {
+        return Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!("nothing could be read: {}: {}", first.file, first.why),
+        )
+        .hint(
+            "send the file as it is, as application/octet-stream; the README lists what is read",
+        ));
+    }
+    let samples = summary.rejected.iter().take(TOLD).map(|record| Sample {
+        origin: record.origin.to_string(),
+        why: record.why.clone(),
+    });
+    Ok(Imported {
+        state: "done",
+        form: total.form.clone(),
+        records: total.records,
+        told: written.told,
+        new: written.new,
+        rejected: total.rejected,
+        irrelevant: total.irrelevant,
+        left_out: total.left_out,
+        short,
+        samples: samples.collect(),
+    })
+}
+
+/// Lines of progress, then the outcome.
+fn progress(
+    told: mpsc::Receiver<Bytes>,
+    work: tokio::task::JoinHandle<Result<Imported, Problem>>,
+) -> Response {
+    let lines = futures::stream::unfold(told, |mut told| async move {
+        told.recv().await.map(|line| (line, told))
+    });
+    let last = futures::stream::once(async move {
+        let text = match work.await {
+            Ok(Ok(done)) => serde_json::to_string(&done),
+            Ok(Err(problem)) => serde_json::to_string(&problem),
+            Err(error) => serde_json::to_string(&Problem::inside(&error)),
+        };
+        Bytes::from(text.unwrap_or_default() + "\n")
+    });
+    let body = Body::from_stream(lines.chain(last).map(Ok::<Bytes, io::Error>));
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn the_name_of_an_upload_is_no_path() {
+        for (asked, name) in [
+            (None, "upload"),
+            (Some("../../etc/passwd"), "passwd"),
+            (Some("C:\\a b.json"), "a_b.json"),
+            (Some(".."), "upload"),
+            (Some("é\n.gz"), "__.gz"),
+        ] {
+            assert_eq!(named(asked), name);
+        }
+    }
+}

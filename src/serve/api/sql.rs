@@ -1,0 +1,190 @@
+//! `POST /api/v1/sql`
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::guard::Trail;
+use super::problem::{Problem, Refused};
+use super::take::By;
+use crate::serve::Service;
+use crate::serve::statement::Halted;
+use crate::sql::Form;
+
+/// The longest statement.
+const LONGEST: usize = 1 << 20;
+
+/// How many rows there are in the answer.
+const ROWS: HeaderName = HeaderName::from_static("whathappened-rows");
+/// Whether rows were left out.
+const TRUNCATED: HeaderName = HeaderName::from_static("whathappened-truncated");
+
+/// One statement.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Statement {
+    /// SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE.
+    #[schema(example = "SELECT cause, level, time FROM incidents")]
+    statement: String,
+}
+
+/// Runs one statement over the store
+///
+/// Tables are in docs/sql.md. Statements only read, and see of the store what the caller may see. Rows come as
+/// `application/json` (an array of objects), `application/x-ndjson`, `text/csv` or
+/// `application/vnd.apache.arrow.stream`. A statement that takes too much time or memory is ended; too many rows are
+/// left out, which the header `whathappened-truncated` says.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sql",
+    operation_id = "sql",
+    tag = "data",
+    request_body(description = "The statement", content(
+        (Statement = "application/json"), (String = "application/sql"), (String = "text/plain"))),
+    responses(
+        (status = 200, description = "The rows",
+            headers(
+                ("whathappened-rows" = u64, description = "how many rows there are"),
+                ("whathappened-truncated" = bool, description = "whether rows were left out"),
+            ),
+            content(
+                (Vec<Object> = "application/json"), (String = "application/x-ndjson"), (String = "text/csv"),
+                (Vec<u8> = "application/vnd.apache.arrow.stream"))),
+        (status = 406, description = "Rows have none of the accepted forms", body = Problem, content_type = "application/problem+json"),
+        (status = 413, description = "The statement is too long", body = Problem, content_type = "application/problem+json"),
+        (status = 415, description = "The body is neither JSON nor SQL", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "The statement took too much time or memory, or answers too much", body = Problem, content_type = "application/problem+json"),
+        Refused,
+    )
+)]
+pub(super) async fn post(
+    State(service): State<Arc<Service>>,
+    By(caller): By,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let mut trail = Trail::default();
+    let told = match statement(&headers, body).await {
+        Ok(statement) => {
+            trail.what = Some(statement.clone());
+            answer(&service, caller.access, statement, &headers, &mut trail).await
+        }
+        Err(problem) => Err(problem),
+    };
+    let mut response = told.unwrap_or_else(Problem::into_response);
+    response.extensions_mut().insert(trail);
+    response
+}
+
+async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
+    let too_long = |_| {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("a statement may have {LONGEST} bytes"),
+        )
+    };
+    let bytes = axum::body::to_bytes(body, LONGEST)
+        .await
+        .map_err(too_long)?;
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    match kind.split(';').next().unwrap_or_default().trim() {
+        "application/json" => {
+            let wrong =
+                |error| Problem::bad(format!("the body is not {{\"statement\": \"…\"}}: {error}"));
+            let sent: Statement = serde_json::from_slice(&bytes).map_err(wrong)?;
+            Ok(sent.statement)
+        }
+        "application/sql" | "text/plain" => String::from_utf8(bytes.into())
+            .map_err(|error| Problem::bad(format!("the statement is no UTF-8: {error}"))),
+        other => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            format!("a statement does not come as {other:?}"),
+        )
+        .hint("send application/json with {\"statement\": \"…\"}, or application/sql")),
+    }
+}
+
+async fn answer(
+    service: &Service,
+    access: crate::access::Access,
+    statement: String,
+    headers: &HeaderMap,
+    trail: &mut Trail,
+) -> Result<Response, Problem> {
+    let (form, kind) = form(headers)?;
+    let ran = service
+        .statement(access, statement, form)
+        .await
+        .map_err(|halted| why(&halted))?;
+    trail.rows = Some(ran.rows);
+    let truncated = if ran.truncated { "true" } else { "false" };
+    let head = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (ROWS, HeaderValue::from(ran.rows)),
+        (TRUNCATED, HeaderValue::from_static(truncated)),
+    ];
+    Ok((head, ran.body).into_response())
+}
+
+fn why(halted: &Halted) -> Problem {
+    let status = match halted {
+        Halted::Inside(error) => return Problem::inside(error),
+        Halted::Refused(..) => StatusCode::BAD_REQUEST,
+        Halted::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        Halted::Late(_) | Halted::Large(_) | Halted::Long(_) | Halted::Broke(_) => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
+    };
+    let mut problem = Problem::new(status, halted.to_string());
+    let hint = match halted {
+        Halted::Refused(_, hints) => {
+            for hint in hints {
+                problem = problem.hint(hint.clone());
+            }
+            return problem;
+        }
+        Halted::Busy => "ask again in a while",
+        Halted::Broke(_) => "write it less deeply nested",
+        _ => "narrow it with WHERE, above all on time, pod or experiment, or with LIMIT",
+    };
+    problem.hint(hint)
+}
+
+/// The first form that is accepted; JSON where anything is.
+fn form(headers: &HeaderMap) -> Result<(Form, &'static str), Problem> {
+    let accepted = headers.get_all(header::ACCEPT);
+    let mut refused = None;
+    for part in accepted
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|text| text.split(','))
+    {
+        match part.split(';').next().unwrap_or_default().trim() {
+            "application/json" | "application/*" | "*/*" | "" => {
+                return Ok((Form::Json, "application/json"));
+            }
+            "application/x-ndjson" => return Ok((Form::Ndjson, "application/x-ndjson")),
+            "text/csv" | "text/*" => return Ok((Form::Csv, "text/csv; charset=utf-8")),
+            "application/vnd.apache.arrow.stream" => {
+                return Ok((Form::Arrow, "application/vnd.apache.arrow.stream"));
+            }
+            other => refused = Some(other.to_owned()),
+        }
+    }
+    match refused {
+        None => Ok((Form::Json, "application/json")),
+        Some(kind) => Err(Problem::new(
+            StatusCode::NOT_ACCEPTABLE,
+            format!("rows do not come as {kind}"),
+        )
+        .hint(
+            "accept application/json, application/x-ndjson, text/csv or application/vnd.apache.arrow.stream",
+        )),
+    }
+}

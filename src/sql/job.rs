@@ -1,0 +1,168 @@
+//! One statement for a process of its own.
+//!
+//! A statement can ask for more memory and time than any plan shows, and nothing
+//! inside one process can take either away again. So the service has a child
+//! process run it, which is ended where it goes too far, and takes nobody with it.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::ipc::writer::StreamWriter;
+use futures::StreamExt as _;
+use serde::{Deserialize, Serialize};
+
+use super::{Kept, Session};
+use crate::access::Access;
+use crate::case::Rules;
+use crate::error::Error;
+use crate::render::{Format, RenderError, RowWriter, Style};
+
+/// Rows after which it is looked how much was written.
+const AT_ONCE: usize = 256;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Form {
+    /// An array of objects.
+    Json,
+    /// An object a line.
+    Ndjson,
+    /// Comma-separated values with a head.
+    Csv,
+    /// Arrow's stream format.
+    Arrow,
+}
+
+/// A statement, what it is run over, and how much it may answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The store's folder.
+    pub store: PathBuf,
+    /// A folder with rules of one's own.
+    pub rules: Option<PathBuf>,
+    /// What the caller may see.
+    pub access: Access,
+    /// The statement.
+    pub statement: String,
+    /// How its rows are written.
+    pub form: Form,
+    /// Rows that are written; the rest is left out.
+    pub max_rows: u64,
+    /// Bytes after which no more rows are written.
+    pub max_bytes: u64,
+}
+
+/// What became of a statement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Rows that were written.
+    pub rows: u64,
+    /// There were more.
+    pub truncated: bool,
+    /// Why it was not answered.
+    pub error: Option<String>,
+    /// What to do about that.
+    pub hints: Vec<String>,
+}
+
+impl Job {
+    /// Runs the statement and writes its rows.
+    ///
+    /// # Errors
+    /// When it is not one statement, does more than read, or fails.
+    pub async fn run(&self, rules: Arc<Rules>, out: &mut dyn Write) -> Result<Report, Error> {
+        let kept = Kept::new(self.store.clone(), rules).seen_by(self.access.clone());
+        let session = Session::of_store(kept)?;
+        let mut statements = Session::parse(&self.statement)?.into_iter();
+        let (Some(statement), None) = (statements.next(), statements.next()) else {
+            return Err(Error::Usage(
+                "send one statement at a time: each is answered by itself".to_owned(),
+            ));
+        };
+        let mut rows = session.run(statement).await?;
+        let style = Style::default();
+        let bytes = Rc::new(Cell::new(0));
+        let mut counted = Counted {
+            out,
+            bytes: Rc::clone(&bytes),
+        };
+        let mut report = Report::default();
+        let mut writer = Writer::new(self.form, &rows.schema(), &style, &mut counted)?;
+        'all: while let Some(batch) = rows.next().await {
+            let batch = batch.map_err(|error| session.failed(error))?;
+            for from in (0..batch.num_rows()).step_by(AT_ONCE) {
+                let there = AT_ONCE.min(batch.num_rows() - from);
+                let left = self.max_rows.saturating_sub(report.rows);
+                let count = usize::try_from(left).unwrap_or(usize::MAX).min(there);
+                report.rows += count as u64;
+                writer.write(&batch.slice(from, count))?;
+                if count < there || bytes.get() > self.max_bytes {
+                    report.truncated = true;
+                    break 'all;
+                }
+            }
+        }
+        writer.finish()?;
+        Ok(report)
+    }
+}
+
+/// Counts the bytes that were written.
+struct Counted<'a> {
+    out: &'a mut dyn Write,
+    bytes: Rc<Cell<u64>>,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes.set(self.bytes.get() + written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Rows in one form.
+enum Writer<'a> {
+    Text(RowWriter<'a>),
+    Arrow(Box<StreamWriter<&'a mut dyn Write>>),
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        form: Form,
+        schema: &SchemaRef,
+        style: &'a Style,
+        out: &'a mut dyn Write,
+    ) -> Result<Self, RenderError> {
+        let text = |format, out| RowWriter::new(schema, format, style, out).map(Self::Text);
+        match form {
+            Form::Json => text(Format::Json, out),
+            Form::Ndjson => text(Format::Ndjson, out),
+            Form::Csv => text(Format::Csv, out),
+            Form::Arrow => Ok(Self::Arrow(Box::new(StreamWriter::try_new(out, schema)?))),
+        }
+    }
+
+    fn write(&mut self, rows: &RecordBatch) -> Result<(), RenderError> {
+        match self {
+            Self::Text(writer) => writer.write(rows),
+            Self::Arrow(writer) => Ok(writer.write(rows)?),
+        }
+    }
+
+    fn finish(self) -> Result<(), RenderError> {
+        match self {
+            Self::Text(writer) => writer.finish().map(|_| ()),
+            Self::Arrow(mut writer) => Ok(writer.finish()?),
+        }
+    }
+}
