@@ -21,6 +21,7 @@ mod remote;
 mod rules;
 mod serve;
 mod service;
+mod slack;
 mod slurm;
 mod store;
 mod upcoming;

@@ -7,12 +7,12 @@ use crate::whathappened;
 const INPUT: &str = "fixtures/lab-cluster/input";
 const LOKI: &str = "fixtures/lab-cluster/loki";
 
-struct Kept {
-    folder: tempfile::TempDir,
+pub(crate) struct Kept {
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl Kept {
-    fn of(paths: &[&str]) -> Self {
+    pub(crate) fn of(paths: &[&str]) -> Self {
         let kept = Self {
             folder: tempfile::tempdir().unwrap(),
         };
@@ -21,7 +21,7 @@ impl Kept {
         kept
     }
 
-    fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
+    pub(crate) fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
         let store = self.folder.path().join("store");
         let store = store.to_str().unwrap();
         let mut all = args.to_vec();

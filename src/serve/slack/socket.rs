@@ -54,6 +54,12 @@ impl Desk {
 }
 
 impl Slack {
+    /// Takes down what comes through a socket.
+    #[must_use]
+    pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
+        Arc::new(Desk(Arc::clone(self)))
+    }
+
     /// Keeps a socket open where an app's token is, and looks at what channels
     /// subscribed to, until `stop`.
     pub async fn run(self: Arc<Self>, stop: Stop) {
@@ -64,7 +70,7 @@ impl Slack {
         };
         let socket = async {
             if let Some(app) = &self.app {
-                let handler = Arc::new(Desk(Arc::clone(&self)));
+                let handler = self.handler();
                 let mode = SocketMode::new(Arc::clone(app), handler, SocketTimes::default());
                 let (standing, _) = watch::channel(false);
                 mode.run(stopping, &standing).await;
