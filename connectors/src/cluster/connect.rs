@@ -169,7 +169,7 @@ impl Cluster {
 async fn one(options: &ClusterOptions, name: Option<&str>) -> Result<Cluster, ClusterError> {
     // Both TLS providers may be compiled in; without a choice the first
     // connection panics. Someone else's choice is as good.
-    let _chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    crate::http::choose_encryption();
     let (mut config, context) = configure(options, name).await?;
     config.connect_timeout = Some(options.connect_timeout);
     if let Some(user) = &options.impersonate {

@@ -19,6 +19,7 @@ mod trouble;
 pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 pub use answer::{Answer, RateLimit};
 pub use auth::{Auth, Authorize};
@@ -29,4 +30,5 @@ pub use reach::Reach;
 pub use request::Request;
 pub(crate) use said::words;
 pub use secrecy::SecretString as Secret;
+pub use tls::choose_encryption;
 pub use trouble::Trouble;

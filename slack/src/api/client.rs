@@ -71,6 +71,11 @@ impl Api {
         })
     }
 
+    /// Whether Slack is spoken to over TLS, as anywhere but in tests.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.base.scheme() == "https"
+    }
+
     /// Who we are.
     ///
     /// # Errors

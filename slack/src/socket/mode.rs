@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
+use whathappened_connectors::http::choose_encryption;
 
 use super::connection::{Connection, End};
 use super::frame::{Envelope, Leave};
@@ -70,6 +72,7 @@ impl SocketMode {
     /// Prepares to connect; `api` holds the app's own token.
     #[must_use]
     pub fn new(api: Arc<Api>, handler: Arc<dyn Handler>, times: SocketTimes) -> Self {
+        choose_encryption();
         Self {
             api,
             handler,
@@ -149,6 +152,9 @@ impl SocketMode {
 
     async fn open(&self) -> Result<Connection, String> {
         let address = self.api.socket().await.map_err(|error| error.to_string())?;
+        if self.api.is_encrypted() && !address.expose_secret().starts_with("wss://") {
+            return Err("its address is not one of wss://".to_owned());
+        }
         Connection::open(&address, self.times, Arc::clone(&self.handler)).await
     }
 }

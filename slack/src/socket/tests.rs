@@ -218,3 +218,21 @@ async fn a_token_that_is_refused_is_tried_again_and_stops_at_once() {
         .unwrap()
         .unwrap();
 }
+
+#[tokio::test]
+async fn a_secure_address_is_spoken_to_securely_or_not_at_all() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+    });
+    whathappened_connectors::http::choose_encryption();
+    let address = format!("wss://127.0.0.1:{port}/link").into();
+    let handler: Arc<dyn Handler> = Arc::new(Noted::default());
+    let opened = super::connection::Connection::open(&address, SocketTimes::default(), handler);
+    let Err(why) = opened.await else {
+        panic!("no TLS is spoken there");
+    };
+    assert!(!why.is_empty() && !why.contains("/link"), "{why}");
+}

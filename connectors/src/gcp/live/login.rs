@@ -160,7 +160,7 @@ impl Login {
     fn build(&self) -> Result<(Kind, Credentials), Trouble> {
         // The library signs with the process's TLS provider and panics without
         // one. Someone else's choice is as good.
-        let _chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        crate::http::choose_encryption();
         let principal = self.options.impersonate.as_deref();
         let scopes = if principal.is_some() {
             TO_IMPERSONATE
