@@ -116,15 +116,21 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         let service = Arc::new(service);
         let env = |name: &str| std::env::var(name).ok();
         let slack = Slack::open(Arc::clone(&service), &env)?;
-        if let Some(slack) = &slack {
+        let chatting = slack.as_ref().map(|slack| {
             say(log_json, slack.faces());
-            tokio::spawn(Arc::clone(slack).run(stop.clone()));
-        }
+            tokio::spawn(Arc::clone(slack).run(stop.clone()))
+        });
         say(
             log_json,
             &format!("listening on http://{}", local(&listener, &address)),
         );
-        listen::serve(service, slack, listener, stop).await
+        let served = listen::serve(service, slack, listener, stop.clone()).await;
+        stop.cancel();
+        if let Some(chatting) = chatting {
+            // What was begun in Slack is told still.
+            let _ended = chatting.await;
+        }
+        served
     };
     let served = faces.await;
     // Whatever ended it: what was read is kept.

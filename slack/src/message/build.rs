@@ -145,7 +145,7 @@ fn more(lines: usize) -> Mrkdwn {
 
 /// A text in one paragraph without markup, escaped, within its limit.
 fn fallback(text: &str) -> String {
-    let mut text = visible(text);
+    let mut text = visible(text).replace('\u{a0}', " ");
     loop {
         let escaped = escape(&text);
         if super::length(&escaped) <= LIMITS.fallback {

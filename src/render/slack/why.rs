@@ -26,11 +26,15 @@ pub fn why(answer: &Answer) -> Message {
     let whom = who.as_ref().map_or_else(|| "it".to_owned(), plain);
     let means = words::level_means(&incident.level);
     let mut message = MessageBuilder::new(&format!(
-        "Why {whom} ended. {} This is {}: {means}. {} prove it, {} against it.",
+        "Why {whom} ended. {} This is {}: {means}. {} it, {} against it.",
         escape(&incident.summary),
         incident.level,
-        words::count(incident.evidence.len(), "record"),
+        match incident.evidence.len() {
+            1 => "1 record proves".to_owned(),
+            many => format!("{} prove", words::count(many, "record")),
+        },
         match incident.against.len() {
+            0 => "and nothing speaks".to_owned(),
             1 => "1 record speaks".to_owned(),
             many => format!("{} speak", words::count(many, "record")),
         },

@@ -1,6 +1,8 @@
 //! Slack over Socket Mode.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -12,6 +14,9 @@ use whathappened_slack::{
 };
 
 use super::Slack;
+
+/// How long the service waits for answers when it is stopped.
+const LAST_WORDS: Duration = Duration::from_secs(20);
 
 struct Desk(Arc<Slack>);
 
@@ -61,7 +66,7 @@ impl Slack {
     }
 
     /// Keeps a socket open where an app's token is, and looks at what channels
-    /// subscribed to, until `stop`.
+    /// subscribed to, until `stop`; then finishes what was begun.
     pub async fn run(self: Arc<Self>, stop: Stop) {
         let (tell, stopping) = watch::channel(false);
         let ended = async {
@@ -76,6 +81,32 @@ impl Slack {
                 mode.run(stopping, &standing).await;
             }
         };
-        tokio::join!(ended, socket, self.look(&stop));
+        let introduced = async {
+            tokio::select! {
+                () = self.introduce() => {}
+                () = stop.cancelled() => {}
+            }
+        };
+        tokio::join!(introduced, ended, socket, self.look(&stop));
+        self.finish().await;
+    }
+
+    /// Tells the operator at once whether the token is good.
+    async fn introduce(&self) {
+        let Some(api) = &self.api else {
+            return;
+        };
+        match api.identity().await {
+            Ok(own) => tracing::info!("Slack knows us as {} in {}", own.user, own.team),
+            Err(error) => tracing::error!("nothing can be written in Slack: {error}"),
+        }
+    }
+
+    /// Gives what is being worked on a little time.
+    async fn finish(&self) {
+        let until = Instant::now() + LAST_WORDS;
+        while self.busy.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 }

@@ -58,7 +58,7 @@ async fn a_command_is_acknowledged_and_then_answered() {
     assert_eq!(message["response_type"], "in_channel");
     let text = message["text"].as_str().unwrap();
     assert!(
-        text.contains("Node stopped answering") && text.contains("first pod was"),
+        text.contains("node stopped answering") && text.contains("first pod was"),
         "{text}"
     );
     assert!(

@@ -136,6 +136,8 @@ impl Setup {
                 (answer.status.as_u16(), value)
             }
             Err(Trouble::Refused { code, message, .. }) => (code, json!(message)),
+            // The service hung up while we were still telling.
+            Err(Trouble::Broken(why)) => (0, json!(why)),
             Err(other) => panic!("{other}"),
         }
     }

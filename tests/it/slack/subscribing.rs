@@ -58,7 +58,7 @@ async fn a_channel_is_told_once_and_again_where_the_verdict_changes() {
             .starts_with("18000000")
     );
     let text = changed[0].body["text"].as_str().unwrap();
-    assert!(text.contains("Node stopped answering"), "{text}");
+    assert!(text.contains("node stopped answering"), "{text}");
     assert_ne!(text, first);
     assert_eq!(fake.told("chat.postMessage").len(), 1);
 
