@@ -230,7 +230,7 @@ async fn a_secure_address_is_spoken_to_securely_or_not_at_all() {
     whathappened_connectors::http::choose_encryption();
     let address = format!("wss://127.0.0.1:{port}/link").into();
     let handler: Arc<dyn Handler> = Arc::new(Noted::default());
-    let opened = super::connection::Connection::open(&address, SocketTimes::default(), handler);
+    let opened = connection::Connection::open(&address, SocketTimes::default(), handler);
     let Err(why) = opened.await else {
         panic!("no TLS is spoken there");
     };
