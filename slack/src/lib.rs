@@ -2,24 +2,22 @@
 //! Web API and Socket Mode.
 //!
 //! Nothing here knows what an experiment is. Times are arguments; what has to
-//! outlive a restart is kept by whoever implements [`Memory`].
+//! outlive a restart is kept by whoever uses it.
 
 mod api;
 #[cfg(test)]
 mod fake;
 mod incoming;
-mod memory;
 mod message;
 mod reply_to;
 mod signature;
 mod socket;
 
-pub use api::{Api, ApiError, Channel, Identity, Person, Posted, Upload};
+pub use api::{Api, ApiError, Channel, Identity, Posted, Upload};
 pub use incoming::{
     Action, BlockActions, Command, Event, EventCallback, EventRequest, Interaction, Mention,
     Unreadable, Wording,
 };
-pub use memory::{Forgetful, Memory, MemoryError};
 pub use message::{
     Block, Button, LIMITS, Limits, Message, MessageBuilder, Mrkdwn, PlainText, length,
 };

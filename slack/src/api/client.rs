@@ -10,9 +10,7 @@ use url::Url;
 use whathappened_connectors::http::{Answer, Auth, Client, HttpOptions, Request, Secret, Trouble};
 
 use super::error::ApiError;
-use super::said::{
-    Channel, Done, Frame, Identity, OfChannel, OfSocket, OfUpload, OfUser, Person, Posted,
-};
+use super::said::{Channel, Done, Frame, Identity, OfChannel, OfSocket, OfUpload, Posted};
 use crate::message::Message;
 use crate::reply_to::{NotSlack, ReplyTo, ours};
 
@@ -159,16 +157,6 @@ impl Api {
             Err(error) if error.is_about_blocks() => send(&message.without_blocks()).await,
             other => other,
         }
-    }
-
-    /// A person; needs the scope `users:read`.
-    ///
-    /// # Errors
-    /// [`ApiError`].
-    pub async fn person(&self, user: &str) -> Result<Person, ApiError> {
-        let request = Request::post("users.info").form(&[("user", user)]);
-        let of: OfUser = self.call("users.info", request).await?;
-        Ok(of.user)
     }
 
     /// A channel; needs the scope `channels:read`, or `groups:read` for private ones.

@@ -119,7 +119,6 @@ fn advice(error: &str) -> &'static str {
         "msg_too_long" | "msg_blocks_too_long" | "invalid_blocks" | "no_text" => {
             "this is a fault in whathappened; the answer is in the file"
         }
-        "user_not_found" | "users_not_found" => "the person is not in this workspace",
         "message_not_found" | "cant_update_message" | "edit_window_closed" => {
             "the message is gone or can no longer be changed"
         }

@@ -8,4 +8,4 @@ mod tests;
 
 pub use client::{Api, Upload};
 pub use error::ApiError;
-pub use said::{Channel, Identity, Person, Posted};
+pub use said::{Channel, Identity, Posted};

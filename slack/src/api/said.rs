@@ -44,24 +44,6 @@ pub struct Posted {
     pub ts: String,
 }
 
-/// A person.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Person {
-    /// Their id.
-    pub id: String,
-    /// Their name.
-    pub name: String,
-    /// The workspace they belong to.
-    pub team_id: String,
-    /// Whether they are a guest.
-    pub is_restricted: bool,
-    /// Whether they belong to another firm.
-    pub is_stranger: bool,
-    /// Seconds that their clock is ahead of UTC.
-    pub tz_offset: i32,
-}
-
 /// A channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
@@ -84,11 +66,6 @@ impl Channel {
     pub fn is_shared(&self) -> bool {
         self.is_ext_shared || self.is_pending_ext_shared
     }
-}
-
-#[derive(Deserialize)]
-pub(super) struct OfUser {
-    pub(super) user: Person,
 }
 
 #[derive(Deserialize)]

@@ -81,12 +81,15 @@ async fn a_no_says_what_to_do() {
         assert_eq!(error.is_about_the_channel(), word == "not_in_channel");
     }
     let fake = Fake::start(|_| {
-        let body = json!({"ok": false, "error": "missing_scope", "needed": "users:read", "provided": "chat:write"});
+        let body = json!({"ok": false, "error": "missing_scope", "needed": "channels:read", "provided": "chat:write"});
         (200, Vec::new(), body.to_string())
     })
     .await;
-    let error = api(&fake).person("U1").await.unwrap_err();
-    assert!(error.to_string().contains("(needs users:read)"), "{error}");
+    let error = api(&fake).channel("C1").await.unwrap_err();
+    assert!(
+        error.to_string().contains("(needs channels:read)"),
+        "{error}"
+    );
     for garbage in ["<html><title>Sign in</title>", "", "[]", "{\"ok\":\"yes\"}"] {
         let fake = Fake::start(move |_| (200, Vec::new(), garbage.to_owned())).await;
         let error = api(&fake).identity().await.unwrap_err();
@@ -234,14 +237,13 @@ async fn files_go_up_in_three_steps() {
 }
 
 #[tokio::test]
-async fn people_and_channels_are_known_by_what_matters() {
-    let fake = Fake::start(|asked: &Asked| match asked.path.as_str() {
-        "/api/users.info" => ok(json!({"user": {"id": asked.form("user"), "is_stranger": true, "tz_offset": 3600}})),
-        _ => ok(json!({"channel": {"id": "C1", "name": "training", "is_ext_shared": false, "is_pending_ext_shared": true}})),
+async fn a_channel_is_shared_where_others_are_or_were_asked_to_come() {
+    let fake = Fake::start(|asked: &Asked| {
+        let is_pending = asked.form("channel") == "C2";
+        ok(json!({"channel": {"id": "C1", "is_ext_shared": false, "is_pending_ext_shared": is_pending}}))
     })
     .await;
     let api = api(&fake);
-    let person = api.person("U1").await.unwrap();
-    assert!(person.is_stranger && person.id == "U1" && person.tz_offset == 3600);
-    assert!(api.channel("C1").await.unwrap().is_shared());
+    assert!(!api.channel("C1").await.unwrap().is_shared());
+    assert!(api.channel("C2").await.unwrap().is_shared());
 }
