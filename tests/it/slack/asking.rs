@@ -1,8 +1,17 @@
 //! What people ask, and where they are answered.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use whathappened::gather::Asked;
+use whathappened_connectors::connector::{Ask, Connector, Health};
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::recording::Sink;
+use whathappened_connectors::time::Nanos;
 use whathappened_slack::{Envelope, Kind};
 
 use super::fake::Fake;
@@ -279,4 +288,61 @@ async fn two_hundred_commands_are_acknowledged_in_time() {
         "acknowledged in {acknowledged:?}, answered in {:?}",
         start.elapsed()
     );
+}
+
+/// A source that takes its time and has nothing.
+#[derive(Debug)]
+struct Slow;
+
+impl Connector for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn place(&self) -> &'static str {
+        "slow"
+    }
+
+    fn source_kind(&self) -> SourceKind {
+        SourceKind::Loki
+    }
+
+    fn check(&self, _: Nanos, _: Instant) -> BoxFuture<'_, Health> {
+        async { Health::default() }.boxed()
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        _: &'a Ask,
+        _: &'a mut (dyn Sink + Send),
+    ) -> BoxFuture<'a, Vec<Coverage>> {
+        async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            Vec::new()
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_longer_says_so_and_is_answered_in_its_place() {
+    let kept = Kept::of(&[INPUT]);
+    let mut asked = Asked::default();
+    asked.sources.usable.push(Arc::new(Slow));
+    let folder = kept.folder.path();
+    let setup = Setup::asking(folder, Fake::start().await, ALL, NOW, asked).await;
+    setup.mention("C1", "gpt2-small-7f3").await;
+    let told = setup.fake.wait("chat.postMessage", 1).await;
+    assert!(
+        told[0].text().contains("Still looking"),
+        "{}",
+        told[0].text()
+    );
+    let told = setup.fake.wait("chat.update", 1).await;
+    assert!(
+        told[0].text().contains("first pod was"),
+        "{}",
+        told[0].text()
+    );
+    assert_eq!(setup.fake.told("chat.postMessage").len(), 1);
 }

@@ -54,15 +54,19 @@ fn number() -> u64 {
 impl Setup {
     /// A service over the store in `folder` that speaks to `fake`, at a time.
     async fn start(folder: &Path, fake: Fake, config: &str, now: &str) -> Self {
+        let config = format!("fetch = false\n{config}");
+        Self::asking(folder, fake, &config, now, Asked::default()).await
+    }
+
+    /// The same with live sources.
+    async fn asking(folder: &Path, fake: Fake, config: &str, now: &str, asked: Asked) -> Self {
         let now = Stamp::parse(now).unwrap().lo;
         let clock: Clock = Arc::new(move || now);
-        let config: Config = toml::from_str(&format!(
-            "[slack]\nfetch = false\nlook_every_s = 1\n{config}"
-        ))
-        .unwrap();
+        let config: Config =
+            toml::from_str(&format!("[slack]\nlook_every_s = 1\n{config}")).unwrap();
         let rules = Arc::new(Rules::load(&[]).unwrap());
         let store = folder.join("store");
-        let service = Arc::new(Service::new(config, rules, store, Asked::default(), clock));
+        let service = Arc::new(Service::new(config, rules, store, asked, clock));
         let address = format!("{}/api/", fake.url);
         let env = move |name: &str| match name {
             "SLACK_SIGNING_SECRET" => Some(SECRET.to_owned()),
