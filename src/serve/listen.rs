@@ -24,7 +24,6 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     let faces = Router::new()
         .merge(webhooks::routes(limits.body()))
         .with_state(Arc::clone(&service))
-        .merge(slack.map_or_else(Router::new, slack::router))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
             limits.timeout,
@@ -32,8 +31,10 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
         // An upload takes as long as it takes; statements and answers have times of their own.
         .merge(api::router(&service).with_state(Arc::clone(&service)))
         .layer(middleware::from_fn_with_state(places, bound));
-    // Probes are answered however much there is to do.
+    // Probes and Slack, which waits for no more than three seconds and is turned
+    // away by a limit of its own, are answered however much there is to do.
     faces
+        .merge(slack.map_or_else(Router::new, slack::router))
         .merge(metrics::routes().with_state(service))
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn(metrics::track))
