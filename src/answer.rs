@@ -151,7 +151,7 @@ pub struct Incident {
 
 /// A dependency's trouble that several saw at one time. Others are counted, not named:
 /// whoever asks may not see them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Shared {
     /// What it is that they share, in words: `name resolution`, `storage`.
     pub what: String,

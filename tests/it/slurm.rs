@@ -51,7 +51,7 @@ impl Slurm {
     }
 
     /// What the files in the folder `said` tell of a job.
-    fn from_files(&self, name: &str, files: &[&str]) -> Value {
+    fn told_by_files(&self, name: &str, files: &[&str]) -> Value {
         let paths: Vec<String> = files
             .iter()
             .map(|file| self.path(&format!("said/{file}")))
@@ -115,7 +115,7 @@ fn a_real_slurm_is_told_alike_by_files_and_live() {
         ("preempted", "sched.preempted", &["jobs.txt", log]),
         ("waits", "sched.unschedulable_capacity", &["jobs.txt"]),
     ] {
-        let answer = slurm.from_files(name, files);
+        let answer = slurm.told_by_files(name, files);
         let (found, level, _) = verdict(&answer);
         assert_eq!(found, cause, "{name} from {files:?} ({level}): {answer:#}");
     }
