@@ -10,6 +10,7 @@ pub(crate) const PHRASES: &[&str] = &[
     "nvrm xid",
     "nvrm gpu at",
     "sxid",
+    "nvswitch fatal error",
     "fallen off the bus",
     "rminitadapter failed",
     "api mismatch",

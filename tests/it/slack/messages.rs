@@ -90,7 +90,7 @@ async fn every_message_passes_slacks_own_validation() {
             "{about}: {text}"
         );
         // Read aloud: no markup, no signs, no empty sentences.
-        for odd in ["`", "*", "  ", " .", "..", "\u{a0}", "None"] {
+        for odd in ["`", "*", "  ", " .", "..", "\u{a0}", "Some("] {
             assert!(
                 !text.contains(odd) || about.contains(" * "),
                 "{about}: {odd:?} in {text}"

@@ -405,9 +405,8 @@ async fn a_watch_that_went_on_where_it_was_missed_nothing() {
     let (_fake, cluster) = cluster(move |request| {
         of_pods(request).then(|| match request.query("resourceVersion") {
             "" => list(&[], "5", ""),
-            // Each is tried again by itself, too.
-            _ if times.fetch_add(1, Ordering::Relaxed) < 20 => {
-                Reply::Text(503, "starting".to_owned())
+            _ if times.fetch_add(1, Ordering::Relaxed) < 4 => {
+                Reply::Text(500, "starting".to_owned())
             }
             _ => Reply::Stream(vec![line("ADDED", &pod("a", 6, "Running")), on()]),
         })
