@@ -1,8 +1,8 @@
 //! Slack: a slash command, a mention and buttons, over HTTP or Socket Mode.
 //!
-//! A request is taken down and acknowledged at once ([`desk`]); what it wishes
-//! is worked on afterwards ([`answering`]) and told where it was asked
-//! ([`talk`]). What has to outlive a restart is in [`Notes`].
+//! A request is taken down and acknowledged at once (`desk`); what it wishes
+//! is worked on afterwards (`answering`) and told where it was asked
+//! (`talk`). What has to outlive a restart is in [`Notes`].
 
 mod answering;
 mod desk;
