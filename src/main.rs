@@ -1,5 +1,6 @@
 //! The command: parses, runs one verb, prints errors, sets the exit code.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -55,6 +56,7 @@ fn log(cli: &Cli) {
     };
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     if served.is_some_and(|args| args.log_json) {
         log.json().flatten_event(true).init();

@@ -44,6 +44,11 @@ fn it_collects_answers_probes_and_stops_when_told() {
     let service = Service::start(&server);
     service.wait_for("/metrics", told(20));
     assert_eq!(service.get("/healthz"), (200, "ok\n".to_owned()));
+    let (status, lost) = service.get("/");
+    assert!(
+        status == 404 && lost.contains("/api/v1/openapi.json"),
+        "{lost}"
+    );
     assert_eq!(service.get("/readyz"), (200, "ready\n".to_owned()));
     let (_, metrics) = service.get("/metrics");
     for wanted in [
