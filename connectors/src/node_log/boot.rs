@@ -57,9 +57,28 @@ const ENDS: &[&str] = &[
 ];
 
 /// Whether a text is of an orderly end.
-pub(super) fn ends(text: &str) -> bool {
+fn ends(text: &str) -> bool {
     ENDS.iter().any(|end| text.contains(end))
 }
+
+/// Whether a line is of an orderly end of the machine. Each user who is logged
+/// in has a systemd of their own, which reaches the same targets when they
+/// leave: only that of process 1 speaks for the machine.
+pub(super) fn is_end(line: &HostLine) -> bool {
+    ends(&line.message) && !of_user(line)
+}
+
+fn of_user(line: &HostLine) -> bool {
+    match line.program.as_deref() {
+        Some("systemd") => line.pid.as_deref().is_some_and(|pid| pid != "1"),
+        Some(program) => program == USER_MANAGER,
+        None => false,
+    }
+}
+
+/// What a user's own systemd is called where its record tells it by another
+/// thing than its process.
+pub(super) const USER_MANAGER: &str = "user-systemd";
 
 /// Looks back from a start through what came before it.
 pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> Before {
@@ -73,14 +92,14 @@ pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> Before {
         if text.starts_with("-- ") {
             continue;
         }
-        if ends(&text) {
+        let line = parse(&text).ok().flatten();
+        if ends(&text) && !line.as_ref().is_some_and(of_user) {
             return Before::ShutDown;
         }
         // A service that was stopped may be all this log is about.
         if text.contains(": Stopping ") || text.contains(": Stopped ") {
             return Before::Unknown;
         }
-        let line = parse(&text).ok().flatten();
         programs.extend(line.and_then(|line| line.program));
     }
     // The log of a whole machine has lines of many.
@@ -108,6 +127,8 @@ mod tests {
         );
         assert_eq!(before(b"", orderly.as_bytes(), text), Before::ShutDown);
         assert_eq!(before(orderly.as_bytes(), b"", text), Before::ShutDown);
+        let left = format!("{busy}Nov 21 15:20:27 n1 systemd[4321]: Reached target Shutdown.\n");
+        assert_eq!(before(b"", left.as_bytes(), text), Before::Nothing);
         let one = "Nov 21 15:20:27 n1 slurmd[9]: x\n";
         assert_eq!(before(b"", one.as_bytes(), text), Before::Unknown);
         assert_eq!(before(b"", b"", text), Before::Unknown);

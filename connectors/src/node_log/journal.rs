@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::boot::USER_MANAGER;
 use super::line::{self, HostLine, When};
 use crate::logs::clock::Clock;
 use crate::time::Stamp;
@@ -120,10 +121,19 @@ fn host_line(stamp: Stamp, get: &dyn Fn(&str) -> Option<String>) -> HostLine {
         Some("kernel") => Some("kernel".to_owned()),
         _ => get("SYSLOG_IDENTIFIER").or_else(|| get("_COMM")),
     };
+    let pid = get("_PID").or_else(|| get("SYSLOG_PID"));
+    let of_user = pid.is_none()
+        && program.as_deref() == Some("systemd")
+        && (get("_SYSTEMD_USER_UNIT").is_some() || get("USER_UNIT").is_some());
+    let program = if of_user {
+        Some(USER_MANAGER.to_owned())
+    } else {
+        program
+    };
     HostLine {
         host: get("_HOSTNAME"),
         program,
-        pid: get("_PID").or_else(|| get("SYSLOG_PID")),
+        pid,
         unit: get("UNIT").or_else(|| get("_SYSTEMD_UNIT")),
         facility: number("SYSLOG_FACILITY").and_then(line::facility),
         severity: number("PRIORITY").and_then(line::severity),
@@ -134,6 +144,7 @@ fn host_line(stamp: Stamp, get: &dyn Fn(&str) -> Option<String>) -> HostLine {
 
 #[cfg(test)]
 mod tests {
+    use super::super::boot;
     use super::*;
 
     #[test]
@@ -157,6 +168,22 @@ mod tests {
         let whole = record.len() + 1;
         record.extend(b"\n__CURSOR=s=2\n");
         assert_eq!(export_end(&record), Some(whole));
+    }
+
+    #[test]
+    fn a_users_own_systemd_is_not_the_machines() {
+        let told = |more: &str| {
+            let text = format!(
+                r#"{{"__REALTIME_TIMESTAMP":"1795274427123456","SYSLOG_IDENTIFIER":"systemd","MESSAGE":"Reached target Shutdown."{more}}}"#
+            );
+            json(&text).unwrap()
+        };
+        assert!(boot::is_end(&told("")));
+        assert!(boot::is_end(&told(r#","_PID":"1""#)));
+        assert!(!boot::is_end(&told(r#","_PID":"4321""#)));
+        assert!(!boot::is_end(&told(
+            r#","_SYSTEMD_USER_UNIT":"init.scope""#
+        )));
     }
 
     #[test]

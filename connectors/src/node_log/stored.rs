@@ -92,7 +92,7 @@ impl Machines {
             HostLog::new(&Arc::new(source), |_| Ok(None))
         });
         let ends = self.ends.entry(host).or_default();
-        if boot::ends(&parsed.message) {
+        if boot::is_end(&parsed) {
             if ends.len() > KEPT {
                 ends.clear();
             }
@@ -134,6 +134,11 @@ fn read(stored: &StoredHostLine<'_>, at: Stamp) -> HostLine {
     line.boot_id = line.boot_id.or_else(|| stored.boot_id.clone());
     if line.program.is_none() {
         line.program = line.unit.as_deref().map(program_of_unit);
+    }
+    let unit = line.unit.as_deref().unwrap_or_default();
+    if line.pid.is_none() && line.program.as_deref() == Some("systemd") && unit.starts_with("user@")
+    {
+        line.program = Some(boot::USER_MANAGER.to_owned());
     }
     line
 }
