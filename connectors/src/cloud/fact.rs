@@ -95,6 +95,15 @@ impl<'r> Scribe<'r> {
         }
     }
 
+    /// Tells of a line of text.
+    pub(crate) fn of_text(kind: SourceKind, origin: &'r Origin, raw: &str) -> Self {
+        Self {
+            kind,
+            origin,
+            raw: redact(raw).into_owned(),
+        }
+    }
+
     /// A version of a machine, as an inventory or the call that made it shows it.
     pub(crate) fn instance(
         &self,

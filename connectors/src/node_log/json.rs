@@ -1,5 +1,5 @@
 //! JSON records about machines: MAAS's events, Redfish's log entries, reports
-//! of a GPU diagnostic, and a team's own calendar.
+//! of a GPU diagnostic, a team's own calendar, and what Terraform says.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::line::{HostLine, When};
 use super::place::Placed;
 use super::tell::Teller;
-use super::{calendar, dcgm};
+use super::{calendar, dcgm, terraform};
 use crate::logs::clock::Clock;
 use crate::observation::{Observation, Rejection};
 use crate::recording::{ForeignRecord, Told};
@@ -21,7 +21,11 @@ fn has(fields: &Map<String, Value>, keys: &[&str]) -> bool {
 
 /// Whether it is a record of one of these.
 pub(crate) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
-    is_maas(fields) || is_redfish(fields) || calendar::is_record(fields) || dcgm::is_report(fields)
+    is_maas(fields)
+        || is_redfish(fields)
+        || calendar::is_record(fields)
+        || dcgm::is_report(fields)
+        || terraform::is_record(fields)
 }
 
 fn is_maas(fields: &Map<String, Value>) -> bool {
@@ -53,6 +57,9 @@ pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     }
     if dcgm::is_report(record.fields) {
         return dcgm::decode(record, told);
+    }
+    if terraform::is_record(record.fields) {
+        return terraform::decode(record, told);
     }
     let fields = record.fields;
     let get = |key: &str| {

@@ -40,6 +40,7 @@ mod sel;
 mod sniff;
 mod stored;
 mod tell;
+mod terraform;
 mod tools;
 pub mod xid;
 
@@ -119,6 +120,13 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         first: false,
         is: tools::is_chef,
         reader: |source, _| Box::new(HostLog::new(source, tools::chef)),
+    },
+    TextFormat {
+        words: "Terraform's log",
+        of_pods: false,
+        first: false,
+        is: terraform::is,
+        reader: |source, _| Box::new(terraform::Printed::new(source)),
     },
     TextFormat {
         words: "history of apt",
