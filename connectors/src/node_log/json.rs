@@ -101,6 +101,18 @@ const MAAS: &[&str] = &[
     "User powering down node",
     "User releasing node",
     "User marking node broken",
+    "User starting deployment",
+    "User starting node commissioning",
+    "User starting node testing",
+    "Commissioning",
+    "Failed commissioning",
+    "Testing",
+    "Failed testing",
+    "Deploying",
+    "Deployed",
+    "Released",
+    "Failed to power off node",
+    "Failed to power on node",
 ];
 
 fn maas<'t>(get: &dyn Fn(&str) -> Option<&'t str>) -> Read {

@@ -390,6 +390,27 @@ fn json_of_machines_is_read() {
         &[("gpu-7", "2026-11-21T15:20:27Z", "Node powered off")],
     );
     assert_eq!(events[0].actor.as_deref(), Some("alice"));
+    let kinds = [
+        "Deployed",
+        "Releasing",
+        "Failed testing",
+        "Loading ephemeral",
+    ];
+    let maas: Vec<_> = kinds
+        .iter()
+        .map(|kind| serde_json::json!({"username": "unknown", "node": "abc", "hostname": "gpu-7", "id": 3, "level": "INFO", "created": "Sat, 21 Nov. 2026 15:20:27", "type": kind, "description": ""}))
+        .collect();
+    let maas = serde_json::json!({"events-query": {"count": 4, "events": maas}});
+    let (_, events) = read_bytes(maas.to_string().as_bytes());
+    let at = "2026-11-21T15:20:27Z";
+    expect(
+        &events,
+        &[
+            ("gpu-7", at, "Deployed"),
+            ("gpu-7", at, "Releasing"),
+            ("gpu-7", at, "Failed testing"),
+        ],
+    );
     let redfish = serde_json::json!({"Members": [
         {"@odata.type": "#LogEntry.v1_4_0.LogEntry", "Id": "7", "EntryType": "SEL", "Severity": "Critical", "Created": "2026-11-21T15:20:27Z", "SensorType": "Memory", "EntryCode": "Assert", "Message": "Uncorrectable ECC"},
         {"@odata.type": "#LogEntry.v1_4_0.LogEntry", "Id": "8", "EntryType": "SEL", "Severity": "OK", "Created": "2026-11-21T15:20:28Z", "Message": "Log cleared"},
