@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{audit, event, field, kind, meta, node, pod, workload};
+use super::{audit, autoscaler_status, event, field, kind, meta, node, pod, workload};
 use crate::event::{Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::time::Stamp;
@@ -125,6 +125,9 @@ pub(super) fn decode_value(
         "Pod" => pod::decode(value, context, out),
         "Node" => node::decode(value, context, out),
         "PersistentVolumeClaim" => workload::decode_claim(value, context, out),
+        "ConfigMap" if autoscaler_status::is(value) => {
+            autoscaler_status::decode(value, context, out)
+        }
         other if kind::is_workload(other) => workload::decode(other, value, context, out),
         other if other.ends_with("List") => {
             let list_kind = other.to_owned();

@@ -5,6 +5,7 @@
 //! another boot id) is found later, when all versions are known.
 
 mod audit;
+mod autoscaler_status;
 mod checkup;
 mod decode;
 mod event;
