@@ -36,12 +36,13 @@ pub type Told = Result<Arc<Answer>, Arc<Error>>;
 pub(super) type Flight = Shared<BoxFuture<'static, Told>>;
 
 impl Service {
-    /// Answers. Who asks what is being answered already gets that answer; an
-    /// answer is found to its end even if nobody waits for it any more.
+    /// Answers somebody who asks through a face (`api`, `slack`). Who asks what is
+    /// being answered already gets that answer; an answer is found to its end even
+    /// if nobody waits for it any more.
     ///
     /// # Errors
     /// As [`assemble::answer`], or when the store cannot be used.
-    pub async fn answer(self: &Arc<Self>, asking: Asking) -> Told {
+    pub async fn answer(self: &Arc<Self>, face: &'static str, asking: Asking) -> Told {
         let began = Instant::now();
         let told = self.flight(asking).await;
         let outcome = match &told {
@@ -52,7 +53,7 @@ impl Service {
                 _ => "failed",
             },
         };
-        metrics::answered(outcome, began);
+        metrics::answered(face, outcome, began);
         told
     }
 

@@ -100,11 +100,11 @@ fn describe() {
         "whathappened_syslog_lines_total",
         "Lines received, by transport and outcome"
     );
-    describe_counter!("whathappened_answers_total", "Answers, by outcome");
+    describe_counter!("whathappened_answers_total", "Answers, by face and outcome");
     describe_histogram!(
         "whathappened_answer_seconds",
         Unit::Seconds,
-        "Finding an answer"
+        "Finding an answer, by face"
     );
     describe_counter!(
         "whathappened_http_requests_total",
@@ -148,10 +148,11 @@ pub(super) async fn track(request: Request, next: Next) -> Response {
     response
 }
 
-/// Counts an answer; `outcome` is a word such as `answered` or `unknown_name`.
-pub(super) fn answered(outcome: &'static str, began: Instant) {
-    counter!("whathappened_answers_total", "outcome" => outcome).increment(1);
-    histogram!("whathappened_answer_seconds").record(began.elapsed());
+/// Counts an answer; `face` is that through which it was asked for, `outcome` a
+/// word such as `answered` or `unknown_name`.
+pub(super) fn answered(face: &'static str, outcome: &'static str, began: Instant) {
+    counter!("whathappened_answers_total", "face" => face, "outcome" => outcome).increment(1);
+    histogram!("whathappened_answer_seconds", "face" => face).record(began.elapsed());
 }
 
 async fn metrics_text(State(service): State<Arc<Service>>) -> Response {

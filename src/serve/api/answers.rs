@@ -59,7 +59,7 @@ pub(super) async fn get(
 /// The answer, or the advice to come back for it: it is found to its end anyway.
 pub(super) async fn answer(service: &Arc<Service>, asking: Asking) -> Result<Arc<Answer>, Problem> {
     let patience = service.config.kubernetes.timeout + PATIENCE;
-    match tokio::time::timeout(patience, service.answer(asking)).await {
+    match tokio::time::timeout(patience, service.answer("api", asking)).await {
         Ok(told) => told.map_err(|error| Problem::from(&*error)),
         Err(_) => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -80,7 +80,7 @@ impl Slack {
             access: permit.access.clone(),
             fetch: self.settings.fetch.unwrap_or(true),
         };
-        let answering = self.service.answer(asking);
+        let answering = self.service.answer("slack", asking);
         tokio::pin!(answering);
         let told = match timeout(SOON, &mut answering).await {
             Ok(told) => told,
@@ -148,7 +148,7 @@ impl Slack {
             access: permit.access.clone(),
             fetch: false,
         };
-        Arc::clone(&self.service).answer(asking).await
+        Arc::clone(&self.service).answer("slack", asking).await
     }
 }
 
