@@ -67,6 +67,7 @@ pub async fn serve(
     listener: TcpListener,
     stop: Stop,
 ) -> Result<(), Error> {
+    api::sweep(&service.store);
     axum::serve(listener, router(service, slack))
         .with_graceful_shutdown(stop.cancelled_owned())
         .await

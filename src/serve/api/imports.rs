@@ -1,7 +1,7 @@
 //! `POST /api/v1/imports`
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -179,14 +179,36 @@ async fn take(
     Ok(Json(done?).into_response())
 }
 
+/// What names of spooled bodies begin with.
+const SPOOLED: &str = "upload-";
+
+/// Removes what a service that was killed left of uploads in the store's folder.
+/// A living one holds a lock on its own, which goes with it.
+pub(super) fn sweep(store: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(store)? {
+        let entry = entry?;
+        let spooled = entry.file_name().to_string_lossy().starts_with(SPOOLED);
+        if !spooled || !entry.file_type()?.is_file() {
+            continue;
+        }
+        let path = entry.path();
+        if std::fs::File::open(&path)?.try_lock().is_ok() {
+            std::fs::remove_file(&path)?;
+            tracing::info!(path = %path.display(), "removed what was left of an upload");
+        }
+    }
+    Ok(())
+}
+
 /// The body in a file that goes when it was read.
 async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile, Problem> {
     let most = service.config.serve.max_upload;
     let failed = |error: io::Error| Problem::inside(&error);
     let file = tempfile::Builder::new()
-        .prefix("upload-")
+        .prefix(SPOOLED)
         .tempfile_in(&service.store)
         .map_err(failed)?;
+    file.as_file().lock().map_err(failed)?;
     let path = PathBuf::from(file.path());
     let mut to = tokio::fs::File::create(&path).await.map_err(failed)?;
     let mut taken: u64 = 0;
@@ -307,7 +329,22 @@ fn progress(
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::{named, sweep};
+
+    #[test]
+    fn what_dead_services_left_of_uploads_goes_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["upload-dead", "upload-alive", "audit.ndjson"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let alive = std::fs::File::open(folder.path().join("upload-alive")).unwrap();
+        alive.lock().unwrap();
+        sweep(folder.path()).unwrap();
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["audit.ndjson", "upload-alive"]);
+    }
 
     #[test]
     fn the_name_of_an_upload_is_no_path() {

@@ -26,6 +26,7 @@ mod take;
 mod timelines;
 mod upcoming;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -38,6 +39,13 @@ use self::problem::Problem;
 use super::Service;
 
 pub use self::document::document;
+
+/// Removes what services that were killed left in the store's folder.
+pub(super) fn sweep(store: &Path) {
+    if let Err(error) = imports::sweep(store) {
+        tracing::warn!(%error, "what may be left of uploads stays");
+    }
+}
 
 /// All routes and what the document says of them.
 fn routes() -> OpenApiRouter<Arc<Service>> {
