@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::recording::{FileStatus, Summary};
+use whathappened_connectors::node_log::holds_kernel;
+use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
 use whathappened_connectors::time::Nanos;
 use whathappened_core::symbols::Sym;
 use whathappened_core::world::World;
@@ -138,7 +139,11 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
             }
         })
         .collect();
-    let has = |resource: &str| got.keys().any(|(_, known)| *known == resource);
+    if !got.keys().any(|(_, resource)| *resource == "kernel") {
+        rows.extend(quiet_machines(summary));
+    }
+    let there: Vec<String> = rows.iter().map(|row| row.resource.clone()).collect();
+    let has = |resource: &str| there.iter().any(|known| known == resource);
     for (source, resource, would_have_shown) in MISSING {
         // Logs are logs, whichever store they come from.
         if !has(resource) {
@@ -152,6 +157,34 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     rows.extend(short_files(world, summary, &kinds_of_file));
     rows.sort();
     rows
+}
+
+/// The row of logs of machines that were read to their ends and told nothing, as
+/// those of healthy ones do.
+fn quiet_machines(summary: &Summary) -> Option<Coverage> {
+    let quiet = |file: &&FileSummary| {
+        let whole = file.status == FileStatus::Complete && file.rejected == 0;
+        whole && file.observations == 0 && file.irrelevant > 0 && holds_kernel(&file.form)
+    };
+    let mut names: Vec<&str> = summary
+        .files
+        .iter()
+        .filter(quiet)
+        .map(|file| &*file.name)
+        .collect();
+    names.sort_unstable();
+    let first = names.first()?;
+    let others = match names.len() - 1 {
+        0 => String::new(),
+        1 => " and one more log".to_owned(),
+        more => format!(" and {more} more logs"),
+    };
+    Some(Coverage {
+        detail: Some(format!(
+            "{first}{others}: read, and no line tells of a fault"
+        )),
+        ..Coverage::new(SourceKind::NodeLog.as_str(), "kernel")
+    })
 }
 
 fn resource(kind: SourceKind, fact: &str) -> &'static str {

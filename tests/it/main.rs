@@ -17,6 +17,7 @@ mod live;
 mod logs;
 mod metrics;
 mod play;
+mod quiet;
 mod remote;
 mod rules;
 mod serve;

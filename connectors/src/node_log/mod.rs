@@ -63,17 +63,30 @@ pub(crate) use stored::{Machines, StoredHostLine};
 use crate::recording::TextFormat;
 use reader::HostLog;
 
+/// Whether a file's form, in the words of
+/// [`FileSummary`](crate::recording::FileSummary), is that of a log which holds what
+/// a machine's kernel says.
+#[must_use]
+pub fn holds_kernel(form: &str) -> bool {
+    let last = form.rsplit(", ").next().unwrap_or(form);
+    [JOURNAL_JSON, JOURNAL_EXPORT, HOST_LOG].contains(&last)
+}
+
+const JOURNAL_JSON: &str = "journal in JSON";
+const JOURNAL_EXPORT: &str = "journal export";
+const HOST_LOG: &str = "log of a host";
+
 /// Formats of text, the more particular first.
 pub(crate) const FORMATS: &[TextFormat] = &[
     TextFormat {
-        words: "journal in JSON",
+        words: JOURNAL_JSON,
         of_pods: false,
         first: true,
         is: sniff::is_journal_json,
         reader: |source, _| Box::new(HostLog::new(source, |text| journal::json(text).map(Some))),
     },
     TextFormat {
-        words: "journal export",
+        words: JOURNAL_EXPORT,
         of_pods: false,
         first: true,
         is: sniff::is_journal_export,
@@ -87,7 +100,7 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         reader: |source, _| Box::new(HostLog::new(source, tools::kured)),
     },
     TextFormat {
-        words: "log of a host",
+        words: HOST_LOG,
         of_pods: false,
         first: false,
         is: sniff::is_host_log,
