@@ -44,7 +44,7 @@ pub(super) struct Known<'a> {
     pub(super) nodes: &'a BTreeSet<String>,
     /// Pods by name with their namespaces.
     pub(super) pods: &'a BTreeSet<(String, Option<String>)>,
-    /// A file: everybody is meant.
+    /// A file, or a question about nobody in particular: everybody is meant.
     pub(super) any: bool,
     /// The present, by which an alert is over or not.
     pub(super) now: Option<Nanos>,

@@ -5,7 +5,8 @@
 //! | `alert.fired` | an alert fired: the claim of whoever wrote its rule |
 //! | `alert.silence` | somebody silenced alerts of a machine or pod, which is done before maintenance |
 //!
-//! It knows no past but that of silences, which it keeps for some days.
+//! It knows no past but that of silences, which it keeps for some days. Asked
+//! about nobody, it tells of everybody: so what fires can be kept.
 
 mod decode;
 mod options;

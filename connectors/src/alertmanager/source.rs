@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::decode::{Known, alert, silence};
 use super::options::AlertmanagerOptions;
-use crate::connector::{Ask, Connector, Health, Skew};
+use crate::connector::{Ask, Connector, Health, Scope, Skew};
 use crate::coverage::{Coverage, Mode};
 use crate::event::{Event, Origin, SourceKind};
 use crate::http::{Answer, Client, Request, Trouble};
@@ -71,7 +71,7 @@ impl Alertmanager {
             names: &names,
             nodes: &nodes,
             pods: &pods,
-            any: false,
+            any: *scope == Scope::default(),
             now: Some(ask.now),
             origin: Origin {
                 file: self.name.as_str().into(),

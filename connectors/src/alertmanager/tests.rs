@@ -152,6 +152,55 @@ async fn alerts_and_silences_of_what_was_asked_are_told() {
 }
 
 #[tokio::test]
+async fn asked_about_nobody_it_tells_of_everybody() {
+    let fires = "2026-03-01T12:34:00Z";
+    let fake = Fake::start(move |asked| match asked.path.as_str() {
+        "/api/v2/alerts" => Reply::Json(
+            200,
+            json!([
+                fired(&json!({ "alertname": "FanSlow", "node": "gpu-7" }), fires),
+                fired(
+                    &json!({ "alertname": "PodSlow", "pod": "p", "namespace": "lab" }),
+                    fires
+                ),
+                fired(&json!({ "alertname": "Watchdog" }), fires),
+            ]),
+        ),
+        _ => Reply::Json(
+            200,
+            json!([silenced(
+                &json!([{ "name": "node", "value": "gpu-8", "isRegex": false }]),
+                "rack"
+            )]),
+        ),
+    });
+    let source = Alertmanager::new(&options(fake.url())).unwrap();
+    let everybody = Ask {
+        scope: Scope::default(),
+        ..ask()
+    };
+    let (events, _) = asked(&source, &everybody).await;
+    let mut whose: Vec<Option<&str>> = events
+        .iter()
+        .map(|one| one.entities.node.as_deref().or(one.entities.pod.as_deref()))
+        .collect();
+    whose.sort_unstable();
+    assert_eq!(whose, [Some("gpu-7"), Some("gpu-8"), Some("p")]);
+    // A name that nobody knows is somebody.
+    let unknown = Ask {
+        scope: Scope {
+            experiments: vec!["x".to_owned()],
+            ..Scope::default()
+        },
+        ..ask()
+    };
+    let (events, _) = asked(&source, &unknown).await;
+    let pods = events.iter().filter(|one| one.entities.pod.is_some());
+    assert_eq!(pods.count(), 0, "{events:?}");
+    assert!(events.iter().all(|one| one.fact != "alert.silence"));
+}
+
+#[tokio::test]
 async fn one_of_the_two_that_fails_is_a_row_of_its_own() {
     let fake = Fake::start(|asked| match asked.path.as_str() {
         "/api/v2/alerts" => Reply::Json(400, json!("unexpected open or close brace: {{")),

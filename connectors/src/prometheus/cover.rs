@@ -128,6 +128,13 @@ impl Tally {
         }
     }
 
+    /// The row for alerts where nothing else was asked for.
+    pub(super) fn of_alerts(&self, source: &str, now: Nanos) -> Vec<Coverage> {
+        let mut rows = self.rows(source, now);
+        rows.retain(|row| row.resource == ALERTS);
+        rows
+    }
+
     /// A row for what was measured and one for alerts.
     pub(super) fn rows(&self, source: &str, now: Nanos) -> Vec<Coverage> {
         let status = self.status();

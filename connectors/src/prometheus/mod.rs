@@ -6,6 +6,9 @@
 //! instant; a grid would move edges by up to five minutes. What is told is what
 //! changed between two scrapes: such a fact's time is the stretch between them.
 //!
+//! Asked about nobody, it tells which alerts fired about whom within the window
+//! (`alerts`), and nothing that was measured.
+//!
 //! | fact | says |
 //! |---|---|
 //! | `metric.gpu.xid` | DCGM shows another Xid than at the scrape before; an old one stays until the next |
@@ -21,6 +24,7 @@
 //! | `k8s.container.terminated` | how a container ended, as kube-state-metrics saw it |
 //! | `alert.fired` | an alert fired: the claim of whoever wrote its rule |
 
+mod alerts;
 mod api;
 mod check;
 mod cover;

@@ -14,7 +14,7 @@ use super::plan::{IN_DETAIL, Plan, Stretch, plan};
 use super::selector::{any_of, batches, selector};
 use super::tell::{self, Teller};
 use super::wire::Series;
-use crate::connector::{Ask, Connector, Health};
+use crate::connector::{Ask, Connector, Health, Scope};
 use crate::coverage::Coverage;
 use crate::event::{Origin, SourceKind};
 use crate::http::{Client, Trouble};
@@ -45,7 +45,7 @@ const EXPORTERS: (&str, &str, &str) = ("pod", "=~", ".*(?:exporter|dcgm).*");
 /// A Prometheus, to be asked.
 #[derive(Debug)]
 pub struct Prometheus {
-    name: String,
+    pub(super) name: String,
     place: String,
     pub(super) api: Api,
 }
@@ -93,6 +93,9 @@ impl Prometheus {
     }
 
     async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+        if ask.scope == Scope::default() {
+            return self.alerts(ask, sink).await;
+        }
         let plan = plan(ask);
         let mut tally = Tally::of(ask, &plan);
         if plan.nodes.is_empty() && plan.pods.is_empty() {

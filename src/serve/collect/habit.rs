@@ -23,6 +23,8 @@ pub(super) struct Habit {
     pub(super) keeps: Nanos,
     /// How far back the first question of all reaches.
     pub(super) first: Nanos,
+    /// The resource that its outages and gaps are told of, and what it would have shown.
+    pub(super) tells: (&'static str, &'static str),
 }
 
 /// The habit with sources of a kind; `None` for those that are only asked when
@@ -35,7 +37,9 @@ pub(super) fn of(kind: SourceKind) -> Option<Habit> {
         slice: 6 * HOUR,
         keeps: 90 * DAY,
         first: DAY,
+        tells: ("activity", "what happened to the machines meanwhile"),
     };
+    let alerts = ("alerts", "which alerts fired meanwhile");
     Some(match kind {
         // CloudTrail is up to 15 minutes late, and two lookups a second are allowed.
         SourceKind::Aws => Habit {
@@ -53,6 +57,23 @@ pub(super) fn of(kind: SourceKind) -> Option<Habit> {
         },
         // Accounting writes a job's end within seconds.
         SourceKind::Slurm => usual,
+        // It says what fires now; what came and went between two questions is not there.
+        SourceKind::Alertmanager => Habit {
+            every: Duration::from_secs(60),
+            late: 0,
+            keeps: 10 * MINUTE,
+            first: MINUTE,
+            tells: alerts,
+            ..usual
+        },
+        // Rules are evaluated each minute or so, and keep the history of their alerts.
+        SourceKind::Prometheus => Habit {
+            late: 10 * MINUTE,
+            slice: 2 * HOUR,
+            keeps: 15 * DAY,
+            tells: alerts,
+            ..usual
+        },
         _ => return None,
     })
 }

@@ -14,11 +14,12 @@ pub(super) enum Went {
 }
 
 /// Judges by the rows that are of the stretch; what is said of the present is
-/// asked for again anyway.
+/// asked for again anyway, unless the source knows nothing else.
 pub(super) fn judge(rows: &[Coverage]) -> Went {
+    let only_now = rows.iter().all(|row| row.mode != Mode::Interval);
     let of_stretch = || {
         rows.iter()
-            .filter(|row| row.mode == Mode::Interval || rows.len() == 1)
+            .filter(|row| row.mode == Mode::Interval || only_now)
     };
     let is_short = |row: &&Coverage| matches!(row.status, Status::Failed | Status::Truncated);
     if !of_stretch().any(|row| is_short(&row)) {
@@ -66,6 +67,11 @@ mod tests {
                 Went::Not,
             ),
             (vec![instances(Status::Failed)], Went::Not),
+            (vec![instances(Status::Failed); 2], Went::Not),
+            (
+                vec![instances(Status::Failed), instances(Status::Complete)],
+                Went::Short,
+            ),
             (Vec::new(), Went::Well),
         ] {
             assert_eq!(judge(&rows), went, "{rows:?}");

@@ -207,13 +207,13 @@ impl Poll {
         self.intake.hand(parcel).await
     }
 
-    fn row(&self, resource: &str, from: Nanos, to: Nanos) -> Coverage {
+    fn row(&self, from: Nanos, to: Nanos) -> Coverage {
         Coverage {
             mode: Mode::Interval,
             asked_from: Some(from),
             asked_to: Some(to),
             retention_s: Some(self.habit.keeps / SECOND),
-            ..Coverage::new(self.source.name(), resource)
+            ..Coverage::new(self.source.name(), self.habit.tells.0)
         }
     }
 
@@ -228,8 +228,8 @@ impl Poll {
                 rfc3339(from),
                 rfc3339(to)
             )),
-            would_have_shown: Some("what happened to the machines meanwhile".to_owned()),
-            ..self.row("activity", from, to)
+            would_have_shown: Some(self.habit.tells.1.to_owned()),
+            ..self.row(from, to)
         };
         (beat::key("gap", &row, from), row)
     }
@@ -250,8 +250,8 @@ impl Poll {
                 rfc3339(from),
                 rfc3339(now)
             )),
-            would_have_shown: Some("what happened to the machines meanwhile".to_owned()),
-            ..self.row("activity", from, now)
+            would_have_shown: Some(self.habit.tells.1.to_owned()),
+            ..self.row(from, now)
         };
         (beat::key("outage", &row, from), row)
     }
@@ -263,7 +263,7 @@ impl Poll {
             got_from: Some(from.min(done)),
             got_to: Some(to),
             detail: Some("it did not answer for a while; this was read later".to_owned()),
-            ..self.row("activity", from, to)
+            ..self.row(from, to)
         };
         Some((beat::key("outage", &row, from), row))
     }

@@ -13,7 +13,7 @@ const FIRING: &str = "ALERTS";
 const SINCE: &str = "ALERTS_FOR_STATE";
 
 /// What is asked for.
-pub(super) const METRICS: [&str; 2] = [FIRING, SINCE];
+pub(in crate::prometheus) const METRICS: [&str; 2] = [FIRING, SINCE];
 
 /// Firing is told at each evaluation; after this long without it, it is over.
 const OVER: Nanos = 300 * SECOND;

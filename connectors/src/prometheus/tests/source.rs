@@ -145,6 +145,51 @@ async fn what_was_measured_is_found_by_whatever_label_names_the_machine() {
 }
 
 #[tokio::test]
+async fn asked_about_nobody_it_tells_the_same_alerts_in_each_window() {
+    let of = |name: &str, value: &str| {
+        series(
+            &json!({ "__name__": name, "alertname": "DiskSlow", "alertstate": "firing", "instance": "10.0.0.5:9100" }),
+            &[value; 40],
+        )
+    };
+    let mut all = lab();
+    all.push(of("ALERTS", "1"));
+    let mut since = of("ALERTS_FOR_STATE", &(NOON - 60).to_string());
+    let labels = since["metric"].as_object_mut().unwrap();
+    labels.remove("alertstate");
+    all.push(since);
+    let fake = start(all);
+    let source = Prometheus::new(&options(format!("{}/prom", fake.url()))).unwrap();
+    let mut ids = Vec::new();
+    for (from, to) in [(-600, 600), (300, 1_500)] {
+        let everybody = Ask {
+            window: Window {
+                from: Some((NOON + from) * SECOND),
+                to: Some((NOON + to) * SECOND),
+            },
+            ..ask(&[], &[])
+        };
+        let (events, rows) = asked(&source, &everybody).await;
+        assert!(events.iter().all(|one| one.fact == "alert.fired"));
+        let nodes = events.iter().map(|one| one.entities.node.as_deref());
+        assert!(nodes.eq(events.iter().map(|_| Some("gpu-1"))), "{events:?}");
+        let disk = events
+            .iter()
+            .find(|one| one.reason.as_deref() == Some("DiskSlow"));
+        ids.push(disk.unwrap().id);
+        let [row] = rows.as_slice() else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(row.resource, "alerts");
+        assert_eq!(row.status, Status::Complete);
+        assert_eq!(row.rows, events.len() as u64);
+        // One that began before the window, nobody says when, has no id of its own.
+        assert_eq!(events.len(), if from < 0 { 2 } else { 1 });
+    }
+    assert_eq!(ids[0], ids[1]);
+}
+
+#[tokio::test]
 async fn what_the_server_leaves_out_is_said() {
     let lab = lab();
     let fake = Fake::start(move |asked| match answer(asked, &lab) {

@@ -1,0 +1,83 @@
+//! Which alerts fired about whom, where nobody in particular is asked about: for
+//! whoever asks again and again.
+
+use super::Prometheus;
+use super::cover::Tally;
+use super::names::Names;
+use super::plan::Plan;
+use super::selector::selector;
+use super::tell::{Moments, Teller, alert};
+use crate::connector::Ask;
+use crate::coverage::Coverage;
+use crate::event::{Event, Origin};
+use crate::log_store::Span;
+use crate::observation::Observation;
+use crate::recording::Sink;
+use crate::time::Nanos;
+
+impl Prometheus {
+    /// The alerts of the window, of all machines and pods that they name. A window
+    /// that overlaps the one before gives the same facts again.
+    pub(super) async fn alerts(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+        let mut tally = Tally::of(ask, &Plan::default());
+        let span = ask
+            .window
+            .from
+            .zip(ask.window.to)
+            .map(|(from, to)| Span { from, to })
+            .filter(|span| span.from < span.to);
+        let Some(span) = span else {
+            return vec![tally.nobody(&self.name)];
+        };
+        let who = [selector(&["kube_node_info", "node_uname_info"], &[])];
+        let fired = selector(&alert::METRICS, &[]);
+        let (who, fired) = futures::join!(
+            self.api.series(&who, span, ask.deadline),
+            self.api.samples(&fired, span, ask.deadline)
+        );
+        // Without who is who an alert would be of an address, not of its machine.
+        match (who, fired) {
+            (Ok((who, mut warnings)), Ok(fired)) => {
+                let mut names = Names::default();
+                for labels in &who {
+                    names.learn(labels);
+                }
+                let teller = Teller {
+                    names: &names,
+                    moments: &Moments {
+                        unknown: true,
+                        ..Moments::default()
+                    },
+                    origin: Origin {
+                        file: self.name.as_str().into(),
+                        line: 0,
+                    },
+                    observed: Some(ask.now),
+                    from: Some(span.from),
+                };
+                let mut told = teller.tell(&fired.series);
+                told.retain(
+                    |one| matches!(one, Observation::Event(event) if is_whole(event, span.from)),
+                );
+                warnings.extend(fired.warnings);
+                tally.note(true, warnings.into_iter().collect(), Vec::new());
+                tally.told(&told);
+                if !told.is_empty() {
+                    sink.observe(told);
+                }
+            }
+            (who, fired) => {
+                let troubles = who.err().into_iter().chain(fired.err());
+                tally.note(false, Default::default(), troubles.collect());
+            }
+        }
+        tally.of_alerts(&self.name, ask.now)
+    }
+}
+
+/// Whether an alert is of somebody, and bears the same id in each window: one
+/// that fired before the window began does where it is told since when.
+fn is_whole(event: &Event, from: Nanos) -> bool {
+    let named = event.entities.node.is_some() || event.entities.pod.is_some();
+    named && (event.time.lo > from || event.attribute("active_since").is_some())
+}
