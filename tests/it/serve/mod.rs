@@ -1,5 +1,6 @@
 //! The service from outside: it keeps collecting, whatever happens to it or to others.
 
+mod alerts;
 mod api_server;
 mod kills;
 mod service;
