@@ -1,1 +1,0 @@
-//! Nothing: `-p unify` beside one package builds its dependencies as for all.
