@@ -12,7 +12,7 @@ memory grew past a gigabyte.
 import argparse, concurrent.futures, hashlib, hmac, http.client, http.server, json, os, signal, subprocess, sys, tempfile
 import threading, time, urllib.parse
 
-TOKEN, SECRET, LOT = "0123456789abcdef" * 2, "8f742231b10e8888abcd99yyyzzz85a5", 100
+TOKEN, SECRET, LOT = "0123456789abcdef" * 2, "a-secret-that-only-this-bench-has", 100
 
 
 def audit(first):
