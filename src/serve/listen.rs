@@ -36,16 +36,8 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     faces
         .merge(slack.map_or_else(Router::new, slack::router))
         .merge(metrics::routes().with_state(service))
-        .fallback(nowhere)
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn(metrics::track))
-}
-
-/// Who takes the service for a page finds the way.
-async fn nowhere() -> (StatusCode, &'static str) {
-    let paths =
-        "nothing is here; what there is: /api/v1/openapi.json, /metrics, /healthz, /readyz\n";
-    (StatusCode::NOT_FOUND, paths)
 }
 
 /// Sends away what would be too much at once.
