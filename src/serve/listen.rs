@@ -36,6 +36,7 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     faces
         .merge(slack.map_or_else(Router::new, slack::router))
         .merge(metrics::routes().with_state(service))
+        .fallback(api::nowhere)
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn(metrics::track))
 }

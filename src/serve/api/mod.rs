@@ -30,6 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
 use utoipa_axum::router::OpenApiRouter;
@@ -77,7 +78,8 @@ pub(super) fn router(service: &Arc<Service>) -> Router<Arc<Service>> {
         .merge(asked)
 }
 
-async fn nowhere() -> Problem {
+/// Whoever is lost, on any face, is told where the way is.
+pub(super) async fn nowhere() -> impl IntoResponse {
     Problem::not_found("nothing is here").hint("GET /api/v1/openapi.json says what there is")
 }
 
