@@ -1,7 +1,7 @@
 //! `whathappened <experiment>`
 
 use whathappened_connectors::connector::Window;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_connectors::time::Nanos;
 use whathappened_store::{Limits, Store};
 
 use super::clock;
@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
-use crate::config::parse_duration;
+use crate::config::{parse_duration, parse_moment};
 use crate::error::Error;
 use crate::{gather, history, render};
 
@@ -119,20 +119,16 @@ fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
 
 /// A time as typed: RFC 3339, or a distance before `now`.
 pub(super) fn moment(text: &str, now: Option<Nanos>) -> Result<Nanos, Error> {
-    if let Some(stamp) = Stamp::parse(text) {
-        return Ok(stamp.lo);
+    if now.is_none() && parse_duration(text).is_some() {
+        return Err(Error::Usage(format!(
+            "{text:?} counts back from the end of the input, which has no times"
+        )));
     }
-    let distance = parse_duration(text).ok_or_else(|| {
+    parse_moment(text, now.unwrap_or_default()).ok_or_else(|| {
         Error::Usage(format!(
             "{text:?} is no time: write 2026-11-21T15:20:00Z, or 30m, 2h, 7d before the end of the input"
         ))
-    })?;
-    let now = now.ok_or_else(|| {
-        Error::Usage(format!(
-            "{text:?} counts back from the end of the input, which has no times"
-        ))
-    })?;
-    Ok(now.saturating_sub(distance))
+    })
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use clouds::{Aws, Azure, Gcp};
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use metrics::{Alertmanager, Grafana, Prometheus};
-pub use parse::{parse_duration, parse_size};
+pub use parse::{parse_duration, parse_moment, parse_size};
 pub use section::Section;
 pub use serve::{Hook, Limits, Serve, Syslog};
 pub use slack::{Reach, Shared, Slack};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize as _, Deserializer};
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 /// A distance in time as people write it: `90s`, `30m`, `2h`, `7d`, `4w`.
 #[must_use]
@@ -43,6 +43,16 @@ pub fn parse_size(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.checked_mul(factor)
+}
+
+/// A moment as people type it, in nanoseconds since 1970: RFC 3339, or a distance
+/// before `now` such as `30m`, `2h` or `7d`.
+#[must_use]
+pub fn parse_moment(text: &str, now: Nanos) -> Option<Nanos> {
+    if let Some(stamp) = Stamp::parse(text) {
+        return Some(stamp.lo);
+    }
+    parse_duration(text).map(|distance| now.saturating_sub(distance))
 }
 
 fn text_of<'de, D: Deserializer<'de>, T>(

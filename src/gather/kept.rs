@@ -59,7 +59,9 @@ pub fn case(
     if name.is_everything() || of_machine {
         return all_of_window(snapshot, None, coverage, rules);
     }
-    if let Some(case) = case_of(snapshot, name, coverage.clone(), Arc::clone(&rules))? {
+    if let Some(found) = snapshot.find(name)? {
+        let mut case = of_found(found, snapshot.coverage_of(coverage), rules)?;
+        count_others(snapshot, &mut case)?;
         return Ok(case);
     }
     if snapshot.knows_machine(&name.name)? {
@@ -69,24 +71,6 @@ pub fn case(
         name: name.to_string(),
         nearest: snapshot.nearest(&name.name)?,
     })
-}
-
-/// The case of what bears a name; `None` where nothing does.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn case_of(
-    snapshot: &Snapshot<'_>,
-    name: &Name,
-    coverage: Vec<Coverage>,
-    rules: Arc<Rules>,
-) -> Result<Option<Case>, Error> {
-    let Some(found) = snapshot.find(name)? else {
-        return Ok(None);
-    };
-    let mut case = of_found(found, snapshot.coverage_of(coverage), rules)?;
-    count_others(snapshot, &mut case)?;
-    Ok(Some(case))
 }
 
 /// Who else saw the troubles that the case tells of, over at most this long.

@@ -16,6 +16,6 @@ mod sources;
 pub use given::Variables;
 pub use import::import;
 pub use incidents::{Kept, keep, kept, told, visible};
-pub use kept::{all_of_window, case, case_of, of_found};
+pub use kept::{all_of_window, case, of_found};
 pub use live::{Asked, Live, Question, fetch, options};
 pub use sources::{Sources, sources};

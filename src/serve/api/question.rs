@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 use utoipa::IntoParams;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_connectors::time::Nanos;
 
 use super::problem::Problem;
 use crate::access::Access;
 use crate::assemble::Question;
-use crate::config::parse_duration;
+use crate::config::parse_moment;
 use crate::serve::{Asking, Service};
 
 /// What is asked beside the name.
@@ -58,12 +58,8 @@ impl Asked {
 
 /// A time as typed: RFC 3339, or a distance before `now`.
 pub(super) fn moment(text: &str, now: Nanos) -> Result<Nanos, Problem> {
-    if let Some(stamp) = Stamp::parse(text) {
-        return Ok(stamp.lo);
-    }
-    let distance = parse_duration(text).ok_or_else(|| {
+    parse_moment(text, now).ok_or_else(|| {
         Problem::bad(format!("{text:?} is no time"))
             .hint("write 2026-11-21T15:20:00Z, or 30m, 2h, 7d back from now")
-    })?;
-    Ok(now.saturating_sub(distance))
+    })
 }

@@ -30,21 +30,12 @@ pub fn router(slack: Arc<Slack>) -> Router {
         .with_state(slack)
 }
 
-/// What a request is.
-enum Heard {
-    New,
-    /// Sent again by Slack: it was taken down before.
-    Again,
-}
-
 async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {
     if Command::is_ssl_check(&body) {
         return StatusCode::OK.into_response();
     }
-    match slack.heard(&headers, &body) {
-        Err(refused) => return *refused,
-        Ok(Heard::Again) => return StatusCode::OK.into_response(),
-        Ok(Heard::New) => {}
+    if let Err(done) = slack.heard(&headers, &body) {
+        return *done;
     }
     match Command::from_form(&body) {
         Ok(command) => match slack.command(command) {
@@ -56,10 +47,8 @@ async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Byt
 }
 
 async fn events(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {
-    match slack.heard(&headers, &body) {
-        Err(refused) => return *refused,
-        Ok(Heard::Again) => return StatusCode::OK.into_response(),
-        Ok(Heard::New) => {}
+    if let Err(done) = slack.heard(&headers, &body) {
+        return *done;
     }
     match EventRequest::from_body(&body) {
         Ok(EventRequest::UrlVerification { challenge }) => {
@@ -83,10 +72,8 @@ async fn interactivity(
     if Command::is_ssl_check(&body) {
         return StatusCode::OK.into_response();
     }
-    match slack.heard(&headers, &body) {
-        Err(refused) => return *refused,
-        Ok(Heard::Again) => return StatusCode::OK.into_response(),
-        Ok(Heard::New) => {}
+    if let Err(done) = slack.heard(&headers, &body) {
+        return *done;
     }
     match Interaction::from_form(&body) {
         Ok(interaction) => taken(slack.interaction(interaction)),
@@ -112,8 +99,8 @@ fn unreadable(error: &Unreadable) -> Response {
 }
 
 impl Slack {
-    /// Believes a request, or says why not.
-    fn heard(&self, headers: &HeaderMap, body: &[u8]) -> Result<Heard, Box<Response>> {
+    /// Believes a request that is new; anything else has its answer already.
+    fn heard(&self, headers: &HeaderMap, body: &[u8]) -> Result<(), Box<Response>> {
         let refused = |why: String| {
             tracing::warn!("a request to Slack's address was refused: {why}");
             Err(Box::new((StatusCode::UNAUTHORIZED, why).into_response()))
@@ -128,8 +115,11 @@ impl Slack {
             Err(error) => return refused(error.to_string()),
         };
         match self.is_first("signed", &key) {
-            Ok(true) => Ok(Heard::New),
-            Ok(false) if headers.contains_key("x-slack-retry-num") => Ok(Heard::Again),
+            Ok(true) => Ok(()),
+            // Sent again by Slack: it was taken down before.
+            Ok(false) if headers.contains_key("x-slack-retry-num") => {
+                Err(Box::new(StatusCode::OK.into_response()))
+            }
             Ok(false) => refused("this very request came before".to_owned()),
             Err(error) => {
                 tracing::error!("a request of Slack cannot be noted: {error}");

@@ -4,11 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use whathappened_connectors::time::Nanos;
-use whathappened_connectors::time::Stamp;
 use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn, Wording};
 
 use crate::assemble::Question;
-use crate::config::parse_duration;
+use crate::config::parse_moment;
 
 /// What a person wishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,13 +170,9 @@ fn about(words: &[&str], now: Nanos) -> Result<About, String> {
 }
 
 fn moment(text: &str, now: Nanos) -> Result<Nanos, String> {
-    if let Some(stamp) = Stamp::parse(text) {
-        return Ok(stamp.lo);
-    }
-    let distance = parse_duration(text).ok_or_else(|| {
+    parse_moment(text, now).ok_or_else(|| {
         format!("{text} is no time: write 2026-11-21T15:20:00Z, or 30m, 2h, 7d before now.")
-    })?;
-    Ok(now.saturating_sub(distance))
+    })
 }
 
 /// A name without the quotes and the code signs that people put around it.
