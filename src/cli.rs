@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accuracy, collect, completions, doctor, experiments, explain, import, init, man, node,
+    accuracy, batch, collect, completions, doctor, experiments, explain, import, init, man, node,
     question, rules, serve, sql, statement, store, upcoming,
 };
 
@@ -60,6 +60,7 @@ pub enum Command {
     Init(init::Args),
     Rules(rules::Args),
     Accuracy(accuracy::Args),
+    Batch(batch::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
-    accuracy, collect, completions, doctor, experiments, explain, import, init, man, node,
+    accuracy, batch, collect, completions, doctor, experiments, explain, import, init, man, node,
     question, rules, serve, sql, statement, store, upcoming,
 };
 use whathappened::error::Error;
@@ -91,6 +91,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         Some(Command::Init(args)) => init::run(&args),
         Some(Command::Rules(args)) => rules::run(&args).await,
         Some(Command::Accuracy(args)) => accuracy::run(&args).await,
+        Some(Command::Batch(args)) => batch::run(&args).await,
         Some(Command::Completions(args)) => {
             completions::run(&args);
             Ok(())

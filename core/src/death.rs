@@ -19,7 +19,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -76,6 +76,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
         } else {
             found.extend(failed_unseen(world, *number, run, ends));
             found.extend(stall::stalled(world, *number, run, ends));
+            found.extend(short_of_members(world, *number, run, ends));
         }
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
@@ -150,22 +151,22 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
         .facts
         .iter()
         .find(|fact| fact.workload == root && FAILED.contains(&world.name(fact.signal)))?;
-    Some(Death {
-        run: number,
-        attempt: u32::try_from(run.attempts.len()).unwrap_or(1),
-        pod: NO,
-        state: "failed",
-        mode: Mode::None,
-        time: fact.time,
-        until: None,
-        since: None,
-        exit_code: None,
-        reason: Sym::NONE,
-        container: Sym::NONE,
-    })
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    Some(without_pod(number, attempt, "failed", fact.time))
 }
 
-/// A workload without a single pod: held back, or refused.
+/// What is said of a workload whose pods are held back or refused.
+const HELD: [&str; 7] = [
+    "k8s.quota.exceeded",
+    "k8s.workload.create_failed",
+    "k8s.workload.deadline",
+    "k8s.workload.deleted_by_user",
+    "k8s.workload.invalid",
+    "k8s.workload.suspended",
+    "kueue.pending",
+];
+
+/// A workload without a single pod: held back, refused, or scaled to nothing.
 fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
     let Root::Workload(root) = run.root else {
         return None;
@@ -175,44 +176,83 @@ fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
         .body
         .as_ref()
         .is_some_and(|body| body.replicas == Some(0));
+    let family = world.family(root);
+    let says = |signal: &str| family.iter().any(|one| world.says(*one, signal));
     // Pods that are merely not in the input were not refused.
-    const HELD: [&str; 7] = [
-        "k8s.quota.exceeded",
-        "k8s.workload.create_failed",
-        "k8s.workload.deadline",
-        "k8s.workload.deleted_by_user",
-        "k8s.workload.invalid",
-        "k8s.workload.suspended",
-        "kueue.pending",
-    ];
-    let own = |number: u32| HELD.iter().any(|signal| world.says(number, signal));
-    let admission = || {
-        (0..).zip(&world.workloads).any(|(number, one)| {
-            one.owner == root && world.name(one.kind) == "Workload" && own(number)
-        })
+    let state = if wants_none {
+        "scaled_to_zero"
+    } else if HELD.iter().any(|signal| says(signal)) {
+        "never_created"
+    } else {
+        return None;
     };
-    let completed = world.says(root, "k8s.workload.completed");
-    if wants_none || completed || !(own(root) || admission()) {
+    if world.says(root, "k8s.workload.completed") {
         return None;
     }
     let first = world
         .facts
         .iter()
-        .find(|fact| fact.workload == root)
+        .find(|fact| family.contains(&fact.workload))
         .map(|fact| fact.time);
-    Some(Death {
-        run: number,
-        attempt: 1,
+    let since = workload.created.or(first)?;
+    Some(without_pod(number, 1, state, since))
+}
+
+/// A gang that lacks members whose creation was refused: those that are there wait for them.
+fn short_of_members(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let wanted = world
+        .workloads
+        .get(root as usize)?
+        .body
+        .as_ref()?
+        .replicas?;
+    let stands = run_state(world, run, ends);
+    if !matches!(stands, RunState::Running | RunState::Pending) {
+        return None;
+    }
+    let last = run.attempts.last()?;
+    let there = last.pods.iter().filter(|pod| {
+        ends.get(**pod as usize)
+            .is_some_and(|end| end.state != State::Died)
+    });
+    if i64::try_from(there.count()).unwrap_or(i64::MAX) >= wanted {
+        return None;
+    }
+    let family = world.family(root);
+    let newest = last
+        .pods
+        .iter()
+        .filter_map(|pod| world.pods.get(*pod as usize)?.begin())
+        .max()?;
+    // A refusal counts while nothing was created after it.
+    const REFUSED: [&str; 2] = ["k8s.quota.exceeded", "k8s.workload.create_failed"];
+    let mut refusals = world.facts.iter().filter(|fact| {
+        family.contains(&fact.workload)
+            && REFUSED.contains(&world.name(fact.signal))
+            && fact.end.unwrap_or(fact.time).hi >= newest
+    });
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let first = refusals.next()?;
+    Some(without_pod(number, attempt, "never_created", first.time))
+}
+
+fn without_pod(run: usize, attempt: u32, state: &'static str, since: Stamp) -> Death {
+    Death {
+        run,
+        attempt,
         pod: NO,
-        state: "never_created",
+        state,
         mode: Mode::None,
-        time: workload.created.or(first)?,
+        time: since,
         until: None,
         since: None,
         exit_code: None,
         reason: Sym::NONE,
         container: Sym::NONE,
-    })
+    }
 }
 
 /// What is said of a workload that failed.

@@ -2,7 +2,7 @@
 -- title: Out of memory: over its own limit
 -- rank: 18
 -- level: established
--- needs: k8s.container.oom_killed, slurm.oom, memory.near_limit, memory.oom_event
+-- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
@@ -48,3 +48,9 @@ SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM seen s
 LEFT JOIN ties t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 WHERE s.signal IN ('memory.near_limit', 'memory.oom_event') AND s.mode = 'exited' AND s.exit_code = 137 AND t.fact IS NULL
+UNION ALL
+-- Killed before its own program ran: the limit is too low for the container itself.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'k8s.pod.sandbox_failed.init_oom' AND via = 'pod'
+  AND state IN ('stuck_starting', 'crash_loop', 'died', 'restarted')

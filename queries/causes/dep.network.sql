@@ -5,9 +5,17 @@
 -- needs: k8s.pod.sandbox_failed*, k8s.node.network_unavailable
 -- summary: {pod} could not start: its network could not be set up. {message}
 -- advice: Look at the CNI plugin on that node and at free addresses.
+--
+-- That the sandbox could not be made says nothing of why: the message does, and where it names
+-- nothing that is known, the network is only what fails most often there.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
-WHERE signal LIKE 'k8s.pod.sandbox_failed%' AND via = 'pod' AND state = 'stuck_starting'
+WHERE signal IN ('k8s.pod.sandbox_failed.network', 'k8s.pod.sandbox_failed.no_ip') AND via = 'pod' AND state = 'stuck_starting'
+UNION ALL
+SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM ties o
+LEFT JOIN ties i ON i.death = o.death AND i.fact = o.fact AND i.signal LIKE 'k8s.pod.sandbox_failed.%'
+WHERE o.signal = 'k8s.pod.sandbox_failed' AND o.via = 'pod' AND o.state = 'stuck_starting' AND i.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties

@@ -3,31 +3,73 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
--- needs: slurm.node_fail, slurm.node.down, slurm.node.not_responding
+-- needs: slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
 -- overturned_by: kubernetes_audit: whether somebody stopped the node
 -- overturned_by: kernel: why the machine fell silent
 -- summary: {node} stopped answering; {pod} was on it.
 -- advice: Look at the machine: its console, BMC and kernel log tell why it fell silent; keep it out of the pool until then.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal = 'k8s.pod.evicted.taint'
-  AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
+--
+-- A NoExecute taint is anybody's: the node lifecycle controller's where the node had fallen silent, else that of
+-- whoever set another one (ops.node_drained).
+WITH evicted AS (
+  SELECT death, fact, time, time_hi FROM ties
+  WHERE signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND via = 'pod'
+    AND mode IN ('killed', 'lost')
+),
+silent AS (
+  SELECT death, fact, time FROM ties
+  WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND via = 'node'
+),
+-- A taint of somebody's own, set just before the pod was evicted for one.
+tainted AS (
+  SELECT DISTINCT e.death, e.fact
+  FROM evicted e
+  JOIN ties c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
+    AND c.time <= e.time_hi + 5000000000
+)
+SELECT e.death, s.fact AS cause, e.fact AS effect,
+  CASE WHEN t.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
+FROM evicted e
+JOIN silent s ON s.death = e.death AND e.time_hi >= s.time - 5000000000 AND e.time - s.time < 7200000000000
+LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
-WHERE signal = 'k8s.pod.evicted.taint' AND via = 'pod' AND mode IN ('killed', 'lost')
+-- Evicted for a taint that nobody saw: most are set for silent nodes.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN s.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM evicted e
+LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
+           JOIN silent s ON s.death = x.death AND x.time_hi >= s.time - 5000000000 AND x.time - s.time < 7200000000000) s
+  ON s.death = e.death AND s.fact = e.fact
+LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
+WHERE t.fact IS NULL
 UNION ALL
--- A node that somebody took out of service had not fallen silent.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- A node that somebody took out of service had not fallen silent. The taint manager's later
+-- eviction says that the pod was on it still.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties u
 LEFT JOIN ties hand ON hand.death = u.death AND hand.fact = u.fact AND hand.signal = 'slurm.node.set_down'
+LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
+  ON e.death = u.death AND e.time_hi >= u.time AND u.signal LIKE 'k8s.%'
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
   AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600 AND hand.fact IS NULL
 UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM evicted
+WHERE death IN (SELECT death FROM ties WHERE mode = 'lost')
+UNION ALL
+-- The kubelet's own word for a pod whose node had been lost, or the node controller's.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
-WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode IN ('killed', 'lost')
+WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 3600
+UNION ALL
+-- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM ties u
+LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
+  AND again.time > u.time
+WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
+  AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties

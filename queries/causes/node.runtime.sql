@@ -2,12 +2,12 @@
 -- title: The container runtime of its node failed
 -- rank: 52
 -- level: supported
--- needs: k8s.node.runtime, k8s.container.cannot_run.runtime
+-- needs: k8s.node.runtime, k8s.container.cannot_run.runtime, k8s.pod.sandbox_failed.runtime
 -- summary: The container runtime on {node} failed under {pod}: {message}
 -- advice: Restart containerd or the node; look at its journal.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal = 'k8s.container.cannot_run.runtime' AND via = 'pod'
+WHERE signal IN ('k8s.container.cannot_run.runtime', 'k8s.pod.sandbox_failed.runtime') AND via = 'pod'
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting')
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role

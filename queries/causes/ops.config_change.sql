@@ -2,7 +2,7 @@
 -- title: Replaced after a change of its spec
 -- rank: 45
 -- level: supported
--- needs: k8s.workload.spec_changed, k8s.workload.scaled, k8s.workload.suspended
+-- needs: k8s.workload.spec_changed, k8s.workload.scaled.to_zero, k8s.workload.suspended
 -- needs: k8s.workload.updated_by_user, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {workload} was changed{by}, and its pods were stopped for it.
@@ -28,3 +28,15 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.pod.evicted_by_controller' AND via = 'pod' AND actor LIKE '%vpa-updater%' AND mode = 'killed'
+UNION ALL
+-- Scaled to nothing: the controller's Event says to which size, the change of the object between which.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed', 'k8s.workload.updated_by_user')
+  AND via = 'workload' AND state = 'scaled_to_zero'
+UNION ALL
+SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties s
+JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
+  AND who.fact <> s.fact AND s.time - who.time BETWEEN -2000000000 AND 5000000000
+WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'

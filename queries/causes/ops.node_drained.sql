@@ -2,7 +2,7 @@
 -- title: Its node was drained
 -- rank: 70
 -- level: established
--- needs: k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user, slurm.node.set_down
+-- needs: k8s.node.tainted.no_execute, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user, slurm.node.set_down
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
@@ -37,6 +37,26 @@ SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' A
 FROM ties e
 JOIN ties who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
+UNION ALL
+-- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
+-- while goes later, and then another taint may be why.
+SELECT c.death, c.fact AS cause, e.fact AS effect,
+  CASE WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
+FROM ties c
+JOIN ties e ON e.death = c.death AND e.via = 'pod'
+  AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
+  AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
+WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.mode IN ('killed', 'lost')
+UNION ALL
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties e
+JOIN (SELECT DISTINCT e.death, e.fact FROM ties c
+      JOIN ties e ON e.death = c.death AND e.via = 'pod'
+        AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
+        AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
+      WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node') c
+  ON c.death = e.death AND c.fact = e.fact
+WHERE e.mode IN ('killed', 'lost')
 UNION ALL
 -- A drain that deletes instead of evicting: one actor cordons the node, then deletes the pod.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role

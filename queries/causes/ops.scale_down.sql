@@ -4,7 +4,7 @@
 -- level: established
 -- needs: autoscaler.scale_down, autoscaler.scale_down.pod, autoscaler.disrupted
 -- needs: k8s.pod.evicted_by_autoscaler, k8s.pod.deleted_by_autoscaler
--- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler
+-- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler, k8s.node.tainted_by_autoscaler
 -- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: An autoscaler took {node} away while {pod} was on it.
@@ -13,15 +13,15 @@ SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS 
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
-                   'k8s.node.cordoned_by_autoscaler', 'cloud.instance_deleted_by_autoscaler',
-                   'cloud.instance_stopped_by_autoscaler')
+                   'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
+                   'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties u
 WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
-                   'k8s.node.cordoned_by_autoscaler', 'cloud.instance_deleted_by_autoscaler',
-                   'cloud.instance_stopped_by_autoscaler')
+                   'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
+                   'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -7,6 +7,7 @@ WHERE signal LIKE 'k8s.pod.evicted%'
    OR (signal LIKE 'k8s.pod.deleted_by_%' AND signal <> 'k8s.pod.deleted_by_user')
    OR signal LIKE 'k8s.node.cordoned%'
    OR signal LIKE 'k8s.node.deleted%'
+   OR signal = 'k8s.node.tainted.no_execute'
    OR signal IN ('autoscaler.scale_down', 'cloud.instance_terminating', 'k8s.node.drained',
                  'k8s.node.gone_in_cloud', 'k8s.node.not_ready', 'k8s.node.rebooted',
                  'k8s.node.shutdown', 'k8s.node.silent', 'k8s.node.vm_stopped',

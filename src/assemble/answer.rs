@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::RunState;
-use whathappened_core::resolve::{Matched, Name, place, resolve};
-use whathappened_core::world::Kind;
+use whathappened_core::resolve::{Matched, Name, Root, Run, place, resolve};
+use whathappened_core::world::{Kind, World};
 
 use super::everything::{everything, of_machine};
+use super::lead;
 use super::lines::lines;
 use super::run::run as tell_run;
 use super::teller::Teller;
@@ -16,7 +17,7 @@ use crate::case::Case;
 use crate::error::Error;
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::Finding;
-use crate::explain::{Verdict, explain};
+use crate::explain::{Level, Verdict, explain};
 
 /// What is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,6 +80,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         &case.coverage,
     )
     .await?;
+    matched.runs = lead::in_order(case, &verdict, &matched);
     let pods = asked_pods(case, &matched, question);
     let mut incidents = incidents(case, &verdict, &matched, &pods, question)?;
     incidents.extend(faults(case, &verdict, &matched, question)?);
@@ -182,7 +184,7 @@ fn incidents(
                         .is_some_and(|death| pods.contains(&death.pod))
                 })
     };
-    // Newest run first; in it what ended it, then what it survived, newest first.
+    // The leading run first; in it what ended it, then what it survived, newest first.
     let order = |finding: &&Finding| {
         let place = matched.runs.iter().position(|run| *run == finding.run);
         let death = finding
@@ -265,23 +267,37 @@ fn faults(
     Ok(found)
 }
 
-/// A run that nothing ended: completed, or running.
+/// A run that nothing ended: completed, or running. That is only established by what
+/// its own objects say: a pod that is known from Events or lines alone may be long gone.
 fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let run = case.runs.get(number)?;
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
     let name = run.names(&case.world).3;
-    let (cause, title, summary) = match state {
-        RunState::Completed => (
+    let shown = is_shown(&case.world, run, state);
+    let (cause, title, summary) = match (state, shown) {
+        (RunState::Completed, _) => (
             "none.completed",
             "Completed",
             format!("{name} ran to its end."),
         ),
-        RunState::Running => (
+        (RunState::Running, true) => (
             "none.running",
             "Running",
             format!("{name} is running; nothing ended it."),
         ),
+        (RunState::Running, false) => (
+            "none.running",
+            "Running when last seen",
+            format!(
+                "{name} was running when it was last seen; no object says whether it still is."
+            ),
+        ),
         _ => return None,
+    };
+    let level = if shown {
+        Level::Established
+    } else {
+        Level::Hypothesis
     };
     let pods: Vec<Nanos> = run
         .pods
@@ -297,7 +313,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     };
     Some(Incident {
         cause: cause.to_owned(),
-        level: "established".to_owned(),
+        level: level.as_str().to_owned(),
         title: title.to_owned(),
         summary,
         time: time.map(rfc3339),
@@ -324,6 +340,24 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         before: None,
         shared: None,
     })
+}
+
+/// Whether an object's own status says how a run stands: its workload's that it
+/// completed, or that of each pod of its last attempt.
+fn is_shown(world: &World, run: &Run, state: RunState) -> bool {
+    if let Root::Workload(root) = run.root
+        && state == RunState::Completed
+        && world.says(root, "k8s.workload.completed")
+    {
+        return true;
+    }
+    let last = run.attempts.last();
+    let mut pods = last
+        .into_iter()
+        .flat_map(|attempt| &attempt.pods)
+        .filter_map(|pod| world.pods.get(*pod as usize));
+    last.is_some_and(|last| !last.pods.is_empty())
+        && pods.all(|pod| pod.kind != Kind::Pod || pod.body.is_some() && pod.phase.is_some())
 }
 
 pub(super) fn inside(time: Option<&str>, question: &Question) -> bool {

@@ -1,18 +1,21 @@
 //! Whose deed a finding was.
 
 use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
 use whathappened_core::world::{Fact, Phase, World};
 
 use super::actor::actor;
 use super::teller::Teller;
 use crate::answer::Actor;
+use crate::explain::CLOCKS;
 use crate::explain::candidate::Step;
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
 
-/// A deletion follows what asked for it within this long.
-const SOON: i64 = 600 * whathappened_connectors::time::SECOND;
+/// What a pod was lost with its node for is evicted within this long, at last.
+const EVICTED_WITHIN: Nanos = 3_600 * SECOND;
 
 impl Teller<'_> {
     /// The principal of the earliest deliberate act, else who deleted the first victim.
@@ -24,14 +27,13 @@ impl Teller<'_> {
             .as_ref()
             .map_or(&[][..], |candidate| candidate.path.as_slice());
         let acts: Vec<&Step> = path.iter().filter(|step| step.role == Role::Act).collect();
-        let acted = acts
-            .iter()
-            .filter_map(|step| self.fact(step.fact))
-            .find(|fact| names_who(world, fact));
+        let acted = self.principal(finding, &acts);
         let first = finding.first.first().and_then(|death| self.death(*death));
-        let first = first.filter(|first| first.mode == Mode::Killed || !acts.is_empty());
+        let first = first.filter(|first| first.mode != Mode::Exited || !acts.is_empty());
+        // Who carries out what somebody unseen asked for is not who did it.
+        let unseen = acted.is_none() && acts.len() > 1;
         let found = acted.or_else(|| {
-            let first = first?;
+            let first = first.filter(|_| !unseen)?;
             // Another record of the same act may name who did it.
             let act = acts.first().and_then(|step| self.fact(step.fact));
             let same = |fact: &&Fact| {
@@ -40,8 +42,9 @@ impl Teller<'_> {
             let deleted = |fact: &&Fact| {
                 let signal = world.name(fact.signal);
                 let by = signal.starts_with("k8s.pod.deleted_by_")
-                    || signal.starts_with("k8s.pod.evicted_by_");
-                by && signal != "k8s.pod.deleted_by_kubelet" && close(fact, first.time.lo)
+                    || signal.starts_with("k8s.pod.evicted_by_")
+                    || (signal == "k8s.pod.evicted.taint" && fact.actor.is_some());
+                by && signal != "k8s.pod.deleted_by_kubelet" && ended(fact, first)
             };
             let torn_down = |fact: &&Fact| {
                 world.name(fact.signal) == "k8s.workload.pod_deleted" && fact.actor.is_some()
@@ -62,6 +65,61 @@ impl Teller<'_> {
             .map(|(_, class)| class);
         Some(actor(world, run, world.name(found.actor), class))
     }
+}
+
+impl<'a> Teller<'a> {
+    /// Who did the earliest deliberate act, as its own record or another witness of it
+    /// names them; of what followed only those who did not merely carry it out.
+    fn principal(&self, finding: &Finding, acts: &[&Step]) -> Option<&'a Fact> {
+        let world = self.world();
+        let named = |step: &Step| self.fact(step.fact).filter(|fact| names_who(world, fact));
+        let (first, later) = acts.split_first()?;
+        let witnesses = finding.candidate.iter().flat_map(|one| &one.context);
+        let same = |step: &&Step| {
+            let (act, other) = (self.fact(first.fact), self.fact(step.fact));
+            step.role == Role::Act
+                && act
+                    .zip(other)
+                    .is_some_and(|(act, other)| is_one_act(world, act, other))
+        };
+        named(first)
+            .or_else(|| witnesses.filter(same).find_map(named))
+            .or_else(|| {
+                let mut later = later.iter().filter_map(|step| named(step));
+                later.find(|fact| !self.carries_out(fact))
+            })
+    }
+
+    /// Whether whom a record names does what others asked for: a taint manager evicts for
+    /// a taint, a garbage collector deletes what lost its owner.
+    fn carries_out(&self, fact: &Fact) -> bool {
+        const EXECUTORS: [&str; 7] = [
+            "controller",
+            "gc",
+            "kubelet",
+            "namespace_controller",
+            "node_controller",
+            "podgc",
+            "ttl",
+        ];
+        let event = self.world().evidence.event(fact.row).ok();
+        let class = event
+            .as_ref()
+            .and_then(|event| self.case.rules.signals.actor_class(event));
+        class.is_some_and(|class| EXECUTORS.contains(&class))
+    }
+}
+
+/// Two records of one act: on one entity, at one time.
+fn is_one_act(world: &World, act: &Fact, other: &Fact) -> bool {
+    let family = |fact: &Fact| {
+        let name = world.name(fact.signal);
+        let stem = name.split_once("_by_").map_or(name, |(stem, _)| stem);
+        stem.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")
+    };
+    (act.pod, act.node) == (other.pod, other.node)
+        && act.time.overlaps(other.time)
+        && (act.signal == other.signal || family(act) == family(other))
 }
 
 /// Whether a fact's actor is who did it: the kubelet that reports a container
@@ -86,6 +144,13 @@ fn platform(fact: &Fact) -> Option<Actor> {
     })
 }
 
-fn close(fact: &Fact, death: i64) -> bool {
-    fact.time.lo.saturating_sub(death) <= SOON
+/// Whether a deletion may have been the end of a pod: not where it came after it, but
+/// for a pod whose node was lost, of which it is the only word.
+fn ended(fact: &Fact, death: &Death) -> bool {
+    let late = if death.mode == Mode::Lost {
+        EVICTED_WITHIN
+    } else {
+        CLOCKS
+    };
+    fact.time.lo <= death.time.hi.saturating_add(late)
 }

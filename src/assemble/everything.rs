@@ -34,9 +34,10 @@ pub(super) async fn of_machine(
     let verdict = of_all(case).await?;
     let is_here = |finding: &Finding| {
         let steps = finding.candidate.iter().flat_map(|one| &one.path);
-        steps
+        let told_of = steps
             .filter_map(|step| case.world.facts.get(step.fact))
-            .any(|fact| place.holds(&case.world, fact))
+            .any(|fact| place.holds(&case.world, fact));
+        told_of || befell_here(case, &verdict, finding, place)
     };
     let answer = told(case, &verdict, question, &is_here)?;
     let here = case.world.facts.iter();
@@ -51,6 +52,32 @@ pub(super) async fn of_machine(
         timeline: told_lines(entries, start, &answer.incidents, question),
         ..answer
     })
+}
+
+/// Whether something was done to a machine, or to a place of it, and whom it struck was
+/// there: an eviction names the pod and not the machine that it had to leave.
+fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place) -> bool {
+    const OF_MACHINES: [&str; 7] = [
+        "cloud.",
+        "hw.",
+        "node.",
+        "ops.host_maintenance",
+        "ops.node_",
+        "ops.scale_down",
+        "sched.node_pressure",
+    ];
+    let rule = finding.candidate.as_ref().map(|one| one.rule);
+    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+    let of_machine = cause.is_some_and(|rule| {
+        let mut stems = OF_MACHINES.iter();
+        stems.any(|stem| rule.cause.starts_with(stem))
+    });
+    let mut victims = finding.victims.iter().filter_map(|death| {
+        case.world
+            .pods
+            .get(verdict.deaths.get(*death)?.pod as usize)
+    });
+    of_machine && victims.any(|pod| place.holds_member(&case.world, pod))
 }
 
 /// What ended some runs, and what they survived, in no order of importance.
@@ -109,7 +136,10 @@ fn told(
         .collect();
     let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
     let mut told = runs(case, verdict, &chosen);
-    told.retain(|run| hurt.contains(run.id.as_str()));
+    // That nothing is wrong rests on how the runs stand that were looked at.
+    if !incidents.is_empty() {
+        told.retain(|run| hurt.contains(run.id.as_str()));
+    }
     Ok(Answer {
         runs: told,
         incidents,
@@ -136,7 +166,13 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
         let one = case.world.pods.get(pod as usize);
         one.is_some_and(|one| one.kind == Kind::Instance)
     });
-    (!finding.recovered || of_machine) && !is_unwitnessed(case, verdict, finding)
+    // Scaling a workload to nothing is how it is put aside.
+    let put_aside = !finding.victims.is_empty()
+        && finding.victims.iter().all(|death| {
+            let death = verdict.deaths.get(*death);
+            death.is_some_and(|death| death.state == "scaled_to_zero")
+        });
+    (!finding.recovered || of_machine) && !put_aside && !is_unwitnessed(case, verdict, finding)
 }
 
 /// A pod of which only Events tell, and nothing but that it was stopped, is no

@@ -6,6 +6,7 @@ mod chain;
 mod culprit;
 mod everything;
 mod incident;
+mod lead;
 mod lines;
 mod machine;
 mod proof;

@@ -10,6 +10,7 @@ use whathappened_core::world::{Fact, Kind, Pod, What, World};
 use super::record::told;
 use crate::answer::Victim;
 use crate::case::Case;
+use crate::explain::CLOCKS;
 
 /// A death as the answer shows it.
 pub(super) fn victim<'a>(
@@ -112,7 +113,9 @@ fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) 
                 let signal = world.name(fact.signal);
                 TAKEN.iter().position(|(stem, _)| signal.starts_with(stem))
             };
+            let by_then = death.time.hi.saturating_add(CLOCKS);
             let word = facts
+                .filter(|fact| fact.onset <= by_then)
                 .filter_map(place)
                 .min()
                 .and_then(|place| TAKEN.get(place));

@@ -2,6 +2,7 @@
 //! hands the result to a renderer.
 
 pub mod accuracy;
+pub mod batch;
 pub mod clock;
 pub mod collect;
 pub mod common;

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use whathappened_core::death::Death;
 use whathappened_core::world::World;
 
+use super::bounds::is_possible;
+use super::climb::paths;
 use super::edge::{Edge, Kind, Role};
 use super::level::Level;
 use super::rule::Rule;
-
-/// Longest chain from a root to a death; longer ones only come from cycles.
-const LONGEST: usize = 8;
-
-/// Most chains looked at for one death.
-const MOST: usize = 5_000;
 
 /// One step of a chain: a fact, how it is tied to the next, and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,23 +49,27 @@ impl Candidate {
 #[must_use]
 pub fn candidates(
     world: &World,
+    death: &Death,
     rules: &[Rule],
     edges: &[Edge],
     capped: &dyn Fn(&Rule) -> bool,
 ) -> Vec<Candidate> {
-    let mut into: BTreeMap<Option<usize>, Vec<&Edge>> = BTreeMap::new();
-    for edge in edges
+    let leading: Vec<&Edge> = edges
         .iter()
         .filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess))
-    {
-        into.entry(edge.effect).or_default().push(edge);
-    }
-    let mut paths = Vec::new();
-    climb(&into, None, &mut Vec::new(), &mut paths);
-
+        .filter(|edge| is_possible(world, death, edge))
+        .collect();
+    // Of records of one act the one that names who did it speaks for it, then the most exact.
+    let tells_most = |fact: usize| {
+        let fact = world.facts.get(fact);
+        fact.map(|fact| {
+            let exact = fact.time.hi.saturating_sub(fact.time.lo);
+            (!fact.actor.is_some(), exact, fact.time, fact.id)
+        })
+    };
     let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
-    for (rule_number, path) in paths {
-        let Some(rule) = rules.get(rule_number) else {
+    for path in paths(&leading, tells_most) {
+        let Some(rule) = rules.get(path.rule) else {
             continue;
         };
         let of_cause = |kind: Kind| {
@@ -81,6 +82,7 @@ pub fn candidates(
         };
         let against: Vec<usize> = of_cause(Kind::Against).map(|edge| edge.cause).collect();
         let mut level = path
+            .steps
             .iter()
             .map(|step| proves(step.kind))
             .min()
@@ -89,19 +91,17 @@ pub fn candidates(
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }
-        let mut context: Vec<Step> = of_cause(Kind::Context)
-            .map(|edge| Step {
-                fact: edge.cause,
-                kind: Kind::Context,
-                role: edge.role,
-            })
-            .collect();
-        // The mechanisms of other rules on the way belong to the story as well.
-        context.retain(|step| path.iter().all(|other| other.fact != step.fact));
+        let mut context = path.witnesses;
+        context.extend(of_cause(Kind::Context).map(|edge| Step {
+            fact: edge.cause,
+            kind: Kind::Context,
+            role: edge.role,
+        }));
+        context.retain(|step| path.steps.iter().all(|other| other.fact != step.fact));
         context.dedup();
         let candidate = Candidate {
-            rule: rule_number,
-            path,
+            rule: path.rule,
+            path: path.steps,
             context,
             against,
             level,
@@ -143,32 +143,4 @@ fn order(world: &World, rules: &[Rule], a: &Candidate, b: &Candidate) -> std::cm
         )
     };
     key(a).cmp(&key(b))
-}
-
-/// Walks from the death up to facts that nothing brought about.
-fn climb(
-    into: &BTreeMap<Option<usize>, Vec<&Edge>>,
-    effect: Option<usize>,
-    below: &mut Vec<Step>,
-    paths: &mut Vec<(usize, Vec<Step>)>,
-) {
-    for edge in into.get(&effect).into_iter().flatten() {
-        if paths.len() >= MOST {
-            return;
-        }
-        if below.len() >= LONGEST || below.iter().any(|step| step.fact == edge.cause) {
-            continue;
-        }
-        below.push(Step {
-            fact: edge.cause,
-            kind: edge.kind,
-            role: edge.role,
-        });
-        if into.contains_key(&Some(edge.cause)) && below.len() < LONGEST {
-            climb(into, Some(edge.cause), below, paths);
-        } else {
-            paths.push((edge.rule, below.iter().rev().copied().collect()));
-        }
-        below.pop();
-    }
 }

@@ -1,12 +1,15 @@
 //! From facts to incidents.
 //!
 //! `tables` are what cause rules query; `engine` runs the rules, each answering
-//! with edges; `candidate` climbs the edges from each death to its roots;
+//! with edges; `bounds` turns away what cannot be, `climb` goes up the edges from each
+//! death to its roots, `candidate` weighs these;
 //! `gang` groups deaths with one root; `fault` finds what befell machines and
 //! nobody on them; `verdict` runs all of it.
 
+mod bounds;
 mod built_in;
 pub mod candidate;
+mod climb;
 pub mod edge;
 pub mod engine;
 pub mod examples;
@@ -17,6 +20,7 @@ mod rule;
 pub mod tables;
 mod verdict;
 
+pub use bounds::CLOCKS;
 pub use built_in::{built_in, load, ruleset_version};
 pub use fault::{fault_of_machine, is_of_machine};
 pub use level::Level;

@@ -81,10 +81,10 @@ pub async fn explain(
     };
     let mut rest = edges.as_slice();
     let mut of_death = Vec::with_capacity(deaths.len());
-    for number in 0..deaths.len() {
+    for (number, death) in deaths.iter().enumerate() {
         // Edges are sorted by death.
         let (own, others) = rest.split_at(rest.partition_point(|edge| edge.death <= number));
-        of_death.push(candidates(world, rules, own, &capped));
+        of_death.push(candidates(world, death, rules, own, &capped));
         rest = others;
     }
     let states: Vec<(usize, RunState)> = chosen

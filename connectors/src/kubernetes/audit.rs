@@ -157,8 +157,9 @@ fn bodies(
     };
     let deletes = matches!(verb, "delete" | "deletecollection");
     // A patch answers for the fields it names; what else differs was others' work.
-    let schedulable = field::at(record, &["requestObject", "spec", "unschedulable"]).is_some();
-    let wrote = kind != "Node" || verb == "update" || (verb == "patch" && schedulable);
+    let names = |field| field::at(record, &["requestObject", "spec", field]).is_some();
+    let closes = names("unschedulable") || names("taints");
+    let wrote = kind != "Node" || verb == "update" || (verb == "patch" && closes);
     let by = field::text(record, &["user", "username"]).filter(|_| wrote);
     let context = Context {
         deleted: deletes && !lingers(answer),

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
-use crate::time::Stamp;
+use crate::time::{Nanos, SECOND, Stamp};
 
 /// Pod conditions that tell more than the container states do.
 const CONDITIONS: [&str; 6] = [
@@ -230,6 +230,8 @@ fn mark_init(event: &mut Event, init: bool) {
 }
 
 fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mut Vec<Event>) {
+    // `Evicted`, `NodeShutdown`, …: the kubelet's own word for how the pod ended.
+    let has_verdict = field::text(pod, &["status", "reason"]).is_some();
     for condition in field::items(pod, &["status", "conditions"]) {
         let Some(kind) = field::text(condition, &["type"]) else {
             continue;
@@ -242,24 +244,70 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
             .or(version.at)
             .or(version.body.created)
             .unwrap_or(Stamp::OPEN);
+        let reason = field::text(condition, &["reason"]).unwrap_or_default();
+        let Some(since) = disrupted_at(kind, reason, since, has_verdict, version) else {
+            continue;
+        };
         let fact = if kind == "PodScheduled" && status == "True" {
             "k8s.pod.bound"
         } else {
             "k8s.pod.condition"
         };
-        let mut event = meta::fact(
-            fact,
-            &version.key,
-            &[kind, status],
-            since,
-            condition,
-            context,
-        );
-        event.reason = field::owned(condition, &["reason"]);
+        // A pod may be disrupted more than once, each time for another reason.
+        let what: &[&str] = if kind == DISRUPTED {
+            &[kind, status, reason]
+        } else {
+            &[kind, status]
+        };
+        let mut event = meta::fact(fact, &version.key, what, since, condition, context);
+        event.reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));
         event.set_attribute("status", Some(status));
         facts.push(event);
+    }
+}
+
+/// The condition of a pod that is being deleted, evicted or preempted.
+const DISRUPTED: &str = "DisruptionTarget";
+
+/// Reasons of those who delete the pod through the API just after they set the condition.
+const DELETERS: [&str; 5] = [
+    "DeletionByDeviceTaintManager",
+    "DeletionByPodGC",
+    "DeletionByTaintManager",
+    "EvictionByEvictionAPI",
+    "PreemptionByScheduler",
+];
+
+/// A deletion follows its condition within this long.
+const AT_ONCE: Nanos = 60 * SECOND;
+
+/// When a condition came to be; `None` for an act on a pod that had ended, at a time
+/// that is not known.
+///
+/// A condition keeps the time of its first transition when its reason changes: that of
+/// a pod which the kubelet had evicted, and whose leftover somebody deleted an hour
+/// later, names the deletion under the time of the eviction.
+fn disrupted_at(
+    kind: &str,
+    reason: &str,
+    since: Stamp,
+    has_verdict: bool,
+    version: &ObjectVersion,
+) -> Option<Stamp> {
+    if kind != DISRUPTED || !DELETERS.contains(&reason) {
+        return Some(since);
+    }
+    match version.body.deletion_requested {
+        Some(asked) if asked.lo > since.hi.saturating_add(AT_ONCE) => Some(asked),
+        Some(_) => Some(since),
+        // A running pod bears this condition before its deletion is asked for. One that had
+        // ended by then, or of which the kubelet says why it ended, did not end of it.
+        None => {
+            let before = version.body.ended.is_some_and(|ended| ended.hi <= since.lo);
+            (!before && !has_verdict).then_some(since)
+        }
     }
 }
 

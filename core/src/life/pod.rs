@@ -1,6 +1,6 @@
 //! How a pod ended.
 
-use whathappened_connectors::time::{SECOND, Stamp};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::loss::Losses;
 use super::{End, Mode, Restart, State};
@@ -26,7 +26,9 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     // Where the object is gone, the Event that it was held back after its last start must do.
     let held_back = pod.body.is_none()
         && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
-    let crashing = held_back || pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
+    let crashing = held_back
+        || pod.waits.iter().any(|wait| wait == "CrashLoopBackOff")
+        || is_flapping(world, pod, &main);
     let phase = pod.phase.as_deref().unwrap_or_default();
     let since = pod
         .created
@@ -34,7 +36,7 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         .or(pod.seen.map(|(first, _)| Stamp::second(first)))
         .unwrap_or(Stamp::OPEN);
 
-    if let Some((mode, time)) = death(pod, &telling, losses, crashing) {
+    if let Some((mode, time)) = death(world, pod, &telling, losses, crashing) {
         return End {
             state: State::Died,
             mode,
@@ -105,6 +107,29 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     }
 }
 
+/// A container that ended badly again and again and has not run since for as long as
+/// it takes the kubelet to forget that: it is between two ends, not well.
+fn is_flapping(world: &World, pod: &Pod, main: &[&Exit]) -> bool {
+    let restarts = pod.body.iter().flat_map(|body| body.restarts.values());
+    let often = restarts.max().is_some_and(|most| *most >= OFTEN);
+    let bad = |exit: &&&Exit| exit.exit_code != Some(0) && exit.time != Stamp::OPEN;
+    let last_end = main.iter().filter(bad).map(|exit| exit.time).max();
+    let (Some(end), Some(now)) = (last_end, world.now) else {
+        return false;
+    };
+    often
+        && pod.phase.as_deref() == Some("Running")
+        && pod.deletion_requested.is_none()
+        && pod.gone.is_none()
+        && now.saturating_sub(end.hi) < FORGOTTEN
+}
+
+/// Restarts after which ending badly is what a container does.
+const OFTEN: i64 = 2;
+
+/// After this long without an end the kubelet starts its back-off anew.
+const FORGOTTEN: Nanos = 600 * SECOND;
+
 /// Of the ends that nothing outlived, the one that tells most: a failure before
 /// a success, an own end before a signal, the earliest first.
 fn tells_most(world: &World, main: &[&Exit], outlived: &dyn Fn(&&&Exit) -> bool) -> Option<Exit> {
@@ -118,7 +143,15 @@ fn tells_most(world: &World, main: &[&Exit], outlived: &dyn Fn(&&&Exit) -> bool)
 }
 
 /// The earliest of: somebody asked for its end, its process ended, its node was lost.
-fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Option<(Mode, Stamp)> {
+fn death(
+    world: &World,
+    pod: &Pod,
+    exit: &Option<Exit>,
+    losses: &Losses,
+    crashing: bool,
+) -> Option<(Mode, Stamp)> {
+    // What the kubelet says of a container that it could not find again.
+    let unknown = |exit: &Exit| world.name(exit.reason) == "ContainerStatusUnknown";
     let phase = pod.phase.as_deref().unwrap_or_default();
     let failed = phase == "Failed"
         || pod
@@ -127,17 +160,6 @@ fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Opt
             .is_some_and(|(_, reason)| !reason.is_empty());
     // A static pod lives on under one name: what came before its last start is past.
     let last_start = pod.starts.last();
-    let killed = pod
-        .kills
-        .iter()
-        .filter(|kill| last_start.is_none_or(|start| kill.hi > start.lo))
-        .min_by_key(|kill| (kill.hi, kill.lo));
-    let asked = pod
-        .deletion_requested
-        .iter()
-        .chain(killed)
-        .copied()
-        .min_by_key(|asked| (asked.hi, asked.lo));
     let completed =
         exit.as_ref().is_some_and(|exit| exit.exit_code == Some(0)) || phase == "Succeeded";
     let exited = exit
@@ -149,16 +171,6 @@ fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Opt
         } else {
             None
         });
-    // A finished pod that is cleaned up has not died of it.
-    if let (Some(asked), Some(exited)) = (asked, exited)
-        && exited.hi <= asked.lo
-        && !crashing
-    {
-        return (!completed).then_some((Mode::Exited, exited));
-    }
-    if completed && asked.is_none_or(|asked| exited.is_none_or(|exited| asked.lo >= exited.lo)) {
-        return None;
-    }
     let ended_by_status = matches!(
         pod.verdict.as_ref().map(|(_, reason)| reason.as_str()),
         Some(
@@ -171,6 +183,31 @@ fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Opt
                 | "DeadlineExceeded"
         )
     );
+    let asked = pod
+        .deletion_requested
+        .iter()
+        .chain(
+            pod.kills
+                .iter()
+                .filter(|kill| last_start.is_none_or(|start| kill.hi > start.lo)),
+        )
+        .copied()
+        .min_by_key(|asked| (asked.hi, asked.lo));
+    // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
+    if let (Some(asked), Some(exited)) = (asked, exited)
+        && exited.hi <= asked.lo
+        && !crashing
+    {
+        let mode = if ended_by_status {
+            Mode::Killed
+        } else {
+            Mode::Exited
+        };
+        return (!completed).then_some((mode, exited));
+    }
+    if completed && asked.is_none_or(|asked| exited.is_none_or(|exited| asked.lo >= exited.lo)) {
+        return None;
+    }
     let mut ways: Vec<(Stamp, Mode)> = Vec::new();
     if let Some(asked) = asked {
         ways.push((asked, Mode::Killed));
@@ -196,7 +233,15 @@ fn death(pod: &Pod, exit: &Option<Exit>, losses: &Losses, crashing: bool) -> Opt
             Mode::Exited,
         ));
     }
-    let (died, _) = *ways.iter().min()?;
+    let (died, way) = *ways.iter().min()?;
+    // Whose end the kubelet saw had outlived whatever its node went through.
+    let seen_to_end = way == Mode::Exited
+        && exit.as_ref().is_some_and(|exit| {
+            exit.exit_code.is_some() && exit.time != Stamp::OPEN && !unknown(exit)
+        });
+    if seen_to_end {
+        return Some((way, died));
+    }
     // The node was lost while the pod was on it and did not answer again before the end.
     let lost = losses
         .get(&pod.node)

@@ -202,7 +202,10 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
                 root,
                 pods,
                 attempts,
-                begin: made.map(|stamp| stamp.lo).or(first),
+                begin: made
+                    .map(|stamp| stamp.lo)
+                    .filter(|begin| *begin != Nanos::MIN)
+                    .or(first),
             }
         })
         .collect();

@@ -67,6 +67,7 @@ pub(super) fn expand(
             Signal {
                 name,
                 title,
+                reported_within_s: signal.reported_within_s,
                 when,
                 example,
                 counter_example,

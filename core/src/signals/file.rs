@@ -33,6 +33,9 @@ pub(super) struct ActorClass {
 pub(super) struct Signal {
     pub(super) name: String,
     pub(super) title: String,
+    /// What it tells of began up to this many seconds before its own time.
+    #[serde(default)]
+    pub(super) reported_within_s: u32,
     #[serde(default)]
     pub(super) when: Vec<When>,
     #[serde(default)]

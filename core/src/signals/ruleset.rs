@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use whathappened_connectors::event::{Event, EventId};
+use whathappened_connectors::time::{Nanos, SECOND};
 
 use super::actor::{ActorClass, class_of};
 use super::built_in;
@@ -54,6 +55,8 @@ pub struct Ruleset {
     conditions: Vec<Condition>,
     facts: HashMap<String, FactRules>,
     actors: Vec<ActorClass>,
+    /// How late signals may be reported, by name; of one in several files the latest.
+    lags: BTreeMap<String, Nanos>,
     files: Vec<(String, String)>,
     version: String,
 }
@@ -120,6 +123,7 @@ impl Ruleset {
             conditions: Vec::new(),
             facts: HashMap::new(),
             actors,
+            lags: BTreeMap::new(),
             files,
             version,
         };
@@ -165,6 +169,11 @@ impl Ruleset {
             }
             info.captures.sort_unstable();
             info.captures.dedup();
+            let lag = Nanos::from(signal.reported_within_s) * SECOND;
+            if lag > 0 {
+                let known = self.lags.entry(info.name.clone()).or_default();
+                *known = lag.max(*known);
+            }
             self.rules.push(Rule {
                 info,
                 examples: signal.example,
@@ -189,6 +198,13 @@ impl Ruleset {
     /// Every signal, by name.
     pub fn signals(&self) -> impl Iterator<Item = &SignalInfo> {
         self.rules.iter().map(|rule| &rule.info)
+    }
+
+    /// How long before a signal's own time what it tells of may have begun, in nanoseconds:
+    /// a kubelet tells of a reboot once it is up again.
+    #[must_use]
+    pub fn lag(&self, signal: &str) -> Nanos {
+        self.lags.get(signal).copied().unwrap_or(0)
     }
 
     /// The text of a file, as compiled in or given.

@@ -47,6 +47,7 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
     let children = children(world);
     let mut found = Vec::new();
     for (number, death) in deaths.iter().enumerate() {
+        let ends = Ends::of(world, death, &index);
         let mut touch =
             |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
                 for fact in facts.into_iter().flatten() {
@@ -55,7 +56,7 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
                             death: number,
                             fact: *fact,
                             via,
-                            lag_s: lag(one.time, death.time),
+                            lag_s: ends.lag(world, one, death),
                             due_s: one.due.map(|due| lag(due, death.time)),
                         });
                     }
@@ -96,6 +97,16 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
             "workload",
             &|fact| around(fact, death),
         );
+        // What was never made was refused to whoever was to make it.
+        if let (NO, Some(Root::Workload(root))) =
+            (death.pod, runs.get(death.run).map(|run| run.root))
+        {
+            for workload in world.family(root) {
+                touch(index.workload.get(&workload), "workload", &|fact| {
+                    around(fact, death)
+                });
+            }
+        }
         for workload in chain(world, runs, death) {
             let own = index.workload.get(&workload);
             touch(own, "workload", &|fact| around(fact, death));
@@ -161,6 +172,70 @@ fn chain(world: &World, runs: &[Run], death: &Death) -> Vec<u32> {
     std::iter::successors(Some(first).filter(|owner| *owner != NO), up)
         .take(16)
         .collect()
+}
+
+/// The ends of what keeps ending: what brings one about brings all of them about.
+struct Ends {
+    /// Those of the container, where it is in a crash loop.
+    known: Vec<Stamp>,
+    /// Its log of none of these is there, and that of another start has to do.
+    of_another: bool,
+}
+
+/// A program writes why it ends at most this long before it does.
+const LAST_WORDS: f64 = 120.0;
+
+impl Ends {
+    fn of(world: &World, death: &Death, index: &index::Index) -> Self {
+        let pod = world
+            .pods
+            .get(death.pod as usize)
+            .filter(|_| death.state == "crash_loop");
+        let Some(pod) = pod else {
+            return Self {
+                known: Vec::new(),
+                of_another: false,
+            };
+        };
+        let mine = |exit: &&crate::world::Exit| {
+            exit.time != Stamp::OPEN
+                && (!death.container.is_some() || exit.container == death.container)
+        };
+        let known: Vec<Stamp> = pod
+            .exits
+            .iter()
+            .filter(mine)
+            .map(|exit| exit.time)
+            .collect();
+        let facts = index.pod.get(&death.pod).into_iter().flatten();
+        let mut lines = facts
+            .filter_map(|fact| world.facts.get(*fact))
+            .filter(|fact| is_line(world, fact));
+        let of_another = !lines.any(|line| {
+            let near = |end: &Stamp| (-1.0..=LAST_WORDS).contains(&lag(line.time, *end));
+            known.iter().any(near)
+        });
+        Self { known, of_another }
+    }
+
+    /// Seconds from a fact to the end that it is nearest to.
+    fn lag(&self, world: &World, fact: &Fact, death: &Death) -> f64 {
+        if self.known.is_empty() {
+            return lag(fact.time, death.time);
+        }
+        if self.of_another && is_line(world, fact) {
+            return 0.0;
+        }
+        self.known
+            .iter()
+            .map(|end| lag(fact.time, *end))
+            .min_by(|a, b| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b)))
+            .unwrap_or_default()
+    }
+}
+
+fn is_line(world: &World, fact: &Fact) -> bool {
+    world.name(fact.signal).starts_with("log.")
 }
 
 /// Seconds from the fact to the death, negative where it is later: the gap

@@ -11,7 +11,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, collectives,
-    history, instance, job, learn, progress, witness,
+    history, instance, job, learn, parent, progress, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -91,10 +91,12 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
                 &mut symbols,
                 &mut pods,
                 &mut workloads,
+                ruleset,
                 &mut facts,
             );
         }
     }
+    parent::adopt(&mut symbols, &mut pods, &mut workloads);
     let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &mut symbols);
     facts.extend(stalled);
     evidence.symbols = symbols;
@@ -171,6 +173,7 @@ fn facts_of(
     symbols: &mut Symbols,
     pods: &mut Pods,
     workloads: &mut Workloads,
+    ruleset: &Ruleset,
     facts: &mut Vec<Fact>,
 ) {
     let workload = match event.object_kind.as_deref() {
@@ -188,6 +191,7 @@ fn facts_of(
             id: event.id,
             signal: symbols.number(signal),
             time: event.time,
+            onset: event.time.lo.saturating_sub(ruleset.lag(signal)),
             end: row.end,
             count: row.count,
             pod,

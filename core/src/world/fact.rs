@@ -1,7 +1,7 @@
 //! A fact as the rules see it.
 
 use whathappened_connectors::event::{EventId, SourceKind};
-use whathappened_connectors::time::Stamp;
+use whathappened_connectors::time::{Nanos, Stamp};
 
 use crate::symbols::Sym;
 
@@ -48,6 +48,8 @@ pub struct Fact {
     pub signal: Sym,
     /// When it happened.
     pub time: Stamp,
+    /// The earliest that what it tells of can have begun: some things are reported late.
+    pub onset: Nanos,
     /// When it ended or was last seen.
     pub end: Option<Stamp>,
     /// How often it was seen.

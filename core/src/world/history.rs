@@ -92,9 +92,12 @@ impl Differ<'_> {
                     })
                 });
                 if !known
-                    && let Some(event) = self.event("k8s.node.taint", &[&taint.key, &taint.effect, &taint.value], taint.added, before, index, &json!({ "taint": taint.key, "effect": taint.effect, "value": taint.value }))
+                    && let Some(mut event) = self.event("k8s.node.taint", &[&taint.key, &taint.effect, &taint.value], taint.added, before, index, &json!({ "taint": taint.key, "effect": taint.effect, "value": taint.value }))
                 {
                     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+                    event.actor = self
+                        .same_revision(index)
+                        .find_map(|version| version.by.clone());
                     self.push(event, &[("key", text(&taint.key)), ("effect", text(&taint.effect)), ("value", text(&taint.value))]);
                 }
             }

@@ -144,19 +144,8 @@ impl Workloads {
             if let Some(known) = self.by_uid.get(&uid) {
                 return *known;
             }
-        } else if let Some(named) = self.by_name.get(&(kind, namespace, name)) {
-            let begin = |number: &&u32| {
-                self.all
-                    .get(**number as usize)
-                    .and_then(|one| one.created)
-                    .map_or(Nanos::MIN, |stamp| stamp.lo)
-            };
-            let begun = named
-                .iter()
-                .filter(|number| begin(number).saturating_sub(SECOND) <= at);
-            if let Some(found) = begun.max_by_key(begin).or_else(|| named.first()) {
-                return *found;
-            }
+        } else if let Some(found) = self.named(kind, namespace, name, at) {
+            return found;
         }
         let number = u32::try_from(self.all.len()).unwrap_or(NO);
         self.all.push(Workload::new(kind, uid, namespace, name));
@@ -168,5 +157,20 @@ impl Workloads {
             .or_default()
             .push(number);
         number
+    }
+
+    /// The workload that bore the names at a time, else the first to bear them.
+    pub(super) fn named(&self, kind: Sym, namespace: Sym, name: Sym, at: Nanos) -> Option<u32> {
+        let named = self.by_name.get(&(kind, namespace, name))?;
+        let begin = |number: &&u32| {
+            self.all
+                .get(**number as usize)
+                .and_then(|one| one.created)
+                .map_or(Nanos::MIN, |stamp| stamp.lo)
+        };
+        let begun = named
+            .iter()
+            .filter(|number| begin(number).saturating_sub(SECOND) <= at);
+        begun.max_by_key(begin).or_else(|| named.first()).copied()
     }
 }

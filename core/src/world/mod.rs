@@ -12,6 +12,7 @@ mod identity;
 mod instance;
 mod job;
 mod learn;
+mod parent;
 mod pod;
 mod pool;
 mod progress;
@@ -28,7 +29,7 @@ pub use pool::Membership;
 pub use whereabouts::{Map, Whereabouts, Within};
 pub use workload::Workload;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use whathappened_connectors::time::Nanos;
 
@@ -77,6 +78,26 @@ impl World {
             .symbols
             .find(signal)
             .is_some_and(|signal| self.said.contains(&(workload, signal)))
+    }
+
+    /// A workload and all that it owns, directly or through others.
+    #[must_use]
+    pub fn family(&self, root: u32) -> BTreeSet<u32> {
+        let mut found = BTreeSet::from([root]);
+        // Owner chains are short; a cycle in hostile input must still end.
+        for _ in 0..16 {
+            let before = found.len();
+            let owned = (0..).zip(&self.workloads);
+            let owned: Vec<u32> = owned
+                .filter(|(_, one)| one.owner != NO && found.contains(&one.owner))
+                .map(|(number, _)| number)
+                .collect();
+            found.extend(owned);
+            if found.len() == before {
+                break;
+            }
+        }
+        found
     }
 
     /// The instance that carried a node at a time.

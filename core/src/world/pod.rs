@@ -220,6 +220,7 @@ impl Pod {
                 .min()
         });
         told.or(self.seen.map(|(first, _)| first))
+            .filter(|begin| *begin != Nanos::MIN)
     }
 
     /// GPUs that it asked for, of any vendor.

@@ -115,6 +115,7 @@ impl Fact {
             id: row.id,
             signal,
             time: row.time,
+            onset: row.time.lo,
             end: row.end,
             count: row.count,
             pod: NO,

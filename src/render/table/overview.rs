@@ -52,14 +52,22 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
         .iter()
         .filter(|incident| words::is_calm(incident))
         .count();
-    let (sign, tone) = if answer.incidents.len() > calm {
-        ("✗", Tone::Fatal)
-    } else {
-        ("✓", Tone::Good)
-    };
-    let title = match answer.incidents.len() - calm {
-        0 => "Nothing ended badly".to_owned(),
-        n => words::count(n, "incident"),
+    let trouble = answer.timeline.iter().filter(|row| row.weight == "error");
+    let trouble = trouble.count();
+    let well = !answer.runs.is_empty() || calm > 0;
+    // A tick needs something that is seen to be well.
+    let (sign, tone, title) = match answer.incidents.len() - calm {
+        0 if trouble > 0 => (
+            "•",
+            Tone::Dim,
+            format!(
+                "No incident, but {} on the timeline without a known victim",
+                words::count(trouble, "error")
+            ),
+        ),
+        0 if well => ("✓", Tone::Good, "Nothing ended badly".to_owned()),
+        0 => ("•", Tone::Dim, "No incident found".to_owned()),
+        n => ("✗", Tone::Fatal, words::count(n, "incident")),
     };
     let mut line = Spans::new().own(Tone::Strong, title);
     for state in [

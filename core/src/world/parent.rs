@@ -1,0 +1,127 @@
+//! Owners that no record names: of pods that only Events know, and of replica sets
+//! that are not in the input. Controllers name what they make after themselves.
+
+use whathappened_connectors::time::Nanos;
+
+use super::identity::{Pods, Workloads};
+use super::{Kind, NO};
+use crate::symbols::Symbols;
+
+/// What the API server draws the ends of generated names from.
+const SAFE: &str = "bcdfghjklmnpqrstvwxz2456789";
+
+/// Length of the end that the API server puts to a `generateName`.
+const DRAWN: usize = 5;
+
+/// The label that a Deployment's pods bear, which is also the end of its replica set's name.
+const HASH: &str = "pod-template-hash";
+
+/// Gives owners to pods and replica sets that have none. To be called when every
+/// record has been learned from: what a record says goes before what a name says.
+pub(super) fn adopt(symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
+    by_label(symbols, pods, workloads);
+    by_name(symbols, pods, workloads);
+}
+
+/// A replica set whose name ends in its pods' `pod-template-hash` is a Deployment's.
+fn by_label(symbols: &mut Symbols, pods: &Pods, workloads: &mut Workloads) {
+    let replica_set = symbols.number("ReplicaSet");
+    for pod in &pods.all {
+        let Some(owner) = workloads
+            .all
+            .get(pod.owner as usize)
+            .filter(|owner| owner.kind == replica_set && owner.owner == NO)
+        else {
+            continue;
+        };
+        let hash = pod.body.as_ref().and_then(|body| body.labels.get(HASH));
+        let Some(deployment) = hash.and_then(|hash| {
+            let name = symbols.name(owner.name).strip_suffix(hash.as_str())?;
+            Some(name.strip_suffix('-')?.to_owned())
+        }) else {
+            continue;
+        };
+        let (kind, name) = (symbols.number("Deployment"), symbols.number(&deployment));
+        let at = pod.begin().unwrap_or(Nanos::MAX);
+        let above = workloads.of(kind, super::Sym::NONE, pod.namespace, name, at);
+        if let Some(owner) = workloads.all.get_mut(pod.owner as usize) {
+            owner.owner = above;
+        }
+    }
+}
+
+/// Pods that no record tells the owner of, by the name of a workload that is known.
+fn by_name(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
+    for pod in &mut pods.all {
+        if pod.kind != Kind::Pod || pod.owner != NO || pod.body.is_some() {
+            continue;
+        }
+        let at = pod.seen.map_or(Nanos::MAX, |(_, last)| last);
+        let found = makers(symbols.name(pod.name)).find_map(|(kind, name)| {
+            let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
+            let number = workloads.named(kind, pod.namespace, name, at)?;
+            let maker = workloads.all.get(number as usize)?;
+            let was_there = maker.created.is_none_or(|created| created.lo <= at);
+            was_there.then_some(number)
+        });
+        if let Some(found) = found {
+            pod.owner = found;
+        }
+    }
+}
+
+/// Kinds and names of what may have made a pod of a name, the likeliest first.
+fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
+    let drawn = pod
+        .rsplit_once('-')
+        .filter(|(_, end)| end.len() == DRAWN && is_drawn(end))
+        .map(|(stem, _)| stem);
+    let of_drawn = drawn.into_iter().flat_map(|stem| {
+        let hash = stem
+            .rsplit_once('-')
+            .filter(|(_, hash)| is_drawn(hash))
+            .map(|(name, _)| ("Deployment", name));
+        [
+            Some(("ReplicaSet", stem)),
+            Some(("Job", stem)),
+            Some(("DaemonSet", stem)),
+        ]
+        .into_iter()
+        .chain([numbered(stem).map(|name| ("Job", name)), hash])
+        .flatten()
+    });
+    of_drawn.chain(numbered(pod).map(|name| ("StatefulSet", name)))
+}
+
+fn is_drawn(end: &str) -> bool {
+    !end.is_empty() && end.len() <= 10 && end.chars().all(|one| SAFE.contains(one))
+}
+
+/// A name without the number at its end.
+fn numbered(name: &str) -> Option<&str> {
+    let (stem, number) = name.rsplit_once('-')?;
+    let digits = !number.is_empty() && number.bytes().all(|one| one.is_ascii_digit());
+    digits.then_some(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_is_named_after_what_made_it() {
+        let of = |pod| makers(pod).collect::<Vec<_>>();
+        assert_eq!(
+            of("serve-7d9f6b5c4d-x2k8f"),
+            [
+                ("ReplicaSet", "serve-7d9f6b5c4d"),
+                ("Job", "serve-7d9f6b5c4d"),
+                ("DaemonSet", "serve-7d9f6b5c4d"),
+                ("Deployment", "serve"),
+            ]
+        );
+        assert!(of("run-3-x2k8f").contains(&("Job", "run")));
+        assert_eq!(of("etcd-0"), [("StatefulSet", "etcd")]);
+        assert_eq!(of("trainer"), []);
+    }
+}
