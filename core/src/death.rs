@@ -19,7 +19,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -35,6 +35,14 @@ pub struct Death {
     pub reason: Sym,
     /// Which container.
     pub container: Sym,
+}
+
+impl Death {
+    /// Whether it is no end but a state that goes on.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.mode == Mode::None || self.state == "crash_loop"
+    }
 }
 
 /// How a run stands.
@@ -72,10 +80,12 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
             continue;
         };
         if run.pods.is_empty() {
-            found.extend(never_created(world, *number, run));
+            let never = never_created(world, *number, run);
+            found.extend(never.or_else(|| failed_unseen(world, *number, run, ends)));
         } else {
             found.extend(failed_unseen(world, *number, run, ends));
-            found.extend(stall::stalled(world, *number, run, ends));
+            let stalled = stall::stalled(world, *number, run, ends);
+            found.extend(stalled.or_else(|| stall::failing(world, *number, run, ends)));
             found.extend(short_of_members(world, *number, run, ends));
         }
         for (index, attempt) in run.attempts.iter().enumerate() {
@@ -139,8 +149,8 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let last = run.attempts.last()?;
-    let seen = last.pods.iter().any(|pod| {
+    let last = run.attempts.last();
+    let seen = last.into_iter().flat_map(|last| &last.pods).any(|pod| {
         ends.get(*pod as usize)
             .is_some_and(|end| end.state.is_bad())
     });
@@ -151,7 +161,7 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
         .facts
         .iter()
         .find(|fact| fact.workload == root && FAILED.contains(&world.name(fact.signal)))?;
-    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
     Some(without_pod(number, attempt, "failed", fact.time))
 }
 

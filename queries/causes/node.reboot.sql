@@ -13,12 +13,12 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- A boot of which only another boot id tells was at some time between two versions of
   -- the node: it brought about what came after both. Who drains a node does so before it.
   AND m.time >= u.time_hi - 5000000000
-WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
