@@ -4,7 +4,7 @@ use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
-use whathappened_core::world::{Fact, Phase, World};
+use whathappened_core::world::{Fact, NO, Phase, World};
 
 use super::actor::actor;
 use super::teller::Teller;
@@ -52,7 +52,10 @@ impl Teller<'_> {
                 .or_else(|| self.facts_of(first.pod).find(deleted))
                 .or_else(|| self.facts_naming(first.pod).find(torn_down))
                 // Who carries out what somebody unseen asked for is not who did it.
-                .filter(|fact| act.is_none_or(|act| act.pod == fact.pod) || !self.carries_out(fact))
+                .filter(|fact| {
+                    let of_pod = act.is_none_or(|act| act.pod != NO && act.pod == fact.pod);
+                    of_pod || !self.carries_out(fact)
+                })
         });
         let Some(found) = found else {
             // What the platform did to a machine, it did: nobody asked it to.
