@@ -97,6 +97,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
                 // What went with a workload that was scaled to nothing is no end of its own.
                 let with_it = |end: &&End| !(put_aside && end.mode == Mode::Killed);
                 if let Some(end) = ends.get(*pod as usize).filter(with_it) {
+                    found.extend(waited_in_vain(world, *number, attempt_number, *pod, end));
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
@@ -104,6 +105,46 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
     }
     found.sort_by_key(|death| (death.run, death.attempt, death.time, death.pod, death.state));
     found
+}
+
+/// A pod that never started and was taken away at last: what kept it from starting
+/// is what needs explaining. A deadline that only ended the wait says so itself.
+fn waited_in_vain(world: &World, run: usize, attempt: u32, pod: u32, end: &End) -> Option<Death> {
+    let one = world.pods.get(pod as usize)?;
+    let late = || {
+        let signals = ["k8s.workload.deadline", "kueue.evicted.deadline"];
+        let verdict = one.verdict.as_ref();
+        signals.iter().any(|signal| world.says(one.root, signal))
+            || verdict.is_some_and(|(_, reason)| reason == "DeadlineExceeded")
+    };
+    if end.state != State::Died
+        || end.mode == Mode::Exited
+        || one.kind != crate::world::Kind::Pod
+        || one.started.is_some()
+        || end.exit.is_some()
+        || late()
+    {
+        return None;
+    }
+    let bound = one.bound.is_some() || one.node.is_some();
+    let (state, since) = if bound {
+        ("stuck_starting", one.stuck?)
+    } else {
+        ("never_scheduled", one.unplaced?)
+    };
+    Some(Death {
+        run,
+        attempt,
+        pod,
+        state,
+        mode: Mode::None,
+        time: since,
+        until: Some(end.time),
+        since: None,
+        exit_code: None,
+        reason: Sym::NONE,
+        container: Sym::NONE,
+    })
 }
 
 fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>) {
@@ -171,10 +212,11 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
 }
 
 /// What is said of a workload whose pods are held back or refused.
-const HELD: [&str; 7] = [
+const HELD: [&str; 8] = [
     "k8s.quota.exceeded",
     "k8s.workload.create_failed",
     "k8s.workload.deadline",
+    "k8s.workload.deleted_by_namespace_controller",
     "k8s.workload.deleted_by_user",
     "k8s.workload.invalid",
     "k8s.workload.suspended",
