@@ -7,7 +7,7 @@
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: GPUs of {node} were throttled or stopped by heat under {pod}: {message}
--- advice: Check cooling and power of the machine.
+-- advice: Check the machine's cooling.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('gpu.thermal', 'node.overheated') AND via IN ('node', 'pod')
@@ -28,4 +28,4 @@ WHERE u.signal IN ('gpu.thermal', 'node.overheated') AND u.via IN ('node', 'pod'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties
-WHERE signal IN ('metric.gpu_hot', 'metric.gpu_throttled') AND via = 'node' AND lag_s BETWEEN -120 AND 900
+WHERE signal IN ('metric.gpu_hot', 'metric.gpu_throttled', 'gpu.throttled') AND via = 'node' AND lag_s BETWEEN -120 AND 900
