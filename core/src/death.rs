@@ -19,7 +19,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -35,6 +35,14 @@ pub struct Death {
     pub reason: Sym,
     /// Which container.
     pub container: Sym,
+}
+
+impl Death {
+    /// Whether it is no end but a state that goes on.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.mode == Mode::None || self.state == "crash_loop"
+    }
 }
 
 /// How a run stands.
@@ -72,16 +80,23 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
             continue;
         };
         if run.pods.is_empty() {
-            found.extend(never_created(world, *number, run));
+            let never = never_created(world, *number, run);
+            found.extend(never.or_else(|| failed_unseen(world, *number, run, ends)));
         } else {
             found.extend(failed_unseen(world, *number, run, ends));
-            found.extend(stall::stalled(world, *number, run, ends));
+            let stalled = stall::stalled(world, *number, run, ends);
+            found.extend(stalled.or_else(|| stall::failing(world, *number, run, ends)));
             found.extend(short_of_members(world, *number, run, ends));
         }
+        let scaled = scaled_to_zero(world, *number, run);
+        let put_aside = scaled.is_some();
+        found.extend(scaled);
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
             for pod in attempt.pods.iter().filter(|pod| !placed.contains(pod)) {
-                if let Some(end) = ends.get(*pod as usize) {
+                // What went with a workload that was scaled to nothing is no end of its own.
+                let with_it = |end: &&End| !(put_aside && end.mode == Mode::Killed);
+                if let Some(end) = ends.get(*pod as usize).filter(with_it) {
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
@@ -139,8 +154,8 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let last = run.attempts.last()?;
-    let seen = last.pods.iter().any(|pod| {
+    let last = run.attempts.last();
+    let seen = last.into_iter().flat_map(|last| &last.pods).any(|pod| {
         ends.get(*pod as usize)
             .is_some_and(|end| end.state.is_bad())
     });
@@ -151,7 +166,7 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
         .facts
         .iter()
         .find(|fact| fact.workload == root && FAILED.contains(&world.name(fact.signal)))?;
-    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
     Some(without_pod(number, attempt, "failed", fact.time))
 }
 
@@ -166,27 +181,19 @@ const HELD: [&str; 7] = [
     "kueue.pending",
 ];
 
-/// A workload without a single pod: held back, refused, or scaled to nothing.
+/// A workload without a single pod: held back, or refused.
 fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
     let Root::Workload(root) = run.root else {
         return None;
     };
     let workload = world.workloads.get(root as usize)?;
-    let wants_none = workload
-        .body
-        .as_ref()
-        .is_some_and(|body| body.replicas == Some(0));
     let family = world.family(root);
     let says = |signal: &str| family.iter().any(|one| world.says(*one, signal));
     // Pods that are merely not in the input were not refused.
-    let state = if wants_none {
-        "scaled_to_zero"
-    } else if HELD.iter().any(|signal| says(signal)) {
-        "never_created"
-    } else {
-        return None;
-    };
-    if world.says(root, "k8s.workload.completed") {
+    if wants_none(world, root)
+        || world.says(root, "k8s.workload.completed")
+        || !HELD.iter().any(|signal| says(signal))
+    {
         return None;
     }
     let first = world
@@ -195,7 +202,41 @@ fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
         .find(|fact| family.contains(&fact.workload))
         .map(|fact| fact.time);
     let since = workload.created.or(first)?;
-    Some(without_pod(number, 1, state, since))
+    Some(without_pod(number, 1, "never_created", since))
+}
+
+fn wants_none(world: &World, root: u32) -> bool {
+    let root = world.workloads.get(root as usize);
+    root.and_then(|root| root.body.as_ref()?.replicas) == Some(0)
+}
+
+/// A workload of which somebody wants no pods any more.
+fn scaled_to_zero(world: &World, number: usize, run: &Run) -> Option<Death> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let workload = world.workloads.get(root as usize)?;
+    // Jobs that want no pods were made so, or are done.
+    let serves = matches!(
+        world.name(workload.kind),
+        "Deployment" | "LeaderWorkerSet" | "ReplicaSet" | "StatefulSet"
+    );
+    if !serves || !wants_none(world, root) || workload.gone.is_some() {
+        return None;
+    }
+    const SCALED: [&str; 3] = [
+        "k8s.workload.scaled.to_zero",
+        "k8s.workload.spec_changed",
+        "k8s.workload.updated_by_user",
+    ];
+    let family = world.family(root);
+    let scaled = world
+        .facts
+        .iter()
+        .rfind(|fact| family.contains(&fact.workload) && SCALED.contains(&world.name(fact.signal)));
+    let since = scaled.map(|fact| fact.time).or(workload.created)?;
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
+    Some(without_pod(number, attempt, "scaled_to_zero", since))
 }
 
 /// A gang that lacks members whose creation was refused: those that are there wait for them.

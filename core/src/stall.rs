@@ -1,4 +1,8 @@
-//! Runs that are still there and do not get on.
+//! Runs that are still there and do not get on, or whose log fails to its end.
+
+use std::collections::BTreeMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, RunState, run_state};
 use crate::life::{End, Mode};
@@ -44,6 +48,75 @@ pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> 
         state: "stalled",
         mode: Mode::None,
         time: fact.time,
+        until: None,
+        since: None,
+        exit_code: None,
+        reason: Sym::NONE,
+        container: Sym::NONE,
+    })
+}
+
+/// What a program says again and again while something that it needs is not there.
+const FAILING: [&str; 10] = [
+    "log.connection_refused",
+    "log.control_plane",
+    "log.database",
+    "log.dns",
+    "log.http_server_error",
+    "log.rate_limited",
+    "log.redis",
+    "log.service_unreachable",
+    "log.storage_error",
+    "log.traceback",
+];
+
+/// So many such lines in a row are no hiccup.
+const IN_A_ROW: usize = 5;
+
+/// A log that ended longer ago than this tells nothing of now.
+const RECENT: Nanos = 600 * SECOND;
+
+/// A pod that runs and whose log is nothing but failures since its last step, if it had one.
+pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+    if run_state(world, run, ends) != RunState::Running {
+        return None;
+    }
+    let now = world.now?;
+    let attempt = run.attempts.last()?;
+    let signals: Vec<Sym> = FAILING
+        .iter()
+        .filter_map(|signal| world.evidence.symbols.find(signal))
+        .collect();
+    if signals.is_empty() {
+        return None;
+    }
+    let mut streaks: BTreeMap<u32, (Stamp, Stamp, usize)> = BTreeMap::new();
+    let told = world.facts.iter().filter(|fact| {
+        signals.contains(&fact.signal)
+            && attempt.pods.contains(&fact.pod)
+            && fact.time != Stamp::OPEN
+    });
+    for fact in told {
+        let pod = world.pods.get(fact.pod as usize);
+        let step = pod.and_then(|pod| pod.progress.as_ref());
+        if step.is_some_and(|step| fact.time.lo <= step.last.lo) {
+            continue;
+        }
+        let streak = streaks.entry(fact.pod).or_insert((fact.time, fact.time, 0));
+        streak.1 = streak.1.max(fact.time);
+        streak.2 += 1;
+    }
+    let (pod, (first, _, _)) = streaks
+        .into_iter()
+        .filter(|(_, (_, last, lines))| *lines >= IN_A_ROW && now.saturating_sub(last.hi) < RECENT)
+        .min_by_key(|(pod, (first, _, _))| (*first, *pod))?;
+    Some(Death {
+        run: number,
+        attempt: u32::try_from(run.attempts.len()).unwrap_or(1),
+        pod,
+        state: "failing",
+        mode: Mode::None,
+        time: first,
         until: None,
         since: None,
         exit_code: None,

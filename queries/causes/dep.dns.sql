@@ -12,7 +12,7 @@ SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties e
 LEFT JOIN troubled t ON t.death = e.death
-WHERE e.signal = 'log.dns' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+WHERE e.signal = 'log.dns' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'fault' AS role

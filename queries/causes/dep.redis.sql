@@ -16,6 +16,6 @@ LEFT JOIN ties a ON a.death = e.death AND a.via = 'pod' AND a.signal = 'log.redi
 LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback'
   AND COALESCE(w.detail, '') NOT LIKE '%edis%' AND COALESCE(w.detail, '') NOT LIKE '%Connect%'
   AND COALESCE(w.detail, '') NOT LIKE '%Time%out%' AND COALESCE(w.detail, '') <> ''
-WHERE e.signal = 'log.redis' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+WHERE e.signal = 'log.redis' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
   AND a.fact IS NULL AND w.fact IS NULL

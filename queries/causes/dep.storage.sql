@@ -40,7 +40,7 @@ LEFT JOIN (SELECT DISTINCT death FROM ties
            WHERE via = 'node' AND signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted')
              AND lag_s BETWEEN -120 AND 3600) k ON k.death = e.death
 LEFT JOIN troubled t ON t.death = e.death
-WHERE e.signal = 'log.storage_error' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+WHERE e.signal = 'log.storage_error' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
   AND (k.death IS NOT NULL OR e.shared)
 UNION ALL

@@ -68,8 +68,9 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM ties u
 LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
   AND again.time > u.time
+LEFT JOIN ties why ON why.death = u.death AND why.fact = u.fact AND why.signal LIKE 'k8s.node.runtime%'
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
-  AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL
+  AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL AND why.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties

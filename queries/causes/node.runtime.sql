@@ -22,10 +22,25 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
+UNION ALL
+-- A kubelet that is not ready because its runtime is down says so in one record.
+SELECT r.death, r.fact AS cause, n.fact AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties r
+JOIN mechanisms n ON n.death = r.death AND n.signal = 'k8s.node.not_ready' AND n.fact <> r.fact
+JOIN ties one ON one.death = r.death AND one.fact = n.fact AND one.time = r.time
+WHERE r.signal = 'k8s.node.runtime' AND r.via = 'node'
+UNION ALL
+-- What waits on a node whose runtime is down.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM ties u
+LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
+  AND again.time > u.time
+WHERE u.signal = 'k8s.node.runtime' AND u.via = 'node'
+  AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL

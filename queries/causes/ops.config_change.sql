@@ -40,3 +40,8 @@ FROM ties s
 JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
   AND who.fact <> s.fact AND s.time - who.time BETWEEN -2000000000 AND 5000000000
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
+UNION ALL
+-- Suspended before it got a pod, or after its pods were gone; the object says so itself.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'

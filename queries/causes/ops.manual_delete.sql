@@ -54,5 +54,8 @@ LEFT JOIN ties other ON other.death = d.death
       OR other.signal LIKE 'k8s.pod.deleted_by_%' OR other.signal LIKE 'k8s.pod.node_%'
       OR other.signal LIKE 'autoscaler.%' OR other.signal LIKE 'kueue.%'
       OR other.signal IN ('k8s.pod.deadline', 'k8s.container.liveness_killed'))))
+LEFT JOIN ties closed ON closed.death = d.death AND closed.via = 'node' AND closed.signal = 'k8s.node.cordoned'
+  AND d.time_hi >= closed.time - 5000000000 AND d.time - closed.time < 600000000000
+  AND closed.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'
-  AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND other.fact IS NULL
+  AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND other.fact IS NULL AND closed.fact IS NULL

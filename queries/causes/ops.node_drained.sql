@@ -2,7 +2,8 @@
 -- title: Its node was drained
 -- rank: 70
 -- level: established
--- needs: k8s.node.tainted.no_execute, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user, slurm.node.set_down
+-- needs: k8s.node.tainted.no_execute, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
+-- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
@@ -37,6 +38,13 @@ SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' A
 FROM ties e
 JOIN ties who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
+UNION ALL
+-- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not.
+SELECT d.death, c.fact AS cause, d.fact AS effect, 'guess' AS edge, 'act' AS role
+FROM ties d
+JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
+  AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
+WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod' AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
 UNION ALL
 -- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
 -- while goes later, and then another taint may be why.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::resolve::{Matched, Name, Root, Run, place, resolve};
-use whathappened_core::world::{Kind, World};
+use whathappened_core::world::{Kind, NO, World};
 
 use super::everything::{everything, of_machine};
 use super::lead;
@@ -16,7 +16,7 @@ use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, Said};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::candidate::Candidate;
-use crate::explain::gang::Finding;
+use crate::explain::gang::{Finding, is_gang};
 use crate::explain::{Level, Verdict, explain};
 
 /// What is asked.
@@ -178,10 +178,9 @@ fn incidents(
                 .iter()
                 .chain(&finding.collateral)
                 .any(|death| {
-                    verdict
-                        .deaths
-                        .get(*death)
-                        .is_some_and(|death| pods.contains(&death.pod))
+                    let death = verdict.deaths.get(*death);
+                    // What keeps the rest of its gang from being made keeps the pod waiting.
+                    death.is_some_and(|death| death.pod == NO || pods.contains(&death.pod))
                 })
     };
     // The leading run first; in it what ended it, then what it survived, newest first.
@@ -192,9 +191,16 @@ fn incidents(
             .first()
             .and_then(|death| verdict.deaths.get(*death));
         let newest_first = finding.attempt;
+        // Of pods that are replaced one by one, what is wrong now goes before what was.
+        let gang = case
+            .runs
+            .get(finding.run)
+            .is_some_and(|run| is_gang(&case.world, run));
+        let goes_on = death.is_some_and(|death| death.goes_on());
         (
             place,
             finding.recovered,
+            !gang && !goes_on,
             std::cmp::Reverse(newest_first),
             death.map(|death| (death.time, death.pod)),
         )
@@ -289,7 +295,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
             "none.running",
             "Running when last seen",
             format!(
-                "{name} was running when it was last seen; no object says whether it still is."
+                "{name} was running when it was last seen; not all of its pods are there to say whether it still is."
             ),
         ),
         _ => return None,
@@ -352,6 +358,17 @@ fn is_shown(world: &World, run: &Run, state: RunState) -> bool {
         return true;
     }
     let last = run.attempts.last();
+    let wanted = match run.root {
+        Root::Workload(root) => world
+            .workloads
+            .get(root as usize)
+            .and_then(|root| root.body.as_ref()?.replicas),
+        Root::Pod(_) => None,
+    };
+    let there = run.pods.len();
+    if wanted.is_some_and(|wanted| i64::try_from(there).is_ok_and(|there| there < wanted)) {
+        return false;
+    }
     let mut pods = last
         .into_iter()
         .flat_map(|attempt| &attempt.pods)

@@ -4,7 +4,7 @@ use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
-use whathappened_core::world::{Fact, Phase, World};
+use whathappened_core::world::{Fact, NO, Phase, World};
 
 use super::actor::actor;
 use super::teller::Teller;
@@ -30,10 +30,8 @@ impl Teller<'_> {
         let acted = self.principal(finding, &acts);
         let first = finding.first.first().and_then(|death| self.death(*death));
         let first = first.filter(|first| first.mode != Mode::Exited || !acts.is_empty());
-        // Who carries out what somebody unseen asked for is not who did it.
-        let unseen = acted.is_none() && acts.len() > 1;
         let found = acted.or_else(|| {
-            let first = first.filter(|_| !unseen)?;
+            let first = first?;
             // Another record of the same act may name who did it.
             let act = acts.first().and_then(|step| self.fact(step.fact));
             let same = |fact: &&Fact| {
@@ -53,6 +51,11 @@ impl Teller<'_> {
                 .find(same)
                 .or_else(|| self.facts_of(first.pod).find(deleted))
                 .or_else(|| self.facts_naming(first.pod).find(torn_down))
+                // Who carries out what somebody unseen asked for is not who did it.
+                .filter(|fact| {
+                    let of_pod = act.is_none_or(|act| act.pod != NO && act.pod == fact.pod);
+                    of_pod || !self.carries_out(fact)
+                })
         });
         let Some(found) = found else {
             // What the platform did to a machine, it did: nobody asked it to.

@@ -34,6 +34,10 @@ impl Teller<'_> {
         let time = root
             .map(|root| root.time)
             .or(first.map(|first| first.time))
+            .or_else(|| {
+                let mut followed = finding.collateral.iter().chain(&finding.victims);
+                Some(self.death(*followed.next()?)?.time)
+            })
             .and_then(told);
         let mut acted = self.culprit(finding);
         let deliberate = finding

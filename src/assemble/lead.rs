@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use whathappened_connectors::time::Nanos;
+use whathappened_core::death::RunState;
 use whathappened_core::resolve::{Matched, Run};
 use whathappened_core::world::World;
 
@@ -50,14 +51,16 @@ pub(super) fn in_order(case: &Case, verdict: &Verdict, matched: &Matched) -> Vec
         let mut own = verdict.findings.iter().filter(|one| one.run == *number);
         own.any(|finding| !finding.recovered)
     };
-    // A run of an experiment that began when another had ended takes its place.
+    // A run of an experiment that began when another had ended, and came through, makes it good.
     let generations = matched.how.starts_with("label experiment")
         || matched.how.starts_with("label run")
         || matched.how.starts_with("annotation");
     let begin = run(&newest).and_then(|run| run.begin);
+    let completed = verdict.states.contains(&(newest, RunState::Completed));
     let is_past = |number: &usize| {
         let over = last_end(case, *number);
-        generations && matches!((over, begin), (Some(over), Some(begin)) if over <= begin)
+        let before = matches!((over, begin), (Some(over), Some(begin)) if over <= begin);
+        generations && completed && before
     };
     order.sort_by_key(|number| {
         let leads = latest.contains(number) && broken(number) && !is_past(number);

@@ -126,6 +126,25 @@ impl Teller<'_> {
                 .runs
                 .get(finding.run)
                 .map_or("it", |run| run.names(self.world()).3);
+            if !finding.collateral.is_empty() {
+                return format!(
+                    "{workload} failed and the rest of its pods were deleted; which of them failed first, and why, is not in the input."
+                );
+            }
+            let state = finding.victims.first().and_then(|death| self.death(*death));
+            match state.map(|death| death.state) {
+                Some("failed") => {
+                    return format!(
+                        "{workload} failed; its pods are gone, and nothing in the input says how they ended."
+                    );
+                }
+                Some("scaled_to_zero") => {
+                    return format!(
+                        "{workload} is scaled to zero; nothing in the input says by whom."
+                    );
+                }
+                _ => {}
+            }
             return format!("{workload} never got a pod, and nothing in the input says why.");
         };
         format!(

@@ -6,7 +6,6 @@
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
-use whathappened_core::life::Mode;
 use whathappened_core::world::World;
 
 use super::edge::{Edge, Kind};
@@ -44,6 +43,5 @@ pub(super) fn is_possible(world: &World, death: &Death, edge: &Edge) -> bool {
 /// The last instant at which something can still have brought a death about, `None`
 /// where it is none but a state that goes on.
 fn over(death: &Death) -> Option<Nanos> {
-    let goes_on = death.mode == Mode::None || death.state == "crash_loop";
-    (!goes_on && death.time != Stamp::OPEN).then(|| death.time.hi.saturating_add(CLOCKS))
+    (!death.goes_on() && death.time != Stamp::OPEN).then(|| death.time.hi.saturating_add(CLOCKS))
 }

@@ -29,7 +29,7 @@ pub(super) fn faults(world: &World, rules: &[Rule], told: &BTreeSet<EventId>) ->
     // One record may have several meanings: that of the rule furthest upstream counts.
     let mut meant: BTreeMap<EventId, (usize, usize)> = BTreeMap::new();
     for (number, fact) in world.facts.iter().enumerate() {
-        if !world.is_of_machine(fact) || told.contains(&fact.id) {
+        if !world.is_of_machine(fact) {
             continue;
         }
         let Some(rule) = rule_of(world, rules, fact) else {
@@ -62,6 +62,11 @@ pub(super) fn faults(world: &World, rules: &[Rule], told: &BTreeSet<EventId>) ->
             None => groups.push(Group::new(rule, machine, number, fact)),
         }
     }
+    // Several records of one fault are one: where any of them was weighed, all were.
+    groups.retain(|group| {
+        let mut facts = group.facts.iter().filter_map(|fact| world.facts.get(*fact));
+        !facts.any(|fact| told.contains(&fact.id))
+    });
     groups
         .iter()
         .filter_map(|group| finding(world, rules, group))

@@ -1,6 +1,8 @@
 //! From deaths to incidents: the first failure, those it struck, and those that
 //! only followed because the gang was torn down.
 
+use std::collections::HashSet;
+
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::resolve::{Root, Run};
@@ -84,6 +86,8 @@ pub struct Grouping<'a> {
     pub deaths: &'a [Death],
     /// The candidates of each death, best first.
     pub candidates: &'a [Vec<Candidate>],
+    /// Pods that their own controller deleted.
+    pub torn_down: &'a HashSet<u32>,
 }
 
 impl std::fmt::Debug for Grouping<'_> {
@@ -130,6 +134,21 @@ impl Grouping<'_> {
                 .min_by(|a, b| self.compare(*a, *b))
                 .unwrap_or(first);
             let candidate = self.best(primary).cloned();
+            // A controller deletes what is left of a gang when another member has failed:
+            // who failed first is not among those that are known.
+            if gang && candidate.is_none() && left.iter().all(|death| self.is_torn_down(*death)) {
+                found.push(Finding {
+                    run,
+                    attempt,
+                    candidate,
+                    others: Vec::new(),
+                    first: Vec::new(),
+                    victims: Vec::new(),
+                    collateral: std::mem::take(&mut left),
+                    recovered: false,
+                });
+                break;
+            }
             let victims: Vec<usize> = left
                 .iter()
                 .copied()
@@ -196,6 +215,11 @@ impl Grouping<'_> {
 
     fn best(&self, death: usize) -> Option<&Candidate> {
         self.candidates.get(death)?.first()
+    }
+
+    fn is_torn_down(&self, death: usize) -> bool {
+        let death = self.deaths.get(death);
+        death.is_some_and(|death| death.state == "died" && self.torn_down.contains(&death.pod))
     }
 
     fn is_vague(&self, death: usize) -> bool {

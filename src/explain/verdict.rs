@@ -1,11 +1,13 @@
 //! The whole way from runs to findings.
 
+use std::collections::HashSet;
+
 use whathappened_connectors::coverage::Coverage;
 use whathappened_core::death::{Death, RunState, deaths, run_state};
 use whathappened_core::life::{End, Mode, is_stale};
 use whathappened_core::resolve::Run;
 use whathappened_core::tie::ties;
-use whathappened_core::world::World;
+use whathappened_core::world::{NO, World};
 
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
@@ -91,12 +93,14 @@ pub async fn explain(
         .iter()
         .filter_map(|number| Some((*number, run_state(world, runs.get(*number)?, ends))))
         .collect();
+    let torn_down = torn_down(world);
     let grouping = Grouping {
         world,
         runs,
         rules,
         deaths: &deaths,
         candidates: &of_death,
+        torn_down: &torn_down,
     };
     let mut findings = Vec::new();
     let mut from = 0;
@@ -149,17 +153,18 @@ pub async fn explain(
                 .is_some_and(|death| !matches!(death.state, "restarted" | "died"))
         });
         let running = matches!(state, Some(RunState::Running)) && !still_bad;
-        let stale = finding
-            .victims
-            .iter()
-            .filter_map(|death| deaths.get(*death))
-            .all(|death| {
-                death.mode == Mode::None
-                    && world
-                        .pods
-                        .get(death.pod as usize)
-                        .is_some_and(|pod| is_stale(world, pod))
-            });
+        let stale = !finding.victims.is_empty()
+            && finding
+                .victims
+                .iter()
+                .filter_map(|death| deaths.get(*death))
+                .all(|death| {
+                    death.mode == Mode::None
+                        && world
+                            .pods
+                            .get(death.pod as usize)
+                            .is_some_and(|pod| is_stale(world, pod))
+                });
         finding.recovered |= went_on || running || stale;
     }
     Ok(Verdict {
@@ -168,6 +173,19 @@ pub async fn explain(
         findings,
         states,
     })
+}
+
+/// Pods that a controller deleted, as its Events or the audit log tell.
+fn torn_down(world: &World) -> HashSet<u32> {
+    let facts = world.facts.iter();
+    facts
+        .filter_map(|fact| match world.name(fact.signal) {
+            "k8s.workload.pod_deleted" => Some(fact.other),
+            "k8s.pod.deleted_by_controller" => Some(fact.pod),
+            _ => None,
+        })
+        .filter(|pod| *pod != NO)
+        .collect()
 }
 
 /// Pods that a controller of interchangeable pods takes away are no incident:

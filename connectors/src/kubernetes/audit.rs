@@ -300,8 +300,37 @@ impl Act<'_> {
             }
         }
         self.attributes(&mut event);
+        self.refused(&mut event);
         event.raw = redact(&self.excerpt().to_string()).into_owned();
         event
+    }
+
+    /// A pod that its controller was not allowed to make never was: what was refused
+    /// was refused to the controller's object, which the request names as its owner.
+    fn refused(&self, event: &mut Event) {
+        let code = field::int(self.record, &["responseStatus", "code"]).unwrap_or_default();
+        let subresource = field::text(self.record, &["objectRef", "subresource"]);
+        if self.kind != "Pod" || self.verb != "create" || subresource.is_some() || code < 400 {
+            return;
+        }
+        let owners = field::at(self.record, &["requestObject"])
+            .map(|pod| field::items(pod, &["metadata", "ownerReferences"]));
+        let Some(owner) = owners.and_then(|owners| {
+            let controls = |owner: &&Value| field::flag(owner, &["controller"]);
+            owners.iter().find(controls)
+        }) else {
+            return;
+        };
+        let of = |key: &str| field::owned(owner, &[key]);
+        let api_version = field::text(owner, &["apiVersion"]).unwrap_or_default();
+        let kind = of("kind").map(|kind| super::normal_kind(&kind, api_version));
+        event.object_kind.clone_from(&kind);
+        event.object_uid = of("uid");
+        event.entities.pod = None;
+        event.entities.pod_uid = None;
+        event.entities.workload_kind = kind;
+        event.entities.workload = of("name");
+        event.set_attribute("refused", Some("Pod"));
     }
 
     fn attributes(&self, event: &mut Event) {

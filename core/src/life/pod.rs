@@ -107,21 +107,53 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     }
 }
 
+/// When the Job of a pod had failed or was complete: none of its pods runs any more.
+fn job_over(world: &World, pod: &Pod) -> Option<Stamp> {
+    const OVER: [&str; 3] = [
+        "k8s.workload.backoff_limit",
+        "k8s.workload.completed",
+        "k8s.workload.failed",
+    ];
+    let job = world.workloads.get(pod.owner as usize)?;
+    if world.name(job.kind) != "Job" || !OVER.iter().any(|signal| world.says(pod.owner, signal)) {
+        return None;
+    }
+    let of_job = world.facts.iter().filter(|fact| fact.workload == pod.owner);
+    of_job
+        .filter(|fact| OVER.contains(&world.name(fact.signal)) && fact.time != Stamp::OPEN)
+        .map(|fact| fact.time)
+        .min()
+}
+
+/// Clocks of two machines are this far apart at most.
+const CLOCKS: Nanos = 5 * SECOND;
+
 /// A container that ended badly again and again and has not run since for as long as
 /// it takes the kubelet to forget that: it is between two ends, not well.
 fn is_flapping(world: &World, pod: &Pod, main: &[&Exit]) -> bool {
-    let restarts = pod.body.iter().flat_map(|body| body.restarts.values());
-    let often = restarts.max().is_some_and(|most| *most >= OFTEN);
     let bad = |exit: &&&Exit| exit.exit_code != Some(0) && exit.time != Stamp::OPEN;
     let last_end = main.iter().filter(bad).map(|exit| exit.time).max();
     let (Some(end), Some(now)) = (last_end, world.now) else {
         return false;
     };
+    let restarts = pod.body.iter().flat_map(|body| body.restarts.values());
+    let restarts = restarts.copied().max().unwrap_or(0);
+    // Once is no habit, unless it ran longer then than it has since.
+    let ran = pod
+        .starts
+        .iter()
+        .filter(|start| start.lo <= end.lo)
+        .map(|start| end.lo.saturating_sub(start.lo))
+        .min();
+    let since = now.saturating_sub(end.hi);
+    let often = restarts >= OFTEN || restarts == 1 && ran.is_some_and(|ran| since <= ran);
+    let soon = ran.is_none_or(|ran| ran < FORGOTTEN) || restarts >= OFTEN;
     often
+        && soon
+        && since < FORGOTTEN
         && pod.phase.as_deref() == Some("Running")
         && pod.deletion_requested.is_none()
         && pod.gone.is_none()
-        && now.saturating_sub(end.hi) < FORGOTTEN
 }
 
 /// Restarts after which ending badly is what a container does.
@@ -150,8 +182,13 @@ fn death(
     losses: &Losses,
     crashing: bool,
 ) -> Option<(Mode, Stamp)> {
-    // What the kubelet says of a container that it could not find again.
-    let unknown = |exit: &Exit| world.name(exit.reason) == "ContainerStatusUnknown";
+    // What the kubelet and containerd say of a container that they could not find again.
+    let unknown = |exit: &Exit| {
+        matches!(
+            world.name(exit.reason),
+            "ContainerStatusUnknown" | "Unknown"
+        )
+    };
     let phase = pod.phase.as_deref().unwrap_or_default();
     let failed = phase == "Failed"
         || pod
@@ -193,6 +230,16 @@ fn death(
         )
         .copied()
         .min_by_key(|asked| (asked.hi, asked.lo));
+    // Whatever is done to a pod after its job was over is done to its leftover.
+    if let (Some(over), Some(asked), None) = (job_over(world, pod), asked, exited)
+        && over.hi.saturating_add(CLOCKS) < asked.lo
+    {
+        let began = pod.started.or(pod.bound).or(pod.created);
+        let lo = began.map_or(Nanos::MIN, |began| began.lo).min(over.lo);
+        let ended = Stamp { lo, hi: over.hi };
+        let well = world.says(pod.owner, "k8s.workload.completed");
+        return (!well).then_some((Mode::Exited, ended));
+    }
     // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
     if let (Some(asked), Some(exited)) = (asked, exited)
         && exited.hi <= asked.lo

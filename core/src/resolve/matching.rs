@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::name::Name;
 use super::run::{Root, Run};
+use crate::symbols::Sym;
 use crate::world::{Kind, NO, Pod, Workload, World};
 
 /// Labels and annotations that carry an experiment's name, the plainest first.
@@ -230,7 +231,9 @@ fn numbers(hits: impl Iterator<Item = bool>) -> BTreeSet<u32> {
 
 fn by_owner_chain(world: &World, name: &Name) -> Option<Found> {
     let workloads = numbers(world.workloads.iter().map(|one| {
-        name.is_kind(world.name(one.kind))
+        // A namespace holds things and is none of them.
+        world.name(one.kind) != "Namespace"
+            && name.is_kind(world.name(one.kind))
             && (name.is(world.name(one.name)) || is_number_of(name, world, one))
             && in_namespace(name, world.name(one.namespace))
     }));
@@ -297,13 +300,19 @@ fn by_namespace(world: &World, name: &Name) -> Option<Found> {
     if !name.is_kind("Namespace") {
         return None;
     }
-    let pods = numbers(world.pods.iter().map(|pod| {
-        pod.kind == Kind::Pod && name.is(world.name(pod.namespace)) && pod.namespace.is_some()
-    }));
-    (!pods.is_empty()).then(|| Found {
+    let here = |namespace: Sym| namespace.is_some() && name.is(world.name(namespace));
+    let pods = numbers(
+        world
+            .pods
+            .iter()
+            .map(|pod| pod.kind == Kind::Pod && here(pod.namespace)),
+    );
+    let workloads = numbers(world.workloads.iter().map(|one| here(one.namespace)));
+    (!pods.is_empty() || !workloads.is_empty()).then(|| Found {
         how: "namespace".to_owned(),
         pods,
-        ..Found::default()
+        workloads,
+        only_pods: false,
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use whathappened_connectors::event::{Event, EventId, SourceKind};
 use whathappened_connectors::object::ObjectKey;
-use whathappened_connectors::time::{SECOND, Stamp};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::evidence::{Objects, Version};
 
@@ -290,10 +290,17 @@ impl Differ<'_> {
         let by_audit = self.told_by_audit(index).and_then(|version| version.at);
         let since = before.and_then(|before| before.at).or(version.body.created);
         let between = || {
-            let until = version.at?;
+            let seen = version.at?;
+            // The first version that is seen may be of any time since the object was made.
+            let until = if before.is_some() {
+                seen.hi
+            } else {
+                let next = self.versions.get(index + 1).and_then(|next| next.at);
+                next.map_or(Nanos::MAX, |next| next.hi.max(seen.hi))
+            };
             Some(Stamp {
-                lo: since.map_or(until.lo, |since| since.lo.min(until.lo)),
-                hi: until.hi,
+                lo: since.map_or(seen.lo, |since| since.lo.min(seen.lo)),
+                hi: until,
             })
         };
         let time = by_audit.or(own).or_else(between)?;

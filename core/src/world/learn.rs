@@ -293,6 +293,9 @@ pub(super) fn event(
                 exit_code: event.exit_code,
                 reason: symbols.optional(event.reason.as_deref()),
             };
+            if !init && let Some(started) = event.attribute("started").and_then(Stamp::parse) {
+                start(pod, started);
+            }
             // What was only measured counts where nobody else tells.
             if event.source_kind == SourceKind::Prometheus {
                 pod.heard.push(exit);
