@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: cloud.instance_terminating, k8s.node.gone_in_cloud, k8s.node.vm_stopped
 -- needs: k8s.node.deleted_by_cloud, k8s.pod.evicted.podgc
--- needs: cloud.instance_deleted, cloud.instance_stopped, cloud.instance_reset, cloud.instance_recreated
+-- needs: cloud.reservation_ended, cloud.instance_deleted, cloud.instance_stopped, cloud.instance_reset, cloud.instance_recreated
 -- overturned_by: aws: who terminated the instance
 -- overturned_by: gcp: who terminated the instance
 -- overturned_by: azure: who terminated the instance
@@ -14,7 +14,7 @@ SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS 
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
-                    'k8s.node.deleted_by_cloud', 'cloud.instance_recreated')
+                    'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
     OR (u.signal IN ('cloud.instance_deleted', 'cloud.instance_stopped', 'cloud.instance_reset') AND u.actor IS NULL)
     OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
                     'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
@@ -23,7 +23,7 @@ UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties u
 WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
-                    'k8s.node.deleted_by_cloud', 'cloud.instance_recreated')
+                    'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
     OR (u.signal IN ('cloud.instance_deleted', 'cloud.instance_stopped', 'cloud.instance_reset') AND u.actor IS NULL)
     OR u.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller', 'cloud.instance_deleted_by_other',
                     'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))

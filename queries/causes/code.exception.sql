@@ -2,7 +2,7 @@
 -- title: Its own code failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, k8s.container.exited_nonzero, slurm.failed
+-- needs: log.traceback, log.exception.stack, log.fatal, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: container_log: the traceback
 -- overturned_by: loki: the traceback
 -- overturned_by: datadog: the traceback
@@ -13,18 +13,45 @@
 --
 -- A traceback shortly before the process ended by itself; without a log, only an
 -- ordinary exit code, which proves that the process chose to end and no more.
--- What only reports a collective's timeout or another process's end is a symptom.
+-- What only reports a collective's timeout or another process's end is a symptom; that
+-- it was told to stop speaks of whoever told it.
+WITH told AS (
+  SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
+  FROM ties
+  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.fatal') AND via = 'pod' AND same_container AND mode = 'exited'
+    AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
+    AND lag_s BETWEEN -5 AND CASE WHEN signal = 'log.fatal' THEN 10 ELSE 60 END
+    AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
+    AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
+),
+-- Records of another process's end, or of having waited for it.
+peers AS (
+  SELECT DISTINCT death, time FROM ties
+  WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
+                                   'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died',
+                                   'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown')
+)
+SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN p.death IS NOT NULL
+         OR t.detail LIKE '%RendezvousConnectionError' OR t.detail LIKE '%RendezvousTimeoutError' OR t.detail LIKE '%RendezvousClosedError'
+         OR t.detail LIKE '%DistStoreError' OR t.detail LIKE '%DistNetworkError' OR t.detail LIKE '%ProcessExitedException'
+         OR t.detail LIKE '%ActorDiedError' OR t.detail LIKE '%RayActorError' OR t.detail LIKE '%WorkerCrashedError'
+       THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM told t
+LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+UNION ALL
+-- Ranks that were in different collectives at one place do different things: the program's own doing.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal = 'log.traceback' AND via = 'pod' AND same_container AND mode = 'exited'
-  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
-  AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
+WHERE signal = 'nccl.mismatch' AND via IN ('pod', 'workload') AND state IN ('died', 'restarted', 'crash_loop', 'stalled')
+  AND lag_s BETWEEN -600 AND 900 AND COALESCE(exit_code, 1) NOT IN (0, 143)
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties e
-LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'nccl.timeout'
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
-  AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.fact IS NULL
+  AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties

@@ -3,6 +3,7 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
+-- needs: log.host_oom
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
@@ -48,6 +49,16 @@ SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM seen s
 LEFT JOIN ties t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 WHERE s.signal IN ('memory.near_limit', 'memory.oom_event') AND s.mode = 'exited' AND s.exit_code = 137 AND t.fact IS NULL
+UNION ALL
+-- The program says itself that it got no more memory. A loader that was killed, nobody says by whom, is
+-- most often the kernel's choice.
+SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN l.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+FROM ties o
+LEFT JOIN (SELECT DISTINCT death, time FROM ties WHERE via = 'pod' AND signal = 'log.data_loader_failed') l
+  ON l.death = o.death AND l.time = o.time
+WHERE o.signal = 'log.host_oom' AND o.via = 'pod' AND o.same_container AND o.mode = 'exited'
+  AND COALESCE(o.exit_code, 1) NOT IN (0, 143) AND o.lag_s BETWEEN -5 AND 120
 UNION ALL
 -- Killed before its own program ran: the limit is too low for the container itself.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

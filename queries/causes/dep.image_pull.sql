@@ -2,12 +2,17 @@
 -- title: Its image cannot be pulled
 -- rank: 25
 -- level: established
--- needs: k8s.container.image_pull_failed*
+-- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
 -- summary: {pod} could not start: its image cannot be pulled. {message}
 -- advice: Check the image name and tag, the registry, and the pull secret.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
 WHERE signal LIKE 'k8s.container.image_pull_failed%' AND via = 'pod' AND state = 'stuck_starting'
+UNION ALL
+-- The image of the sandbox is the cluster's, not the pod's; without it nothing starts on the node.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'k8s.pod.sandbox_failed.image' AND via = 'pod' AND state = 'stuck_starting'
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'fault' AS role

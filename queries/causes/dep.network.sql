@@ -14,8 +14,9 @@ WHERE signal IN ('k8s.pod.sandbox_failed.network', 'k8s.pod.sandbox_failed.no_ip
 UNION ALL
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
 FROM ties o
-LEFT JOIN ties i ON i.death = o.death AND i.fact = o.fact AND i.signal LIKE 'k8s.pod.sandbox_failed.%'
-WHERE o.signal = 'k8s.pod.sandbox_failed' AND o.via = 'pod' AND o.state = 'stuck_starting' AND i.fact IS NULL
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE via = 'pod' AND (signal LIKE 'k8s.pod.sandbox_failed.%' OR signal LIKE 'k8s.container.cannot_run.%')) i ON i.death = o.death
+WHERE o.signal = 'k8s.pod.sandbox_failed' AND o.via = 'pod' AND o.state = 'stuck_starting' AND i.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties

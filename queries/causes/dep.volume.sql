@@ -9,6 +9,7 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
 WHERE signal LIKE 'k8s.pod.volume_failed%' AND via = 'pod' AND state = 'stuck_starting'
+  AND signal NOT IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM ties

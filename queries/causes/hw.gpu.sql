@@ -26,7 +26,8 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
     WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
       AND d.fact IS NULL)
 UNION ALL
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
@@ -43,7 +44,8 @@ JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_erro
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
 UNION ALL
 -- and where the node was closed and its pods sent away after it, for no other reason that is known.
-SELECT t.death, t.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT t.death, t.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties t
 JOIN mechanisms m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
 JOIN (SELECT DISTINCT death FROM ties

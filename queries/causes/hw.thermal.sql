@@ -7,7 +7,7 @@
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
 -- summary: GPUs of {node} were throttled or stopped by heat under {pod}: {message}
--- advice: Check cooling and power of the machine.
+-- advice: Check the machine's cooling.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('gpu.thermal', 'node.overheated') AND via IN ('node', 'pod')
@@ -21,11 +21,12 @@ WHERE signal IN ('gpu.thermal', 'node.overheated') AND via IN ('node', 'pod')
     WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
       AND d.fact IS NULL)
 UNION ALL
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.thermal', 'node.overheated') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties
-WHERE signal IN ('metric.gpu_hot', 'metric.gpu_throttled') AND via = 'node' AND lag_s BETWEEN -120 AND 900
+WHERE signal IN ('metric.gpu_hot', 'metric.gpu_throttled', 'gpu.throttled') AND via = 'node' AND lag_s BETWEEN -120 AND 900

@@ -2,17 +2,17 @@
 -- title: The kernel of its node failed
 -- rank: 80
 -- level: supported
--- needs: k8s.node.kernel, kernel.panic, kernel.oops
+-- needs: k8s.node.kernel, kernel.panic, kernel.oops, kernel.lockup
 -- alone: kernel.panic
 -- summary: The kernel of {node} reported a fault: {message}
 -- advice: Keep the node out of the pool; its kernel log has the trace.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600

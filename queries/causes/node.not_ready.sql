@@ -3,7 +3,7 @@
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
--- needs: slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
+-- needs: kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
 -- overturned_by: kubernetes_audit: whether somebody stopped the node
 -- overturned_by: kernel: why the machine fell silent
 -- summary: {node} stopped answering; {pod} was on it.
@@ -48,7 +48,7 @@ UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties u
-LEFT JOIN ties hand ON hand.death = u.death AND hand.fact = u.fact AND hand.signal = 'slurm.node.set_down'
+LEFT JOIN ties hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'
 LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
   ON e.death = u.death AND e.time_hi >= u.time AND u.signal LIKE 'k8s.%'
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
@@ -78,6 +78,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 
 FROM ties
 WHERE signal = 'k8s.node.unreachable' AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -600 AND 900
+UNION ALL
+-- Kueue stops a workload for a node under it that failed; which one it does not say.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'kueue.evicted.node_failures' AND via = 'workload' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -30 AND 600
 UNION ALL
 -- Slurm says that a node of the job failed; on several nodes it does not say which.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -3,8 +3,7 @@
 -- rank: 74
 -- level: supported
 -- needs: k8s.pod.node_shutdown, k8s.node.shutdown, k8s.pod.admission_failed.shutdown
--- needs: cloud.instance_shut_down, node.powered_off, node.power_fault
--- alone: node.power_fault
+-- needs: cloud.instance_shut_down, node.powered_off
 -- overturned_by: kernel: who shut the node down
 -- summary: {node} shut down under {pod}.
 -- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
@@ -15,12 +14,12 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off', 'node.power_fault')
+WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off', 'node.power_fault')
+WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -1,9 +1,9 @@
 -- cause: sched.preempted
--- title: Preempted by a pod of higher priority
+-- title: Its scheduler took its place away
 -- rank: 60
 -- level: established
 -- needs: k8s.pod.preempted, k8s.pod.evicted.kubelet_preempted, k8s.pod.deleted_by_scheduler
--- needs: slurm.preempted
+-- needs: slurm.preempted, k8s.pod.reclaimed, k8s.pod.shuffled
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} preempted on {node} to make room for {other}.
 -- advice: Give the job a higher priority class, or run it where no higher priority can claim its nodes; it can be resubmitted as it is.
@@ -11,6 +11,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM ties
 WHERE signal IN ('k8s.pod.preempted', 'k8s.pod.evicted.kubelet_preempted')
   AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+-- Volcano gives a queue its share back, or moves pods closer together; not for a pod of higher priority.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.pod.reclaimed', 'k8s.pod.shuffled') AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
 -- A scheduler deletes pods for nothing else; which pod it was for is not said.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -18,9 +18,14 @@ FROM ties
 WHERE signal IN ('k8s.pod.unschedulable.gang', 'k8s.pod.unschedulable.node_state')
   AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM ties
-WHERE signal = 'k8s.pod.admission_failed' AND via = 'pod' AND state = 'died'
+-- Refused by the kubelet: for room, unless it says for what else.
+SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN o.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
+FROM ties a
+LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod'
+             AND signal IN ('k8s.pod.admission_failed.constraint', 'k8s.pod.admission_failed.shutdown', 'k8s.container.cannot_run.security_profile')) o
+  ON o.death = a.death
+WHERE a.signal = 'k8s.pod.admission_failed' AND a.via = 'pod' AND a.state = 'died'
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'state' AS role

@@ -3,12 +3,18 @@
 -- rank: 29
 -- level: established
 -- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated, slurm.waiting.constraint
+-- needs: k8s.pod.admission_failed.constraint
 -- summary: {pod} {was} never scheduled: {message}
 -- advice: Check node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM ties
 WHERE signal IN ('k8s.pod.unschedulable.constraint', 'k8s.pod.unschedulable.gated')
   AND via = 'pod' AND state = 'never_scheduled'
+UNION ALL
+-- The kubelet checks again what the scheduler had checked: the node's labels or devices had changed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.pod.admission_failed.constraint' AND via = 'pod' AND state = 'died'
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'state' AS role

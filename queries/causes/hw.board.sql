@@ -1,0 +1,25 @@
+-- cause: hw.board
+-- title: A processor, the board or a fan failed
+-- rank: 78
+-- level: supported
+-- needs: kernel.machine_check, node.hardware_alert
+-- alone: kernel.machine_check
+-- overturned_by: kernel: what the kernel and the machine's controller wrote
+-- summary: The hardware of {node} failed under {pod}: {message}
+-- advice: Drain the node; the BMC's event log names the part.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('kernel.machine_check') AND via IN ('node', 'pod')
+  AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
+  AND lag_s BETWEEN -120 AND 900
+UNION ALL
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('kernel.machine_check') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+-- Elsewhere it belongs to the story.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('node.hardware_alert') AND via = 'node' AND lag_s BETWEEN -120 AND 3600

@@ -1,0 +1,34 @@
+-- cause: hw.pcie
+-- title: A device's bus failed (PCIe)
+-- rank: 79
+-- level: supported
+-- needs: kernel.pcie_error.fatal
+-- alone: kernel.pcie_error.fatal
+-- overturned_by: kernel: what the kernel and the machine's controller wrote
+-- summary: A PCIe link of {node} failed under {pod}: {message}
+-- advice: Drain the node; reseat or replace the card or riser named.
+--
+-- A GPU or network card that is gone afterwards is what is seen of it first (hw.gpu, hw.nic).
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
+  AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
+  AND lag_s BETWEEN -120 AND 900
+  -- A traceback that speaks of no device explains its process by itself.
+  AND death NOT IN (
+    SELECT t.death FROM ties t
+    LEFT JOIN ties d ON d.death = t.death AND d.via = 'pod'
+      AND (d.signal LIKE 'log.cuda_error%' OR d.signal LIKE 'nccl.%' OR d.signal LIKE 'gpu.%')
+    WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
+      AND d.fact IS NULL)
+UNION ALL
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('kernel.pcie_error.fatal') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+-- Elsewhere it belongs to the story.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('kernel.pcie_error') AND via = 'node' AND lag_s BETWEEN -120 AND 3600

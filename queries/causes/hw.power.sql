@@ -1,0 +1,28 @@
+-- cause: hw.power
+-- title: The machine lacked power
+-- rank: 85
+-- level: supported
+-- needs: node.power_fault, gpu.power_brake
+-- alone: node.power_fault
+-- overturned_by: kernel: what the kernel and the machine's controller wrote
+-- summary: The power of {node} failed under {pod}: {message}
+-- advice: Check power supplies, their feeds and cables, and the rack's power.
+--
+-- A supply that failed where another held the machine up ended nothing: a process that failed by itself is not
+-- blamed on it. A brake slows GPUs down and ends nothing by itself.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal IN ('node.power_fault') AND via IN ('node', 'pod')
+  AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
+  AND lag_s BETWEEN -120 AND 900
+UNION ALL
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+WHERE u.signal IN ('node.power_fault') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+-- Elsewhere it belongs to the story.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
+FROM ties
+WHERE signal IN ('gpu.power_brake') AND via = 'node' AND lag_s BETWEEN -120 AND 3600
