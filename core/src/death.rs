@@ -2,6 +2,8 @@
 
 mod elsewhere;
 
+use std::collections::HashMap;
+
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::life::{End, Mode, State};
@@ -75,6 +77,7 @@ impl RunState {
 pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
     let mut found = Vec::new();
     let placed = elsewhere::placed(world, runs, ends);
+    let last_words = last_words(world);
     for number in chosen {
         let Some(run) = runs.get(*number) else {
             continue;
@@ -88,16 +91,23 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
             found.extend(stalled.or_else(|| stall::failing(world, *number, run, ends)));
             found.extend(short_of_members(world, *number, run, ends));
         }
-        let scaled = scaled_to_zero(world, *number, run);
-        let put_aside = scaled.is_some();
-        found.extend(scaled);
+        // Pods that went with it say so themselves.
+        let died = |pod: &u32| {
+            let end = ends.get(*pod as usize);
+            end.is_some_and(|end| end.state == State::Died)
+        };
+        if !run.pods.iter().any(died) {
+            found.extend(scaled_to_zero(world, *number, run));
+        }
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
             for pod in attempt.pods.iter().filter(|pod| !placed.contains(pod)) {
-                // What went with a workload that was scaled to nothing is no end of its own.
-                let with_it = |end: &&End| !(put_aside && end.mode == Mode::Killed);
-                if let Some(end) = ends.get(*pod as usize).filter(with_it) {
-                    found.extend(wrong_before(world, *number, attempt_number, *pod, end));
+                if let Some(end) = ends.get(*pod as usize) {
+                    let before = wrong_before(world, *number, attempt_number, *pod, end);
+                    let spoke = || last_words.get(pod).copied();
+                    found.extend(before.or_else(|| {
+                        failed_before(world, *number, attempt_number, *pod, (end, spoke()?))
+                    }));
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
@@ -158,6 +168,56 @@ fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) ->
         container: exit.map_or(Sym::NONE, |exit| exit.container),
     })
 }
+
+/// What a program writes when it ends, by pod: the last time.
+fn last_words(world: &World) -> HashMap<u32, Stamp> {
+    const WORDS: [&str; 4] = [
+        "log.cuda_error",
+        "log.cuda_oom",
+        "log.segfault",
+        "log.traceback",
+    ];
+    let mut found: HashMap<u32, Stamp> = HashMap::new();
+    for fact in &world.facts {
+        if fact.pod != NO && fact.time != Stamp::OPEN && WORDS.contains(&world.name(fact.signal)) {
+            let last = found.entry(fact.pod).or_insert(fact.time);
+            *last = fact.time.max(*last);
+        }
+    }
+    found
+}
+
+/// A pod whose log ends in an error, and which somebody deleted later: how its process
+/// ended was not seen, and its last words say more than who tidied up.
+fn failed_before(
+    world: &World,
+    run: usize,
+    attempt: u32,
+    pod: u32,
+    (end, spoke): (&End, Stamp),
+) -> Option<Death> {
+    let one = world.pods.get(pod as usize)?;
+    let step = one.progress.as_ref().map(|progress| progress.last.hi);
+    let went_on = step.is_some_and(|step| step > spoke.lo);
+    let long_before = spoke.hi.saturating_add(TIDIED) < end.time.lo;
+    let unseen = end.state == State::Died && end.mode != Mode::Exited && end.exit.is_none();
+    (unseen && long_before && !went_on).then_some(Death {
+        run,
+        attempt,
+        pod,
+        state: "died",
+        mode: Mode::Exited,
+        time: spoke,
+        until: Some(spoke),
+        since: None,
+        exit_code: None,
+        reason: Sym::NONE,
+        container: Sym::NONE,
+    })
+}
+
+/// Whoever deletes a pod does so this long after it had failed, or does not know of it.
+const TIDIED: Nanos = 60 * SECOND;
 
 /// Ends after which ending badly is what a container does.
 const OFTEN: usize = 2;

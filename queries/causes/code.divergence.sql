@@ -1,10 +1,14 @@
 -- cause: code.divergence
 -- title: The training diverged
 -- rank: 10
--- level: hypothesis
+-- level: supported
 -- needs: log.nan_loss
 -- summary: {pod} logged a loss that is not a number before it ended: {message}
 -- advice: Look at learning rate, mixed precision and the data of the last steps.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
-FROM ties
-WHERE signal = 'log.nan_loss' AND via = 'pod' AND same_container AND mode = 'exited' AND COALESCE(exit_code, 1) <> 0 AND lag_s BETWEEN -5 AND 900
+--
+-- A loss that is no number is a symptom of many things; a program that stopped itself for it says so.
+SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN t.fact IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties n
+LEFT JOIN ties t ON t.death = n.death AND t.record = n.record AND t.signal = 'log.traceback'
+WHERE n.signal = 'log.nan_loss' AND n.via = 'pod' AND n.same_container AND n.mode = 'exited' AND COALESCE(n.exit_code, 1) <> 0 AND n.lag_s BETWEEN -5 AND 900

@@ -9,7 +9,8 @@
 -- summary: Storage failed under {pod}: {message}
 -- advice: Look at the storage named: its server, its limits, and free space where checkpoints and caches are written.
 -- A full disk or a silent server is what the kubelet's message says within its outer reason.
-SELECT s.death, s.fact AS cause, o.fact AS effect, 'asserted' AS edge, 'fault' AS role
+SELECT s.death, s.fact AS cause, o.fact AS effect,
+  CASE WHEN s.signal LIKE 'k8s.pod.volume_failed.%' THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties s
 JOIN ties o ON o.death = s.death AND o.via = 'pod' AND o.fact <> s.fact
   AND ((s.signal LIKE 'k8s.pod.volume_failed.%' AND o.signal = 'k8s.pod.volume_failed')
@@ -20,7 +21,8 @@ WHERE s.signal IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_spa
                    'k8s.container.cannot_run.no_space', 'k8s.container.cannot_run.storage', 'k8s.pod.sandbox_failed.no_space')
   AND s.via = 'pod' AND s.state IN ('stuck_starting', 'died', 'restarted', 'crash_loop')
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN signal LIKE 'k8s.pod.volume_failed.%' THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space', 'k8s.container.image_pull_failed.no_space',
                  'k8s.container.cannot_run.no_space', 'k8s.container.cannot_run.storage', 'k8s.pod.sandbox_failed.no_space')

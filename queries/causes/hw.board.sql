@@ -1,6 +1,6 @@
 -- cause: hw.board
 -- title: A processor, the board or a fan failed
--- rank: 78
+-- rank: 75
 -- level: supported
 -- needs: kernel.machine_check, node.hardware_alert
 -- alone: kernel.machine_check

@@ -66,11 +66,12 @@ WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode IN ('killed', 'lost'
   AND (mode = 'lost' OR exit_code IS NULL)
 UNION ALL
 -- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN u.signal = 'k8s.node.silent' THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
 FROM ties u
 LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
   AND again.time > u.time
-LEFT JOIN ties why ON why.death = u.death AND why.fact = u.fact AND why.signal LIKE 'k8s.node.runtime%'
+LEFT JOIN ties why ON why.death = u.death AND why.record = u.record AND why.signal LIKE 'k8s.node.runtime%'
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
   AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL AND why.fact IS NULL
 UNION ALL

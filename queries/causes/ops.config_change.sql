@@ -50,3 +50,12 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'workload' AND state = 'scaled_to_zero'
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.workload.scaled.to_zero' AND via = 'workload' AND mode = 'killed' AND wanted = 0
+  AND lag_s BETWEEN -5 AND 120
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND wanted = 0 AND lag_s BETWEEN -5 AND 120

@@ -6,10 +6,13 @@
 -- needs: k8s.pod.admission_failed.constraint
 -- summary: {pod} {was} never scheduled: {message}
 -- advice: Check node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
-WHERE signal IN ('k8s.pod.unschedulable.constraint', 'k8s.pod.unschedulable.gated')
-  AND via = 'pod' AND state = 'never_scheduled'
+-- Of a pod that would fit if there were room, the nodes that it may not use are not what is missing.
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN room.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'state' AS role
+FROM ties c
+LEFT JOIN ties room ON room.death = c.death AND room.record = c.record AND room.signal = 'k8s.pod.unschedulable.capacity'
+WHERE c.signal IN ('k8s.pod.unschedulable.constraint', 'k8s.pod.unschedulable.gated')
+  AND c.via = 'pod' AND c.state = 'never_scheduled'
 UNION ALL
 -- The kubelet checks again what the scheduler had checked: the node's labels or devices had changed.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role

@@ -1,13 +1,15 @@
 -- How something further upstream reaches a pod: draining, evicting, deleting, shutting down.
 -- A rule for an upstream cause links its record to these; each of them leads on to the death
 -- by the rule of its own.
-SELECT death, fact, time, signal,
+SELECT t.death, t.fact, t.time, t.signal,
   -- A person has reasons of their own.
-  signal LIKE '%_by_user' OR (
-    signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned', 'k8s.node.drained', 'k8s.node.tainted.no_execute')
-    AND death IN (SELECT death FROM ties
-                  WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user'))) AS person
-FROM ties
+  t.signal LIKE '%_by_user' OR (
+    p.death IS NOT NULL AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',
+                                         'k8s.node.drained', 'k8s.node.tainted.no_execute')) AS person
+FROM ties t
+LEFT JOIN (SELECT DISTINCT death FROM ties
+           WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')) p
+  ON p.death = t.death
 WHERE signal LIKE 'k8s.pod.evicted%'
    OR (signal LIKE 'k8s.pod.deleted_by_%' AND signal <> 'k8s.pod.deleted_by_user')
    OR signal LIKE 'k8s.node.cordoned%'

@@ -75,7 +75,14 @@ impl<'a> Teller<'a> {
     /// names them; of what followed only those who did not merely carry it out.
     fn principal(&self, finding: &Finding, acts: &[&Step]) -> Option<&'a Fact> {
         let world = self.world();
-        let named = |step: &Step| self.fact(step.fact).filter(|fact| names_who(world, fact));
+        // A controller's Event on its own object says who carried it out.
+        let executed = |fact: &Fact| {
+            world.name(fact.signal).starts_with("k8s.workload.") && self.carries_out(fact)
+        };
+        let named = |step: &Step| {
+            let fact = self.fact(step.fact)?;
+            (names_who(world, fact) && !executed(fact)).then_some(fact)
+        };
         let (first, later) = acts.split_first()?;
         let witnesses = finding.candidate.iter().flat_map(|one| &one.context);
         let same = |step: &&Step| {

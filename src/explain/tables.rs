@@ -12,7 +12,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_core::death::Death;
-use whathappened_core::resolve::Run;
+use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared::Troubles;
 use whathappened_core::tie::Tie;
 use whathappened_core::world::{Kind, Pod, World};
@@ -49,11 +49,21 @@ pub const DEATHS: &[Column] = &[
         DataType::Float64,
         "GPUs that the pod asked for; NULL where its spec is not known",
     ),
+    (
+        "wanted",
+        DataType::Int64,
+        "pods that the run's root asks for; NULL where its object is not known",
+    ),
 ];
 
 /// Columns of `ties`; those of `deaths` first.
 pub const TIES: &[Column] = &[
     ("fact", DataType::Int64, "number of the fact"),
+    (
+        "record",
+        DataType::Int64,
+        "number of the record that says so; one that means several things is several facts",
+    ),
     ("signal", DataType::Utf8, "what the fact means"),
     (
         "via",
@@ -129,6 +139,7 @@ struct DeathColumns {
     root_kind: StringBuilder,
     node: StringBuilder,
     gpus: Float64Builder,
+    wanted: Int64Builder,
 }
 
 fn long(number: usize) -> i64 {
@@ -156,6 +167,12 @@ impl DeathColumns {
             pod.kind == Kind::Pod && body.is_some_and(|body| !body.containers.is_empty())
         });
         self.gpus.append_option(asked.map(Pod::gpus));
+        let root = runs.get(death.run).and_then(|run| match run.root {
+            Root::Workload(root) => world.workloads.get(root as usize)?.body.as_ref(),
+            Root::Pod(_) => None,
+        });
+        self.wanted
+            .append_option(root.and_then(|root| root.replicas));
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -171,6 +188,7 @@ impl DeathColumns {
             Arc::new(self.root_kind.finish()),
             Arc::new(self.node.finish()),
             Arc::new(self.gpus.finish()),
+            Arc::new(self.wanted.finish()),
         ]
     }
 }
@@ -199,7 +217,8 @@ pub fn ties(
 ) -> Result<RecordBatch, ArrowError> {
     let symbols = &world.evidence.symbols;
     let mut columns = DeathColumns::default();
-    let (mut fact, mut time, mut time_hi, mut count) = (
+    let (mut fact, mut record, mut time, mut time_hi, mut count) = (
+        Int64Builder::new(),
         Int64Builder::new(),
         Int64Builder::new(),
         Int64Builder::new(),
@@ -221,6 +240,7 @@ pub fn ties(
         };
         columns.push(world, runs, tie.death, death);
         fact.append_value(long(tie.fact));
+        record.append_value(i64::from(one.row));
         signal.append_value(symbols.name(one.signal));
         via.append_value(tie.via);
         lag_s.append_value(tie.lag_s);
@@ -242,8 +262,9 @@ pub fn ties(
         shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 15]>([
+    arrays.extend::<[ArrayRef; 16]>([
         Arc::new(fact.finish()),
+        Arc::new(record.finish()),
         Arc::new(signal.finish()),
         Arc::new(via.finish()),
         Arc::new(lag_s.finish()),

@@ -40,6 +40,8 @@ const TELLING: &[&str] = &[
     "ncorrected hardware memory error",
     "Memory failure: 0x",
     "achine check",
+    "critical temperature reached",
+    "HARDWARE PROTECTION",
     // the kernel
     "oom-kill",
     "ut of memory: Kill",

@@ -107,6 +107,14 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     }
 }
 
+/// Whether the pod went on with its work long after somebody asked for its end: that
+/// was another pod of its name, or another object of its owner's.
+fn lived_on(pod: &Pod, asked: Stamp) -> bool {
+    const LONGEST_GRACE: Nanos = 900 * SECOND;
+    let last = pod.progress.as_ref().map(|progress| progress.last.lo);
+    last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
+}
+
 /// When the Job of a pod had failed or was complete: none of its pods runs any more.
 fn job_over(world: &World, pod: &Pod) -> Option<Stamp> {
     const OVER: [&str; 3] = [
@@ -228,8 +236,21 @@ fn death(
                 .iter()
                 .filter(|kill| last_start.is_none_or(|start| kill.hi > start.lo)),
         )
+        .filter(|asked| !lived_on(pod, **asked))
         .copied()
         .min_by_key(|asked| (asked.hi, asked.lo));
+    // What ended by its own fault, at a time that nobody tells, was not killed later.
+    let own_fault = exit.as_ref().is_some_and(|exit| {
+        exit.time == Stamp::OPEN
+            && exit
+                .exit_code
+                .is_some_and(|code| !matches!(code, 0 | 137 | 143))
+    });
+    if let (true, Some(asked), false) = (own_fault, asked, crashing) {
+        let began = pod.started.or(pod.bound).or(pod.created);
+        let lo = began.map_or(Nanos::MIN, |began| began.lo).min(asked.lo);
+        return Some((Mode::Exited, Stamp { lo, hi: asked.hi }));
+    }
     // Whatever is done to a pod after its job was over is done to its leftover.
     if let (Some(over), Some(asked), None) = (job_over(world, pod), asked, exited)
         && over.hi.saturating_add(CLOCKS) < asked.lo
@@ -265,7 +286,7 @@ fn death(
         && let Some(exited) = exited
     {
         ways.push((exited, Mode::Exited));
-    } else if let Some(gone) = pod.gone {
+    } else if let Some(gone) = pod.gone.filter(|gone| !lived_on(pod, *gone)) {
         ways.push((
             gone,
             if exited.is_some() {

@@ -241,8 +241,7 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
             || attempts.last().is_some_and(|attempt| {
                 attempt.pods.iter().any(|earlier| {
                     let ended = ends.get(*earlier as usize).and_then(End::final_time);
-                    let took_place = slot(world, *earlier) == slot(world, pod);
-                    took_place
+                    took_place(world, *earlier, pod)
                         && matches!((ended, begin), (Some(ended), Some(begin)) if ended.lo <= begin)
                 })
             });
@@ -257,8 +256,22 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
     attempts
 }
 
-/// The place in the gang that a pod takes: the group it is of and its rank there.
-fn slot(world: &World, pod: u32) -> Option<(String, i32)> {
+/// Whether a pod stands where an earlier one stood in its gang. Of one that is known from
+/// Events alone only its rank is.
+fn took_place(world: &World, earlier: u32, pod: u32) -> bool {
+    let (before, after) = (slot(world, earlier), slot(world, pod));
+    match (&before, &after) {
+        (Some((None, before)), Some((_, after))) | (Some((_, before)), Some((None, after))) => {
+            let owner = |pod: u32| world.pods.get(pod as usize).map(|pod| pod.owner);
+            before == after && owner(earlier) == owner(pod)
+        }
+        _ => before == after,
+    }
+}
+
+/// The place in the gang that a pod takes: the group it is of, where its labels are
+/// known, and its rank there.
+fn slot(world: &World, pod: u32) -> Option<(Option<String>, i32)> {
     const GROUPS: [&str; 5] = [
         "jobset.sigs.k8s.io/replicatedjob-name",
         "training.kubeflow.org/replica-type",
@@ -268,15 +281,15 @@ fn slot(world: &World, pod: u32) -> Option<(String, i32)> {
     ];
     let pod = world.pods.get(pod as usize)?;
     let rank = pod.rank?;
-    let labels = pod.body.as_ref().map(|body| &body.labels);
-    let group = labels.and_then(|labels| GROUPS.iter().find_map(|key| labels.get(*key)));
-    let index = labels.and_then(|labels| labels.get("jobset.sigs.k8s.io/job-index"));
-    Some((
+    let group = pod.body.as_ref().map(|body| {
+        let labels = &body.labels;
+        let group = GROUPS.iter().find_map(|key| labels.get(*key));
+        let index = labels.get("jobset.sigs.k8s.io/job-index");
         format!(
             "{}/{}",
             group.map_or("", String::as_str),
             index.map_or("", String::as_str)
-        ),
-        rank,
-    ))
+        )
+    });
+    Some((group, rank))
 }

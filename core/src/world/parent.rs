@@ -21,6 +21,26 @@ const HASH: &str = "pod-template-hash";
 pub(super) fn adopt(symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
     by_label(symbols, pods, workloads);
     by_name(symbols, pods, workloads);
+    ranks(symbols, pods, workloads);
+}
+
+/// Pods of an indexed Job bear their index in their name.
+fn ranks(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
+    for pod in &mut pods.all {
+        if pod.kind != Kind::Pod || pod.rank.is_some() {
+            continue;
+        }
+        let owner = workloads.all.get(pod.owner as usize);
+        let Some(owner) = owner.filter(|owner| symbols.name(owner.kind) == "Job") else {
+            continue;
+        };
+        let drawn = symbols.name(pod.name).rsplit_once('-');
+        let index = drawn
+            .filter(|(_, end)| end.len() == DRAWN && is_drawn(end))
+            .and_then(|(stem, _)| stem.strip_prefix(symbols.name(owner.name)))
+            .and_then(|rest| rest.strip_prefix('-'));
+        pod.rank = index.and_then(|index| index.parse().ok());
+    }
 }
 
 /// A replica set whose name ends in its pods' `pod-template-hash` is a Deployment's.
