@@ -29,7 +29,9 @@ peers AS (
   SELECT DISTINCT death, time FROM ties
   WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
                                    'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died',
-                                   'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown')
+                                   'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
+                                   -- and of storage or a device that failed under it: nothing says that the code did that.
+                                   'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error')
 )
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL

@@ -23,13 +23,8 @@ LEFT JOIN troubled t ON t.death = e.death
 LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback'
   AND COALESCE(w.detail, '') NOT LIKE '%Connect%' AND COALESCE(w.detail, '') NOT LIKE '%Time%out%'
   AND COALESCE(w.detail, '') NOT LIKE '%OperationalError%' AND COALESCE(w.detail, '') NOT LIKE '%ServerSelection%'
-<<<<<<< HEAD
   AND COALESCE(w.detail, '') NOT LIKE '%HTTP%' AND COALESCE(w.detail, '') NOT LIKE '%SSL%' AND COALESCE(w.detail, '') NOT LIKE '%ClientError%'
   AND COALESCE(w.detail, '') NOT LIKE '%TooManyRequests%' AND COALESCE(w.detail, '') NOT LIKE '%psycopg%' AND COALESCE(w.detail, '') NOT LIKE '%pymongo%'
 LEFT JOIN ties x ON x.death = e.death AND x.via = 'pod' AND x.signal = 'log.tls.expired'
-WHERE e.signal IN ('log.service_unreachable', 'log.rate_limited', 'log.http_server_error', 'log.database', 'log.tls') AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
+WHERE e.signal IN ('log.service_unreachable', 'log.rate_limited', 'log.http_server_error', 'log.database', 'log.tls') AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL AND x.fact IS NULL
-=======
-WHERE e.signal = 'log.service_unreachable' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
-  AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL
->>>>>>> main
