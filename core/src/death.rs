@@ -2,13 +2,13 @@
 
 mod elsewhere;
 
-use whathappened_connectors::time::Stamp;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::life::{End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::stall;
 use crate::symbols::Sym;
-use crate::world::{NO, World};
+use crate::world::{NO, Pod, World};
 
 /// Something to explain.
 #[derive(Clone, Debug)]
@@ -97,6 +97,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
                 // What went with a workload that was scaled to nothing is no end of its own.
                 let with_it = |end: &&End| !(put_aside && end.mode == Mode::Killed);
                 if let Some(end) = ends.get(*pod as usize).filter(with_it) {
+                    found.extend(wrong_before(world, *number, attempt_number, *pod, end));
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
@@ -104,6 +105,71 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
     }
     found.sort_by_key(|death| (death.run, death.attempt, death.time, death.pod, death.state));
     found
+}
+
+/// A pod that never ran, or that kept failing, and was taken away at last: what was
+/// wrong with it is what needs explaining, not who tidied up. A deadline that only
+/// ended the wait says so itself.
+fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) -> Option<Death> {
+    let one = world.pods.get(pod as usize)?;
+    if end.state != State::Died
+        || end.mode == Mode::Exited
+        || one.kind != crate::world::Kind::Pod
+        || is_late(world, one)
+    {
+        return None;
+    }
+    let waited = || {
+        let bound = one.bound.is_some() || one.node.is_some();
+        let (state, since) = if bound {
+            ("stuck_starting", one.stuck?)
+        } else {
+            ("never_scheduled", one.unplaced?)
+        };
+        Some((state, Mode::None, since, None))
+    };
+    let failed = || {
+        let last = end
+            .restarts
+            .iter()
+            .map(|restart| &restart.exit)
+            .next_back()?;
+        let often = end.restarts.len() >= OFTEN;
+        let soon = end.time.lo.saturating_sub(last.time.hi) < BACK_OFF;
+        let bad = last.exit_code.is_some_and(|code| code != 0);
+        (often && soon && bad).then_some(("crash_loop", Mode::Exited, last.time, Some(last)))
+    };
+    let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() {
+        waited()?
+    } else {
+        failed()?
+    };
+    Some(Death {
+        run,
+        attempt,
+        pod,
+        state,
+        mode,
+        time,
+        until: Some(end.time),
+        since: None,
+        exit_code: exit.and_then(|exit| exit.exit_code),
+        reason: exit.map_or(Sym::NONE, |exit| exit.reason),
+        container: exit.map_or(Sym::NONE, |exit| exit.container),
+    })
+}
+
+/// Ends after which ending badly is what a container does.
+const OFTEN: usize = 2;
+
+/// The kubelet's longest back-off, and as much again.
+const BACK_OFF: Nanos = 600 * SECOND;
+
+fn is_late(world: &World, pod: &Pod) -> bool {
+    let signals = ["k8s.workload.deadline", "kueue.evicted.deadline"];
+    let verdict = pod.verdict.as_ref();
+    signals.iter().any(|signal| world.says(pod.root, signal))
+        || verdict.is_some_and(|(_, reason)| reason == "DeadlineExceeded")
 }
 
 fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>) {
@@ -171,10 +237,11 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
 }
 
 /// What is said of a workload whose pods are held back or refused.
-const HELD: [&str; 7] = [
+const HELD: [&str; 8] = [
     "k8s.quota.exceeded",
     "k8s.workload.create_failed",
     "k8s.workload.deadline",
+    "k8s.workload.deleted_by_namespace_controller",
     "k8s.workload.deleted_by_user",
     "k8s.workload.invalid",
     "k8s.workload.suspended",

@@ -26,7 +26,7 @@ const TROUBLES: &[(&str, &str, bool)] = &[
     ("kernel.nfs_not_responding", "storage", false),
     ("kernel.storage_evicted", "storage", false),
     ("k8s.pod.volume_failed", "volumes", false),
-    ("k8s.pod.sandbox_failed", "the pod network", false),
+    ("k8s.pod.sandbox_failed.network", "the pod network", false),
     ("k8s.node.network_unavailable", "the pod network", false),
     ("log.redis", "Redis", false),
     ("log.control_plane", "the control plane", false),

@@ -151,6 +151,10 @@ pub fn timeline(
         if !(of_pod || of_workload() || of_node() || is_note() || wanted.contains(&row.id)) {
             continue;
         }
+        // What only said that a scheduler had yet to come is past where one came.
+        if !row.tells && world.name(row.fact) == "k8s.pod.unscheduled" {
+            continue;
+        }
         let event = world
             .evidence
             .event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;

@@ -43,6 +43,7 @@ pub fn say(event: &Event) -> String {
                 event.entities.container.as_deref().unwrap_or_default()
             )
         }
+        "k8s.pod.unscheduled" => format!("{} has not looked at it yet", attribute("detail")),
         "k8s.pod.bound" => format!(
             "bound to node {}",
             event.entities.node.as_deref().unwrap_or("unknown")

@@ -2,8 +2,8 @@
 -- title: The control plane refused or delayed what it needed
 -- rank: 28
 -- level: supported
--- needs: k8s.workload.create_failed.control_plane, log.control_plane
--- summary: {workload} was refused by the control plane: {message}
+-- needs: k8s.workload.create_failed.control_plane, log.control_plane, k8s.pod.unscheduled
+-- summary: {workload} did not get what it needs from the control plane: {message}
 -- advice: Look at the API server and the webhook named.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
@@ -16,3 +16,8 @@ LEFT JOIN troubled t ON t.death = e.death
 WHERE e.signal = 'log.control_plane' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
   AND e.shared AND t.death IS NULL
+UNION ALL
+-- Nobody has said yet whether a node takes it: the scheduler that it asks for does not run.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM ties
+WHERE signal = 'k8s.pod.unscheduled' AND via = 'pod' AND state = 'never_scheduled'

@@ -14,7 +14,9 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
+  AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed')
+  -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
+  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
   -- A traceback that speaks of no device explains its process by itself.
   AND death NOT IN (
@@ -24,7 +26,8 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
     WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
       AND d.fact IS NULL)
 UNION ALL
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
@@ -41,7 +44,8 @@ JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_erro
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
 UNION ALL
 -- and where the node was closed and its pods sent away after it, for no other reason that is known.
-SELECT t.death, t.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT t.death, t.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties t
 JOIN mechanisms m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
 JOIN (SELECT DISTINCT death FROM ties

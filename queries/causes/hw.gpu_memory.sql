@@ -11,7 +11,9 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
+  AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed')
+  -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
+  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
   -- A traceback that speaks of no device explains its process by itself.
   AND death NOT IN (
@@ -21,7 +23,8 @@ WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
     WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
       AND d.fact IS NULL)
 UNION ALL
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

@@ -22,7 +22,8 @@ WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
     WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
       AND d.fact IS NULL)
 UNION ALL
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('kernel.pcie_error.fatal') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

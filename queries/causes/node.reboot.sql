@@ -20,7 +20,8 @@ UNION ALL
 -- for the boot. One that was silent for longer hung, and was reset for that.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'node' AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent')
+JOIN ties m ON m.death = u.death
+  AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.shutdown', 'k8s.pod.node_shutdown')
   AND u.time - m.time BETWEEN 0 AND 300000000000
 WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time < 300000000000
   AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))

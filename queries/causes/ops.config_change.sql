@@ -3,7 +3,7 @@
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.scaled.to_zero, k8s.workload.suspended
--- needs: k8s.workload.updated_by_user, k8s.container.changed_killed, k8s.pod.evicted_by_controller
+-- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {workload} was changed{by}, and its pods were stopped for it.
 -- advice: Compare the spec before and after the change.
@@ -45,3 +45,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'
+UNION ALL
+-- Of a stateful set only the deletion of its pods is told; its own size says the rest.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.workload.pod_deleted' AND via = 'workload' AND state = 'scaled_to_zero'

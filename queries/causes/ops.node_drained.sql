@@ -46,6 +46,15 @@ JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cor
   AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod' AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
 UNION ALL
+SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties d
+JOIN (SELECT DISTINCT d.death, d.fact FROM ties d
+      JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
+        AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
+      WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod') c
+  ON c.death = d.death AND c.fact = d.fact
+WHERE d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
+UNION ALL
 -- Tainting is draining, too. Whoever cannot stand the taint goes at once; who stands it for a
 -- while goes later, and then another taint may be why.
 SELECT c.death, c.fact AS cause, e.fact AS effect,

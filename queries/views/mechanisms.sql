@@ -1,7 +1,12 @@
 -- How something further upstream reaches a pod: draining, evicting, deleting, shutting down.
 -- A rule for an upstream cause links its record to these; each of them leads on to the death
 -- by the rule of its own.
-SELECT death, fact, time, signal
+SELECT death, fact, time, signal,
+  -- A person has reasons of their own.
+  signal LIKE '%_by_user' OR (
+    signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned', 'k8s.node.drained', 'k8s.node.tainted.no_execute')
+    AND death IN (SELECT death FROM ties
+                  WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user'))) AS person
 FROM ties
 WHERE signal LIKE 'k8s.pod.evicted%'
    OR (signal LIKE 'k8s.pod.deleted_by_%' AND signal <> 'k8s.pod.deleted_by_user')
@@ -19,7 +24,7 @@ WHERE signal LIKE 'k8s.pod.evicted%'
        AND signal NOT LIKE '%_by_user')
 UNION ALL
 -- A person who deletes a pod of a node that is closed drains it; of any other, only deletes it.
-SELECT death, fact, time, signal
+SELECT death, fact, time, signal, true AS person
 FROM ties
 WHERE signal = 'k8s.pod.deleted_by_user'
   AND death IN (SELECT death FROM ties WHERE via = 'node' AND signal LIKE 'k8s.node.cordoned%')

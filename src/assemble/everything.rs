@@ -39,7 +39,20 @@ pub(super) async fn of_machine(
             .any(|fact| place.holds(&case.world, fact));
         told_of || befell_here(case, &verdict, finding, place)
     };
-    let answer = told(case, &verdict, question, &is_here)?;
+    let mut answer = told(case, &verdict, question, &is_here)?;
+    let was_here: BTreeSet<String> = case
+        .runs
+        .iter()
+        .filter(|run| {
+            let mut pods = run.pods.iter();
+            pods.any(|pod| {
+                let pod = case.world.pods.get(*pod as usize);
+                pod.is_some_and(|pod| place.holds_member(&case.world, pod))
+            })
+        })
+        .map(|run| run.id(&case.world))
+        .collect();
+    answer.runs.retain(|run| was_here.contains(&run.id));
     let here = case.world.facts.iter();
     let wanted: BTreeSet<EventId> = here
         .filter(|fact| place.holds(&case.world, fact))

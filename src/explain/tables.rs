@@ -15,7 +15,7 @@ use whathappened_core::death::Death;
 use whathappened_core::resolve::Run;
 use whathappened_core::shared::Troubles;
 use whathappened_core::tie::Tie;
-use whathappened_core::world::World;
+use whathappened_core::world::{Kind, Pod, World};
 
 /// A column: its name, its type, and what it means.
 type Column = (&'static str, DataType, &'static str);
@@ -44,6 +44,11 @@ pub const DEATHS: &[Column] = &[
     ),
     ("root_kind", DataType::Utf8, "kind of the run's root object"),
     ("node", DataType::Utf8, "the node the pod was on"),
+    (
+        "gpus",
+        DataType::Float64,
+        "GPUs that the pod asked for; NULL where its spec is not known",
+    ),
 ];
 
 /// Columns of `ties`; those of `deaths` first.
@@ -123,6 +128,7 @@ struct DeathColumns {
     reason: StringBuilder,
     root_kind: StringBuilder,
     node: StringBuilder,
+    gpus: Float64Builder,
 }
 
 fn long(number: usize) -> i64 {
@@ -145,6 +151,11 @@ impl DeathColumns {
         self.root_kind.append_option(kind);
         self.node
             .append_option(pod.and_then(|pod| symbols.some(pod.node)));
+        let asked = pod.filter(|pod| {
+            let body = pod.body.as_ref();
+            pod.kind == Kind::Pod && body.is_some_and(|body| !body.containers.is_empty())
+        });
+        self.gpus.append_option(asked.map(Pod::gpus));
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -159,6 +170,7 @@ impl DeathColumns {
             Arc::new(self.reason.finish()),
             Arc::new(self.root_kind.finish()),
             Arc::new(self.node.finish()),
+            Arc::new(self.gpus.finish()),
         ]
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::decode::Context;
 use super::{checkup, field, meta, template};
-use crate::event::Event;
+use crate::event::{Event, SourceKind};
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
@@ -230,6 +230,7 @@ fn mark_init(event: &mut Event, init: bool) {
 }
 
 fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mut Vec<Event>) {
+    unscheduled(pod, version, context, facts);
     // `Evicted`, `NodeShutdown`, …: the kubelet's own word for how the pod ended.
     let has_verdict = field::text(pod, &["status", "reason"]).is_some();
     for condition in field::items(pod, &["status", "conditions"]) {
@@ -264,6 +265,35 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));
         event.set_attribute("status", Some(status));
+        facts.push(event);
+    }
+}
+
+/// A scheduler's first word on a pod is its `PodScheduled` condition: a pod without a
+/// node and without that word has not been looked at yet.
+fn unscheduled(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts: &mut Vec<Event>) {
+    let body = &version.body;
+    let conditions = field::items(pod, &["status", "conditions"]);
+    let looked_at = conditions
+        .iter()
+        .any(|condition| field::text(condition, &["type"]) == Some("PodScheduled"));
+    let waits = body.phase.as_deref() == Some("Pending")
+        && body.node.is_none()
+        && body.deletion_requested.is_none()
+        && context.source_kind != SourceKind::KubernetesAudit;
+    if let (true, false, Some(created)) = (waits, looked_at, body.created) {
+        let scheduler = field::text(pod, &["spec", "schedulerName"]).unwrap_or("default-scheduler");
+        let raw = serde_json::json!({ "phase": "Pending", "schedulerName": scheduler });
+        let what = &["unscheduled"];
+        let mut event = meta::fact(
+            "k8s.pod.unscheduled",
+            &version.key,
+            what,
+            created,
+            &raw,
+            context,
+        );
+        event.set_attribute("detail", Some(scheduler));
         facts.push(event);
     }
 }

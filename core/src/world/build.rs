@@ -11,7 +11,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, collectives,
-    history, instance, job, learn, parent, progress, witness,
+    history, instance, job, learn, parent, progress, scheduling, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -103,6 +103,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     logs.claim(&evidence, &mut facts, &mut pod_of_row);
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
+    scheduling::settle(&pods.all, &mut evidence, &mut facts);
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed);
     facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));

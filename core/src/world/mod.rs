@@ -16,6 +16,7 @@ mod parent;
 mod pod;
 mod pool;
 mod progress;
+mod scheduling;
 mod whereabouts;
 mod witness;
 mod workload;

@@ -83,11 +83,20 @@ pub(super) fn stalled(
             *last = Some(last.map_or(row.time, |last| last.max(row.time)));
         }
     }
+    // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
+    let read_until = last_line.iter().flatten().max().copied();
     let mut found = Vec::new();
     for ((number, pod), last) in (0..).zip(pods).zip(last_line) {
         let (Some(progress), Some(last)) = (&pod.progress, last) else {
             continue;
         };
+        let runs = pod.phase.as_deref() == Some("Running")
+            && pod.exits.is_empty()
+            && pod.deletion_requested.is_none()
+            && pod.gone.is_none();
+        let last = read_until
+            .filter(|_| runs)
+            .map_or(last, |until| last.max(until));
         let Some(row) = evidence.rows().get(progress.row as usize) else {
             continue;
         };
