@@ -44,12 +44,6 @@ WHERE e.signal = 'log.storage_error' AND e.via = 'pod' AND e.same_container AND 
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
   AND (k.death IS NOT NULL OR e.shared)
 UNION ALL
--- Alone it is the program's word for what it saw of its storage, or of a file that it used wrongly.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
-FROM ties
-WHERE signal = 'log.storage_error' AND via = 'pod' AND same_container AND mode = 'exited'
-  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
-UNION ALL
 SELECT k.death, k.fact AS cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties k
 JOIN ties e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'log.storage_error'
