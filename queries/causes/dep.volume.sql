@@ -6,18 +6,10 @@
 -- needs: k8s.pvc.pending
 -- summary: {pod} could not start: {message}
 -- advice: Check the volume claim, its storage class, and which node still holds the volume.
--- A server that does not answer, a full disk or a missing secret is told as a failed mount, too (dep.storage,
--- dep.secret_or_config).
-WITH elsewhere AS (
-  SELECT DISTINCT death FROM ties
-  WHERE via = 'pod' AND signal IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
-)
-SELECT v.death, v.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN e.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
-FROM ties v
-LEFT JOIN elsewhere e ON e.death = v.death
-WHERE v.signal LIKE 'k8s.pod.volume_failed%' AND v.via = 'pod' AND v.state = 'stuck_starting'
-  AND v.signal NOT IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties
+WHERE signal LIKE 'k8s.pod.volume_failed%' AND via = 'pod' AND state = 'stuck_starting'
+  AND signal NOT IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM ties
