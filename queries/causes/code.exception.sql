@@ -29,7 +29,9 @@ peers AS (
   SELECT DISTINCT death, time FROM ties
   WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
                                    'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died',
-                                   'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown')
+                                   'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
+                                   -- and of storage or a device that failed under it: nothing says that the code did that.
+                                   'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error')
 )
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL
@@ -49,7 +51,7 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties e
 LEFT JOIN (SELECT DISTINCT death FROM ties
-           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
+           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL

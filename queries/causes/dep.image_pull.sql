@@ -5,9 +5,17 @@
 -- needs: k8s.container.image_pull_failed*, k8s.pod.sandbox_failed.image
 -- summary: {pod} could not start: its image cannot be pulled. {message}
 -- advice: Check the image name and tag, the registry, and the pull secret.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties
-WHERE signal LIKE 'k8s.container.image_pull_failed%' AND via = 'pod' AND state = 'stuck_starting'
+-- A full disk or a dead runtime of the node is told as a failed pull, too (dep.storage, node.runtime).
+WITH elsewhere AS (
+  SELECT DISTINCT death FROM ties
+  WHERE via = 'pod' AND signal IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
+)
+SELECT i.death, i.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
+FROM ties i
+LEFT JOIN elsewhere e ON e.death = i.death
+WHERE i.signal LIKE 'k8s.container.image_pull_failed%' AND i.via = 'pod' AND i.state = 'stuck_starting'
+  AND i.signal NOT IN ('k8s.container.image_pull_failed.no_space', 'k8s.container.image_pull_failed.runtime')
 UNION ALL
 -- The image of the sandbox is the cluster's, not the pod's; without it nothing starts on the node.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role

@@ -23,3 +23,10 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties
 WHERE signal IN ('node.hardware_alert') AND via = 'node' AND lag_s BETWEEN -120 AND 3600
+UNION ALL
+-- The kernel panics of what its hardware reports.
+SELECT u.death, u.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties k ON k.death = u.death AND k.via = 'node' AND k.signal IN ('kernel.panic', 'kernel.oops') AND k.fact <> u.fact
+  AND k.time BETWEEN u.time - 5000000000 AND u.time + 120000000000
+WHERE u.signal IN ('kernel.machine_check') AND u.via = 'node' AND u.lag_s BETWEEN -120 AND 900

@@ -19,3 +19,10 @@ SELECT u.death, u.fact AS cause, m.fact AS effect,
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+-- The kernel panics of what its hardware reports.
+SELECT u.death, u.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties k ON k.death = u.death AND k.via = 'node' AND k.signal IN ('kernel.panic', 'kernel.oops') AND k.fact <> u.fact
+  AND k.time BETWEEN u.time - 5000000000 AND u.time + 120000000000
+WHERE u.signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND u.via = 'node' AND u.lag_s BETWEEN -120 AND 900

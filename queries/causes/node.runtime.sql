@@ -9,7 +9,8 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('k8s.container.cannot_run.runtime', 'k8s.pod.sandbox_failed.runtime', 'k8s.container.cannot_run.cgroup',
-                 'k8s.pod.sandbox_failed.cgroup', 'k8s.pod.sandbox_failed.limits') AND via = 'pod'
+                 'k8s.pod.sandbox_failed.cgroup', 'k8s.pod.sandbox_failed.limits',
+                 'k8s.container.image_pull_failed.runtime') AND via = 'pod'
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting')
 UNION ALL
 -- Who asks a runtime that is down for an image is told that it could not be pulled.

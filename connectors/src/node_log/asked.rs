@@ -27,6 +27,12 @@ pub(crate) const PHRASES: &[&str] = &[
     "insufficient power on the pcie",
     "aer",
     "pcie bus error",
+    "pciehp",
+    "critical temperature reached",
+    "hardware protection shutdown",
+    "fork rejected by pids",
+    "cause a leak of a command resource",
+    "admin queue is closed",
     // memory, processors, the kernel
     "hardware error",
     "edac",

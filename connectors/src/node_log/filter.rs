@@ -42,6 +42,10 @@ const TELLING: &[&str] = &[
     "achine check",
     "critical temperature reached",
     "HARDWARE PROTECTION",
+    "pciehp",
+    "fork rejected by pids",
+    "Will cause a leak of a command resource",
+    "dmin queue is closed",
     // the kernel
     "oom-kill",
     "ut of memory: Kill",

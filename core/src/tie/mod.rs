@@ -235,7 +235,18 @@ impl Ends {
 }
 
 fn is_line(world: &World, fact: &Fact) -> bool {
-    world.name(fact.signal).starts_with("log.")
+    const LINES: [&str; 8] = [
+        "gloo.",
+        "jax.",
+        "launcher.",
+        "log.",
+        "mpi.",
+        "nccl.",
+        "ray.",
+        "rendezvous.",
+    ];
+    let signal = world.name(fact.signal);
+    LINES.iter().any(|stem| signal.starts_with(stem))
 }
 
 /// Seconds from the fact to the death, negative where it is later: the gap
