@@ -79,6 +79,9 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
         Command::Make { seed, output, plan } => {
             let drawn = draw(seed);
             let played = case::play(&drawn);
+            if played.world.runaway {
+                eprintln!("crucible: the world of seed {seed} never came to rest");
+            }
             std::fs::create_dir_all(&output)?;
             let recorded = write_case(&played, &drawn.observe, &output)?;
             let text = if plan { serde_json::to_string_pretty(&drawn) } else { serde_json::to_string_pretty(&recorded.truth) };

@@ -79,8 +79,9 @@ pub fn run(options: &Options) -> Vec<Row> {
                         break;
                     }
                     let plan = draw(options.from + at);
-                    let folder = options.scratch.join(format!("w{worker}"));
+                    let folder = options.scratch.join(format!("w{worker}-{}", plan.seed));
                     let found = one(&plan, &folder, &mut tool, options);
+                    std::fs::remove_dir_all(&folder).ok();
                     if let Ok(mut rows) = rows.lock() {
                         rows.extend(found);
                     }

@@ -77,6 +77,7 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         counted: false,
         released: false,
         stopping: false,
+        tried: None,
     }
 }
 

@@ -6,6 +6,9 @@ use crate::control::{kubelet, make};
 use crate::time::MS;
 use crate::world::{ActId, Ask, Change, Client, Key, Kind, Source, Tie, World, names};
 
+/// How soon the scheduler looks at a pod again.
+const BACKOFF: i64 = 1000 * MS;
+
 /// GPUs that are free on a node.
 fn free(w: &World, node: usize) -> i64 {
     let has = w.nodes.get(node).map_or(0, |node| i64::from(node.gpus.1));
@@ -90,6 +93,13 @@ pub fn schedule(w: &mut World) {
 }
 
 fn try_one(w: &mut World, pod: usize) {
+    let now = w.now;
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    // What was found unschedulable is not looked at again at once.
+    if body.tried.is_some_and(|tried| now.since(tried) < BACKOFF) {
+        return;
+    }
+    body.tried = Some(now);
     if let Some(node) = fits(w, pod) {
         bind(w, pod, node);
         return;
@@ -143,8 +153,6 @@ fn try_one(w: &mut World, pod: usize) {
     if changed {
         w.put_pod(pod, Ask::new(Client::scheduler(), "patch", "status").tells(&tags));
     }
-    let lag = w.rng.range(60_000 * MS, 300_000 * MS);
-    w.after(lag, schedule);
 }
 
 /// Deletes pods of lower priority where that makes room; says whether it did.
@@ -206,6 +214,7 @@ fn preempt(w: &mut World, pod: usize) -> bool {
     }
     w.put_pod(pod, Ask::new(Client::scheduler(), "patch", "status"));
     w.soon(1200, 4000, schedule);
+    w.soon(8000, 9000, schedule);
     w.soon(31_000, 36_000, schedule);
     true
 }

@@ -52,6 +52,9 @@ pub struct Death {
     pub last: bool,
 }
 
+/// Steps after which a world is stopped.
+const MOST: u64 = 200_000;
+
 /// The world.
 pub struct World {
     /// What was planned.
@@ -62,6 +65,9 @@ pub struct World {
     pub rng: Rng,
     queue: BTreeMap<(Time, u64), Task>,
     order: u64,
+    done: u64,
+    /// Whether it had to be stopped because it never came to rest.
+    pub runaway: bool,
     /// The API server.
     pub api: Api,
     /// All nodes there ever were.
@@ -110,6 +116,8 @@ impl World {
             plan,
             queue: BTreeMap::new(),
             order: 0,
+            done: 0,
+            runaway: false,
             api: Api::default(),
             nodes: Vec::new(),
             pods: Vec::new(),
@@ -148,6 +156,12 @@ impl World {
     pub fn run_until(&mut self, end: Time) {
         while let Some((&(time, order), _)) = self.queue.first_key_value() {
             if time > end {
+                break;
+            }
+            // No world is this busy: something in it turns in a circle.
+            self.done += 1;
+            if self.done > MOST {
+                self.runaway = true;
                 break;
             }
             self.now = time;

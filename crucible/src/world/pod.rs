@@ -171,6 +171,8 @@ pub struct Pod {
     pub counted: bool,
     /// Whether the kubelet is done with it.
     pub released: bool,
+    /// When the scheduler last looked at it.
+    pub tried: Option<Time>,
     /// Whether it has been told to stop.
     pub stopping: bool,
 }
