@@ -51,6 +51,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         stuck: None,
         trouble: None,
         noticed: None,
+        refusals: (0, false),
         plan,
     });
     w.loads.len() - 1

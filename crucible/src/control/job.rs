@@ -143,8 +143,14 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
     let Some(key) = w.job_key(at) else { return };
     if let Some((reason, act)) = super::replica::refused(w, load) {
         w.tell(&Source::Controller("job-controller"), key, "Warning", "FailedCreate", format!("Error creating: {reason}"), &crate::world::names(act));
-        let wait = w.rng.secs(15, 120);
-        w.after(wait, move |w| due(w, at, 5, 50));
+        if let Some(wait) = super::replica::wait_again(w, load) {
+            w.after(wait, move |w| {
+                if let Some(load) = w.loads.get_mut(load) {
+                    load.refusals.1 = false;
+                }
+                due(w, at, 5, 50);
+            });
+        }
         return;
     }
     let kind = w.loads.get(load).map(|load| load.plan.kind);

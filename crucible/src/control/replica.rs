@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{make, schedule};
 use crate::plan::LoadKind;
+use crate::time::SEC;
 use crate::world::{ActId, Ask, Change, Client, Key, Kind, Owner, Phase, Pod, Source, State, Tie, World, claims, names};
 
 /// What admission answers to a pod of this workload, where it refuses it.
@@ -17,6 +18,16 @@ pub(super) fn refused(w: &World, load: usize) -> Option<(String, ActId)> {
     }
     let _ = reason;
     None
+}
+
+/// How long a controller waits after a refusal; `None` where it waits already.
+pub(super) fn wait_again(w: &mut World, load: usize) -> Option<i64> {
+    let body = w.loads.get_mut(load)?;
+    if body.refusals.1 {
+        return None;
+    }
+    body.refusals = (body.refusals.0 + 1, true);
+    Some((SEC << body.refusals.0.min(10)).min(1000 * SEC))
 }
 
 /// Makes the root object.
@@ -162,8 +173,14 @@ fn create_pod(w: &mut World, load: usize, rank: u32, is_deployment: bool) {
             format!("create Pod {name}-{rank} in StatefulSet {name} failed error: {reason}")
         };
         w.tell(&Source::Controller(component), key, "Warning", "FailedCreate", message, &names(act));
-        let wait = w.rng.secs(10, 120);
-        w.after(wait, move |w| sync(w, load));
+        if let Some(wait) = wait_again(w, load) {
+            w.after(wait, move |w| {
+                if let Some(load) = w.loads.get_mut(load) {
+                    load.refusals.1 = false;
+                }
+                sync(w, load);
+            });
+        }
         return;
     }
     let (pod_name, stem) = if is_deployment {
