@@ -88,6 +88,7 @@ pub fn play(plan: &Plan) -> Case {
         fault::prepare(&mut w, planned);
     }
     for (at, load) in plan.loads.iter().enumerate() {
+        // Fillers are made first.
         w.after(load.at, move |w| make(w, at));
     }
     for planned in plan.faults.iter().filter(|one| !one.fault.is_before_start()) {

@@ -59,7 +59,7 @@ impl Row {
     #[must_use]
     pub fn is_bad(&self) -> bool {
         use crate::judge::Verdict;
-        !self.broken.is_empty() || !matches!(self.judged.verdict, Verdict::Right)
+        !self.broken.is_empty() || !matches!(self.judged.verdict, Verdict::Right | Verdict::Fair)
     }
 }
 
@@ -125,7 +125,7 @@ pub fn ask_all(case: &Case, recorded: &Recorded, folder: &Path, tool: &mut Tool)
     for (at, run) in truth.runs.iter().enumerate().take(3).filter(|(_, run)| run.seen) {
         let mut names = vec![run.ask()];
         if at == 0 {
-            names.extend(otherwise(plan.seed, run));
+            names.extend(otherwise(plan.seed, run, plan.observe.lists || plan.observe.watches));
         }
         for name in names {
             let question = Question {
@@ -153,10 +153,10 @@ pub fn ask_all(case: &Case, recorded: &Recorded, folder: &Path, tool: &mut Tool)
 }
 
 /// Another way to ask for a run, where it is not ambiguous.
-fn otherwise(seed: u64, run: &Run) -> Option<String> {
+fn otherwise(seed: u64, run: &Run, labels: bool) -> Option<String> {
     let mut rng = Rng::stream(seed, "ask");
     let mut ways = Vec::new();
-    ways.extend(run.label.clone());
+    ways.extend(run.label.clone().filter(|_| labels));
     ways.extend(run.first.first().map(|pod| format!("pod/{}/{pod}", run.namespace)));
     rng.pick(&ways).cloned()
 }

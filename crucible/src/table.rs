@@ -9,6 +9,7 @@ use crate::truth::Seen;
 
 const COLUMNS: &[Verdict] = &[
     Verdict::Right,
+    Verdict::Fair,
     Verdict::Downstream,
     Verdict::Symptom,
     Verdict::Unknown,
@@ -93,7 +94,7 @@ fn details(out: &mut String, rows: &[Row]) {
 /// What was said instead of what is right, most often first.
 fn confusion(out: &mut String, rows: &[Row]) {
     let mut pairs: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.judged.verdict != Verdict::Right) {
+    for row in rows.iter().filter(|row| !matches!(row.judged.verdict, Verdict::Right | Verdict::Fair)) {
         let right = row.judged.right.first().cloned().unwrap_or_else(|| "(nothing written)".to_owned());
         pairs.entry((right, format!("{} · {}", row.judged.cause, row.judged.level))).or_default().push(row.seed);
     }

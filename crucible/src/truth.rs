@@ -195,22 +195,39 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         run.fine.push("none.completed".to_owned());
         return run;
     }
-    let attempt = last_attempt(w, at);
-    let deaths: Vec<&Death> = w
-        .deaths
-        .iter()
-        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at && pod.attempt == attempt))
-        .collect();
     let ended = load.ended.is_some();
-    if deaths.is_empty() || (load.blocked.is_some() && !ended) {
-        let Some(act) = load.blocked else {
-            run.fine.push("none.running".to_owned());
-            if ended {
-                // It was deleted before anything ran.
-                run.fine.extend(["unknown".to_owned(), "ops.manual_delete".to_owned()]);
+    let mut attempt = last_attempt(w, at);
+    let settled = is_well(w, at);
+    // An attempt that has not begun to work yet is not the news; the end of the one before is.
+    while attempt > 1 && !ended && !settled && of_attempt(w, at, attempt).is_empty() && load.blocked.is_none() {
+        attempt -= 1;
+    }
+    let earlier = attempt < last_attempt(w, at);
+    let deaths = of_attempt(w, at, attempt);
+    let past = load.blocked.filter(|_| ended);
+    let waits = load.blocked.filter(|&act| w.graph.get(act).is_some_and(|act| act.what == crate::control::NO_ROOM));
+    let caused = deaths.iter().any(|death| w.graph.chain(death.act).iter().filter_map(|&id| w.graph.get(id)).any(|act| !act.causes.is_empty()));
+    if !caused {
+        match load.blocked {
+            Some(act) => {
+                run.state = if ended { "deleted" } else { "stuck" }.to_owned();
+                layers(w, &mut run, act, tags);
+                if past.is_some() {
+                    // It never worked, and somebody cleared it away.
+                    run.fine.push("ops.manual_delete".to_owned());
+                }
             }
-            return run;
-        };
+            None => {
+                run.fine.push("none.running".to_owned());
+                if ended {
+                    run.fine.extend(["unknown".to_owned(), "ops.manual_delete".to_owned()]);
+                }
+            }
+        }
+        return run;
+    }
+    if load.blocked.is_some() && waits.is_none() && !ended {
+        let Some(act) = load.blocked else { return run };
         run.state = "stuck".to_owned();
         layers(w, &mut run, act, tags);
         return run;
@@ -221,7 +238,11 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         return run;
     };
     layers(w, &mut run, first.act, tags);
-    if !ended && recovered(w, at, &deaths) {
+    if let Some(act) = waits.filter(|_| !ended) {
+        // What was made in its place waits for room.
+        layers(w, &mut run, act, tags);
+    }
+    if !ended && (earlier || recovered(w, at, &deaths)) {
         run.fine.extend(["none.running".to_owned()]);
     }
     let root = w.graph.chain(first.act).first().copied();
@@ -263,6 +284,20 @@ fn blank() -> Run {
     }
 }
 
+fn of_attempt(w: &World, at: usize, attempt: u32) -> Vec<&Death> {
+    w.deaths
+        .iter()
+        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at && pod.attempt == attempt))
+        .collect()
+}
+
+/// Whether all that is wanted runs.
+fn is_well(w: &World, at: usize) -> bool {
+    let Some(load) = w.loads.get(at) else { return false };
+    let running = w.pods.iter().filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none()).count();
+    running >= usize::try_from(load.wanted).unwrap_or(0)
+}
+
 fn last_attempt(w: &World, at: usize) -> u32 {
     w.pods.iter().filter(|pod| pod.load == at).map(|pod| pod.attempt).max().unwrap_or(1)
 }
@@ -281,10 +316,8 @@ fn fatal<'a>(w: &World, at: usize, deaths: &[&'a Death]) -> Vec<&'a Death> {
 
 /// Whether all that is wanted runs again.
 fn recovered(w: &World, at: usize, deaths: &[&Death]) -> bool {
-    let Some(load) = w.loads.get(at) else { return false };
-    let running = w.pods.iter().filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none()).count();
     let flaps = deaths.len() > 2 && deaths.iter().any(|death| w.now.since(death.time) < 12 * MIN);
-    running >= usize::try_from(load.wanted).unwrap_or(0) && !flaps
+    is_well(w, at) && !flaps
 }
 
 fn layers(w: &World, run: &mut Run, act: ActId, tags: &BTreeSet<Tag>) {

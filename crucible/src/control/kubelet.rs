@@ -36,8 +36,14 @@ impl Exit {
             message: String::new(),
             act: Some(act),
             tie,
-            tags: claims(act),
+            tags: Vec::new(),
         }
+    }
+
+    /// That claims its own cause, as an exit code of 139 does.
+    #[must_use]
+    pub fn telling(self) -> Self {
+        Self { tags: self.act.map(claims).unwrap_or_default(), ..self }
     }
 }
 
@@ -420,6 +426,19 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
         .collect();
     for pod in pods {
         let Some(body) = w.pods.get(pod) else { continue };
+        if body.alive && body.deletion.is_none() {
+            // It ran on unheard: its status is posted anew.
+            let by = client(w, node);
+            let now = w.now;
+            if let Some(body) = w.pods.get_mut(pod) {
+                body.container.ready = true;
+                for kind in ["Ready", "ContainersReady"] {
+                    body.condition(kind, "True", "", "", now);
+                }
+            }
+            w.put_pod(pod, Ask::new(by, "patch", "status"));
+            continue;
+        }
         if body.phase.is_over() || body.alive {
             continue;
         }

@@ -29,7 +29,7 @@ fn unknown(w: &mut World, node: usize) {
     let now = w.now;
     let Some(body) = w.nodes.get(node) else { return };
     let (key, act) = (body.key(), body.lost);
-    let tags = act.map(claims).unwrap_or_default();
+    let tags = act.map(names).unwrap_or_default();
     for kind in ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"] {
         w.set_condition(node, kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.");
     }
@@ -74,6 +74,8 @@ fn name_of(w: &World, node: usize) -> String {
 /// The machine stops: its containers end with it, and nobody there says so.
 /// Gives the pods that it took.
 pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
+    let named = w.graph.get(act).is_some_and(|act| act.causes.contains(&"node.not_ready"));
+    let act = if named { act } else { w.act("the node stopped answering", &["node.not_ready"], Some(act)) };
     let Some(body) = w.nodes.get_mut(node) else { return Vec::new() };
     body.up = false;
     body.lost = Some(act);

@@ -22,5 +22,6 @@ pub use kubelet::{Exit, exit, kubelet_restarts, stop};
 pub use lifecycle::{go_silent, machine_dies, machine_returns};
 pub use make::{delete_pod, delete_root, make};
 pub use replica::{replace_template, scale, sync as sync_set};
+pub(crate) use scheduler::NO_ROOM;
 pub use scheduler::{fits, schedule};
 pub use taint::judge as judge_taints;

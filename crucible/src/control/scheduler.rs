@@ -9,6 +9,9 @@ use crate::world::{ActId, Ask, Change, Client, Key, Kind, Source, Tie, World, na
 /// How soon the scheduler looks at a pod again.
 const BACKOFF: i64 = 1000 * MS;
 
+/// What is true of a workload that waits and for which nothing else is planned.
+pub(crate) const NO_ROOM: &str = "no node takes it";
+
 /// GPUs that are free on a node.
 fn free(w: &World, node: usize) -> i64 {
     let has = w.nodes.get(node).map_or(0, |node| i64::from(node.gpus.1));
@@ -134,6 +137,13 @@ fn try_one(w: &mut World, pod: usize) {
         }
         format!("{claims} preemption: 0/{total} nodes are available: {}.", parts.join(", "))
     };
+    let Some(load) = w.pods.get(pod).map(|pod| pod.load) else { return };
+    if w.loads.get(load).is_some_and(|load| load.blocked.is_none()) {
+        let act = w.act(NO_ROOM, &["sched.unschedulable_capacity", "sched.unschedulable_constraint"], None);
+        if let Some(load) = w.loads.get_mut(load) {
+            load.blocked = Some(act);
+        }
+    }
     let Some(body) = w.pods.get(pod) else { return };
     let key = body.key();
     let tags = w
@@ -240,6 +250,7 @@ fn bind(w: &mut World, pod: usize, node: usize) {
     };
     let Some(body) = w.pods.get_mut(pod) else { return };
     body.node = Some(node);
+    let load = body.load;
     body.nominated = None;
     body.condition("PodScheduled", "True", "", "", now);
     let key = body.key();
@@ -252,4 +263,12 @@ fn bind(w: &mut World, pod: usize, node: usize) {
         w.tell(&Source::Scheduler("Binding"), Key { kind: Kind::Pod, ..key }, "Normal", "Scheduled", message, &[]);
     });
     w.soon(20, 120, move |w| kubelet::take(w, pod));
+    // What waited for room has it.
+    let waits = w.pods.iter().any(|pod| pod.load == load && pod.node.is_none() && pod.gone.is_none());
+    let for_room = w.loads.get(load).and_then(|load| load.blocked).and_then(|act| w.graph.get(act)).is_some_and(|act| act.what == NO_ROOM);
+    if !waits && for_room
+        && let Some(load) = w.loads.get_mut(load)
+    {
+        load.blocked = None;
+    }
 }

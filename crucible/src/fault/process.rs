@@ -58,7 +58,7 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
             let which = w.rng.below(EXCEPTIONS.len());
             let text = EXCEPTIONS.get(which).copied().unwrap_or("");
             say_all(w, pod, &text.replace("{rank}", &rank.to_string()), &tags);
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Tie::Victim).telling());
         }
         Fault::ConfigOrInput => {
             let which = w.rng.below(INPUTS.len());
@@ -75,9 +75,9 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
             let Some((node, pid)) = w.pods.get(pod).and_then(|pod| Some((pod.node?, pod.pid))) else { return };
             w.host_line(node, Unit::Kernel, format!("python3[{pid}]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in _fused.cpython-312-x86_64-linux-gnu.so[7f7c7ac00000+d3d000]"), &tags);
             say_all(w, pod, "Fatal Python error: Segmentation fault\n\nThread 0x00007f7c12fd8640 (most recent call first):\n  File \"/workspace/kernels/fused.py\", line 88 in forward", &tags);
-            exit(w, pod, &Exit::code(139, act, Tie::Victim));
+            exit(w, pod, &Exit::code(139, act, Tie::Victim).telling());
         }
-        _ => exit(w, pod, &Exit::code(137, act, Tie::Victim)),
+        _ => exit(w, pod, &Exit::code(137, act, Tie::Victim).telling()),
     }
 }
 

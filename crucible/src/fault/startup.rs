@@ -75,14 +75,34 @@ fn quota_object(w: &mut World, namespace: &str, resource: &str, used: &str, limi
 fn no_capacity(w: &mut World, load: usize) {
     let act = w.act("all GPUs are in use", &["sched.unschedulable_capacity"], None);
     block(w, load, act);
-    // As many as are free are taken by cordoned-off work that never ends.
-    for node in &mut w.nodes {
-        node.gpus.1 = 0;
-    }
-    for node in 0..w.nodes.len() {
-        let name = w.nodes.get(node).map(|node| node.name.clone()).unwrap_or_default();
-        w.put_node(node, Ask::new(Client::kubelet(&name), "patch", "status"));
-    }
+    fill(w);
+}
+
+/// Others hold every GPU there is.
+fn fill(w: &mut World) {
+    let nodes = u32::try_from(w.plan.cluster.nodes).unwrap_or(4);
+    let gpus = w.plan.cluster.gpus;
+    let name = format!("serving-{}", w.rng.letters(3));
+    let at = crate::case::add_load(w, crate::plan::Load {
+        kind: LoadKind::Deployment,
+        namespace: "prod".to_owned(),
+        name,
+        label: None,
+        owner: "dave@lab.example".to_owned(),
+        size: nodes,
+        gpus,
+        at: 0,
+        trains: None,
+        retries: 0,
+        restarts: true,
+        nccl_s: 600,
+        resets: true,
+        obeys: true,
+        deadline_s: None,
+        priority: None,
+        gang: false,
+    });
+    w.after(0, move |w| crate::control::make(w, at));
 }
 
 /// It asks for what no node has.
@@ -109,8 +129,9 @@ fn scale_up_fails(w: &mut World, fault: Fault, load: usize) {
     let is_quota = fault == Fault::CloudQuota;
     let causes: &[&'static str] = if is_quota { &["cloud.quota"] } else { &["cloud.capacity_exhausted"] };
     let act = w.act("the cloud gives no machine", causes, None);
-    no_capacity(w, load);
-    block(w, load, act);
+    fill(w);
+    let waits = w.act("no node has room", &["sched.unschedulable_capacity"], Some(act));
+    block(w, load, waits);
     let cloud = w.plan.cluster.cloud;
     let group = w.nodes.first().map(|node| node.pool.clone()).unwrap_or_default();
     let at = w.loads.get(load).map_or(0, |load| load.plan.at);

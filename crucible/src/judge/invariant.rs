@@ -28,7 +28,9 @@ fn broken(which: char, how: impl Into<String>) -> Broken {
 pub fn check(truth: &Truth, run: &Run, answer: &Answer, skew: i64) -> Vec<Broken> {
     let mut found = Vec::new();
     for incident in &answer.incidents {
-        late(incident, skew, &mut found);
+        if run.died.is_some() {
+            late(incident, skew, &mut found);
+        }
         twice(run, incident, skew, &mut found);
         hops(incident, &mut found);
         others(truth, incident, &mut found);

@@ -17,6 +17,8 @@ pub enum Verdict {
     Symptom,
     /// It says that it does not know.
     Unknown,
+    /// It says that it does not know, or guesses so from an exit code, and nothing was written.
+    Fair,
     /// It gives no answer at all.
     NoAnswer,
     /// A wrong guess, or a state that is not so.
@@ -36,6 +38,7 @@ impl Verdict {
             Self::Downstream => "downstream",
             Self::Symptom => "symptom",
             Self::Unknown => "unknown",
+            Self::Fair => "fair",
             Self::NoAnswer => "no answer",
             Self::Wrong => "wrong",
             Self::FalseFine => "false fine",
@@ -94,6 +97,9 @@ pub fn judge(run: &Run, reply: &Reply) -> Judged {
         Reply::Answer(answer) => answer.main(),
     };
     let Some(main) = main else {
+        if seen == Seen::Nothing && run.death_seen == Seen::Nothing {
+            judged.verdict = Verdict::Fair;
+        }
         judged.said = "no incident".to_owned();
         return judged;
     };
@@ -120,8 +126,13 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
         let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
         return if anything { Verdict::Downstream } else { Verdict::Right };
     }
+    let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
     if cause == "unknown" {
-        return Verdict::Unknown;
+        return if !anything && run.is_broken() { Verdict::Fair } else { Verdict::Unknown };
+    }
+    let guessed = main.level == "hypothesis" && (cause == "code.exception" || cause.starts_with("none."));
+    if !anything && run.is_broken() && guessed {
+        return Verdict::Fair;
     }
     if cause.starts_with("none.") {
         return if run.is_broken() && death_written && is_claimed(&main.level) {
