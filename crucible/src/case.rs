@@ -52,6 +52,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         trouble: None,
         noticed: None,
         refusals: (0, false),
+        well: None,
         plan,
     });
     w.loads.len() - 1

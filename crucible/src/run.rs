@@ -125,7 +125,7 @@ pub fn ask_all(case: &Case, recorded: &Recorded, folder: &Path, tool: &mut Tool)
     for (at, run) in truth.runs.iter().enumerate().take(3).filter(|(_, run)| run.seen) {
         let mut names = vec![run.ask()];
         if at == 0 {
-            names.extend(otherwise(plan.seed, run, plan.observe.lists || plan.observe.watches));
+            names.extend(otherwise(plan.seed, run, plan.observe.watches && plan.observe.gap.is_none()));
         }
         for name in names {
             let question = Question {

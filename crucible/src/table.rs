@@ -11,6 +11,7 @@ const COLUMNS: &[Verdict] = &[
     Verdict::Right,
     Verdict::Fair,
     Verdict::Downstream,
+    Verdict::Earlier,
     Verdict::Symptom,
     Verdict::Unknown,
     Verdict::NoAnswer,

@@ -13,8 +13,10 @@ pub fn klog(time: Time) -> String {
 impl World {
     /// A machine writes a line.
     pub fn host_line(&mut self, node: usize, unit: Unit, text: impl Into<String>, tags: &[Tag]) {
+        let booted = self.nodes.get(node).map_or(self.now, |node| node.booted);
         self.hosts.push(HostLine {
             time: self.now,
+            booted,
             node,
             unit,
             text: text.into(),
@@ -66,6 +68,13 @@ pub fn started(w: &mut World, pod: usize) {
     let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else { return };
     let line = info(w.now, &format!("rank {rank} of {} starts, config configs/{}.yaml", plan.size, plan.name));
     say(w, pod, false, line, &[]);
+    let here = gang(w, load).len();
+    let now = w.now;
+    if let Some(load) = w.loads.get_mut(load)
+        && here >= usize::try_from(load.wanted).unwrap_or(0)
+    {
+        load.well = Some(now);
+    }
     if let Some(curse) = w.loads.get(load).and_then(|load| load.curse.clone()) {
         (curse.0)(w, pod);
     }
@@ -205,7 +214,7 @@ pub fn peer_lost(w: &mut World, load: usize, lost: usize) {
             w.after(lag, move |w| {
                 if still(w, pod, load, since) {
                     let waited = w.now.since(began) / 1_000_000;
-                    timeout(w, pod, rank, step, nccl, waited, death);
+                    timeout(w, pod, (rank, step, nccl, waited), death, Tie::Collateral);
                 }
             });
         }
@@ -243,8 +252,10 @@ fn reset(w: &mut World, pod: usize, rank: u32, peer: &str, death: crate::world::
     });
 }
 
-/// The watchdog's words, and the end of the process.
-pub fn timeout(w: &mut World, pod: usize, rank: u32, seq: i64, nccl: i64, waited: i64, death: crate::world::ActId) {
+/// The watchdog's words, and the end of the process: rank, number of the operation, limit in
+/// seconds, and how many milliseconds it waited.
+pub fn timeout(w: &mut World, pod: usize, waited: (u32, i64, i64, i64), death: crate::world::ActId, tie: Tie) {
+    let (rank, seq, nccl, waited) = waited;
     let act = w.act("a collective timed out", &[], Some(death));
     let tags = claims(death);
     let stamp = w.now.format("%m%d %H:%M:%S%.9f", 0);
@@ -259,7 +270,7 @@ pub fn timeout(w: &mut World, pod: usize, rank: u32, seq: i64, nccl: i64, waited
     say_all(w, pod, &text, &tags);
     w.soon(300, 2500, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive) {
-            exit(w, pod, &Exit::code(134, act, Tie::Collateral));
+            exit(w, pod, &Exit::code(134, act, tie));
         }
     });
 }

@@ -71,6 +71,8 @@ pub struct Run {
     pub pods: Vec<String>,
     /// Uids of its pods and objects.
     pub uids: Vec<String>,
+    /// Ids of everything that ever struck it; an earlier one is wrong as the main answer, but not false.
+    pub history: Vec<String>,
     /// When each pod that is dead truly ended.
     pub ended: Vec<(String, Time)>,
 }
@@ -196,14 +198,14 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         return run;
     }
     let ended = load.ended.is_some();
-    let mut attempt = last_attempt(w, at);
-    let settled = is_well(w, at);
-    // An attempt that has not begun to work yet is not the news; the end of the one before is.
-    while attempt > 1 && !ended && !settled && of_attempt(w, at, attempt).is_empty() && load.blocked.is_none() {
-        attempt -= 1;
+    // What counts is what came after all of it last ran.
+    let all = of_load(w, at);
+    let mut deaths: Vec<&Death> = all.iter().filter(|death| load.well.is_none_or(|well| death.time >= well)).copied().collect();
+    let flaps = flapping(w, &all);
+    if deaths.is_empty() && flaps && !ended {
+        deaths = all.iter().filter(|death| w.now.since(death.time) < 12 * MIN).copied().collect();
     }
-    let earlier = attempt < last_attempt(w, at);
-    let deaths = of_attempt(w, at, attempt);
+    run.history = history(w, &all);
     let past = load.blocked.filter(|_| ended);
     let waits = load.blocked.filter(|&act| w.graph.get(act).is_some_and(|act| act.what == crate::control::NO_ROOM));
     let caused = deaths.iter().any(|death| w.graph.chain(death.act).iter().filter_map(|&id| w.graph.get(id)).any(|act| !act.causes.is_empty()));
@@ -242,7 +244,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         // What was made in its place waits for room.
         layers(w, &mut run, act, tags);
     }
-    if !ended && (earlier || recovered(w, at, &deaths)) {
+    if !ended && is_well(w, at) && !flaps {
         run.fine.extend(["none.running".to_owned()]);
     }
     let root = w.graph.chain(first.act).first().copied();
@@ -281,14 +283,31 @@ fn blank() -> Run {
         pods: Vec::new(),
         uids: Vec::new(),
         ended: Vec::new(),
+        history: Vec::new(),
     }
 }
 
-fn of_attempt(w: &World, at: usize, attempt: u32) -> Vec<&Death> {
+fn of_load(w: &World, at: usize) -> Vec<&Death> {
     w.deaths
         .iter()
-        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at && pod.attempt == attempt))
+        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
         .collect()
+}
+
+/// Whether it ends again and again.
+fn flapping(w: &World, all: &[&Death]) -> bool {
+    all.iter().filter(|death| w.now.since(death.time) < 30 * MIN).count() > 2 && all.iter().any(|death| w.now.since(death.time) < 12 * MIN)
+}
+
+/// Ids of everything that ever struck it.
+fn history(w: &World, all: &[&Death]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for death in all {
+        for act in w.graph.chain(death.act).into_iter().filter_map(|id| w.graph.get(id)) {
+            found.extend(act.causes.iter().map(|&cause| cause.to_owned()));
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Whether all that is wanted runs.
@@ -296,10 +315,6 @@ fn is_well(w: &World, at: usize) -> bool {
     let Some(load) = w.loads.get(at) else { return false };
     let running = w.pods.iter().filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none()).count();
     running >= usize::try_from(load.wanted).unwrap_or(0)
-}
-
-fn last_attempt(w: &World, at: usize) -> u32 {
-    w.pods.iter().filter(|pod| pod.load == at).map(|pod| pod.attempt).max().unwrap_or(1)
 }
 
 /// Deaths that nothing came after: of each pod the last; of a workload that makes pods
@@ -312,12 +327,6 @@ fn fatal<'a>(w: &World, at: usize, deaths: &[&'a Death]) -> Vec<&'a Death> {
         .filter(|death| !serves || last.since(death.time) < 10 * MIN)
         .copied()
         .collect()
-}
-
-/// Whether all that is wanted runs again.
-fn recovered(w: &World, at: usize, deaths: &[&Death]) -> bool {
-    let flaps = deaths.len() > 2 && deaths.iter().any(|death| w.now.since(death.time) < 12 * MIN);
-    is_well(w, at) && !flaps
 }
 
 fn layers(w: &World, run: &mut Run, act: ActId, tags: &BTreeSet<Tag>) {
@@ -340,6 +349,9 @@ fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
     let mut found = BTreeSet::new();
     let chain = w.graph.chain(first);
     let by_machine = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.iter().any(|cause| cause.starts_with("hw.") || cause.starts_with("node.driver") || cause.starts_with("dep.")));
+    if chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.contains(&"node.system_oom")) {
+        found.insert("code.host_oom");
+    }
     if by_machine {
         found.insert("code.exception");
     }

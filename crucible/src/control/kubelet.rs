@@ -289,7 +289,14 @@ fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
 
 /// The kubelet writes how a container ended, and starts it again where it should.
 fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
-    let Some(node) = hears(w, pod) else { return };
+    let Some(node) = hears(w, pod) else {
+        // It will be said once the kubelet is heard again.
+        let up = w.pods.get(pod).and_then(|pod| pod.node).and_then(|node| w.nodes.get(node)).is_some_and(|node| node.up);
+        if let Some(body) = w.pods.get_mut(pod).filter(|_| up) {
+            body.unsaid = Some(end);
+        }
+        return;
+    };
     let now = w.now;
     let by = client(w, node);
     let Some(body) = w.pods.get_mut(pod) else { return };
@@ -446,7 +453,12 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
             if let Some(body) = w.pods.get_mut(pod) {
                 body.stopping = true;
                 body.phase = Phase::Failed;
+                if let Some(end) = body.unsaid.take() {
+                    body.container.state = Running::Ended(end);
+                }
             }
+            let by = client(w, node);
+            w.put_pod(pod, Ask::new(by, "patch", "status"));
             w.soon(300, 2000, move |w| release(w, pod));
             continue;
         }
@@ -455,14 +467,15 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
             continue;
         };
         let tags = body.death.map(claims).unwrap_or_default();
-        let end = Ended {
+        let lost = Ended {
             code: 255,
             reason: "Unknown".to_owned(),
             message: String::new(),
             started: Some(started),
             finished: w.now,
         };
-        let restarts = restarts_in_place(w, pod, 255);
+        let end = w.pods.get_mut(pod).and_then(|pod| pod.unsaid.take()).unwrap_or(lost);
+        let restarts = restarts_in_place(w, pod, end.code);
         w.soon(500, 3000, move |w| report(w, pod, end, restarts, &tags));
     }
 }

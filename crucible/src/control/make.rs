@@ -78,6 +78,7 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         released: false,
         stopping: false,
         tried: None,
+        unsaid: None,
     }
 }
 

@@ -190,7 +190,8 @@ fn spot(w: &mut World, node: usize) {
 
 /// The kubelet ends pods in the seconds that a preemption leaves.
 fn graceful(w: &mut World, node: usize, act: ActId) {
-    super::machines::shutdown_pods(w, node, act);
+    let step = w.act("the machine is shut down in the seconds that are left", &["node.shutdown"], Some(act));
+    super::machines::shutdown_pods(w, node, step);
 }
 
 /// A person, or a tool, deletes the machine in the cloud.

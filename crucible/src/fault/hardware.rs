@@ -3,7 +3,7 @@
 use super::victim;
 use crate::control::{Exit, exit, machine_dies};
 use crate::plan::Fault;
-use crate::time::{MIN, SEC};
+use crate::time::SEC;
 use crate::train::say_all;
 use crate::world::{ActId, Ask, Client, Tie, Unit, World, claims, names};
 
@@ -53,7 +53,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
         Fault::Nic => nic(w, pod, node, rank),
         Fault::Disk => disk(w, pod, node, rank),
         Fault::Memory => memory(w, node),
-        Fault::Thermal => thermal(w, pod, node, rank, bus),
+        Fault::Thermal => thermal(w, node),
         _ => {}
     }
 }
@@ -139,11 +139,12 @@ fn memory(w: &mut World, node: usize) {
     machine_dies(w, node, step);
 }
 
-fn thermal(w: &mut World, pod: usize, node: usize, rank: u32, bus: &str) {
-    let act = w.act("a GPU became too hot", &["hw.thermal"], None);
+/// The machine becomes too hot, and its kernel powers it off.
+fn thermal(w: &mut World, node: usize) {
+    let act = w.act("the machine became too hot", &["hw.thermal"], None);
     w.host_line(node, Unit::Kernel, "mce: CPU14: Package temperature above threshold, cpu clock throttled (total events = 412)", &claims(act));
-    w.host_line(node, Unit::Kernel, format!("NVRM: GPU at PCI:{bus}: HW Thermal Slowdown, temperature 96 C is above the slowdown threshold"), &names(act));
-    w.host_line(node, Unit::Kernel, format!("NVRM: Xid (PCI:{bus}): 62, 00000a9f 00000a85 00000a72 00003786 00001d3e 000027d6 01013289 00000000"), &claims(act));
-    let _ = MIN;
-    crash(w, pod, rank, act, "CUDA error: the launch timed out and was terminated");
+    w.host_line(node, Unit::Kernel, "thermal thermal_zone0: acpitz: critical temperature reached", &names(act));
+    w.host_line(node, Unit::Kernel, "reboot: HARDWARE PROTECTION shutdown (Temperature too high)", &names(act));
+    let step = w.act("the machine powers itself off", &["node.shutdown"], Some(act));
+    machine_dies(w, node, step);
 }

@@ -231,7 +231,7 @@ fn hang(w: &mut World, load: usize) {
 }
 
 fn timeout_of_all(w: &mut World, pod: usize, rank: u32, step: i64, nccl: i64, waited: i64, act: ActId) {
-    train::timeout(w, pod, rank, step, nccl, waited, act);
+    train::timeout(w, pod, (rank, step, nccl, waited), act, Tie::Victim);
     // Here the words are the record of the fault itself.
     for line in w.logs.iter_mut().rev().take(4) {
         line.tags = vec![Tag { act, says: Says::Names }];

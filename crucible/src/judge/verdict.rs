@@ -13,6 +13,8 @@ pub enum Verdict {
     Right,
     /// An act further down the true chain.
     Downstream,
+    /// Something that struck it before, and from which it recovered.
+    Earlier,
     /// A consequence, taken for the cause.
     Symptom,
     /// It says that it does not know.
@@ -36,6 +38,7 @@ impl Verdict {
         match self {
             Self::Right => "right",
             Self::Downstream => "downstream",
+            Self::Earlier => "earlier",
             Self::Symptom => "symptom",
             Self::Unknown => "unknown",
             Self::Fair => "fair",
@@ -117,7 +120,7 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
     let cause = main.cause.as_str();
     let chain = run.chain();
     let right = run.right();
-    let death_written = run.death_seen > Seen::Nothing || run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
+    let death_written = run.death_seen > Seen::Nothing || (run.died.is_none() && run.layers.iter().any(|layer| layer.seen > Seen::Nothing));
     if right.contains(&cause) {
         return Verdict::Right;
     }
@@ -134,12 +137,18 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
     if !anything && run.is_broken() && guessed {
         return Verdict::Fair;
     }
+    if cause == "none.running" && run.death_seen == Seen::Nothing && run.died.is_some() && run.state == "running" {
+        return Verdict::Fair;
+    }
     if cause.starts_with("none.") {
         return if run.is_broken() && death_written && is_claimed(&main.level) {
             Verdict::FalseFine
         } else {
             Verdict::Wrong
         };
+    }
+    if run.history.iter().any(|one| one == cause) {
+        return Verdict::Earlier;
     }
     if run.symptoms.iter().any(|one| one == cause) && main.level != "established" {
         return Verdict::Symptom;

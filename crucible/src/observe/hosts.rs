@@ -25,7 +25,7 @@ pub(super) fn lines(case: &Case, observe: &Observe, files: &mut Vec<File>) {
                 continue;
             }
             let time = line.time.plus(skew);
-            let up = time.since(node.booted);
+            let up = line.time.since(line.booted);
             let text = if dmesg {
                 format!("[{}] {}", time.format("%a %b %e %H:%M:%S %Y", 0), line.text)
             } else {
@@ -49,6 +49,7 @@ fn noise(start: Time, now: Time, node: usize) -> Vec<HostLine> {
     while time < now {
         lines.push(HostLine {
             time,
+            booted: start,
             node,
             unit: Unit::Systemd,
             text: "Started Session 912 of User root.".to_owned(),

@@ -32,6 +32,9 @@ pub fn draw(seed: u64) -> Plan {
     }
     for _ in 0..rng.range(0, 3) {
         let load = bystander(&mut rng, &loads);
+        if loads.iter().any(|one| one.namespace == load.namespace && one.name == load.name) {
+            continue;
+        }
         let at = loads.len();
         if rng.chance(35) {
             let other = *rng.pick(&[Fault::Exception, Fault::HostOom, Fault::CudaOom, Fault::PodsDeleted, Fault::Segfault, Fault::Dns]).unwrap_or(&Fault::Exception);

@@ -111,6 +111,8 @@ pub struct Load {
     pub stuck: Option<ActId>,
     /// What keeps its containers from starting on a node.
     pub trouble: Option<Trouble>,
+    /// When all that is wanted last began to run.
+    pub well: Option<Time>,
     /// How often its pods were refused, and whether another attempt is to come.
     pub refusals: (u32, bool),
     /// Whether the gang has noticed a lost peer of this attempt.

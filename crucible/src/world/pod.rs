@@ -171,6 +171,8 @@ pub struct Pod {
     pub counted: bool,
     /// Whether the kubelet is done with it.
     pub released: bool,
+    /// How its container ended, where its kubelet could not yet say so.
+    pub unsaid: Option<Ended>,
     /// When the scheduler last looked at it.
     pub tried: Option<Time>,
     /// Whether it has been told to stop.

@@ -50,6 +50,8 @@ impl Unit {
 pub struct HostLine {
     /// When, by a true clock.
     pub time: Time,
+    /// When its kernel started.
+    pub booted: Time,
     /// The node.
     pub node: usize,
     /// Who wrote it.
