@@ -70,5 +70,4 @@ fn wait_for_pods(w: &mut World, node: usize, act: ActId, times: u32) {
         let lag = w.rng.secs(5, 30);
         w.after(lag, move |w| collect::cloud_deletes(w, node));
     });
-    let _ = Ask::new(client(), "delete", "");
 }

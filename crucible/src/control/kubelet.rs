@@ -188,6 +188,10 @@ fn stuck(w: &mut World, pod: usize, trouble: Trouble, times: u32) {
     }
     let (key, load) = (body.key(), body.load);
     let image = w.image(load);
+    let act = trouble.act;
+    if let Some(load) = w.loads.get_mut(load) {
+        load.blocked.get_or_insert(act);
+    }
     let tags = crate::world::names(trouble.act);
     let kubelet = Source::Kubelet(node);
     let message = trouble.message.clone();

@@ -145,7 +145,6 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
         if body.taints.len() != before {
             w.put_node(node, Ask::new(Client::controller("node-controller"), "patch", "").body(json!({"spec": {"taints": null}})));
         }
-        let _ = evict::EVICTION;
         super::schedule(w);
     });
 }

@@ -220,5 +220,4 @@ fn outage(w: &mut World, node: usize) {
             "startTime": cloud::rfc1123(w.now), "eventDescription": [{"language": "en_US", "latestDescription": "We are investigating a loss of power in a single Availability Zone (euw1-az1) in the EU-WEST-1 Region."}], "affectedEntities": []}), &names(act)),
         _ => cloud::azure(w, node, "ServiceHealth", "Microsoft.ServiceHealth/incident/action", "Active", None, json!({"title": "Virtual Machines - West Europe - Investigating", "service": "Virtual Machines", "region": "West Europe", "communication": "A power event affects a subset of machines.", "incidentType": "Incident", "trackingId": "VLBP-1S8", "impactStartTime": w.now.secs(), "impactedServices": "[{\"ImpactedRegions\":[{\"RegionName\":\"West Europe\"}],\"ServiceName\":\"Virtual Machines\"}]", "stage": "Active"}), &names(act)),
     }
-    let _ = Taint { key: String::new(), value: None, effect: "NoSchedule", added: None };
 }

@@ -54,7 +54,6 @@ fn storage(w: &mut World, pod: usize) {
         let lag = w.rng.millis(0, 4000);
         w.after(lag, move |w| w.host_line(at, Unit::Kernel, "nfs: server 10.9.0.4 not responding, timed out", &names(act)));
     }
-    let _ = node;
     w.after(45 * SEC, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
             say(w, pod, true, "OSError: [Errno 5] Input/output error: '/mnt/ckpt/data/shard-000311.bin'", &claims(act));

@@ -29,7 +29,7 @@ fn silent(w: &mut World, node: usize) {
 
 /// A node is not heard for a while, and nothing comes of it.
 fn blip(w: &mut World, node: usize) {
-    let act = w.act("the node was not heard for a minute", &[], None);
+    let act = w.deed("the node was not heard for a minute", &["node.not_ready"], &["taint-eviction-controller", "system:serviceaccount:kube-system:node-controller", "node-controller"], None);
     go_silent(w, node, act);
     let lag = w.rng.secs(60, 90);
     w.after(lag, move |w| machine_returns(w, node, act));

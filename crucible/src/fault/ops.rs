@@ -166,7 +166,6 @@ fn preempted(w: &mut World, load: usize) {
         gang: true,
     };
     let at = crate::case::add_load(w, other);
-    let _ = plan;
     make(w, at);
 }
 
@@ -195,7 +194,6 @@ fn kueue(w: &mut World, load: usize) {
     if let Some(load) = w.loads.get_mut(load) {
         load.blocked = Some(act);
         load.training = None;
-        let _ = now;
     }
 }
 

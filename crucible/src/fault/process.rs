@@ -245,7 +245,6 @@ fn no_progress(w: &mut World, load: usize) {
         body.stuck = Some(act);
         body.blocked = Some(act);
     }
-    let _ = MIN;
 }
 
 const EXCEPTIONS: &[&str] = &[

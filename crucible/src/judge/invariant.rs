@@ -61,11 +61,12 @@ fn late(incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
 fn twice(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
     for victim in incident.victims.iter().chain(&incident.collateral).chain(&incident.first_victim) {
         let Some(said) = victim.time.as_deref().and_then(Time::parse) else { continue };
-        let Some((_, ended)) = run.ended.iter().find(|(pod, _)| *pod == victim.pod) else { continue };
+        // A name may be used again: the nearest of its ends counts.
+        let Some(ended) = run.ended.iter().filter(|(pod, _)| *pod == victim.pod).map(|(_, time)| *time).min_by_key(|time| said.since(*time).abs()) else { continue };
         // What became of a lost machine's pods shows minutes later.
-        let slack = if run.chain().iter().any(|cause| cause.starts_with("node.")) { 700 } else { 100 };
-        if said.since(*ended) > skew + slack * SEC {
-            found.push(broken('b', format!("{} is said to die {}s after it had ended", victim.pod, said.since(*ended) / SEC)));
+        let slack = if run.history.iter().any(|cause| cause.starts_with("node.")) { 700 } else { 100 };
+        if said.since(ended) > skew + slack * SEC {
+            found.push(broken('b', format!("{} is said to die {}s after it had ended", victim.pod, said.since(ended) / SEC)));
         }
     }
 }

@@ -199,6 +199,5 @@ fn observe(rng: &mut Rng, cloud: Cloud) -> Observe {
         o.zone_min = *rng.pick(&[60, 120, -480]).unwrap_or(&0);
     }
     o.damage = rng.weighted(&[(None, 76), (Some(Damage::Doubled), 8), (Some(Damage::Shuffled), 8), (Some(Damage::Cut), 8)]).flatten();
-    let _ = MIN;
     o
 }
