@@ -15,6 +15,7 @@ pub mod perturb;
 pub mod plan;
 pub mod rng;
 pub mod run;
+pub mod shrink;
 pub mod table;
 pub mod time;
 pub mod train;

@@ -10,6 +10,7 @@ use whathappened_crucible::judge::Verdict;
 use whathappened_crucible::observe::write_case;
 use whathappened_crucible::plan::draw;
 use whathappened_crucible::run::{Options, Row, run};
+use whathappened_crucible::shrink::shrink;
 use whathappened_crucible::table;
 
 /// Simulates clusters that fail, writes what observers would have recorded, and judges
@@ -58,9 +59,27 @@ enum Command {
         /// List each failing question
         #[arg(long)]
         list: bool,
+        /// Write what is said about all questions to this file, as JSON lines
+        #[arg(long)]
+        rows: Option<PathBuf>,
         /// Ask again with records shuffled and doubled, and with sources left out
         #[arg(long)]
         perturb: bool,
+    },
+    /// Makes the case of a failing seed as small as it can be
+    Shrink {
+        /// The seed
+        #[arg(long)]
+        seed: u64,
+        /// The tool's program
+        #[arg(long)]
+        tool: PathBuf,
+        /// Folder to write to
+        #[arg(short, long)]
+        output: PathBuf,
+        /// A process for each question, even where the tool has `batch`
+        #[arg(long)]
+        one_shot: bool,
     },
 }
 
@@ -88,7 +107,13 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             println!("{}", text.unwrap_or_default());
             Ok(ExitCode::SUCCESS)
         }
-        Command::Run { seeds, from_seed, tool, jobs, one_shot, keep, list, perturb } => {
+        Command::Shrink { seed, tool, output, one_shot } => {
+            let scratch = scratch()?;
+            let options = Options { tool, from: seed, seeds: 1, jobs: 1, one_shot, keep: None, scratch: scratch.path().to_owned(), perturb: false };
+            print!("{}", shrink(&draw(seed), &options, &output)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Run { seeds, from_seed, tool, jobs, one_shot, keep, list, rows: to, perturb } => {
             let scratch = scratch()?;
             let options = Options { tool, from: from_seed, seeds, jobs, one_shot, keep, scratch: scratch.path().to_owned(), perturb };
             let began = Instant::now();
@@ -96,6 +121,10 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             let took = began.elapsed().as_secs_f64();
             if list {
                 rows.iter().filter(|row| row.is_bad()).for_each(print_row);
+            }
+            if let Some(to) = to {
+                let lines: Vec<String> = rows.iter().filter_map(|row| serde_json::to_string(row).ok()).collect();
+                std::fs::write(to, lines.join("\n"))?;
             }
             print!("{}", table::all(&rows));
             println!("{seeds} seeds in {took:.1} s, {:.0} a minute, {} questions", seeds as f64 * 60.0 / took.max(0.001), rows.len());

@@ -34,7 +34,7 @@ pub struct Options {
 }
 
 /// One question about one run, judged.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Row {
     /// The seed.
     pub seed: u64,
@@ -52,6 +52,10 @@ pub struct Row {
     pub judged: Judged,
     /// What must hold and does not.
     pub broken: Vec<Broken>,
+    /// How the records were changed; empty where they were not.
+    pub variant: String,
+    /// What the tool said, in a form that can be compared.
+    pub signature: String,
 }
 
 impl Row {
@@ -128,28 +132,62 @@ pub fn ask_all(case: &Case, recorded: &Recorded, folder: &Path, tool: &mut Tool)
             names.extend(otherwise(plan.seed, run, plan.observe.watches && plan.observe.gap.is_none()));
         }
         for name in names {
-            let question = Question {
-                from: vec![folder.join("input")],
-                name: name.clone(),
-            };
-            let reply = tool.ask(&question);
-            let broken = match &reply {
-                Reply::Answer(answer) => check(truth, run, answer, skew),
-                Reply::Error(_) => Vec::new(),
-            };
-            rows.push(Row {
-                seed: truth.seed,
-                fault: if at == 0 { truth.fault.clone() } else { "bystander".to_owned() },
-                observers: truth.observers.clone(),
-                ask: name,
-                main: at == 0,
-                broken_run: run.is_broken(),
-                judged: judge(run, &reply),
-                broken,
-            });
+            rows.push(ask_one(recorded, at, &name, &folder.join("input"), skew, tool));
         }
     }
     rows
+}
+
+/// Asks once for a run, by its place in the truth.
+pub fn ask_one(recorded: &Recorded, at: usize, name: &str, input: &Path, skew: i64, tool: &mut Tool) -> Row {
+    let truth = &recorded.truth;
+    let question = Question {
+        from: vec![input.to_owned()],
+        name: name.to_owned(),
+    };
+    let reply = tool.ask(&question);
+    let run = truth.runs.get(at);
+    let broken = match (&reply, run) {
+        (Reply::Answer(answer), Some(run)) => check(truth, run, answer, skew),
+        _ => Vec::new(),
+    };
+    let blank = Run::blank();
+    let run = run.unwrap_or(&blank);
+    Row {
+        seed: truth.seed,
+        fault: if at == 0 { truth.fault.clone() } else { "bystander".to_owned() },
+        observers: truth.observers.clone(),
+        ask: name.to_owned(),
+        main: at == 0,
+        broken_run: run.is_broken(),
+        judged: judge(run, &reply),
+        broken,
+        variant: String::new(),
+        signature: signature(&reply),
+    }
+}
+
+/// What an answer says of its incidents, whatever the order of the records was.
+#[must_use]
+pub fn signature(reply: &Reply) -> String {
+    match reply {
+        Reply::Error(error) => format!("error: {error}"),
+        Reply::Answer(answer) => answer
+            .incidents
+            .iter()
+            .map(|one| {
+                let pods = |of: &[crate::judge::Victim]| {
+                    let mut names: Vec<&str> = of.iter().map(|victim| victim.pod.as_str()).collect();
+                    names.sort_unstable();
+                    names.join(",")
+                };
+                let first = one.first_victim.as_ref().map_or("", |victim| victim.pod.as_str());
+                let actor = one.actor.as_ref().map_or("", |actor| actor.name.as_str());
+                format!("{} {} {} by {actor}; first {first}; victims {}; collateral {}", one.role, one.cause, one.level, pods(&one.victims), pods(&one.collateral))
+            })
+            .collect::<Vec<_>>()
+            .join(" | "),
+    }
 }
 
 /// Another way to ask for a run, where it is not ambiguous.

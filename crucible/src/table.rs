@@ -24,6 +24,13 @@ const COLUMNS: &[Verdict] = &[
 #[must_use]
 pub fn all(rows: &[Row]) -> String {
     let mut out = String::new();
+    let changed: Vec<&Row> = rows.iter().filter(|row| !row.variant.is_empty()).collect();
+    if !changed.is_empty() {
+        by(&mut out, "records changed", &changed, |row| row.variant.clone());
+    }
+    let every = rows;
+    let plain: Vec<Row> = rows.iter().filter(|row| row.variant.is_empty()).cloned().collect();
+    let rows = plain.as_slice();
     let asked: Vec<&Row> = rows.iter().filter(|row| row.main).collect();
     by(&mut out, "fault of the run that is asked for", &asked, |row| row.fault.clone());
     by(&mut out, "observers", &asked, |row| row.observers.clone());
@@ -32,7 +39,7 @@ pub fn all(rows: &[Row]) -> String {
     levels(&mut out, rows);
     details(&mut out, rows);
     confusion(&mut out, rows);
-    invariants(&mut out, rows);
+    invariants(&mut out, every);
     summary(&mut out, rows);
     out
 }

@@ -262,6 +262,14 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
     run
 }
 
+impl Run {
+    /// A run of which nothing is known.
+    #[must_use]
+    pub fn blank() -> Self {
+        blank()
+    }
+}
+
 fn blank() -> Run {
     Run {
         kind: String::new(),

@@ -2,7 +2,7 @@
 
 use super::{collect, evict};
 use crate::time::SEC;
-use crate::world::{ActId, Ask, Client, Key, Kind, Source, Taint, Tie, World, names};
+use crate::world::{ActId, Client, Key, Kind, Source, Taint, Tie, World, names};
 
 /// Its identity.
 #[must_use]
@@ -43,7 +43,7 @@ pub fn scale_down(w: &mut World, node: usize, act: ActId) {
     w.after(lag, move |w| {
         for pod in pods {
             let Some(key) = w.pods.get(pod).map(crate::world::Pod::key) else { continue };
-            evict::evict(w, pod, &client(), act, Tie::Victim);
+            evict(w, pod, &client(), act, Tie::Victim);
             w.tell(&teller(), key, "Normal", "ScaleDown", "deleting pod for node scale down", &names(act));
         }
         wait_for_pods(w, node, act, 0);

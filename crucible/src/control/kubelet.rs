@@ -395,7 +395,7 @@ pub fn stop(w: &mut World, pod: usize) {
         return;
     }
     w.tell(&Source::Kubelet(node), Involved::container(key), "Normal", "Killing", "Stopping container trainer", &tags);
-    w.host_line(node, Unit::Kubelet, format!("I{} kuberuntime_container.go:864] \"Killing container with a grace period\" containerName=\"trainer\" gracePeriod={grace}", crate::train::klog(w.now)), &tags);
+    w.host_line(node, Unit::Kubelet, format!("I{} kuberuntime_container.go:864] \"Killing container with a grace period\" containerName=\"trainer\" gracePeriod={grace}", train::klog(w.now)), &tags);
     let obeys = w.loads.get(load).is_some_and(|load| load.plan.obeys);
     let lag = if obeys { w.rng.millis(300, 6000).min(grace * SEC) } else { grace * SEC };
     if obeys {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{collect, evict, kubelet, taint};
+use super::{collect, kubelet, taint};
 use crate::plan::Cloud;
 use crate::time::{MS, SEC};
 use crate::train;

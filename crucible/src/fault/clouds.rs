@@ -7,7 +7,7 @@ use crate::cloud::{self, NOTICE};
 use crate::control::{drain, machine_dies, machine_returns};
 use crate::plan::{Cloud, Fault};
 use crate::time::{MIN, SEC};
-use crate::world::{ActId, Ask, Client, Taint, Unit, World, claims, names};
+use crate::world::{ActId, Ask, Client, Unit, World, claims, names};
 
 /// Lets the cloud act on a machine of a workload.
 pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {

@@ -42,7 +42,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
 /// The file server falls silent, or the file system is full.
 fn storage(w: &mut World, pod: usize) {
     let full = w.rng.chance(40);
-    let Some(node) = w.pods.get(pod).and_then(|pod| pod.node) else { return };
+    let Some(_node) = w.pods.get(pod).and_then(|pod| pod.node) else { return };
     if full {
         let act = w.act("the shared file system is full", &["dep.storage"], None);
         say_all(w, pod, "Traceback (most recent call last):\n  File \"/workspace/ckpt.py\", line 61, in save\n    torch.save(state, path)\nRuntimeError: [enforce fail at inline_container.cc:858] . PytorchStreamWriter failed writing file data/37: file write failed\nOSError: [Errno 28] No space left on device: '/mnt/ckpt/step-1200/model.pt'", &names(act));

@@ -145,7 +145,7 @@ fn upgrade(w: &mut World, load: usize) {
 
 /// Somebody with a higher priority needs the room.
 fn preempted(w: &mut World, load: usize) {
-    let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else { return };
+    let Some(_plan) = w.loads.get(load).map(|load| load.plan.clone()) else { return };
     let other = crate::plan::Load {
         kind: LoadKind::Job,
         namespace: "prod".to_owned(),
@@ -190,7 +190,7 @@ fn kueue(w: &mut World, load: usize) {
     w.tell(&teller, key.clone(), "Normal", "Preempted", text.clone(), &names(act));
     w.tell(&teller, key, "Normal", "EvictedDueToPreempted", text, &names(act));
     crate::control::suspend_job(w, job, &by, act);
-    let now = w.now;
+    let _now = w.now;
     if let Some(load) = w.loads.get_mut(load) {
         load.blocked = Some(act);
         load.training = None;

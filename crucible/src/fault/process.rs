@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::control::{Exit, exit};
 use crate::fault::victim;
 use crate::plan::Fault;
-use crate::time::{MIN, SEC};
+use crate::time::SEC;
 use crate::train::{self, info, say, say_all};
 use crate::world::{ActId, Client, Curse, Involved, Says, Source, Tag, Tie, Unit, World, claims, names};
 

@@ -2,7 +2,7 @@
 
 use super::{Cloud, Cluster, Damage, Deed, Fault, Load, LoadKind, LogForm, Observe, Plan, Planned, Policy, When};
 use crate::rng::Rng;
-use crate::time::{HOUR, MIN, SEC, Time};
+use crate::time::{HOUR, SEC, Time};
 
 const NAMES: &[&str] = &[
     "moe-8b", "dense-70b", "rlhf-2", "vit-l", "gpt2-small", "atari-dqn", "robot-hand", "sparse-xf", "diffusion-xl", "speech-asr", "reward-model", "sft-chat",
