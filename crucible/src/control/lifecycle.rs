@@ -62,7 +62,7 @@ fn not_ready_pods(w: &mut World, node: usize, tags: &[crate::world::Tag]) {
         body.condition("Ready", "False", "", "", now);
         body.container.ready = false;
         let key = body.key();
-        w.put_pod(pod, Ask::new(Client::controller("node-controller"), "patch", "status").tells(tags));
+        w.put_pod(pod, Ask::new(Client::controller("node-controller"), "update", "status").tells(tags));
         w.tell(&Source::Controller("node-controller"), key, "Warning", "NodeNotReady", "Node is not ready", tags);
     }
 }
