@@ -12,6 +12,7 @@ pub mod fault;
 pub mod judge;
 pub mod observe;
 pub mod perturb;
+pub mod perturb_folders;
 pub mod plan;
 pub mod rng;
 pub mod run;

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use whathappened_crucible::case;
-use whathappened_crucible::judge::Verdict;
+use whathappened_crucible::judge::{Tool, Verdict};
 use whathappened_crucible::observe::write_case;
+use whathappened_crucible::perturb_folders::perturb;
 use whathappened_crucible::plan::draw;
 use whathappened_crucible::run::{Options, Row, run};
 use whathappened_crucible::shrink::shrink;
@@ -66,6 +67,21 @@ enum Command {
         #[arg(long)]
         perturb: bool,
     },
+    /// Changes the records of cases that exist already and asks again
+    Perturb {
+        /// Folders of cases, or folders with such folders in them
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// The tool's program
+        #[arg(long)]
+        tool: PathBuf,
+        /// Where chance begins
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// A process for each question, even where the tool has `batch`
+        #[arg(long)]
+        one_shot: bool,
+    },
     /// Makes the case of a failing seed as small as it can be
     Shrink {
         /// The seed
@@ -106,6 +122,18 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             let text = if plan { serde_json::to_string_pretty(&drawn) } else { serde_json::to_string_pretty(&recorded.truth) };
             println!("{}", text.unwrap_or_default());
             Ok(ExitCode::SUCCESS)
+        }
+        Command::Perturb { folders, tool, seed, one_shot } => {
+            let scratch = scratch()?;
+            let outcome = perturb(&folders, &mut Tool::new(&tool, one_shot), scratch.path(), seed)?;
+            for one in &outcome.violations {
+                println!("{}: {}: {}: {}", one.case, one.change, one.ask, one.how);
+            }
+            for one in &outcome.wrong {
+                println!("not right as it stands: {one}");
+            }
+            println!("{} cases, {} questions of changed records: {} violations, {} weaker", outcome.cases, outcome.asked, outcome.violations.len(), outcome.weaker);
+            Ok(if outcome.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Shrink { seed, tool, output, one_shot } => {
             let scratch = scratch()?;

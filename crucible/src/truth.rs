@@ -182,7 +182,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         pods: pods.iter().filter_map(|&pod| w.pods.get(pod)).map(|pod| pod.name.clone()).collect(),
         seen: uids.iter().any(|uid| written.contains(uid)),
         uids,
-        ended: w.deaths.iter().filter(|death| death.last).filter_map(|death| w.pods.get(death.pod).map(|pod| (pod, death.time))).filter(|(pod, _)| pod.load == at).map(|(pod, time)| (pod.name.clone(), time)).collect(),
+        ended: w.deaths.iter().filter_map(|death| w.pods.get(death.pod).map(|pod| (pod, death.time))).filter(|(pod, _)| pod.load == at).map(|(pod, time)| (pod.name.clone(), time)).collect(),
         ..blank()
     };
     run.state = match load.state {

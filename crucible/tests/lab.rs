@@ -99,7 +99,7 @@ fn play() -> World {
     ends(&mut w, musenet, 10, 137, "OOMKilled");
     make(&mut w, imagenet);
     make(&mut w, musenet);
-    run(&mut w, 12);
+    run(&mut w, 14);
     let rlhf = add_load(&mut w, Load { priority: Some(("prod-critical".to_owned(), 100_000)), ..load("rlhf-prod-eval", 5, 8) });
     let dota = add_load(&mut w, load("dota-5v5-scale", 4, 16));
     make(&mut w, rlhf);

@@ -36,7 +36,8 @@ fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags
     w.put_node(node, Ask::new(by.clone(), "patch", "").body(json!({"spec": {"unschedulable": value}})).tells(tags));
     let (reason, state) = if cordoned { ("NodeNotSchedulable", "NodeNotSchedulable") } else { ("NodeSchedulable", "NodeSchedulable") };
     let message = format!("Node {name} status is now: {state}");
-    let tags = tags.to_vec();
+    // The kubelet says that it is so, not who did it.
+    let tags: Vec<Tag> = tags.iter().map(|tag| Tag { says: crate::world::Says::Claims, ..*tag }).collect();
     w.soon(500, 9000, move |w| w.tell(&Source::Kubelet(node), key, "Normal", reason, message, &tags));
 }
 

@@ -245,6 +245,14 @@ fn no_progress(w: &mut World, load: usize) {
         body.stuck = Some(act);
         body.blocked = Some(act);
     }
+    // That nothing follows them is all that tells of it.
+    let World { logs, pods, .. } = w;
+    let mut seen = std::collections::BTreeSet::new();
+    for line in logs.iter_mut().rev() {
+        if pods.get(line.pod).is_some_and(|pod| pod.load == load) && seen.insert(line.pod) {
+            line.tags.extend(claims(act));
+        }
+    }
 }
 
 const EXCEPTIONS: &[&str] = &[
