@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use whathappened_crucible::case;
 use whathappened_crucible::judge::{Tool, Verdict};
 use whathappened_crucible::observe::write_case;
-use whathappened_crucible::perturb_folders::perturb;
+use whathappened_crucible::perturb_folders::{Outcome, cases, perturb};
 use whathappened_crucible::plan::draw;
 use whathappened_crucible::run::{Options, Row, run};
 use whathappened_crucible::shrink::shrink;
@@ -125,12 +125,17 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
         }
         Command::Perturb { folders, tool, seed, one_shot } => {
             let scratch = scratch()?;
-            let outcome = perturb(&folders, &mut Tool::new(&tool, one_shot), scratch.path(), seed)?;
-            for one in &outcome.violations {
-                println!("{}: {}: {}: {}", one.case, one.change, one.ask, one.how);
-            }
-            for one in &outcome.wrong {
-                println!("not right as it stands: {one}");
+            let mut tool = Tool::new(&tool, one_shot);
+            let mut outcome = Outcome::default();
+            for case in cases(&folders)? {
+                let found = perturb(&case, &mut tool, scratch.path(), seed)?;
+                for one in &found.violations {
+                    println!("{}: {}: {}: {}", one.case, one.change, one.ask, one.how);
+                }
+                for one in &found.wrong {
+                    println!("not right as it stands: {one}");
+                }
+                outcome.add(found);
             }
             println!("{} cases, {} questions of changed records: {} violations, {} weaker", outcome.cases, outcome.asked, outcome.violations.len(), outcome.weaker);
             Ok(if outcome.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -52,49 +52,61 @@ pub struct Outcome {
     pub wrong: Vec<String>,
 }
 
-/// Changes the records of each case in many ways and asks again.
+impl Outcome {
+    /// Adds what another case came to.
+    pub fn add(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.asked += other.asked;
+        self.weaker += other.weaker;
+        self.violations.extend(other.violations);
+        self.wrong.extend(other.wrong);
+    }
+}
+
+/// Changes the records of a case in many ways and asks again.
 ///
 /// # Errors
-/// When a case cannot be read or written.
-pub fn perturb(folders: &[PathBuf], tool: &mut Tool, scratch: &Path, seed: u64) -> std::io::Result<Outcome> {
+/// When the case cannot be read or written.
+pub fn perturb(folder: &Path, tool: &mut Tool, scratch: &Path, seed: u64) -> std::io::Result<Outcome> {
     let mut outcome = Outcome::default();
-    for (at, folder) in cases(folders)?.into_iter().enumerate() {
-        let Some(asked) = asked(&folder)? else { continue };
-        let input = Input::read(&folder)?;
-        outcome.cases += 1;
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut rng = Rng::stream(seed, &name);
-        let base = scratch.join(format!("c{at}"));
-        input.write(&base)?;
-        let before: Vec<Reply> = asked.iter().map(|one| ask(tool, &base, &one.name)).collect();
-        std::fs::remove_dir_all(&base)?;
-        for change in Change::all(&input, &mut rng) {
-            let changed = change.apply(&input, &mut rng);
-            let to = scratch.join(format!("c{at}-{}", outcome.asked));
-            changed.write(&to)?;
-            for (one, before) in asked.iter().zip(&before) {
-                let renamed = change.rename(&one.name, &input);
-                let after = ask(tool, &to, &renamed);
-                outcome.asked += 1;
-                match compare(one, before, &after, change.is_less()) {
-                    Kept::Same => {}
-                    Kept::Weaker => outcome.weaker += 1,
-                    Kept::Not(how) => outcome.violations.push(Violation { case: name.clone(), change: change.to_string(), ask: one.name.clone(), how }),
-                }
-            }
-            std::fs::remove_dir_all(&to)?;
-        }
+    let Some(asked) = asked(folder)? else { return Ok(outcome) };
+    let input = Input::read(folder)?;
+    outcome.cases = 1;
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut rng = Rng::stream(seed, &name);
+    let base = scratch.join(&name);
+    input.write(&base)?;
+    let before: Vec<Reply> = asked.iter().map(|one| ask(tool, &base, &one.name)).collect();
+    std::fs::remove_dir_all(&base)?;
+    for change in Change::all(&input, &mut rng) {
+        let changed = change.apply(&input, &mut rng);
+        let to = scratch.join(format!("{name}-{}", outcome.asked));
+        changed.write(&to)?;
         for (one, before) in asked.iter().zip(&before) {
-            if !is_right(one, before) {
-                outcome.wrong.push(format!("{name}: {}", one.name));
+            let renamed = change.rename(&one.name, &input);
+            let after = ask(tool, &to, &renamed);
+            outcome.asked += 1;
+            match compare(one, before, &after, change.is_less()) {
+                Kept::Same => {}
+                Kept::Weaker => outcome.weaker += 1,
+                Kept::Not(how) => outcome.violations.push(Violation { case: name.clone(), change: change.to_string(), ask: one.name.clone(), how }),
             }
+        }
+        std::fs::remove_dir_all(&to)?;
+    }
+    for (one, before) in asked.iter().zip(&before) {
+        if !is_right(one, before) {
+            outcome.wrong.push(format!("{name}: {}", one.name));
         }
     }
     Ok(outcome)
 }
 
 /// Folders with an `expect.json`, themselves or one step down.
-fn cases(folders: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// When a folder cannot be listed.
+pub fn cases(folders: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for folder in folders {
         if folder.join("expect.json").is_file() {
