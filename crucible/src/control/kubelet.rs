@@ -1,0 +1,485 @@
+//! The kubelet: starts containers, sees them end, stops them.
+
+use serde_json::json;
+
+use crate::control::{make, schedule};
+use crate::time::{MIN, SEC};
+use crate::train;
+use crate::world::{
+    ActId, Ask, Client, Ended, Involved, Phase, Running, Source, Stage, Tag, Tie, Trouble, Unit, World, claims,
+};
+
+/// How a container's process ended.
+#[derive(Clone, Debug)]
+pub struct Exit {
+    /// Exit code.
+    pub code: i32,
+    /// What the runtime calls it.
+    pub reason: &'static str,
+    /// What the status says beside it.
+    pub message: String,
+    /// Why; none for a good end.
+    pub act: Option<ActId>,
+    /// How it is tied to that.
+    pub tie: Tie,
+    /// What the status tells.
+    pub tags: Vec<Tag>,
+}
+
+impl Exit {
+    /// An end with a code, of which the status says no more than that.
+    #[must_use]
+    pub fn code(code: i32, act: ActId, tie: Tie) -> Self {
+        Self {
+            code,
+            reason: "Error",
+            message: String::new(),
+            act: Some(act),
+            tie,
+            tags: Vec::new(),
+        }
+    }
+
+    /// That claims its own cause, as an exit code of 139 does.
+    #[must_use]
+    pub fn telling(self) -> Self {
+        Self { tags: self.act.map(claims).unwrap_or_default(), ..self }
+    }
+}
+
+fn hears(w: &World, pod: usize) -> Option<usize> {
+    let node = w.pods.get(pod)?.node?;
+    w.nodes
+        .get(node)
+        .is_some_and(|node| node.heard && node.up && node.gone.is_none())
+        .then_some(node)
+}
+
+fn client(w: &World, node: usize) -> Client {
+    Client::kubelet(w.nodes.get(node).map_or("", |node| node.name.as_str()))
+}
+
+/// The kubelet takes a pod that was bound to its node.
+pub(super) fn take(w: &mut World, pod: usize) {
+    let now = w.now;
+    let Some(node) = hears(w, pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    if body.gone.is_some() || body.deletion.is_some() || body.phase.is_over() {
+        return;
+    }
+    body.started = Some(now);
+    for (kind, status, reason) in [
+        ("PodReadyToStartContainers", "False", ""),
+        ("Initialized", "True", ""),
+        ("Ready", "False", "ContainersNotReady"),
+        ("ContainersReady", "False", "ContainersNotReady"),
+    ] {
+        let message = if reason.is_empty() { "" } else { "containers with unready status: [trainer]" };
+        body.condition(kind, status, reason, message, now);
+    }
+    let by = client(w, node);
+    w.put_pod(pod, Ask::new(by, "patch", "status"));
+    w.soon(150, 900, move |w| begin(w, pod));
+}
+
+/// What stands in the way of a pod on its node.
+fn trouble(w: &World, pod: usize) -> Option<Trouble> {
+    let body = w.pods.get(pod)?;
+    let node = body.node?;
+    if let Some(act) = w.nodes.get(node)?.broken_runtime {
+        return Some(Trouble {
+            at: Stage::Sandbox,
+            message: "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused\"".to_owned(),
+            act,
+            node: Some(node),
+        });
+    }
+    let trouble = w.loads.get(body.load)?.trouble.clone()?;
+    (trouble.node.is_none() || trouble.node == Some(node)).then_some(trouble)
+}
+
+fn begin(w: &mut World, pod: usize) {
+    let Some(node) = hears(w, pod) else { return };
+    let Some(body) = w.pods.get(pod) else { return };
+    if body.gone.is_some() || body.stopping || body.phase.is_over() {
+        return;
+    }
+    if let Some(trouble) = trouble(w, pod)
+        && !matches!(trouble.at, Stage::Command(_))
+    {
+        w.soon(30, 400, move |w| stuck(w, pod, trouble, 0));
+        return;
+    }
+    let key = Involved::container(body.key());
+    let image = w.image(body.load);
+    let tell = Source::Kubelet(node);
+    if w.rng.chance(25) {
+        let took = w.rng.range(3000, 40_000);
+        w.tell(&tell, key.clone(), "Normal", "Pulling", format!("Pulling image \"{image}\""), &[]);
+        w.after(took * crate::time::MS, move |w| {
+            let secs = took / 1000;
+            w.tell(&Source::Kubelet(node), key, "Normal", "Pulled",
+                format!("Successfully pulled image \"{image}\" in {secs}.{:03}s ({secs}.{:03}s including waiting). Image size: 9876543210 bytes.", took % 1000, took % 1000), &[]);
+            run(w, pod);
+        });
+    } else {
+        w.tell(&tell, key, "Normal", "Pulled", format!("Container image \"{image}\" already present on machine"), &[]);
+        w.soon(20, 200, move |w| run(w, pod));
+    }
+}
+
+/// The container is created and started.
+fn run(w: &mut World, pod: usize) {
+    let Some(node) = hears(w, pod) else { return };
+    let now = w.now;
+    let id = w.rng.hex(64);
+    let start_fails = trouble(w, pod);
+    let minor = w.plan.cluster.minor;
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    if body.gone.is_some() || body.stopping || body.phase.is_over() {
+        return;
+    }
+    body.container.id = id;
+    let key = Involved::container(body.key());
+    let (created, started) = if minor >= 33 {
+        ("Container created", "Container started")
+    } else {
+        ("Created container trainer", "Started container trainer")
+    };
+    w.tell(&Source::Kubelet(node), key.clone(), "Normal", "Created", created, &[]);
+    if let Some(Trouble { at: Stage::Command(code), message, act, .. }) = start_fails {
+        w.tell(&Source::Kubelet(node), key, "Warning", "Failed", format!("Error: {message}"), &crate::world::names(act));
+        let reason = if code == 128 { "StartError" } else { "ContainerCannotRun" };
+        let tags = crate::world::names(act);
+        exit(w, pod, &Exit { code, reason, message, act: Some(act), tie: Tie::Victim, tags });
+        return;
+    }
+    w.tell(&Source::Kubelet(node), key, "Normal", "Started", started, &[]);
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    body.alive = true;
+    body.phase = Phase::Running;
+    body.container.state = Running::Since(now);
+    body.container.ready = true;
+    for kind in ["PodReadyToStartContainers", "Ready", "ContainersReady"] {
+        body.condition(kind, "True", "", "", now);
+    }
+    w.soon(100, 900, move |w| {
+        if let Some(node) = hears(w, pod)
+            && w.pods.get(pod).is_some_and(|pod| pod.alive)
+        {
+            let by = client(w, node);
+            w.put_pod(pod, Ask::new(by, "patch", "status"));
+            if let Some(job) = w.pods.get(pod).and_then(|pod| pod.job) {
+                super::job::due(w, job, 900, 1100);
+            } else {
+                make::settle(w, pod);
+            }
+        }
+    });
+    train::started(w, pod);
+}
+
+/// A container that cannot start: says so again and again.
+fn stuck(w: &mut World, pod: usize, trouble: Trouble, times: u32) {
+    let Some(node) = hears(w, pod) else { return };
+    let Some(body) = w.pods.get(pod) else { return };
+    if body.gone.is_some() || body.stopping || body.phase.is_over() {
+        return;
+    }
+    let (key, load) = (body.key(), body.load);
+    let image = w.image(load);
+    let act = trouble.act;
+    if let Some(load) = w.loads.get_mut(load) {
+        load.blocked.get_or_insert(act);
+    }
+    let tags = crate::world::names(trouble.act);
+    let kubelet = Source::Kubelet(node);
+    let message = trouble.message.clone();
+    let mut state = None;
+    match trouble.at {
+        Stage::Mount => {
+            w.tell(&kubelet, key, "Warning", "FailedMount", message, &tags);
+        }
+        Stage::Attach => {
+            w.tell(&Source::Controller("attachdetach-controller"), key, "Warning", "FailedAttachVolume", message, &tags);
+        }
+        Stage::Sandbox => {
+            w.tell(&kubelet, key, "Warning", "FailedCreatePodSandBox", format!("Failed to create pod sandbox: {message}"), &tags);
+        }
+        Stage::Image => {
+            let about = Involved::container(key);
+            w.tell(&kubelet, about.clone(), "Normal", "Pulling", format!("Pulling image \"{image}\""), &[]);
+            w.tell(&kubelet, about.clone(), "Warning", "Failed", format!("Failed to pull image \"{image}\": {message}"), &tags);
+            w.tell(&kubelet, about.clone(), "Warning", "Failed", "Error: ErrImagePull", &tags);
+            state = Some(("ErrImagePull".to_owned(), message));
+            if times > 0 {
+                w.tell(&kubelet, about.clone(), "Normal", "BackOff", format!("Back-off pulling image \"{image}\""), &tags);
+                w.tell(&kubelet, about, "Warning", "Failed", "Error: ImagePullBackOff", &tags);
+                state = Some(("ImagePullBackOff".to_owned(), format!("Back-off pulling image \"{image}\": ErrImagePull: {}", trouble.message)));
+            }
+        }
+        Stage::Config => {
+            let about = Involved::container(key);
+            w.tell(&kubelet, about, "Warning", "Failed", format!("Error: {message}"), &tags);
+            state = Some(("CreateContainerConfigError".to_owned(), message));
+        }
+        Stage::Command(_) => {}
+    }
+    if let Some((reason, message)) = state
+        && let Some(body) = w.pods.get_mut(pod)
+    {
+        let new = Running::Waiting(reason, message);
+        if body.container.state != new {
+            body.container.state = new;
+            let by = client(w, node);
+            w.put_pod(pod, Ask::new(by, "patch", "status").tells(&tags));
+        }
+    }
+    let wait = (15 * SEC).saturating_mul(1 << times.min(5)).min(5 * MIN);
+    let jitter = w.rng.secs(0, 4);
+    w.after(wait + jitter, move |w| match self::trouble(w, pod) {
+        Some(trouble) => stuck(w, pod, trouble, times + 1),
+        None => begin(w, pod),
+    });
+}
+
+/// The process of a container ended.
+pub fn exit(w: &mut World, pod: usize, exit: &Exit) {
+    let now = w.now;
+    let Some(body) = w.pods.get(pod) else { return };
+    if body.phase.is_over() || body.gone.is_some() {
+        return;
+    }
+    let restarts = restarts_in_place(w, pod, exit.code);
+    let alive = body.alive;
+    let (started, load) = (
+        match body.container.state {
+            Running::Since(time) => Some(time),
+            _ => None,
+        },
+        body.load,
+    );
+    let stopping = body.stopping;
+    let mut tags = exit.tags.clone();
+    if let Some(act) = exit.act
+        && let Some(death) = w.die(pod, act, exit.tie, !restarts)
+    {
+        tags.extend(crate::world::names(death));
+    }
+    if let Some(body) = w.pods.get_mut(pod) {
+        body.alive = false;
+        body.container.ready = false;
+    }
+    let end = Ended {
+        code: exit.code,
+        reason: exit.reason.to_owned(),
+        message: exit.message.clone(),
+        started: started.or(Some(now)),
+        finished: now,
+    };
+    w.soon(100, 1100, move |w| report(w, pod, end, restarts, &tags));
+    if alive && exit.code != 0 && !stopping {
+        train::peer_lost(w, load, pod);
+    }
+}
+
+/// Whether a container that ends like this starts again where it is.
+fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
+    let Some(body) = w.pods.get(pod) else { return false };
+    let Some(load) = w.loads.get(body.load) else { return false };
+    let policy_always = body.owner.as_ref().is_some_and(|owner| matches!(owner.kind, "ReplicaSet" | "StatefulSet"));
+    body.deletion.is_none() && (policy_always || (load.plan.restarts && code != 0))
+}
+
+/// The kubelet writes how a container ended, and starts it again where it should.
+fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
+    let Some(node) = hears(w, pod) else {
+        // It will be said once the kubelet is heard again.
+        let up = w.pods.get(pod).and_then(|pod| pod.node).and_then(|node| w.nodes.get(node)).is_some_and(|node| node.up);
+        if let Some(body) = w.pods.get_mut(pod).filter(|_| up) {
+            body.unsaid = Some(end);
+        }
+        return;
+    };
+    let now = w.now;
+    let by = client(w, node);
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    if body.gone.is_some() || body.phase.is_over() {
+        return;
+    }
+    let good = end.code == 0;
+    body.container.ready = false;
+    if restarts {
+        let times = body.container.restarts;
+        body.condition("Ready", "False", "ContainersNotReady", "containers with unready status: [trainer]", now);
+        body.condition("ContainersReady", "False", "ContainersNotReady", "containers with unready status: [trainer]", now);
+        body.container.state = Running::Ended(end.clone());
+        let (key, name) = (body.key(), format!("{}_{}({})", body.name, body.namespace, body.uid));
+        w.put_pod(pod, Ask::new(by.clone(), "patch", "status").tells(tags));
+        if times == 0 {
+            w.soon(300, 1500, move |w| again(w, pod));
+        } else {
+            let wait = (10 * SEC).saturating_mul(1 << (times - 1).min(5)).min(5 * MIN);
+            let body = w.pods.get_mut(pod);
+            if let Some(body) = body {
+                body.container.last = Some(end);
+                body.container.state = Running::Waiting("CrashLoopBackOff".to_owned(),
+                    format!("back-off {} restarting failed container=trainer pod={name}", backoff_text(wait)));
+            }
+            w.tell(&Source::Kubelet(node), Involved::container(key), "Warning", "BackOff",
+                format!("Back-off restarting failed container trainer in pod {name}"), tags);
+            w.put_pod(pod, Ask::new(by, "patch", "status").tells(tags));
+            w.after(wait, move |w| again(w, pod));
+        }
+        return;
+    }
+    body.phase = if good { Phase::Succeeded } else { Phase::Failed };
+    let why = if good { "PodCompleted" } else { "PodFailed" };
+    body.condition("PodReadyToStartContainers", "False", "", "", now);
+    body.condition("Ready", "False", why, "", now);
+    body.condition("ContainersReady", "False", why, "", now);
+    body.container.state = Running::Ended(end);
+    let deleted = body.deletion.is_some();
+    w.put_pod(pod, Ask::new(by, "patch", "status").tells(tags));
+    if deleted {
+        w.soon(50, 600, move |w| release(w, pod));
+    }
+    make::settle(w, pod);
+    w.soon(200, 1500, schedule);
+}
+
+fn backoff_text(nanos: i64) -> String {
+    let secs = nanos / SEC;
+    if secs < 60 {
+        format!("{secs}s")
+    } else {
+        format!("{}m{}s", secs / 60, secs % 60)
+    }
+}
+
+fn again(w: &mut World, pod: usize) {
+    let Some(_) = hears(w, pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    if body.gone.is_some() || body.stopping || body.phase.is_over() {
+        return;
+    }
+    if let Running::Ended(end) = &body.container.state {
+        body.container.last = Some(end.clone());
+    }
+    body.container.restarts += 1;
+    body.death = None;
+    begin(w, pod);
+}
+
+/// A pod whose deletion was asked for is stopped.
+pub fn stop(w: &mut World, pod: usize) {
+    let Some(node) = hears(w, pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    if body.gone.is_some() || body.stopping {
+        return;
+    }
+    body.stopping = true;
+    if body.phase.is_over() {
+        w.soon(20, 300, move |w| release(w, pod));
+        return;
+    }
+    let (key, load, alive) = (body.key(), body.load, body.alive);
+    let death = body.death;
+    let grace = body.deletion.map_or(30, |one| one.1);
+    let tags = death.map(claims).unwrap_or_default();
+    if !alive {
+        if let Some(body) = w.pods.get_mut(pod) {
+            body.phase = Phase::Failed;
+        }
+        w.soon(300, 2000, move |w| release(w, pod));
+        return;
+    }
+    w.tell(&Source::Kubelet(node), Involved::container(key), "Normal", "Killing", "Stopping container trainer", &tags);
+    w.host_line(node, Unit::Kubelet, format!("I{} kuberuntime_container.go:864] \"Killing container with a grace period\" containerName=\"trainer\" gracePeriod={grace}", train::klog(w.now)), &tags);
+    let obeys = w.loads.get(load).is_some_and(|load| load.plan.obeys);
+    let lag = if obeys { w.rng.millis(300, 6000).min(grace * SEC) } else { grace * SEC };
+    if obeys {
+        train::say(w, pod, true, "received SIGTERM, stopping", &tags);
+    }
+    w.after(lag, move |w| {
+        if w.pods.get(pod).is_none_or(|pod| !pod.alive) {
+            return;
+        }
+        let code = if obeys { 143 } else { 137 };
+        exit(w, pod, &Exit { code, reason: "Error", message: String::new(), act: death, tie: Tie::Collateral, tags });
+    });
+}
+
+/// The kubelet has nothing more to do for a pod that is deleted.
+fn release(w: &mut World, pod: usize) {
+    let Some(node) = hears(w, pod) else { return };
+    let by = client(w, node);
+    let Some(body) = w.pods.get_mut(pod) else { return };
+    if body.gone.is_some() {
+        return;
+    }
+    body.released = true;
+    let tracked = body.tracked;
+    if tracked {
+        make::settle(w, pod);
+        w.soon(1500, 2500, move |w| release(w, pod));
+        return;
+    }
+    w.drop_pod(pod, Ask::new(by, "delete", "").body(json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})));
+    make::settle(w, pod);
+    w.soon(20, 500, schedule);
+}
+
+/// The kubelet of a machine that came back looks at what it finds.
+pub fn kubelet_restarts(w: &mut World, node: usize) {
+    let pods: Vec<usize> = (0..w.pods.len())
+        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none()))
+        .collect();
+    for pod in pods {
+        let Some(body) = w.pods.get(pod) else { continue };
+        if body.alive && body.deletion.is_none() {
+            // It ran on unheard: its status is posted anew.
+            let by = client(w, node);
+            let now = w.now;
+            if let Some(body) = w.pods.get_mut(pod) {
+                body.container.ready = true;
+                for kind in ["Ready", "ContainersReady"] {
+                    body.condition(kind, "True", "", "", now);
+                }
+            }
+            w.put_pod(pod, Ask::new(by, "patch", "status"));
+            continue;
+        }
+        if body.phase.is_over() || body.alive {
+            continue;
+        }
+        if body.deletion.is_some() {
+            if let Some(body) = w.pods.get_mut(pod) {
+                body.stopping = true;
+                body.phase = Phase::Failed;
+                if let Some(end) = body.unsaid.take() {
+                    body.container.state = Running::Ended(end);
+                }
+            }
+            let by = client(w, node);
+            w.put_pod(pod, Ask::new(by, "patch", "status"));
+            w.soon(300, 2000, move |w| release(w, pod));
+            continue;
+        }
+        let Running::Since(started) = body.container.state else {
+            w.soon(300, 2000, move |w| begin(w, pod));
+            continue;
+        };
+        let tags = body.death.map(claims).unwrap_or_default();
+        let lost = Ended {
+            code: 255,
+            reason: "Unknown".to_owned(),
+            message: String::new(),
+            started: Some(started),
+            finished: w.now,
+        };
+        let end = w.pods.get_mut(pod).and_then(|pod| pod.unsaid.take()).unwrap_or(lost);
+        let restarts = restarts_in_place(w, pod, end.code);
+        w.soon(500, 3000, move |w| report(w, pod, end, restarts, &tags));
+    }
+}

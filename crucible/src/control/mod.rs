@@ -1,0 +1,27 @@
+//! What acts on the cluster: the components of Kubernetes, each with its lags and words.
+
+mod autoscaler;
+mod collect;
+mod evict;
+mod job;
+mod jobset;
+mod kubelet;
+mod lifecycle;
+mod make;
+mod replica;
+mod scheduler;
+mod taint;
+
+pub use autoscaler::scale_down;
+pub use collect::{collect_orphans, delete_namespace};
+pub(crate) use collect::namespace_json;
+pub use evict::{cordon, drain, evict, set_taint, uncordon};
+pub use job::{suspend as suspend_job, sync as sync_job};
+pub use jobset::child_ended;
+pub use kubelet::{Exit, exit, kubelet_restarts, stop};
+pub use lifecycle::{go_silent, machine_dies, machine_returns};
+pub use make::{delete_pod, delete_root, make};
+pub use replica::{replace_template, scale, sync as sync_set};
+pub(crate) use scheduler::NO_ROOM;
+pub use scheduler::{fits, schedule};
+pub use taint::judge as judge_taints;

@@ -1,0 +1,82 @@
+//! What goes wrong, each as it really does, and what is true of it.
+
+mod clouds;
+mod deeds;
+mod depends;
+mod hardware;
+mod machines;
+mod ops;
+mod process;
+mod startup;
+
+use crate::plan::{Fault, Planned};
+use crate::world::World;
+
+pub use deeds::play as play_deed;
+
+/// Prepares what is in place before the workload is made.
+pub fn prepare(w: &mut World, planned: &Planned) {
+    startup::prepare(w, planned.fault, planned.load);
+}
+
+/// Lets it go wrong now.
+pub fn strike(w: &mut World, planned: &Planned) {
+    let load = planned.load;
+    match planned.fault {
+        Fault::Exception
+        | Fault::ConfigOrInput
+        | Fault::CudaOom
+        | Fault::HostOom
+        | Fault::Segfault
+        | Fault::Divergence
+        | Fault::BareKill
+        | Fault::Flapping
+        | Fault::Liveness
+        | Fault::StorageLimit
+        | Fault::Hang
+        | Fault::NoProgress => process::strike(w, planned.fault, load),
+        Fault::HostMaintenance
+        | Fault::HostError
+        | Fault::SpotReclaimed
+        | Fault::InstanceTerminated
+        | Fault::Outage
+        | Fault::MaintenanceCancelled => clouds::strike(w, planned.fault, load),
+        Fault::Gpu
+        | Fault::GpuMemory
+        | Fault::NvLink
+        | Fault::Nic
+        | Fault::Disk
+        | Fault::Memory
+        | Fault::Thermal
+        | Fault::XidElsewhere => hardware::strike(w, planned.fault, load),
+        Fault::Silent
+        | Fault::KernelPanic
+        | Fault::SystemOom
+        | Fault::Driver
+        | Fault::Reboot
+        | Fault::Shutdown
+        | Fault::NodePressure
+        | Fault::NodeBlip => machines::strike(w, planned.fault, load),
+        Fault::Storage | Fault::Dns | Fault::Redis | Fault::Service => depends::strike(w, planned.fault, load),
+        _ => ops::strike(w, planned.fault, load),
+    }
+}
+
+/// A pod of a workload whose process runs, the same for the same seed.
+pub(crate) fn victim(w: &mut World, load: usize) -> Option<usize> {
+    let alive: Vec<usize> = (0..w.pods.len())
+        .filter(|&at| {
+            w.pods.get(at).is_some_and(|pod| pod.load == load && pod.gone.is_none() && pod.alive && !pod.stopping)
+        })
+        .collect();
+    w.rng.pick(&alive).copied()
+}
+
+/// A node on which a pod of a workload runs.
+pub(crate) fn node_of(w: &mut World, load: usize) -> Option<usize> {
+    let pod = victim(w, load)?;
+    w.pods.get(pod)?.node
+}
+
+/// Person who looks after the cluster.
+pub(crate) const OPERATOR: &str = "bob@lab.example";

@@ -1,0 +1,117 @@
+//! The parts of the tool's JSON answer that are judged. Nothing else of it is relied on.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// An answer.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Answer {
+    /// Runs under the name, newest first.
+    pub runs: Vec<AnsweredRun>,
+    /// The main incident first.
+    pub incidents: Vec<Incident>,
+}
+
+/// A run as the tool sees it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AnsweredRun {
+    /// The root object's uid, else its names.
+    pub id: String,
+    /// Name.
+    pub name: String,
+    /// Namespace.
+    pub namespace: Option<String>,
+    /// How it stands.
+    pub state: String,
+}
+
+/// A cause and what followed.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Incident {
+    /// Cause id.
+    pub cause: String,
+    /// How far it is to be believed.
+    pub level: String,
+    /// What happened, in words.
+    pub summary: String,
+    /// `main`, `recovered`, …
+    pub role: String,
+    /// The run it ended or hurt.
+    pub run_id: Option<String>,
+    /// Who did it.
+    pub actor: Option<Actor>,
+    /// The earliest death.
+    pub first_victim: Option<Victim>,
+    /// Those that cannot be told apart from it.
+    pub first_victims: Vec<Victim>,
+    /// Pods that were struck themselves.
+    pub victims: Vec<Victim>,
+    /// Pods that died because others had.
+    pub collateral: Vec<Victim>,
+    /// From cause to effect.
+    pub chain: Vec<Link>,
+    /// The records that prove it.
+    pub evidence: Vec<Value>,
+}
+
+/// Who did it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Actor {
+    /// Name.
+    pub name: String,
+}
+
+/// A pod that died.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Victim {
+    /// Name.
+    pub pod: String,
+    /// When it died.
+    pub time: Option<String>,
+    /// First instant that it can no longer have been.
+    pub time_hi: Option<String>,
+}
+
+/// A step from cause to effect.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Link {
+    /// When.
+    pub time: Option<String>,
+    /// `cause`, `mechanism`, `death`, …
+    pub role: String,
+    /// In words.
+    pub text: String,
+    /// `asserted`, `inferred`, …
+    pub edge: Option<String>,
+}
+
+impl Answer {
+    /// The main incident.
+    #[must_use]
+    pub fn main(&self) -> Option<&Incident> {
+        self.incidents.first()
+    }
+}
+
+/// Whether a level is more than a guess.
+#[must_use]
+pub(super) fn is_claimed(level: &str) -> bool {
+    matches!(level, "established" | "supported")
+}
+
+/// Levels in order.
+#[must_use]
+pub fn rank(level: &str) -> u8 {
+    match level {
+        "established" => 3,
+        "supported" => 2,
+        "hypothesis" => 1,
+        _ => 0,
+    }
+}

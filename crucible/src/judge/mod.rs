@@ -1,0 +1,11 @@
+//! The judge: asks the tool, and holds its answers against what is true.
+
+mod answer;
+mod invariant;
+mod tool;
+mod verdict;
+
+pub use answer::{Answer, Incident, Link, Victim, rank};
+pub use invariant::{Broken, check};
+pub use tool::{Question, Reply, Tool};
+pub use verdict::{Judged, Verdict, judge};

@@ -1,0 +1,180 @@
+//! Whether the tool's main answer is right.
+
+use serde::Serialize;
+
+use super::answer::{Incident, is_claimed};
+use super::tool::Reply;
+use crate::truth::{Run, Seen};
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Verdict {
+    /// The most upstream act of which anything was written.
+    Right,
+    /// An act further down the true chain.
+    Downstream,
+    /// Something that struck it before, and from which it recovered.
+    Earlier,
+    /// A consequence, taken for the cause.
+    Symptom,
+    /// It says that it does not know.
+    Unknown,
+    /// It says that it does not know, or guesses so from an exit code, and nothing was written.
+    Fair,
+    /// It gives no answer at all.
+    NoAnswer,
+    /// A wrong guess, or a state that is not so.
+    Wrong,
+    /// All is well, although a death stands in the records.
+    FalseFine,
+    /// Something innocent is blamed with confidence.
+    FalseBlame,
+}
+
+impl Verdict {
+    /// In a table.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Downstream => "downstream",
+            Self::Earlier => "earlier",
+            Self::Symptom => "symptom",
+            Self::Unknown => "unknown",
+            Self::Fair => "fair",
+            Self::NoAnswer => "no answer",
+            Self::Wrong => "wrong",
+            Self::FalseFine => "false fine",
+            Self::FalseBlame => "FALSE BLAME",
+        }
+    }
+}
+
+/// A judged answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// Whether it is right.
+    pub verdict: Verdict,
+    /// What it said.
+    pub cause: String,
+    /// How sure it was.
+    pub level: String,
+    /// What would have been right.
+    pub right: Vec<String>,
+    /// How much of the cause was written.
+    pub seen: Seen,
+    /// Whether it named who died first.
+    pub first: Option<bool>,
+    /// Whether it named the victims.
+    pub victims: Option<bool>,
+    /// Whether it named the collateral.
+    pub collateral: Option<bool>,
+    /// Whether it named who did it.
+    pub actor: Option<bool>,
+    /// What it said in words, or why it said nothing.
+    pub said: String,
+}
+
+/// Judges an answer about a run.
+#[must_use]
+pub fn judge(run: &Run, reply: &Reply) -> Judged {
+    let right: Vec<String> = run.right().into_iter().map(str::to_owned).collect();
+    let seen = run.layers.iter().map(|layer| layer.seen).max().unwrap_or(Seen::Nothing);
+    let mut judged = Judged {
+        verdict: Verdict::NoAnswer,
+        cause: "none given".to_owned(),
+        level: String::new(),
+        right,
+        seen,
+        first: None,
+        victims: None,
+        collateral: None,
+        actor: None,
+        said: String::new(),
+    };
+    let main = match reply {
+        Reply::Error(error) => {
+            judged.said.clone_from(error);
+            return judged;
+        }
+        Reply::Answer(answer) => answer.main(),
+    };
+    let Some(main) = main else {
+        if seen == Seen::Nothing && run.death_seen == Seen::Nothing {
+            judged.verdict = Verdict::Fair;
+        }
+        judged.said = "no incident".to_owned();
+        return judged;
+    };
+    judged.cause.clone_from(&main.cause);
+    judged.level.clone_from(&main.level);
+    judged.said.clone_from(&main.summary);
+    judged.verdict = verdict(run, main);
+    if judged.verdict == Verdict::Right && run.is_broken() && run.died.is_some() {
+        details(run, main, &mut judged);
+    }
+    judged
+}
+
+fn verdict(run: &Run, main: &Incident) -> Verdict {
+    let cause = main.cause.as_str();
+    let chain = run.chain();
+    let right = run.right();
+    let death_written = run.death_seen > Seen::Nothing || (run.died.is_none() && run.layers.iter().any(|layer| layer.seen > Seen::Nothing));
+    if right.contains(&cause) {
+        return Verdict::Right;
+    }
+    if chain.contains(cause) {
+        // Where nothing of it was written, any act of the chain is as good.
+        let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
+        return if anything { Verdict::Downstream } else { Verdict::Right };
+    }
+    let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
+    if cause == "unknown" {
+        return if !anything && run.is_broken() { Verdict::Fair } else { Verdict::Unknown };
+    }
+    let guessed = main.level == "hypothesis" && (cause == "code.exception" || cause.starts_with("none."));
+    if !anything && run.is_broken() && guessed {
+        return Verdict::Fair;
+    }
+    if cause == "none.running" && run.death_seen == Seen::Nothing && run.died.is_some() && run.state == "running" {
+        return Verdict::Fair;
+    }
+    if cause.starts_with("none.") {
+        return if run.is_broken() && death_written && is_claimed(&main.level) {
+            Verdict::FalseFine
+        } else {
+            Verdict::Wrong
+        };
+    }
+    if run.history.iter().any(|one| one == cause) {
+        return Verdict::Earlier;
+    }
+    if run.symptoms.iter().any(|one| one == cause) && main.level != "established" {
+        return Verdict::Symptom;
+    }
+    if is_claimed(&main.level) {
+        Verdict::FalseBlame
+    } else {
+        Verdict::Wrong
+    }
+}
+
+fn details(run: &Run, main: &Incident, judged: &mut Judged) {
+    if run.death_seen > Seen::Nothing {
+        judged.first = Some(main.first_victim.as_ref().is_some_and(|victim| run.first.contains(&victim.pod)));
+        judged.victims = Some(same(&run.victims, &main.victims));
+        judged.collateral = Some(same(&run.collateral, &main.collateral));
+    }
+    // Who did it can only be told where a record names the act.
+    if run.layers.first().is_some_and(|layer| layer.seen == Seen::Named) && !run.actors.is_empty() {
+        judged.actor = Some(main.actor.as_ref().is_some_and(|actor| run.actors.contains(&actor.name)));
+    }
+}
+
+fn same(expected: &[String], got: &[super::answer::Victim]) -> bool {
+    let mut got: Vec<&str> = got.iter().map(|victim| victim.pod.as_str()).collect();
+    got.sort_unstable();
+    got.dedup();
+    got == expected.iter().map(String::as_str).collect::<Vec<_>>()
+}

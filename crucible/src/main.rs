@@ -1,0 +1,179 @@
+//! The command line of the crucible.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, Subcommand};
+use whathappened_crucible::case;
+use whathappened_crucible::judge::{Tool, Verdict};
+use whathappened_crucible::observe::write_case;
+use whathappened_crucible::perturb_folders::{Outcome, cases, perturb};
+use whathappened_crucible::plan::draw;
+use whathappened_crucible::run::{Options, Row, run};
+use whathappened_crucible::shrink::shrink;
+use whathappened_crucible::table;
+
+/// Simulates clusters that fail, writes what observers would have recorded, and judges
+/// what the tool says about it.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Writes the case of a seed: input/, truth.json and expect.json
+    Make {
+        /// The seed
+        #[arg(long)]
+        seed: u64,
+        /// Folder to write to
+        #[arg(short, long)]
+        output: PathBuf,
+        /// Print the plan instead of the truth
+        #[arg(long)]
+        plan: bool,
+    },
+    /// Judges the tool over many seeds
+    Run {
+        /// How many seeds
+        #[arg(long, default_value_t = 200)]
+        seeds: u64,
+        /// The first seed
+        #[arg(long, default_value_t = 1)]
+        from_seed: u64,
+        /// The tool's program
+        #[arg(long)]
+        tool: PathBuf,
+        /// How many at a time
+        #[arg(long, default_value_t = 2)]
+        jobs: usize,
+        /// A process for each question, even where the tool has `batch`
+        #[arg(long)]
+        one_shot: bool,
+        /// Keep failing cases in this folder
+        #[arg(long)]
+        keep: Option<PathBuf>,
+        /// List each failing question
+        #[arg(long)]
+        list: bool,
+        /// Write what is said about all questions to this file, as JSON lines
+        #[arg(long)]
+        rows: Option<PathBuf>,
+        /// Ask again with records shuffled and doubled, and with sources left out
+        #[arg(long)]
+        perturb: bool,
+    },
+    /// Changes the records of cases that exist already and asks again
+    Perturb {
+        /// Folders of cases, or folders with such folders in them
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// The tool's program
+        #[arg(long)]
+        tool: PathBuf,
+        /// Where chance begins
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// A process for each question, even where the tool has `batch`
+        #[arg(long)]
+        one_shot: bool,
+    },
+    /// Makes the case of a failing seed as small as it can be
+    Shrink {
+        /// The seed
+        #[arg(long)]
+        seed: u64,
+        /// The tool's program
+        #[arg(long)]
+        tool: PathBuf,
+        /// Folder to write to
+        #[arg(short, long)]
+        output: PathBuf,
+        /// A process for each question, even where the tool has `batch`
+        #[arg(long)]
+        one_shot: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    match start(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("crucible: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(command: Command) -> std::io::Result<ExitCode> {
+    match command {
+        Command::Make { seed, output, plan } => {
+            let drawn = draw(seed);
+            let played = case::play(&drawn);
+            if played.world.runaway {
+                eprintln!("crucible: the world of seed {seed} never came to rest");
+            }
+            std::fs::create_dir_all(&output)?;
+            let recorded = write_case(&played, &drawn.observe, &output)?;
+            let text = if plan { serde_json::to_string_pretty(&drawn) } else { serde_json::to_string_pretty(&recorded.truth) };
+            println!("{}", text.unwrap_or_default());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Perturb { folders, tool, seed, one_shot } => {
+            let scratch = scratch()?;
+            let mut tool = Tool::new(&tool, one_shot);
+            let mut outcome = Outcome::default();
+            for case in cases(&folders)? {
+                let found = perturb(&case, &mut tool, scratch.path(), seed)?;
+                for one in &found.violations {
+                    println!("{}: {}: {}: {}", one.case, one.change, one.ask, one.how);
+                }
+                for one in &found.wrong {
+                    println!("not right as it stands: {one}");
+                }
+                outcome.add(found);
+            }
+            println!("{} cases, {} questions of changed records: {} violations, {} weaker", outcome.cases, outcome.asked, outcome.violations.len(), outcome.weaker);
+            Ok(if outcome.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Command::Shrink { seed, tool, output, one_shot } => {
+            let scratch = scratch()?;
+            let options = Options { tool, from: seed, seeds: 1, jobs: 1, one_shot, keep: None, scratch: scratch.path().to_owned(), perturb: false };
+            print!("{}", shrink(&draw(seed), &options, &output)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Run { seeds, from_seed, tool, jobs, one_shot, keep, list, rows: to, perturb } => {
+            let scratch = scratch()?;
+            let options = Options { tool, from: from_seed, seeds, jobs, one_shot, keep, scratch: scratch.path().to_owned(), perturb };
+            let began = Instant::now();
+            let rows = run(&options);
+            let took = began.elapsed().as_secs_f64();
+            if list {
+                rows.iter().filter(|row| row.is_bad()).for_each(print_row);
+            }
+            if let Some(to) = to {
+                let lines: Vec<String> = rows.iter().filter_map(|row| serde_json::to_string(row).ok()).collect();
+                std::fs::write(to, lines.join("\n"))?;
+            }
+            print!("{}", table::all(&rows));
+            println!("{seeds} seeds in {took:.1} s, {:.0} a minute, {} questions", seeds as f64 * 60.0 / took.max(0.001), rows.len());
+            let bad = rows.iter().any(|row| !row.broken.is_empty() || (row.judged.verdict == Verdict::FalseBlame && row.judged.level == "established"));
+            Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        }
+    }
+}
+
+/// In memory where that is possible.
+fn scratch() -> std::io::Result<tempfile::TempDir> {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
+}
+
+fn print_row(row: &Row) {
+    let said: String = row.judged.said.chars().take(110).collect();
+    let broken: Vec<String> = row.broken.iter().map(|one| format!("({}) {}", one.which, one.how.chars().take(90).collect::<String>())).collect();
+    println!("seed {} {} [{}] {} -> {} · {} ({}), right: {} | {said} {}", row.seed, row.fault, row.observers, row.ask, row.judged.cause, row.judged.level, row.judged.verdict.name(), row.judged.right.join("|"), broken.join("; "));
+}

@@ -1,0 +1,380 @@
+//! What is true of each run at the moment at which it is looked at.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::time::{MIN, SEC, Time};
+use crate::world::{ActId, Death, Says, State, Tag, Tie, World};
+
+/// How much of an act the written records tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Seen {
+    /// Nothing.
+    Nothing,
+    /// Only a component's word, or a trace.
+    Claimed,
+    /// A record names it.
+    Named,
+}
+
+/// One act of the chain that ended a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Layer {
+    /// What was done, in words.
+    pub what: String,
+    /// When.
+    pub time: Time,
+    /// Any of these names it rightly.
+    pub causes: Vec<String>,
+    /// What the written records tell of it.
+    pub seen: Seen,
+}
+
+/// What is true of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// Its label, where it has one.
+    pub label: Option<String>,
+    /// `completed`, `failed`, `deleted`, `running`, `pending` or `stuck`.
+    pub state: String,
+    /// From the most upstream act to the one that killed. Empty where nothing did.
+    pub layers: Vec<Layer>,
+    /// What is right where nothing ended badly, and beside the layers where it recovered.
+    pub fine: Vec<String>,
+    /// Ids of symptoms that really showed: wrong as a cause, but not false.
+    pub symptoms: Vec<String>,
+    /// Names of whoever began it; none where nobody did.
+    pub actors: Vec<String>,
+    /// Pods that died first, as far as can be told apart.
+    pub first: Vec<String>,
+    /// Pods that were struck themselves.
+    pub victims: Vec<String>,
+    /// Pods that died because others had.
+    pub collateral: Vec<String>,
+    /// When the first of them died.
+    pub died: Option<Time>,
+    /// What the written records tell of that death.
+    pub death_seen: Seen,
+    /// Whether any written record is about this run at all.
+    pub seen: bool,
+    /// Pods of it, all there ever were.
+    pub pods: Vec<String>,
+    /// Uids of its pods and objects.
+    pub uids: Vec<String>,
+    /// Ids of everything that ever struck it; an earlier one is wrong as the main answer, but not false.
+    pub history: Vec<String>,
+    /// When each pod that is dead truly ended.
+    pub ended: Vec<(String, Time)>,
+}
+
+impl Run {
+    /// The name to ask for.
+    #[must_use]
+    pub fn ask(&self) -> String {
+        format!("{}/{}/{}", self.kind, self.namespace, self.name)
+    }
+
+    /// Whether something ended it, or keeps it from its work.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        !self.layers.is_empty() && self.fine.is_empty()
+    }
+
+    /// All cause ids on the true chain.
+    #[must_use]
+    pub fn chain(&self) -> BTreeSet<&str> {
+        self.layers.iter().flat_map(|layer| layer.causes.iter().map(String::as_str)).collect()
+    }
+
+    /// What is right as a first answer: the most upstream act of which something was written.
+    #[must_use]
+    pub fn right(&self) -> Vec<&str> {
+        let seen = self.layers.iter().find(|layer| layer.seen > Seen::Nothing);
+        let mut right: Vec<&str> = seen.map(|layer| layer.causes.iter().map(String::as_str).collect()).unwrap_or_default();
+        right.extend(self.fine.iter().map(String::as_str));
+        right
+    }
+}
+
+/// What is true of a case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Truth {
+    /// The seed.
+    pub seed: u64,
+    /// The moment at which it is looked at.
+    pub now: Time,
+    /// The fault that was planned for the first run, for tables.
+    pub fault: String,
+    /// The observers, for tables.
+    pub observers: String,
+    /// All runs; the first is the one that is asked for.
+    pub runs: Vec<Run>,
+    /// Uids of all objects, and whose they are, by place in `runs`.
+    pub bystanders: usize,
+}
+
+/// What the tags of the written records say of an act.
+fn seen(act: ActId, tags: &BTreeSet<Tag>) -> Seen {
+    if tags.contains(&Tag { act, says: Says::Names }) {
+        Seen::Named
+    } else if tags.contains(&Tag { act, says: Says::Claims }) {
+        Seen::Claimed
+    } else {
+        Seen::Nothing
+    }
+}
+
+/// Works out what is true; `tags` are those of all records that were written.
+#[must_use]
+pub fn of(case: &Case, tags: &BTreeSet<Tag>, written: &BTreeSet<String>, observers: String) -> Truth {
+    let w = &case.world;
+    let mut runs: Vec<Run> = (0..w.loads.len())
+        .filter(|&at| w.loads.get(at).is_some_and(|load| load.created.is_some()))
+        .map(|at| run(w, at, tags, written))
+        .collect();
+    // A re-run under the same name is the newest, and is what a question for the name is about.
+    if let Some(first) = runs.first().map(Run::ask)
+        && let Some(newest) = runs.iter().rposition(|run| run.ask() == first)
+        && newest > 0
+    {
+        let run = runs.remove(newest);
+        runs.retain(|other| other.ask() != first);
+        runs.insert(0, run);
+    }
+    let fault = w.plan.faults.iter().find(|planned| planned.load == 0).map_or_else(|| "none".to_owned(), |planned| format!("{:?}", planned.fault));
+    Truth {
+        seed: w.plan.seed,
+        now: case.now,
+        fault,
+        observers,
+        bystanders: runs.len().saturating_sub(1),
+        runs,
+    }
+}
+
+fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -> Run {
+    let Some(load) = w.loads.get(at) else {
+        return blank();
+    };
+    let pods: Vec<usize> = (0..w.pods.len()).filter(|&pod| w.pods.get(pod).is_some_and(|pod| pod.load == at)).collect();
+    let mut uids: Vec<String> = pods.iter().filter_map(|&pod| w.pods.get(pod)).map(|pod| pod.uid.clone()).collect();
+    uids.push(load.uid.clone());
+    uids.extend(load.set.iter().map(|set| set.1.clone()));
+    uids.extend(w.jobs.iter().filter(|job| job.load == at).map(|job| job.uid.clone()));
+    uids.sort();
+    uids.dedup();
+    let mut run = Run {
+        kind: load.plan.kind.name().to_owned(),
+        namespace: load.plan.namespace.clone(),
+        name: load.plan.name.clone(),
+        uid: load.uid.clone(),
+        label: load.plan.label.clone(),
+        pods: pods.iter().filter_map(|&pod| w.pods.get(pod)).map(|pod| pod.name.clone()).collect(),
+        seen: uids.iter().any(|uid| written.contains(uid)),
+        uids,
+        ended: w.deaths.iter().filter_map(|death| w.pods.get(death.pod).map(|pod| (pod, death.time))).filter(|(pod, _)| pod.load == at).map(|(pod, time)| (pod.name.clone(), time)).collect(),
+        ..blank()
+    };
+    run.state = match load.state {
+        State::Completed => "completed",
+        State::Failed => "failed",
+        State::Deleted => "deleted",
+        State::Running => "running",
+        State::Planned | State::Pending => "pending",
+    }
+    .to_owned();
+    if load.state == State::Completed {
+        run.fine.push("none.completed".to_owned());
+        return run;
+    }
+    let ended = load.ended.is_some();
+    // What counts is what came after all of it last ran.
+    let all = of_load(w, at);
+    let mut deaths: Vec<&Death> = all.iter().filter(|death| load.well.is_none_or(|well| death.time >= well)).copied().collect();
+    let flaps = flapping(w, &all);
+    if deaths.is_empty() && flaps && !ended {
+        deaths = all.iter().filter(|death| w.now.since(death.time) < 12 * MIN).copied().collect();
+    }
+    run.history = history(w, &all);
+    let past = load.blocked.filter(|_| ended);
+    let waits = load.blocked.filter(|&act| w.graph.get(act).is_some_and(|act| act.what == crate::control::NO_ROOM));
+    let caused = deaths.iter().any(|death| w.graph.chain(death.act).iter().filter_map(|&id| w.graph.get(id)).any(|act| !act.causes.is_empty()));
+    if !caused {
+        match load.blocked {
+            Some(act) => {
+                run.state = if ended { "deleted" } else { "stuck" }.to_owned();
+                layers(w, &mut run, act, tags);
+                if past.is_some() {
+                    // It never worked, and somebody cleared it away.
+                    run.fine.push("ops.manual_delete".to_owned());
+                }
+            }
+            None => {
+                run.fine.push("none.running".to_owned());
+                if ended {
+                    run.fine.extend(["unknown".to_owned(), "ops.manual_delete".to_owned()]);
+                }
+            }
+        }
+        return run;
+    }
+    if load.blocked.is_some() && waits.is_none() && !ended {
+        let Some(act) = load.blocked else { return run };
+        run.state = "stuck".to_owned();
+        layers(w, &mut run, act, tags);
+        return run;
+    }
+    let fatal = fatal(w, at, &deaths);
+    let Some(first) = fatal.iter().min_by_key(|death| (death.time, death.pod)) else {
+        run.fine.push("none.running".to_owned());
+        return run;
+    };
+    layers(w, &mut run, first.act, tags);
+    if let Some(act) = waits.filter(|_| !ended) {
+        // What was made in its place waits for room.
+        layers(w, &mut run, act, tags);
+    }
+    if !ended && is_well(w, at) && !flaps {
+        run.fine.extend(["none.running".to_owned()]);
+    }
+    let root = w.graph.chain(first.act).first().copied();
+    let of = |death: &&Death| w.pods.get(death.pod).map(|pod| pod.name.clone());
+    let same_root = |death: &&&Death| w.graph.chain(death.act).first().copied() == root;
+    let near = first.time.plus(2 * SEC);
+    run.first = names(fatal.iter().filter(|death| death.time <= near && death.tie == first.tie).filter_map(|death| of(death)));
+    run.victims = names(fatal.iter().filter(|death| death.tie == Tie::Victim).filter(same_root).filter_map(|death| of(death)));
+    run.collateral = names(fatal.iter().filter(|death| death.tie == Tie::Collateral).filter_map(|death| of(death)));
+    run.collateral.retain(|name| !run.victims.contains(name));
+    run.died = Some(first.time);
+    run.death_seen = seen(first.act, tags);
+    run.actors = root.and_then(|root| w.graph.get(root)).map(|act| act.actors.clone()).unwrap_or_default();
+    run.symptoms = symptoms(w, at, first.act);
+    run
+}
+
+impl Run {
+    /// A run of which nothing is known.
+    #[must_use]
+    pub fn blank() -> Self {
+        blank()
+    }
+}
+
+fn blank() -> Run {
+    Run {
+        kind: String::new(),
+        namespace: String::new(),
+        name: String::new(),
+        uid: String::new(),
+        label: None,
+        state: String::new(),
+        layers: Vec::new(),
+        fine: Vec::new(),
+        symptoms: Vec::new(),
+        actors: Vec::new(),
+        first: Vec::new(),
+        victims: Vec::new(),
+        collateral: Vec::new(),
+        died: None,
+        death_seen: Seen::Nothing,
+        seen: false,
+        pods: Vec::new(),
+        uids: Vec::new(),
+        ended: Vec::new(),
+        history: Vec::new(),
+    }
+}
+
+fn of_load(w: &World, at: usize) -> Vec<&Death> {
+    w.deaths
+        .iter()
+        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
+        .collect()
+}
+
+/// Whether it ends again and again.
+fn flapping(w: &World, all: &[&Death]) -> bool {
+    all.iter().filter(|death| w.now.since(death.time) < 30 * MIN).count() > 2 && all.iter().any(|death| w.now.since(death.time) < 12 * MIN)
+}
+
+/// Ids of everything that ever struck it.
+fn history(w: &World, all: &[&Death]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for death in all {
+        for act in w.graph.chain(death.act).into_iter().filter_map(|id| w.graph.get(id)) {
+            found.extend(act.causes.iter().map(|&cause| cause.to_owned()));
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether all that is wanted runs.
+fn is_well(w: &World, at: usize) -> bool {
+    let Some(load) = w.loads.get(at) else { return false };
+    let running = w.pods.iter().filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none()).count();
+    running >= usize::try_from(load.wanted).unwrap_or(0)
+}
+
+/// Deaths that nothing came after: of each pod the last; of a workload that makes pods
+/// anew, those since it last ran well.
+fn fatal<'a>(w: &World, at: usize, deaths: &[&'a Death]) -> Vec<&'a Death> {
+    let serves = w.loads.get(at).is_some_and(|load| !load.plan.gang && load.set.is_some());
+    let last = deaths.iter().map(|death| death.time).max().unwrap_or_default();
+    deaths
+        .iter()
+        .filter(|death| !serves || last.since(death.time) < 10 * MIN)
+        .copied()
+        .collect()
+}
+
+fn layers(w: &World, run: &mut Run, act: ActId, tags: &BTreeSet<Tag>) {
+    for id in w.graph.chain(act) {
+        let Some(act) = w.graph.get(id) else { continue };
+        if act.causes.is_empty() {
+            continue;
+        }
+        run.layers.push(Layer {
+            what: act.what.clone(),
+            time: act.time,
+            causes: act.causes.iter().map(|&cause| cause.to_owned()).collect(),
+            seen: seen(id, tags),
+        });
+    }
+}
+
+/// What showed as a consequence.
+fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let chain = w.graph.chain(first);
+    let by_machine = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.iter().any(|cause| cause.starts_with("hw.") || cause.starts_with("node.driver") || cause.starts_with("dep.")));
+    if chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.contains(&"node.system_oom")) {
+        found.insert("code.host_oom");
+    }
+    if by_machine {
+        found.insert("code.exception");
+    }
+    for death in w.deaths.iter().filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at)) {
+        let Some(from) = w.graph.get(death.act).and_then(|act| act.from).and_then(|id| w.graph.get(id)) else { continue };
+        if from.what.starts_with("a collective timed out") {
+            found.insert("hang.collective_timeout");
+        }
+        if from.what.starts_with("a rank lost its connection") {
+            found.insert("code.exception");
+        }
+    }
+    found.into_iter().map(str::to_owned).collect()
+}
+
+fn names(of: impl Iterator<Item = String>) -> Vec<String> {
+    of.collect::<BTreeSet<_>>().into_iter().collect()
+}

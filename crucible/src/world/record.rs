@@ -1,0 +1,76 @@
+//! What is written outside of the API server.
+
+use serde_json::Value;
+
+use super::truth::Tag;
+use crate::time::Time;
+
+/// A line of a container.
+#[derive(Clone, Debug)]
+pub struct LogLine {
+    /// When the runtime read it.
+    pub time: Time,
+    /// The pod.
+    pub pod: usize,
+    /// Which start of the container.
+    pub restart: u32,
+    /// Whether it went to standard error.
+    pub error: bool,
+    /// Without its line break.
+    pub text: String,
+    /// What it tells.
+    pub tags: Vec<Tag>,
+}
+
+/// Who wrote a line on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Unit {
+    Kernel,
+    Kubelet,
+    Containerd,
+    Systemd,
+}
+
+impl Unit {
+    /// As syslog writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Kubelet => "kubelet",
+            Self::Containerd => "containerd",
+            Self::Systemd => "systemd",
+        }
+    }
+}
+
+/// A line of a machine.
+#[derive(Clone, Debug)]
+pub struct HostLine {
+    /// When, by a true clock.
+    pub time: Time,
+    /// When its kernel started.
+    pub booted: Time,
+    /// The node.
+    pub node: usize,
+    /// Who wrote it.
+    pub unit: Unit,
+    /// What.
+    pub text: String,
+    /// What it tells.
+    pub tags: Vec<Tag>,
+}
+
+/// A record of the cloud.
+#[derive(Clone, Debug)]
+pub struct CloudRecord {
+    /// What it is about, by its own time.
+    pub time: Time,
+    /// When it could first be read.
+    pub received: Time,
+    /// The record.
+    pub body: Value,
+    /// What it tells.
+    pub tags: Vec<Tag>,
+}
