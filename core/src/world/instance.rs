@@ -49,7 +49,7 @@ pub struct Sign {
 }
 
 /// Signals, by how they begin, that tell of an instance's life.
-const SIGNALS: [(&str, What); 14] = [
+const SIGNALS: [(&str, What); 15] = [
     ("cloud.host_error", What::Lost),
     ("cloud.instance_create_failed", What::Refused),
     ("cloud.instance_created", What::Made),
@@ -59,6 +59,7 @@ const SIGNALS: [(&str, What); 14] = [
     ("cloud.instance_restarted", What::Runs),
     ("cloud.instance_shut_down", What::ShutDown),
     ("cloud.instance_started", What::Runs),
+    ("cloud.reservation_ended", What::Taken),
     ("cloud.instance_stopped", What::Stopped),
     ("cloud.spot_reclaimed", What::Taken),
     ("cloud.capacity_reclaimed", What::Taken),
