@@ -458,6 +458,14 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
         .map(|end| end.state)
         .collect();
     let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
+    // Of pods that are replaced one by one, those that are there count.
+    let running = states.iter().filter(|state| **state == State::Running);
+    if let Some(wanted) = replicas_of_service(world, run)
+        && wanted > 0
+        && i64::try_from(running.count()).is_ok_and(|running| running >= wanted)
+    {
+        return RunState::Running;
+    }
     if any(&[State::Died, State::CrashLoop]) {
         RunState::Failed
     } else if any(&[State::NeverScheduled, State::StuckStarting]) {
@@ -467,4 +475,17 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
     } else {
         RunState::Running
     }
+}
+
+/// How many pods a workload of interchangeable pods wants.
+fn replicas_of_service(world: &World, run: &Run) -> Option<i64> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let root = world.workloads.get(root as usize)?;
+    let serves = matches!(
+        world.name(root.kind),
+        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet"
+    );
+    root.body.as_ref()?.replicas.filter(|_| serves)
 }

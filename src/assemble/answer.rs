@@ -262,7 +262,7 @@ fn faults(
     }
     let teller = Teller::new(case, verdict);
     let mut found = Vec::new();
-    for fault in verdict.faults(&case.world, &case.rules.causes) {
+    for fault in verdict.faults(&case.world, &case.rules.causes, false) {
         let root = fault.candidate.as_ref().map(Candidate::root);
         let fact = root.and_then(|root| case.world.facts.get(root));
         if fact.is_some_and(|fact| own.contains(&fact.pod)) {

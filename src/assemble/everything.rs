@@ -22,7 +22,7 @@ use crate::explain::{Level, Verdict, explain};
 /// When a rule fails.
 pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
     let verdict = of_all(case).await?;
-    told(case, &verdict, question, &|_| true)
+    told(case, &verdict, question, None, &|_| true)
 }
 
 /// Answers what happened to one machine, and what that did to whom.
@@ -39,7 +39,7 @@ pub(super) async fn of_machine(
             .any(|fact| place.holds(&case.world, fact));
         told_of || befell_here(case, &verdict, finding, place)
     };
-    let mut answer = told(case, &verdict, question, &is_here)?;
+    let mut answer = told(case, &verdict, question, Some(place), &is_here)?;
     let was_here: BTreeSet<String> = case
         .runs
         .iter()
@@ -129,11 +129,12 @@ fn told(
     case: &Case,
     verdict: &Verdict,
     question: &Question,
+    place: Option<&Place>,
     wanted: &dyn Fn(&Finding) -> bool,
 ) -> Result<Answer, Error> {
     let teller = Teller::new(case, verdict);
     let mut incidents: Vec<Incident> = Vec::new();
-    let faults = verdict.faults(&case.world, &case.rules.causes);
+    let faults = verdict.faults(&case.world, &case.rules.causes, place.is_some());
     for finding in verdict.findings.iter().chain(&faults) {
         if is_news(case, verdict, finding) && wanted(finding) {
             incidents.push(teller.tell(finding, role(finding))?);

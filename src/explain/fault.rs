@@ -25,14 +25,19 @@ const ONE_FAULT: Nanos = 3_600 * SECOND;
 struct Machine(Sym);
 
 /// The faults of all machines that are not in `told`, in time order.
-pub(super) fn faults(world: &World, rules: &[Rule], told: &BTreeSet<EventId>) -> Vec<Finding> {
+pub(super) fn faults(
+    world: &World,
+    rules: &[Rule],
+    told: &BTreeSet<EventId>,
+    asked: bool,
+) -> Vec<Finding> {
     // One record may have several meanings: that of the rule furthest upstream counts.
     let mut meant: BTreeMap<EventId, (usize, usize)> = BTreeMap::new();
     for (number, fact) in world.facts.iter().enumerate() {
         if !world.is_of_machine(fact) {
             continue;
         }
-        let Some(rule) = rule_of(world, rules, fact) else {
+        let Some(rule) = rule_of(world, rules, fact, asked) else {
             continue;
         };
         let rank = |number: usize| rules.get(number).map_or(0, |rule| rule.rank);
@@ -73,12 +78,30 @@ pub(super) fn faults(world: &World, rules: &[Rule], told: &BTreeSet<EventId>) ->
         .collect()
 }
 
-fn rule_of(world: &World, rules: &[Rule], fact: &Fact) -> Option<usize> {
+/// The rule that a fact is an incident of by itself. Whoever asks for a machine wants to
+/// know what was done to it, too, though nobody died of it.
+fn rule_of(world: &World, rules: &[Rule], fact: &Fact, asked: bool) -> Option<usize> {
+    const DONE: [&str; 7] = [
+        "autoscaler.scale_down",
+        "gpu.memory_error",
+        "k8s.node.deleted_by_autoscaler",
+        "k8s.node.not_ready",
+        "k8s.node.rebooted",
+        "k8s.node.silent",
+        "upgrade.started",
+    ];
     let signal = world.name(fact.signal);
+    let done = |rule: &Rule| {
+        let of_machine = ["hw.", "node.", "ops.node_upgrade", "ops.scale_down"];
+        asked
+            && DONE.contains(&signal)
+            && of_machine.iter().any(|stem| rule.cause.starts_with(stem))
+            && rule.may_apply(std::iter::once(signal))
+    };
     let alone = rules
         .iter()
         .enumerate()
-        .filter(|(_, rule)| rule.is_alone(signal));
+        .filter(|(_, rule)| rule.is_alone(signal) || done(rule));
     alone
         .max_by_key(|(number, rule)| (rule.rank, std::cmp::Reverse(*number)))
         .map(|(number, _)| number)

@@ -30,15 +30,17 @@ pub struct Verdict {
 
 impl Verdict {
     /// Faults of machines that explain no death and were not weighed for one.
+    ///
+    /// `asked`: somebody asks for a machine, and wants to know what was done to it, too.
     #[must_use]
-    pub fn faults(&self, world: &World, rules: &[Rule]) -> Vec<Finding> {
+    pub fn faults(&self, world: &World, rules: &[Rule], asked: bool) -> Vec<Finding> {
         let weighed = self.candidates.iter().flatten();
         let steps = weighed.flat_map(|one| one.path.iter().chain(&one.context));
         let told = steps
             .filter_map(|step| world.facts.get(step.fact))
             .map(|fact| fact.id)
             .collect();
-        faults(world, rules, &told)
+        faults(world, rules, &told, asked)
     }
 }
 

@@ -58,6 +58,17 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     }
+    if let Some(over) = job_over(world, pod).filter(|_| pod.body.is_none() && telling.is_none()) {
+        let lo = pod.begin().unwrap_or(Nanos::MIN).min(over.lo);
+        let well = world.says(pod.owner, "k8s.workload.completed");
+        return End {
+            state: if well { State::Completed } else { State::Died },
+            mode: if well { Mode::None } else { Mode::Exited },
+            time: Stamp { lo, hi: over.hi },
+            exit: None,
+            restarts,
+        };
+    }
     let (state, time) = if crashing && (held_back || !pod.exits.is_empty()) {
         let exit = telling.clone().or_else(|| pod.exits.last().cloned());
         let time = exit
