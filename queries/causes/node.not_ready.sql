@@ -61,9 +61,7 @@ UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
-WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 3600
-  -- Whose end the kubelet saw was not lost with it.
-  AND (mode = 'lost' OR exit_code IS NULL)
+WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 3600
 UNION ALL
 -- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
