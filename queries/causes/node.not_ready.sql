@@ -20,6 +20,10 @@ silent AS (
   SELECT death, fact, time FROM ties
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND via = 'node'
 ),
+-- Nobody is evicted for a silence that is over.
+again AS (
+  SELECT DISTINCT death, time, time_hi FROM ties WHERE signal = 'k8s.node.ready' AND via = 'node'
+),
 -- A taint of somebody's own, set just before the pod was evicted for one.
 tainted AS (
   SELECT DISTINCT e.death, e.fact
@@ -31,14 +35,18 @@ SELECT e.death, s.fact AS cause, e.fact AS effect,
   CASE WHEN t.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
 FROM evicted e
 JOIN silent s ON s.death = e.death AND e.time_hi >= s.time - 5000000000 AND e.time - s.time < 7200000000000
+LEFT JOIN again r ON r.death = e.death AND r.time > s.time AND r.time_hi < e.time
 LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
+WHERE r.death IS NULL
 UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN s.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
 LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
-           JOIN silent s ON s.death = x.death AND x.time_hi >= s.time - 5000000000 AND x.time - s.time < 7200000000000) s
+           JOIN silent s ON s.death = x.death AND x.time_hi >= s.time - 5000000000 AND x.time - s.time < 7200000000000
+           LEFT JOIN again r ON r.death = x.death AND r.time > s.time AND r.time_hi < x.time
+           WHERE r.death IS NULL) s
   ON s.death = e.death AND s.fact = e.fact
 LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 WHERE t.fact IS NULL

@@ -22,6 +22,10 @@ const ENOUGH: u64 = 5;
 /// take a while.
 const LEAST: Nanos = 1_800 * SECOND;
 
+/// A pod that is there and writes nothing at all has stopped sooner than one whose
+/// lines go on.
+const SILENT: Nanos = 900 * SECOND;
+
 /// The least time in steps.
 const STEPS: Nanos = 30;
 
@@ -94,16 +98,16 @@ pub(super) fn stalled(
             && pod.exits.is_empty()
             && pod.deletion_requested.is_none()
             && pod.gone.is_none();
-        let last = read_until
-            .filter(|_| runs)
-            .map_or(last, |until| last.max(until));
+        let silent = read_until.filter(|until| runs && *until > last);
+        let least = if silent.is_some() { SILENT } else { LEAST };
+        let last = silent.unwrap_or(last);
         let Some(row) = evidence.rows().get(progress.row as usize) else {
             continue;
         };
         let steps = i64::try_from(progress.told).unwrap_or(Nanos::MAX) - 1;
         let usual = progress.last.lo.saturating_sub(progress.first.lo) / steps.max(1);
         let quiet = last.lo.saturating_sub(progress.last.hi);
-        if progress.told < ENOUGH || quiet < LEAST.max(usual.saturating_mul(STEPS)) {
+        if progress.told < ENOUGH || quiet < least.max(usual.saturating_mul(STEPS)) {
             continue;
         }
         found.push(Fact {
