@@ -133,6 +133,8 @@ impl World {
         {
             held.count += 1;
             held.last = now;
+            // One Event now tells of both.
+            held.tags.extend(tags.iter().filter(|tag| !held.tags.contains(tag)).copied().collect::<Vec<_>>());
             if is_new {
                 held.body["series"] = json!({"count": held.count, "lastObservedTime": now.micros()});
             } else {
