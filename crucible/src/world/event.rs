@@ -70,7 +70,6 @@ type Same = (Source, Key, &'static str, String);
 struct Held {
     key: Key,
     body: Value,
-    first: Time,
     last: Time,
     count: u32,
     tags: Vec<Tag>,
@@ -124,10 +123,9 @@ impl World {
         let now = self.now;
         let same = (source.clone(), about.key.clone(), reason, message.clone());
         let is_new = matches!(source, Source::Scheduler(_));
-        if !is_new && !self.events.lets_through(source, &about.key, now) {
-            return;
-        }
-        let keep = if is_new { 6 * MIN } else { 10 * MIN };
+        // What is held back is still counted, and told of with the next that is let through.
+        let passes = is_new || self.events.lets_through(source, &about.key, now);
+        let keep = if is_new { 6 * MIN } else { 30 * MIN };
         if let Some(mut held) = self.events.held.remove(&same)
             && now.since(held.last) < keep
         {
@@ -141,29 +139,32 @@ impl World {
                 held.body["count"] = json!(held.count);
                 held.body["lastTimestamp"] = json!(now.secs());
             }
-            let ask = Ask::new(self.writer(source), "patch", "").tells(&held.tags);
-            let (key, body) = (held.key.clone(), held.body.clone());
+            if passes {
+                self.send(source, &held);
+            }
             self.events.held.insert(same, held);
-            self.put(Change::Modified, &key, body, ask);
             return;
         }
         let (key, body) = self.event_body(source, &about, kind, reason, &message);
-        let ask = Ask::new(self.writer(source), "create", "")
-            .body(body.clone())
-            .tells(tags);
-        self.events.held.insert(
-            same,
-            Held {
-                key: key.clone(),
-                body: body.clone(),
-                first: now,
-                last: now,
-                count: 1,
-                tags: tags.to_vec(),
-            },
-        );
-        debug_assert!(self.events.held.values().all(|held| held.first <= held.last));
-        self.put(Change::Added, &key, body, ask);
+        let held = Held {
+            key,
+            body,
+            last: now,
+            count: 1,
+            tags: tags.to_vec(),
+        };
+        if passes {
+            self.send(source, &held);
+        }
+        self.events.held.insert(same, held);
+    }
+
+    /// Creates an Event, or patches the one that is there.
+    fn send(&mut self, source: &Source, held: &Held) {
+        let there = self.exists(&held.key);
+        let (verb, change) = if there { ("patch", Change::Modified) } else { ("create", Change::Added) };
+        let ask = Ask::new(self.writer(source), verb, "").body(held.body.clone()).tells(&held.tags);
+        self.put(change, &held.key, held.body.clone(), ask);
     }
 
     fn writer(&self, source: &Source) -> Client {
