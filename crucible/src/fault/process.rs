@@ -13,7 +13,10 @@ use crate::world::{ActId, Client, Curse, Involved, Says, Source, Tag, Tie, Unit,
 pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
     let Some(pod) = victim(w, load) else { return };
     match fault {
-        Fault::Liveness => liveness(w, pod),
+        Fault::Liveness => {
+            let act = w.deed("its liveness probe fails", &["code.liveness_probe"], &["kubelet"], None);
+            liveness(w, pod, act);
+        }
         Fault::StorageLimit => storage_limit(w, pod),
         Fault::Hang => hang(w, load),
         Fault::NoProgress => no_progress(w, load),
@@ -28,7 +31,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                     let lag = w.rng.secs(8, 60);
                     w.after(lag, move |w| {
                         if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
-                            let act = make_act(w, fault);
+                            // The same fault again.
                             end(w, fault, pod, act);
                         }
                     });
@@ -98,8 +101,7 @@ fn host_oom(w: &mut World, pod: usize, act: ActId) {
 }
 
 /// Three failed probes, and the kubelet restarts the container.
-fn liveness(w: &mut World, pod: usize) {
-    let act = w.deed("its liveness probe failed", &["code.liveness_probe"], &["kubelet"], None);
+fn liveness(w: &mut World, pod: usize, act: ActId) {
     let round = w.pods.get(pod).map_or(0, |pod| pod.container.restarts);
     for probe in 0..3i64 {
         w.after(probe * 10 * SEC, move |w| {
@@ -124,11 +126,11 @@ fn liveness(w: &mut World, pod: usize) {
     // A program that hangs in its probe hangs again.
     let load = w.pods.get(pod).map_or(0, |pod| pod.load);
     if let Some(load) = w.loads.get_mut(load) {
-        load.curse = Some(Curse(Rc::new(|w: &mut World, pod| {
+        load.curse = Some(Curse(Rc::new(move |w: &mut World, pod| {
             let lag = w.rng.secs(40, 120);
             w.after(lag, move |w| {
                 if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
-                    liveness(w, pod);
+                    liveness(w, pod, act);
                 }
             });
         })));
