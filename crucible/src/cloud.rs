@@ -84,7 +84,8 @@ pub(crate) fn gcp_call(w: &mut World, node: usize, method: &str, who: &str, agen
     }
 }
 
-/// A record of CloudTrail; the caller gives what differs.
+/// A record of `CloudTrail`; the caller gives what differs.
+#[expect(clippy::needless_pass_by_value, reason = "a literal at every call")]
 pub(crate) fn trail(w: &mut World, name: &str, identity: Value, fields: &[(&str, Value)], tags: &[Tag]) {
     let late = w.rng.secs(60, 840);
     let mut body = json!({"eventVersion": "1.11", "userIdentity": identity, "eventTime": w.now.secs(), "eventSource": "ec2.amazonaws.com", "eventName": name,
@@ -97,6 +98,7 @@ pub(crate) fn trail(w: &mut World, name: &str, identity: Value, fields: &[(&str,
 }
 
 /// An event of `EventBridge`.
+#[expect(clippy::needless_pass_by_value, reason = "a literal at every call")]
 pub(crate) fn bridge(w: &mut World, node: usize, kind: &str, source: &str, detail: Value, tags: &[Tag]) {
     let of = machine(w, node);
     let body = json!({"version": "0", "id": w.rng.uuid(), "detail-type": kind, "source": source, "account": "123456789012", "time": w.now.secs(),
@@ -110,6 +112,7 @@ fn azure_id(of: &Machine) -> String {
 }
 
 /// A record of Azure's activity log.
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "literals at every call, one for each field")]
 pub(crate) fn azure(w: &mut World, node: usize, category: &str, operation: &str, status: &str, caller: Option<&str>, properties: Value, tags: &[Tag]) {
     let of = machine(w, node);
     let late = w.rng.secs(60, 600);
@@ -125,7 +128,7 @@ pub(crate) fn azure(w: &mut World, node: usize, category: &str, operation: &str,
     record(w, w.now, late, body, tags);
 }
 
-/// A person's identity as CloudTrail writes it.
+/// A person's identity as `CloudTrail` writes it.
 pub(crate) fn iam(who: &str) -> Value {
     json!({"type": "IAMUser", "principalId": "AIDAEXAMPLE", "arn": format!("arn:aws:iam::123456789012:user/{who}"), "accountId": "123456789012", "accessKeyId": "AKIAEXAMPLE", "userName": who})
 }

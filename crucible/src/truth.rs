@@ -251,9 +251,9 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
     let of = |death: &&Death| w.pods.get(death.pod).map(|pod| pod.name.clone());
     let same_root = |death: &&&Death| w.graph.chain(death.act).first().copied() == root;
     let near = first.time.plus(2 * SEC);
-    run.first = names(fatal.iter().filter(|death| death.time <= near && death.tie == first.tie).filter_map(|death| of(death)));
-    run.victims = names(fatal.iter().filter(|death| death.tie == Tie::Victim).filter(same_root).filter_map(|death| of(death)));
-    run.collateral = names(fatal.iter().filter(|death| death.tie == Tie::Collateral).filter_map(|death| of(death)));
+    run.first = names(fatal.iter().filter(|death| death.time <= near && death.tie == first.tie).filter_map(&of));
+    run.victims = names(fatal.iter().filter(|death| death.tie == Tie::Victim).filter(same_root).filter_map(&of));
+    run.collateral = names(fatal.iter().filter(|death| death.tie == Tie::Collateral).filter_map(of));
     run.collateral.retain(|name| !run.victims.contains(name));
     run.died = Some(first.time);
     run.death_seen = seen(first.act, tags);

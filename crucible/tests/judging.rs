@@ -1,5 +1,7 @@
 //! A wrong answer is caught, and a failing case is made smaller.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +40,7 @@ fn drained() -> Run {
     }
 }
 
-fn answer(main: Value) -> Answer {
+fn answer(main: &Value) -> Answer {
     let mut incident = json!({"run_id": "u-1", "role": "main", "first_victim": {"pod": "moe-8b-0-aaaaa", "time": DIED, "time_hi": DIED},
         "victims": [{"pod": "moe-8b-0-aaaaa", "time": DIED}], "collateral": [{"pod": "moe-8b-1-bbbbb", "time": DIED}]});
     for (name, value) in main.as_object().unwrap() {
@@ -48,12 +50,12 @@ fn answer(main: Value) -> Answer {
 }
 
 fn verdict(main: Value) -> Verdict {
-    judge(&drained(), &Reply::Answer(Box::new(answer(main)))).verdict
+    judge(&drained(), &Reply::Answer(Box::new(answer(&main)))).verdict
 }
 
 fn letters(main: Value) -> String {
     let truth = Truth { seed: 1, now: Time(0), fault: String::new(), observers: String::new(), runs: vec![drained()], bystanders: 0 };
-    check(&truth, &drained(), &answer(main), 0).iter().map(|one| one.which).collect()
+    check(&truth, &drained(), &answer(&main), 0).iter().map(|one| one.which).collect()
 }
 
 #[test]
@@ -68,9 +70,9 @@ fn causes_are_judged_by_the_true_chain() {
 
 #[test]
 fn details_are_judged_where_the_cause_is_right() {
-    let right = judge(&drained(), &Reply::Answer(Box::new(answer(json!({"cause": "ops.node_upgrade", "level": "supported", "actor": {"name": "carol@lab.example"}})))));
+    let right = judge(&drained(), &Reply::Answer(Box::new(answer(&json!({"cause": "ops.node_upgrade", "level": "supported", "actor": {"name": "carol@lab.example"}})))));
     assert_eq!((right.first, right.victims, right.collateral, right.actor), (Some(true), Some(true), Some(true), Some(true)));
-    let wrong = judge(&drained(), &Reply::Answer(Box::new(answer(json!({"cause": "ops.node_upgrade", "level": "supported", "first_victim": {"pod": "moe-8b-1-bbbbb"}, "victims": []})))));
+    let wrong = judge(&drained(), &Reply::Answer(Box::new(answer(&json!({"cause": "ops.node_upgrade", "level": "supported", "first_victim": {"pod": "moe-8b-1-bbbbb"}, "victims": []})))));
     assert_eq!((wrong.first, wrong.victims, wrong.actor), (Some(false), Some(false), Some(false)));
 }
 

@@ -1,6 +1,8 @@
 //! The eight scenarios of a real control plane, played here: the same words, in the same
 //! order, after the same lags.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! Each controller's main path, whole cases, and that they are the same each time.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::BTreeSet;
 
 use whathappened_crucible::case::{add_load, play};

@@ -93,14 +93,14 @@ pub fn delete_namespace(w: &mut World, namespace: &str, by: &Client, act: ActId)
         }
         let events: Vec<Key> = w.api.live.keys().filter(|key| key.kind == Kind::Event && key.namespace == namespace).cloned().collect();
         for key in events {
-            let object = w.api.live.get(&key).and_then(|rev| w.api.revs.get(*rev)).map(|rev| rev.object.clone());
+            let object = w.latest(&key);
             if let Some(object) = object {
                 w.put(Change::Deleted, &key, (*object).clone(), Ask::new(controller.clone(), "delete", ""));
             }
         }
         let lag = w.rng.secs(32, 45);
         w.after(lag, move |w| {
-            let object = w.api.live.get(&key).and_then(|rev| w.api.revs.get(*rev)).map(|rev| rev.object.clone());
+            let object = w.latest(&key);
             if let Some(object) = object {
                 w.put(Change::Deleted, &key, (*object).clone(), Ask::new(Client::controller("namespace-controller"), "update", "finalize"));
             }

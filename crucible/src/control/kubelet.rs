@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::control::wedge::{stuck, trouble};
 use crate::control::{make, schedule};
 use crate::time::{MIN, SEC};
 use crate::train;
@@ -47,7 +48,7 @@ impl Exit {
     }
 }
 
-fn hears(w: &World, pod: usize) -> Option<usize> {
+pub(super) fn hears(w: &World, pod: usize) -> Option<usize> {
     let node = w.pods.get(pod)?.node?;
     w.nodes
         .get(node)
@@ -55,7 +56,7 @@ fn hears(w: &World, pod: usize) -> Option<usize> {
         .then_some(node)
 }
 
-fn client(w: &World, node: usize) -> Client {
+pub(super) fn client(w: &World, node: usize) -> Client {
     Client::kubelet(w.nodes.get(node).map_or("", |node| node.name.as_str()))
 }
 
@@ -82,23 +83,7 @@ pub(super) fn take(w: &mut World, pod: usize) {
     w.soon(150, 900, move |w| begin(w, pod));
 }
 
-/// What stands in the way of a pod on its node.
-fn trouble(w: &World, pod: usize) -> Option<Trouble> {
-    let body = w.pods.get(pod)?;
-    let node = body.node?;
-    if let Some(act) = w.nodes.get(node)?.broken_runtime {
-        return Some(Trouble {
-            at: Stage::Sandbox,
-            message: "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused\"".to_owned(),
-            act,
-            node: Some(node),
-        });
-    }
-    let trouble = w.loads.get(body.load)?.trouble.clone()?;
-    (trouble.node.is_none() || trouble.node == Some(node)).then_some(trouble)
-}
-
-fn begin(w: &mut World, pod: usize) {
+pub(super) fn begin(w: &mut World, pod: usize) {
     let Some(node) = hears(w, pod) else { return };
     let Some(body) = w.pods.get(pod) else { return };
     if body.gone.is_some() || body.stopping || body.phase.is_over() {
@@ -107,7 +92,7 @@ fn begin(w: &mut World, pod: usize) {
     if let Some(trouble) = trouble(w, pod)
         && !matches!(trouble.at, Stage::Command(_))
     {
-        w.soon(30, 400, move |w| stuck(w, pod, trouble, 0));
+        w.soon(30, 400, move |w| stuck(w, pod, &trouble, 0));
         return;
     }
     let key = Involved::container(body.key());
@@ -177,70 +162,6 @@ fn run(w: &mut World, pod: usize) {
         }
     });
     train::started(w, pod);
-}
-
-/// A container that cannot start: says so again and again.
-fn stuck(w: &mut World, pod: usize, trouble: Trouble, times: u32) {
-    let Some(node) = hears(w, pod) else { return };
-    let Some(body) = w.pods.get(pod) else { return };
-    if body.gone.is_some() || body.stopping || body.phase.is_over() {
-        return;
-    }
-    let (key, load) = (body.key(), body.load);
-    let image = w.image(load);
-    let act = trouble.act;
-    if let Some(load) = w.loads.get_mut(load) {
-        load.blocked.get_or_insert(act);
-    }
-    let tags = crate::world::names(trouble.act);
-    let kubelet = Source::Kubelet(node);
-    let message = trouble.message.clone();
-    let mut state = None;
-    match trouble.at {
-        Stage::Mount => {
-            w.tell(&kubelet, key, "Warning", "FailedMount", message, &tags);
-        }
-        Stage::Attach => {
-            w.tell(&Source::Controller("attachdetach-controller"), key, "Warning", "FailedAttachVolume", message, &tags);
-        }
-        Stage::Sandbox => {
-            w.tell(&kubelet, key, "Warning", "FailedCreatePodSandBox", format!("Failed to create pod sandbox: {message}"), &tags);
-        }
-        Stage::Image => {
-            let about = Involved::container(key);
-            w.tell(&kubelet, about.clone(), "Normal", "Pulling", format!("Pulling image \"{image}\""), &[]);
-            w.tell(&kubelet, about.clone(), "Warning", "Failed", format!("Failed to pull image \"{image}\": {message}"), &tags);
-            w.tell(&kubelet, about.clone(), "Warning", "Failed", "Error: ErrImagePull", &tags);
-            state = Some(("ErrImagePull".to_owned(), message));
-            if times > 0 {
-                w.tell(&kubelet, about.clone(), "Normal", "BackOff", format!("Back-off pulling image \"{image}\""), &tags);
-                w.tell(&kubelet, about, "Warning", "Failed", "Error: ImagePullBackOff", &tags);
-                state = Some(("ImagePullBackOff".to_owned(), format!("Back-off pulling image \"{image}\": ErrImagePull: {}", trouble.message)));
-            }
-        }
-        Stage::Config => {
-            let about = Involved::container(key);
-            w.tell(&kubelet, about, "Warning", "Failed", format!("Error: {message}"), &tags);
-            state = Some(("CreateContainerConfigError".to_owned(), message));
-        }
-        Stage::Command(_) => {}
-    }
-    if let Some((reason, message)) = state
-        && let Some(body) = w.pods.get_mut(pod)
-    {
-        let new = Running::Waiting(reason, message);
-        if body.container.state != new {
-            body.container.state = new;
-            let by = client(w, node);
-            w.put_pod(pod, Ask::new(by, "patch", "status").tells(&tags));
-        }
-    }
-    let wait = (15 * SEC).saturating_mul(1 << times.min(5)).min(5 * MIN);
-    let jitter = w.rng.secs(0, 4);
-    w.after(wait + jitter, move |w| match self::trouble(w, pod) {
-        Some(trouble) => stuck(w, pod, trouble, times + 1),
-        None => begin(w, pod),
-    });
 }
 
 /// The process of a container ended.

@@ -156,7 +156,7 @@ pub fn delete_root(w: &mut World, at: usize, by: &Client, act: ActId) {
         }
         return;
     }
-    let last = w.api.live.get(&key).and_then(|rev| w.api.revs.get(*rev)).map(|rev| rev.object.clone());
+    let last = w.latest(&key);
     let Some(object) = last else { return };
     w.put(Change::Deleted, &key, (*object).clone(), Ask::new(by.clone(), "delete", "")
         .body(json!({"kind": "DeleteOptions", "apiVersion": key.kind.api_version(), "propagationPolicy": "Background"}))
@@ -202,7 +202,7 @@ fn collect_children(w: &mut World, load: usize, act: ActId) {
             name,
             uid,
         };
-        let object = w.api.live.get(&key).and_then(|rev| w.api.revs.get(*rev)).map(|rev| rev.object.clone());
+        let object = w.latest(&key);
         if let Some(object) = object {
             w.put(Change::Deleted, &key, (*object).clone(), Ask::new(by.clone(), "delete", "").tells(&names(act)));
         }

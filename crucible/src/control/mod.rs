@@ -11,6 +11,7 @@ mod make;
 mod replica;
 mod scheduler;
 mod taint;
+mod wedge;
 
 pub use autoscaler::scale_down;
 pub use collect::{collect_orphans, delete_namespace};

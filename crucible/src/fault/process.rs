@@ -90,8 +90,8 @@ fn host_oom(w: &mut World, pod: usize, act: ActId) {
     let tags = names(act);
     let slice = format!("/kubepods.slice/kubepods-pod{}.slice", uid.replace('-', "_"));
     for text in [
-        format!("python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=-997"),
-        format!("memory: usage 209715200kB, limit 209715200kB, failcnt 84"),
+        "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=-997".to_string(),
+        "memory: usage 209715200kB, limit 209715200kB, failcnt 84".to_string(),
         format!("oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=cri-containerd-{id}.scope,mems_allowed=0-1,oom_memcg={slice},task_memcg={slice}/cri-containerd-{id}.scope,task=python3,pid={pid},uid=0"),
         format!("Memory cgroup out of memory: Killed process {pid} (python3) total-vm:412345678kB, anon-rss:208112340kB, file-rss:112520kB, shmem-rss:0kB, UID:0 pgtables:412384kB oom_score_adj:-997"),
     ] {

@@ -17,7 +17,7 @@ pub(super) fn lines(case: &Case, observe: &Observe, files: &mut Vec<File>) {
         let skew = if at == w.deaths.first().and_then(|death| w.pods.get(death.pod)).and_then(|pod| pod.node).unwrap_or(0) { observe.skew_s * SEC } else { 0 };
         let mut lines: Vec<HostLine> = w.hosts.iter().filter(|line| line.node == at && line.time <= case.now).cloned().collect();
         lines.extend(noise(w.plan.start, case.now, at));
-        lines.sort_by(|a, b| (a.time, a.unit).cmp(&(b.time, b.unit)));
+        lines.sort_by_key(|a| (a.time, a.unit));
         let name = if dmesg { "dmesg" } else { "syslog" };
         let mut file = File::lines("hosts", format!("nodes/{}/{name}", node.name));
         for line in lines {

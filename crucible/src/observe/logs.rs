@@ -30,7 +30,7 @@ pub(super) fn logs(case: &Case, form: LogForm, files: &mut Vec<File>) {
 
 type Streams<'a> = BTreeMap<(usize, u32), Vec<&'a LogLine>>;
 
-fn uid<'a>(case: &'a Case, pod: usize) -> &'a str {
+fn uid(case: &Case, pod: usize) -> &str {
     case.world.pods.get(pod).map_or("", |pod| pod.uid.as_str())
 }
 

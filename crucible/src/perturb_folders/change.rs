@@ -225,7 +225,7 @@ fn newest(input: &Input) -> Option<Time> {
 fn noise(input: &Input) -> Vec<Source> {
     let Some(end) = newest(input) else { return Vec::new() };
     let load = |at: usize| Load {
-        kind: if at % 3 == 0 { LoadKind::Deployment } else { LoadKind::Job },
+        kind: if at.is_multiple_of(3) { LoadKind::Deployment } else { LoadKind::Job },
         namespace: "healthy".to_owned(),
         name: format!("steady-{at}"),
         label: None,
@@ -233,7 +233,7 @@ fn noise(input: &Input) -> Vec<Source> {
         size: 4,
         gpus: 8,
         at: 10 * SEC,
-        trains: (at % 2 == 0).then_some(20 * MIN),
+        trains: at.is_multiple_of(2).then_some(20 * MIN),
         retries: 0,
         restarts: false,
         nccl_s: 600,
@@ -241,7 +241,7 @@ fn noise(input: &Input) -> Vec<Source> {
         obeys: true,
         deadline_s: None,
         priority: None,
-        gang: at % 3 != 0,
+        gang: !at.is_multiple_of(3),
     };
     let observe = Observe { when: When::JustAfter, watches: false, audit: Policy::None, logs: LogForm::None, ..Observe::all() };
     let plan = Plan {

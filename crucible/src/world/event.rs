@@ -184,7 +184,7 @@ impl World {
         } else {
             about.key.namespace.clone()
         };
-        let nanos = u64::try_from(self.now.0).unwrap_or(0) + self.rng.next() % 1000;
+        let nanos = u64::try_from(self.now.0).unwrap_or(0) + self.rng.bits() % 1000;
         let name = format!("{}.{nanos:016x}", about.key.name);
         let uid = self.rng.uuid();
         let mut involved = json!({"kind": about.key.kind.name(), "name": about.key.name, "apiVersion": about.key.kind.api_version()});

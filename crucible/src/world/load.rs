@@ -24,7 +24,10 @@ pub enum State {
 
 /// What befalls every new pod of a workload once its process runs.
 #[derive(Clone)]
-pub struct Curse(pub Rc<dyn Fn(&mut World, usize)>);
+pub struct Curse(pub Rc<Spell>);
+
+/// What is done to a pod.
+type Spell = dyn Fn(&mut World, usize);
 
 impl fmt::Debug for Curse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
