@@ -49,23 +49,23 @@ fn answer(main: &Value) -> Answer {
     serde_json::from_value(json!({"runs": [], "incidents": [incident]})).unwrap()
 }
 
-fn verdict(main: Value) -> Verdict {
-    judge(&drained(), &Reply::Answer(Box::new(answer(&main)))).verdict
+fn verdict(main: &Value) -> Verdict {
+    judge(&drained(), &Reply::Answer(Box::new(answer(main)))).verdict
 }
 
-fn letters(main: Value) -> String {
+fn letters(main: &Value) -> String {
     let truth = Truth { seed: 1, now: Time(0), fault: String::new(), observers: String::new(), runs: vec![drained()], bystanders: 0 };
-    check(&truth, &drained(), &answer(&main), 0).iter().map(|one| one.which).collect()
+    check(&truth, &drained(), &answer(main), 0).iter().map(|one| one.which).collect()
 }
 
 #[test]
 fn causes_are_judged_by_the_true_chain() {
-    assert_eq!(verdict(json!({"cause": "ops.node_upgrade", "level": "established"})), Verdict::Right);
-    assert_eq!(verdict(json!({"cause": "ops.node_drained", "level": "established"})), Verdict::Downstream);
-    assert_eq!(verdict(json!({"cause": "hw.gpu", "level": "supported"})), Verdict::FalseBlame);
-    assert_eq!(verdict(json!({"cause": "hw.gpu", "level": "hypothesis"})), Verdict::Wrong);
-    assert_eq!(verdict(json!({"cause": "unknown", "level": "unknown"})), Verdict::Unknown);
-    assert_eq!(verdict(json!({"cause": "none.running", "level": "established"})), Verdict::FalseFine);
+    assert_eq!(verdict(&json!({"cause": "ops.node_upgrade", "level": "established"})), Verdict::Right);
+    assert_eq!(verdict(&json!({"cause": "ops.node_drained", "level": "established"})), Verdict::Downstream);
+    assert_eq!(verdict(&json!({"cause": "hw.gpu", "level": "supported"})), Verdict::FalseBlame);
+    assert_eq!(verdict(&json!({"cause": "hw.gpu", "level": "hypothesis"})), Verdict::Wrong);
+    assert_eq!(verdict(&json!({"cause": "unknown", "level": "unknown"})), Verdict::Unknown);
+    assert_eq!(verdict(&json!({"cause": "none.running", "level": "established"})), Verdict::FalseFine);
 }
 
 #[test]
@@ -79,14 +79,14 @@ fn details_are_judged_where_the_cause_is_right() {
 #[test]
 fn broken_invariants_are_found() {
     let late = json!([{"role": "cause", "time": "2026-03-01T10:43:00Z", "text": "taint"}]);
-    assert_eq!(letters(json!({"cause": "ops.node_upgrade", "level": "supported", "chain": late})), "a");
-    assert_eq!(letters(json!({"cause": "ops.node_upgrade", "level": "supported", "victims": [{"pod": "moe-8b-0-aaaaa", "time": "2026-03-01T10:43:00Z"}]})), "b");
+    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "chain": late})), "a");
+    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "victims": [{"pod": "moe-8b-0-aaaaa", "time": "2026-03-01T10:43:00Z"}]})), "b");
     let hop = json!([{"role": "cause"}, {"role": "death", "edge": "inferred"}]);
-    assert_eq!(letters(json!({"cause": "ops.node_upgrade", "level": "established", "chain": hop})), "c");
-    assert_eq!(letters(json!({"cause": "ops.node_upgrade", "level": "supported", "run_id": "u-9"})), "d");
-    assert_eq!(letters(json!({"cause": "none.completed", "level": "established"})), "h");
+    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "established", "chain": hop})), "c");
+    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "run_id": "u-9"})), "d");
+    assert_eq!(letters(&json!({"cause": "none.completed", "level": "established"})), "h");
     let fine = json!([{"role": "cause", "time": "2026-03-01T09:59:00Z"}, {"role": "mechanism", "time": DIED, "edge": "asserted"}, {"role": "death", "time": DIED, "edge": "asserted"}]);
-    assert_eq!(letters(json!({"cause": "ops.node_upgrade", "level": "established", "chain": fine})), "");
+    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "established", "chain": fine})), "");
 }
 
 /// A tool that always says the same.
