@@ -18,12 +18,12 @@ impl Rng {
             state ^= state >> 29;
         }
         let mut rng = Self(state);
-        rng.next();
+        rng.bits();
         rng
     }
 
     /// The next 64 bits (`SplitMix64`).
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,17 +37,17 @@ impl Rng {
             return low;
         }
         let span = high.abs_diff(low) + 1;
-        low + i64::try_from(self.next() % span).unwrap_or(0)
+        low + i64::try_from(self.bits() % span).unwrap_or(0)
     }
 
     /// An index below `len`.
     pub fn below(&mut self, len: usize) -> usize {
-        usize::try_from(self.next() % (len.max(1) as u64)).unwrap_or(0)
+        usize::try_from(self.bits() % (len.max(1) as u64)).unwrap_or(0)
     }
 
     /// True that often in a hundred.
     pub fn chance(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
+        self.bits() % 100 < percent
     }
 
     /// One of these; `None` of none.
@@ -63,7 +63,7 @@ impl Rng {
     /// One of these, each as often as its weight says.
     pub fn weighted<T: Copy>(&mut self, of: &[(T, u64)]) -> Option<T> {
         let total: u64 = of.iter().map(|(_, weight)| weight).sum();
-        let mut left = self.next() % total.max(1);
+        let mut left = self.bits() % total.max(1);
         for (one, weight) in of {
             if left < *weight {
                 return Some(*one);
@@ -91,14 +91,7 @@ impl Rng {
     /// Some letters as Kubernetes draws them.
     pub fn letters(&mut self, count: usize) -> String {
         (0..count)
-            .map(|_| {
-                char::from(
-                    SUFFIX
-                        .get(self.below(SUFFIX.len()))
-                        .copied()
-                        .unwrap_or(b'x'),
-                )
-            })
+            .map(|_| char::from(SUFFIX.get(self.below(SUFFIX.len())).copied().unwrap_or(b'x')))
             .collect()
     }
 
@@ -106,7 +99,7 @@ impl Rng {
     pub fn hex(&mut self, count: usize) -> String {
         let mut text = String::with_capacity(count + 16);
         while text.len() < count {
-            text.push_str(&format!("{:016x}", self.next()));
+            text.push_str(&format!("{:016x}", self.bits()));
         }
         text.truncate(count);
         text
@@ -114,8 +107,8 @@ impl Rng {
 
     /// A random UUID of version 4.
     pub fn uuid(&mut self) -> String {
-        let high = self.next();
-        let low = self.next();
+        let high = self.bits();
+        let low = self.bits();
         format!(
             "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
             high >> 32,
@@ -140,7 +133,7 @@ mod tests {
 
     #[test]
     fn streams_differ_and_repeat() {
-        let draw = |name| Rng::stream(7, name).next();
+        let draw = |name| Rng::stream(7, name).bits();
         assert_eq!(draw("a"), draw("a"));
         assert_ne!(draw("a"), draw("b"));
         let uuid = Rng::stream(7, "a").uuid();

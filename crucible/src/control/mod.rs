@@ -11,10 +11,11 @@ mod make;
 mod replica;
 mod scheduler;
 mod taint;
+mod wedge;
 
 pub use autoscaler::scale_down;
-pub(crate) use collect::namespace_json;
 pub use collect::{collect_orphans, delete_namespace};
+pub(crate) use collect::namespace_json;
 pub use evict::{cordon, drain, evict, set_taint, uncordon};
 pub use job::{suspend as suspend_job, sync as sync_job};
 pub use jobset::child_ended;

@@ -109,8 +109,5 @@ pub fn write_recorded(recorded: &Recorded, folder: &Path) -> std::io::Result<()>
     let truth = serde_json::to_string_pretty(&recorded.truth).unwrap_or_default();
     std::fs::write(folder.join("truth.json"), truth)?;
     let expect = crate::expect::of(&recorded.truth);
-    std::fs::write(
-        folder.join("expect.json"),
-        serde_json::to_string_pretty(&expect).unwrap_or_default(),
-    )
+    std::fs::write(folder.join("expect.json"), serde_json::to_string_pretty(&expect).unwrap_or_default())
 }

@@ -308,6 +308,13 @@ impl World {
         });
     }
 
+    /// An object as it is now.
+    #[must_use]
+    pub fn latest(&self, key: &Key) -> Option<Rc<Value>> {
+        let at = *self.api.live.get(key)?;
+        self.api.revs.get(at).map(|rev| Rc::clone(&rev.object))
+    }
+
     /// Whether an object exists.
     #[must_use]
     pub fn exists(&self, key: &Key) -> bool {

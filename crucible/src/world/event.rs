@@ -70,7 +70,6 @@ type Same = (Source, Key, &'static str, String);
 struct Held {
     key: Key,
     body: Value,
-    first: Time,
     last: Time,
     count: u32,
     tags: Vec<Tag>,
@@ -124,87 +123,68 @@ impl World {
         let now = self.now;
         let same = (source.clone(), about.key.clone(), reason, message.clone());
         let is_new = matches!(source, Source::Scheduler(_));
-        if !is_new && !self.events.lets_through(source, &about.key, now) {
-            return;
-        }
-        let keep = if is_new { 6 * MIN } else { 10 * MIN };
+        // What is held back is still counted, and told of with the next that is let through.
+        let passes = is_new || self.events.lets_through(source, &about.key, now);
+        let keep = if is_new { 6 * MIN } else { 30 * MIN };
         if let Some(mut held) = self.events.held.remove(&same)
             && now.since(held.last) < keep
         {
             held.count += 1;
             held.last = now;
+            // One Event now tells of both.
+            held.tags.extend(tags.iter().filter(|tag| !held.tags.contains(tag)).copied().collect::<Vec<_>>());
             if is_new {
-                held.body["series"] =
-                    json!({"count": held.count, "lastObservedTime": now.micros()});
+                held.body["series"] = json!({"count": held.count, "lastObservedTime": now.micros()});
             } else {
                 held.body["count"] = json!(held.count);
                 held.body["lastTimestamp"] = json!(now.secs());
             }
-            let ask = Ask::new(self.writer(source), "patch", "").tells(&held.tags);
-            let (key, body) = (held.key.clone(), held.body.clone());
+            if passes {
+                self.send(source, &held);
+            }
             self.events.held.insert(same, held);
-            self.put(Change::Modified, &key, body, ask);
             return;
         }
         let (key, body) = self.event_body(source, &about, kind, reason, &message);
-        let ask = Ask::new(self.writer(source), "create", "")
-            .body(body.clone())
-            .tells(tags);
-        self.events.held.insert(
-            same,
-            Held {
-                key: key.clone(),
-                body: body.clone(),
-                first: now,
-                last: now,
-                count: 1,
-                tags: tags.to_vec(),
-            },
-        );
-        debug_assert!(
-            self.events
-                .held
-                .values()
-                .all(|held| held.first <= held.last)
-        );
-        self.put(Change::Added, &key, body, ask);
+        let held = Held {
+            key,
+            body,
+            last: now,
+            count: 1,
+            tags: tags.to_vec(),
+        };
+        if passes {
+            self.send(source, &held);
+        }
+        self.events.held.insert(same, held);
+    }
+
+    /// Creates an Event, or patches the one that is there.
+    fn send(&mut self, source: &Source, held: &Held) {
+        let there = self.exists(&held.key);
+        let (verb, change) = if there { ("patch", Change::Modified) } else { ("create", Change::Added) };
+        let ask = Ask::new(self.writer(source), verb, "").body(held.body.clone()).tells(&held.tags);
+        self.put(change, &held.key, held.body.clone(), ask);
     }
 
     fn writer(&self, source: &Source) -> Client {
         match source {
-            Source::Controller("taint-eviction-controller" | "node-controller") => {
-                Client::controller("node-controller")
-            }
-            Source::Controller("replicaset-controller") => {
-                Client::controller("replicaset-controller")
-            }
+            Source::Controller("taint-eviction-controller" | "node-controller") => Client::controller("node-controller"),
+            Source::Controller("replicaset-controller") => Client::controller("replicaset-controller"),
             Source::Controller(name) => Client::controller(name),
-            Source::Kubelet(node) => {
-                Client::kubelet(self.nodes.get(*node).map_or("", |node| node.name.as_str()))
-            }
+            Source::Kubelet(node) => Client::kubelet(self.nodes.get(*node).map_or("", |node| node.name.as_str())),
             Source::Scheduler(_) => Client::scheduler(),
-            Source::Other(name, namespace) => Client::account(
-                namespace,
-                name,
-                &format!("{name}/v0.0.0 (linux/amd64) kubernetes/$Format"),
-            ),
+            Source::Other(name, namespace) => Client::account(namespace, name, &format!("{name}/v0.0.0 (linux/amd64) kubernetes/$Format")),
         }
     }
 
-    fn event_body(
-        &mut self,
-        source: &Source,
-        about: &Involved,
-        kind: &str,
-        reason: &str,
-        message: &str,
-    ) -> (Key, Value) {
+    fn event_body(&mut self, source: &Source, about: &Involved, kind: &str, reason: &str, message: &str) -> (Key, Value) {
         let namespace = if about.key.namespace.is_empty() {
             "default".to_owned()
         } else {
             about.key.namespace.clone()
         };
-        let nanos = u64::try_from(self.now.0).unwrap_or(0) + self.rng.next() % 1000;
+        let nanos = u64::try_from(self.now.0).unwrap_or(0) + self.rng.bits() % 1000;
         let name = format!("{}.{nanos:016x}", about.key.name);
         let uid = self.rng.uuid();
         let mut involved = json!({"kind": about.key.kind.name(), "name": about.key.name, "apiVersion": about.key.kind.api_version()});
@@ -226,17 +206,12 @@ impl World {
         }
         let metadata = json!({"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": self.now.secs()});
         let body = match source {
-            Source::Scheduler(action) => {
-                json!({"apiVersion": "v1", "kind": "Event", "metadata": metadata, "involvedObject": involved, "reason": reason,
+            Source::Scheduler(action) => json!({"apiVersion": "v1", "kind": "Event", "metadata": metadata, "involvedObject": involved, "reason": reason,
                 "message": message, "source": {}, "firstTimestamp": null, "lastTimestamp": null, "type": kind, "eventTime": self.now.micros(),
-                "action": action, "reportingComponent": "default-scheduler", "reportingInstance": "default-scheduler-control-0"})
-            }
+                "action": action, "reportingComponent": "default-scheduler", "reportingInstance": "default-scheduler-control-0"}),
             _ => {
                 let (component, host) = match source {
-                    Source::Kubelet(node) => (
-                        "kubelet",
-                        self.nodes.get(*node).map(|node| node.name.clone()),
-                    ),
+                    Source::Kubelet(node) => ("kubelet", self.nodes.get(*node).map(|node| node.name.clone())),
                     Source::Controller(name) | Source::Other(name, _) => (*name, None),
                     Source::Scheduler(_) => ("default-scheduler", None),
                 };
