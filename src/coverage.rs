@@ -57,6 +57,10 @@ const MISSING: &[(&str, &str, &str)] = &[
 /// Kubernetes forgets its Events after this many seconds by default.
 const EVENTS_KEPT_S: i64 = 3_600;
 
+/// That pods are known and no Event is has two reasons that records cannot tell apart.
+const NO_EVENTS: &str =
+    "none in what was read: they were not given, or Kubernetes had forgotten them, as it does after an hour";
+
 #[derive(Default)]
 struct Got {
     rows: u64,
@@ -147,8 +151,10 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     for (source, resource, would_have_shown) in MISSING {
         // Logs are logs, whichever store they come from.
         if !has(resource) {
+            let forgotten = *resource == "events" && has("pods");
             rows.push(Coverage {
                 status: Status::NotConfigured,
+                detail: forgotten.then(|| NO_EVENTS.to_owned()),
                 would_have_shown: Some((*would_have_shown).to_owned()),
                 ..Coverage::new(source, resource)
             });
@@ -190,6 +196,7 @@ fn quiet_machines(summary: &Summary) -> Option<Coverage> {
 fn resource(kind: SourceKind, fact: &str) -> &'static str {
     match kind {
         SourceKind::KubernetesAudit => "audit",
+        SourceKind::NodeLog if fact == "cloud.host_event" => "maintenance",
         _ if fact == "node.log" => "kernel",
         SourceKind::Loki
         | SourceKind::Datadog

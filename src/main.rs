@@ -92,10 +92,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         Some(Command::Rules(args)) => rules::run(&args).await,
         Some(Command::Accuracy(args)) => accuracy::run(&args).await,
         Some(Command::Batch(args)) => batch::run(&args).await,
-        Some(Command::Completions(args)) => {
-            completions::run(&args);
-            Ok(())
-        }
+        Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man(args)) => man::run(&args),
         Some(Command::Node(args)) => node::run(&args).await,
         Some(Command::Upcoming(args)) => return upcoming::run(&args).await,

@@ -7,8 +7,9 @@ use whathappened_core::resolve::Place;
 use whathappened_core::timeline::timeline;
 use whathappened_core::world::Kind;
 
-use super::answer::{Question, blank, inside, runs};
+use super::answer::{Question, blank, runs};
 use super::lines::told_lines;
+use super::narrow::{self, Left};
 use super::teller::Teller;
 use crate::answer::{Answer, Incident};
 use crate::case::Case;
@@ -47,9 +48,11 @@ pub(super) async fn of_machine(
         .collect();
     let entries = timeline(&case.world, &[], &wanted)?;
     let start = entries.first().map(|entry| entry.event.time.lo);
+    let mut timeline = told_lines(entries, start, &answer.incidents);
+    narrow::lines(&mut timeline, question, &mut Left::default());
     Ok(Answer {
         matched_by: Some(place.how.clone()),
-        timeline: told_lines(entries, start, &answer.incidents, question),
+        timeline,
         ..answer
     })
 }
@@ -126,7 +129,8 @@ fn told(
             incidents.push(teller.tell(finding, role(finding))?);
         }
     }
-    incidents.retain(|incident| inside(incident.time.as_deref(), question));
+    let mut left = Left::default();
+    narrow::everything(case, &mut incidents, question, &mut left)?;
     incidents.sort_by(|a, b| {
         (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt))
     });
@@ -140,9 +144,11 @@ fn told(
     if !incidents.is_empty() {
         told.retain(|run| hurt.contains(run.id.as_str()));
     }
+    narrow::told_runs(&mut told, question, &mut left);
     Ok(Answer {
         runs: told,
         incidents,
+        notes: left.notes(case),
         ..blank(case, question)
     })
 }

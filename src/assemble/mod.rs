@@ -9,6 +9,7 @@ mod incident;
 mod lead;
 mod lines;
 mod machine;
+mod narrow;
 mod proof;
 mod record;
 mod run;

@@ -52,9 +52,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         stored::refreshed(&config, &args.input, &stored::About::CLUSTERS, &rules, now).await?;
     let path = store.root().to_owned();
     let last = store.status()?.to;
-    let since = moment(&args.since, last)?;
+    let since = moment(&args.since, last, args.output.tz)?;
     let until = match &args.until {
-        Some(text) => moment(text, last)?,
+        Some(text) => moment(text, last, args.output.tz)?,
         None => Nanos::MAX,
     };
     let roots = store.snapshot()?.roots(since, until)?;

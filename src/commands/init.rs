@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use whathappened_connectors::cluster::{ContextInfo, contexts};
 
+use super::common;
 use crate::config::Config;
 use crate::error::Error;
 
@@ -35,8 +36,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         .as_deref()
         .is_some_and(|file| file.as_os_str() == "-")
     {
-        print!("{text}");
-        return Ok(());
+        return common::print(&text);
     }
     let path = args
         .file
@@ -62,11 +62,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
         .open(&path)
         .map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    println!(
-        "{} is written; `whathappened doctor` tries it",
+    common::print(&format!(
+        "{} is written; `whathappened doctor` tries it\n",
         path.display()
-    );
-    Ok(())
+    ))
 }
 
 fn text(args: &Args) -> Result<String, Error> {

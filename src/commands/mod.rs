@@ -14,6 +14,7 @@ pub mod import;
 pub mod init;
 pub mod man;
 pub mod node;
+mod pager;
 pub mod question;
 pub mod rules;
 pub mod serve;

@@ -180,8 +180,7 @@ impl Runner {
         match command {
             Command::Quit => Ok(()),
             Command::Help => {
-                println!("{}", prompt::HELP);
-                Ok(())
+                common::print(&format!("{}\n", prompt::HELP))
             }
             Command::Tables => self.show(&self.session.table_rows()?),
             Command::Columns(name) => self.show(&self.session.column_rows(name)?),

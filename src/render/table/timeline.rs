@@ -18,6 +18,9 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     let Some(first) = answer.timeline.first() else {
         return;
     };
+    if page.style.timeline_limit == Some(0) {
+        return;
+    }
     let shown = select(&answer.timeline, page.style.timeline_limit);
     let rows: Vec<&TimelineRow> = shown.iter().filter_map(row_of).collect();
     let clock = Clock(page.style.tz);
