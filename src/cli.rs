@@ -18,7 +18,6 @@ use crate::commands::{
     name = "whathappened",
     version,
     args_conflicts_with_subcommands = true,
-    arg_required_else_help = true,
     max_term_width = 100,
     after_help = EXIT_CODES
 )]

@@ -1,13 +1,14 @@
 //! The command: parses, runs one verb, prints errors, sets the exit code.
 
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
     accuracy, batch, collect, completions, doctor, experiments, explain, import, init, man, node,
-    question, rules, serve, sql, statement, store, upcoming,
+    question, rules, serve, sql, statement, store, typed, upcoming,
 };
 use whathappened::error::Error;
 
@@ -17,7 +18,12 @@ use whathappened::error::Error;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let given = typed::given(&typed);
+    let cli = Cli::parse_from(typed::verb_first(typed));
+    if asks_nothing(&cli) {
+        return help();
+    }
     log(&cli);
     match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
         Ok(code) => ExitCode::from(code),
@@ -30,6 +36,7 @@ fn main() -> ExitCode {
                 anstyle::Reset
             );
             for hint in error.hints() {
+                let hint = typed::with_options(&hint, &given);
                 anstream::eprintln!(
                     "{}hint:{} {hint}",
                     anstyle::AnsiColor::Cyan.on_default().bold(),
@@ -39,6 +46,19 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Whether nothing is asked, and nobody pipes anything in.
+fn asks_nothing(cli: &Cli) -> bool {
+    let question = &cli.question;
+    let named = question.experiment.is_some() || !question.input.from.is_empty();
+    cli.command.is_none() && !named && std::io::stdin().is_terminal()
+}
+
+fn help() -> ExitCode {
+    // Who cannot read it is told nothing else either.
+    let _printed = Cli::command().print_help();
+    ExitCode::from(2)
 }
 
 /// Logs on stderr: for whoever works on the tool where `WHATHAPPENED_LOG` says

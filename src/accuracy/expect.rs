@@ -5,15 +5,30 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 /// The whole file: one thing to ask, or several experiments of one recording.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub(super) enum File {
     /// Several experiments, by name.
-    Many {
-        experiments: BTreeMap<String, Experiment>,
-    },
+    Many(BTreeMap<String, Experiment>),
     /// One thing.
     One(One),
+}
+
+/// Several experiments of one recording.
+#[derive(Deserialize)]
+struct Many {
+    experiments: BTreeMap<String, Experiment>,
+}
+
+impl File {
+    /// Reads the file; what is wrong is told with its field and line.
+    pub(super) fn parse(text: &str) -> serde_json::Result<Self> {
+        let any: serde_json::Value = serde_json::from_str(text)?;
+        if any.get("experiments").is_some() {
+            serde_json::from_str(text).map(|Many { experiments }| Self::Many(experiments))
+        } else {
+            serde_json::from_str(text).map(Self::One)
+        }
+    }
 }
 
 /// What is right for one thing.
@@ -54,4 +69,27 @@ pub(super) struct Experiment {
     /// Naming one of these is false blame.
     #[serde(default)]
     pub(super) must_not: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_field_and_line() {
+        for (text, told) in [
+            ("{\n \"level\": \"pod\",\n \"cause\": []\n}", "missing field `object`"),
+            (
+                "{\"object\": \"pod/a\",\n \"level\": \"pod\",\n \"cause\": \"x.y\"\n}",
+                "line 3",
+            ),
+            (
+                "{\"experiments\": {\n \"a\": {}}}",
+                "missing field `cause`",
+            ),
+        ] {
+            let error = File::parse(text).unwrap_err().to_string();
+            assert!(error.contains(told) && error.contains("line"), "{error}");
+        }
+    }
 }

@@ -314,10 +314,10 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         ),
         _ => return None,
     };
-    let level = if shown {
-        Level::Established
-    } else {
-        Level::Hypothesis
+    let level = match (shown, is_only_named(&case.world, run, state)) {
+        (true, _) => Level::Established,
+        (false, true) => Level::Unknown,
+        (false, false) => Level::Hypothesis,
     };
     let pods: Vec<Nanos> = run
         .pods

@@ -97,7 +97,7 @@ pub async fn of_runs(case: &Case, chosen: &[usize]) -> Result<Vec<Incident>, Err
     Ok(told.collect::<Result<_, _>>()?)
 }
 
-async fn of_all(case: &Case) -> Result<Verdict, Error> {
+pub(super) async fn of_all(case: &Case) -> Result<Verdict, Error> {
     let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
     explained(case, &chosen).await
 }

@@ -8,6 +8,7 @@ mod everything;
 mod incident;
 mod lead;
 mod lines;
+mod listing;
 mod machine;
 mod narrow;
 mod proof;
@@ -22,6 +23,7 @@ mod victim;
 
 pub use answer::{Question, answer, coverage_row};
 pub use everything::{everything, of_runs};
+pub use listing::listing;
 pub use machine::gpu;
 pub use record::record;
 pub use upcoming::{Announced, Report, upcoming};

@@ -76,9 +76,12 @@ pub(super) fn known_then(case: &Case, question: &Question) -> Result<Option<Case
     });
     Err(Error::NoneLeft {
         why: format!(
-            "nothing of {:?} was known at {}{first}",
+            "nothing of {:?} was known {}{first}",
             question.name,
-            rfc3339(moment)
+            match question.until {
+                Some(until) if before_until == Some(moment) => format!("before {}", rfc3339(until)),
+                _ => format!("at {}", rfc3339(moment)),
+            }
         ),
         hint: "ask for a later time, or without one".to_owned(),
     })
@@ -188,12 +191,17 @@ pub(super) fn pod(
     let names = pods
         .filter_map(|pod| case.world.pods.get(*pod as usize))
         .map(|pod| case.world.name(pod.name).to_owned());
-    let nearest = rank_names(asked, names);
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    let nearest = rank_names(asked, names.iter().cloned());
     Err(Error::NoneLeft {
         why: format!("{:?} has no pod called {asked:?}", question.name),
-        hint: match nearest.as_slice() {
-            [] => "ask without the pod".to_owned(),
-            names => format!("did you mean: {}?", names.join(", ")),
+        hint: if nearest.is_empty() {
+            names.truncate(5);
+            format!("its pods: {}", names.join(", "))
+        } else {
+            format!("did you mean: {}?", nearest.join(", "))
         },
     })
 }

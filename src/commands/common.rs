@@ -161,6 +161,14 @@ pub fn bar(quiet: bool) -> ProgressBar {
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// A bar of things that are done one after the other, on a terminal.
+#[must_use]
+pub fn counting(quiet: bool, what: &str) -> ProgressBar {
+    let bar = bar(quiet);
+    let style = ProgressStyle::with_template(&format!("{what} {{bar:30}} {{pos}} of {{len}}"));
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 /// The closing count: what was read, kept, told again, rejected and why.
 pub fn report(summary: &Summary, facts: &str) {
     let mut out = anstream::AutoStream::auto(std::io::stderr()).lock();

@@ -3,16 +3,11 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
-use whathappened_core::resolve::Name;
-use whathappened_store::Root;
 
 use super::question::moment;
 use super::{clock, common, settings, stored};
-use crate::answer::{Answer, Incident};
-use crate::assemble::{self, Question};
-use crate::case::Rules;
+use crate::answer::Incident;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
 use crate::{gather, render};
@@ -65,7 +60,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     bar.set_length(roots.len() as u64);
     let mut told: Vec<(String, Incident)> = Vec::new();
     for root in &roots {
-        let answer = one(&mut store, root, &coverage, &rules, now).await?;
+        let answer = gather::explain_one(&mut store, root, &coverage, &rules, now).await?;
         let inside = answer
             .into_iter()
             .flat_map(|answer| answer.incidents)
@@ -83,39 +78,6 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         eprintln!("{} runs explained, {} incidents.", roots.len(), told.len());
     }
     Ok(())
-}
-
-/// Explains one run and keeps its incidents.
-async fn one(
-    store: &mut whathappened_store::Store,
-    root: &Root,
-    coverage: &[Coverage],
-    rules: &Arc<Rules>,
-    now: Nanos,
-) -> Result<Option<Answer>, Error> {
-    let name = Name {
-        kind: Some(root.kind.clone()),
-        namespace: Some(root.namespace.clone()).filter(|namespace| !namespace.is_empty()),
-        name: root.name.clone(),
-    };
-    let Some(found) = store.snapshot()?.find(&name)? else {
-        return Ok(None);
-    };
-    let case = gather::of_found(found, coverage.to_vec(), Arc::clone(rules))?;
-    let question = Question {
-        name: name.to_string(),
-        ..Question::default()
-    };
-    let answer = match assemble::answer(&case, &question).await {
-        Ok(answer) => Some(answer),
-        // The catalogue knows names of which no record is left.
-        Err(Error::UnknownName { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(answer) = &answer {
-        gather::keep(store, &case, answer, now)?;
-    }
-    Ok(answer)
 }
 
 fn batch(told: &[(String, Incident)]) -> Result<RecordBatch, Error> {

@@ -23,4 +23,5 @@ pub mod sql;
 pub mod statement;
 pub mod store;
 mod stored;
+pub mod typed;
 pub mod upcoming;

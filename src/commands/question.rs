@@ -54,11 +54,12 @@ pub struct Args {
 /// # Errors
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
-    let Some(experiment) = &args.experiment else {
-        return Err(Error::Usage(
-            "name an experiment, a workload, a pod, or '*' for everything".to_owned(),
-        ));
+    let piped = args.experiment.is_none();
+    let args = &Args {
+        input: of_pipe(args),
+        ..args.clone()
     };
+    let experiment = args.experiment.as_deref().unwrap_or("*");
     let asked = |text: &Option<String>| {
         let text = text.as_deref();
         text.map(|text| moment(text, Some(clock::now()), args.output.tz))
@@ -76,10 +77,17 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .map(|text| moment(text, case.world.now, tz))
         .transpose()?;
     let now = at.or(case.world.now);
+    if piped && case.summary.total.records == 0 {
+        return Err(Error::Usage(
+            "nothing came in on standard input: name an experiment, or pipe in what kubectl printed"
+                .to_owned(),
+        ));
+    }
+    let only = only_run(&case).filter(|_| piped);
     let time =
         |text: &Option<String>| text.as_deref().map(|text| moment(text, now, tz)).transpose();
     let question = Question {
-        name: experiment.clone(),
+        name: only.unwrap_or_else(|| experiment.to_owned()),
         run: args.run.clone(),
         pod: args.pod.clone(),
         since: time(&args.since)?,
@@ -96,6 +104,27 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     style.timeline_limit = timeline_limit(args);
     pager::show(&args.output, |out| {
         render::answer(&answer, args.output.format, &style, out)
+    })
+}
+
+/// Without a name and a place to look it is about what is piped in.
+fn of_pipe(args: &Args) -> InputArgs {
+    let mut input = args.input.clone();
+    if args.experiment.is_none() && input.from.is_empty() {
+        input.from.push("-".to_owned());
+    }
+    input
+}
+
+/// The name of what a case is of, where it is one run.
+fn only_run(case: &Case) -> Option<String> {
+    let [run] = case.runs.as_slice() else {
+        return None;
+    };
+    let (_, kind, namespace, name) = run.names(&case.world);
+    Some(match namespace {
+        "" => format!("{kind}/{name}"),
+        namespace => format!("{kind}/{namespace}/{name}"),
     })
 }
 

@@ -136,7 +136,8 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
 }
 
 fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
-    if incident.level == "unknown" || incident.cause == "unknown" {
+    let unknown = incident.level == "unknown" && !words::is_calm(incident);
+    if unknown || incident.cause == "unknown" {
         fact(
             facts,
             "Cause",

@@ -30,6 +30,7 @@ mod runs;
 mod session;
 mod shared;
 mod tenures;
+mod ties;
 #[cfg(test)]
 mod tests;
 

@@ -229,7 +229,7 @@ fn healthy(page: &mut Page<'_>, answer: &Answer) {
         for (at, (resource, rows)) in resources.iter().enumerate() {
             let comma = if at > 0 { ", " } else { " " };
             body = body.own(Tone::Dim, comma).data(Tone::Dim, resource);
-            body = body.own(Tone::Dim, format!("\u{a0}({})", grouped(*rows)));
+            body = body.own(Tone::Dim, format!("\u{a0}({}\u{a0}records)", grouped(*rows)));
         }
     }
     page.prose(Spans::new().own(Tone::Good, "  ✓ "), body);
