@@ -37,6 +37,12 @@ pub struct Listed {
     pub pods: u64,
     /// Its id.
     pub id: Option<String>,
+    /// The label or annotation that names its experiment, where there is one.
+    #[serde(skip)]
+    pub label: Option<String>,
+    /// From when to when records tell of it, in nanoseconds.
+    #[serde(skip)]
+    pub seen: Option<(i64, i64)>,
 }
 
 impl Listed {

@@ -57,9 +57,9 @@ pub(super) async fn of_machine(
     })
 }
 
-/// Whether something was done to a machine, or to a place of it, and whom it struck was
-/// there: an eviction names the pod and not the machine that it had to leave.
-fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place) -> bool {
+/// Whether a cause is something that befalls machines or is done to them.
+#[must_use]
+pub fn befalls(cause: &str) -> bool {
     const OF_MACHINES: [&str; 7] = [
         "cloud.",
         "hw.",
@@ -69,12 +69,15 @@ fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place)
         "ops.scale_down",
         "sched.node_pressure",
     ];
+    OF_MACHINES.iter().any(|stem| cause.starts_with(stem))
+}
+
+/// Whether something was done to a machine, or to a place of it, and whom it struck was
+/// there: an eviction names the pod and not the machine that it had to leave.
+fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place) -> bool {
     let rule = finding.candidate.as_ref().map(|one| one.rule);
     let cause = rule.and_then(|rule| case.rules.causes.get(rule));
-    let of_machine = cause.is_some_and(|rule| {
-        let mut stems = OF_MACHINES.iter();
-        stems.any(|stem| rule.cause.starts_with(stem))
-    });
+    let of_machine = cause.is_some_and(|rule| befalls(&rule.cause));
     let mut victims = finding.victims.iter().filter_map(|death| {
         case.world
             .pods

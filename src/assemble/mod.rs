@@ -22,7 +22,7 @@ mod upcoming;
 mod victim;
 
 pub use answer::{Question, answer, coverage_row};
-pub use everything::{everything, of_runs};
+pub use everything::{befalls, everything, of_runs};
 pub use listing::listing;
 pub use machine::gpu;
 pub use record::record;

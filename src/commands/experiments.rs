@@ -132,7 +132,7 @@ async fn of_store(
         Nanos::MAX,
     );
     let explained = explain(&store, &config, window, rules, args.input.quiet).await?;
-    let list = gather::listed(&store, window)?;
+    let list = gather::listed(&store.snapshot()?, window)?;
     Ok((list, explained.and_then(|one| one.hint())))
 }
 

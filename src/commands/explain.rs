@@ -1,5 +1,6 @@
 //! `whathappened explain`
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
@@ -59,14 +60,27 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let bar = common::bar(args.input.quiet);
     bar.set_length(roots.len() as u64);
     let mut told: Vec<(String, Incident)> = Vec::new();
+    // Runs of one name are explained together, and each of them counts once.
+    let mut done: BTreeSet<String> = BTreeSet::new();
     for root in &roots {
+        bar.inc(1);
+        if done.contains(&gather::run_id(root)) {
+            continue;
+        }
         let answer = gather::explain_one(&mut store, root, &coverage, &rules, now).await?;
+        let runs = answer.iter().flat_map(|answer| &answer.runs);
+        let new: Vec<String> = runs.map(|run| run.id.clone()).collect();
         let inside = answer
             .into_iter()
             .flat_map(|answer| answer.incidents)
-            .filter(|incident| !incident.cause.starts_with("none."));
+            .filter(|incident| !incident.cause.starts_with("none."))
+            .filter(|incident| {
+                let run = incident.run_id.as_ref();
+                run.is_none_or(|run| !done.contains(run))
+            });
         told.extend(inside.map(|incident| (root.name.clone(), incident)));
-        bar.inc(1);
+        done.extend(new);
+        done.insert(gather::run_id(root));
     }
     bar.finish_and_clear();
     told.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));

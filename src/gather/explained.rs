@@ -7,9 +7,9 @@ use std::sync::Arc;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::resolve::Name;
-use whathappened_store::{Root, Store};
+use whathappened_store::{Root, Snapshot, Store};
 
-use super::incidents::{Kept, keep, told};
+use super::incidents::{Kept, keep, visible};
 use super::kept::of_found;
 use crate::answer::{Answer, Listed};
 use crate::assemble::{self, Question};
@@ -53,7 +53,7 @@ pub async fn explain_rest(
     let roots = store.snapshot()?.roots(window.0, window.1)?;
     let known = explained_at(store)?;
     let is_known = |root: &Root| {
-        let at = known.get(&id_of(root));
+        let at = known.get(&run_id(root));
         at.is_some_and(|at| *at >= root.last || *at >= now)
     };
     let mut rest: Vec<&Root> = roots.iter().filter(|root| !is_known(root)).collect();
@@ -71,7 +71,7 @@ pub async fn explain_rest(
     for (number, root) in rest.iter().enumerate() {
         tick(number, rest.len());
         // Runs of one name are explained together.
-        if !done.contains(&id_of(root)) {
+        if !done.contains(&run_id(root)) {
             let answer = explain_one(store, root, &coverage, rules, now).await?;
             let runs = answer.into_iter().flat_map(|answer| answer.runs);
             done.extend(runs.map(|run| run.id));
@@ -122,16 +122,18 @@ pub async fn explain_one(
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn listed(store: &Store, window: (Nanos, Nanos)) -> Result<Vec<Listed>, Error> {
-    let snapshot = store.snapshot()?;
+pub fn listed(
+    snapshot: &Snapshot<'_>,
+    window: (Nanos, Nanos),
+) -> Result<Vec<Listed>, Error> {
     let mut leading: HashMap<String, Kept> = HashMap::new();
-    for kept in snapshot.incidents()?.iter().filter_map(told) {
+    for kept in visible(snapshot, &snapshot.incidents()?) {
         let Some(id) = kept.incident.run_id.clone() else {
             continue;
         };
         let leads = |one: &Kept| {
-            let survived = matches!(one.incident.role.as_str(), "recovered" | "fault" | "episode");
-            (survived, one.incident.time.clone())
+            let role = one.incident.role.as_str();
+            (is_survived(one), role != "main", one.incident.time.clone())
         };
         match leading.get(&id) {
             Some(known) if leads(known) <= leads(&kept) => {}
@@ -142,21 +144,28 @@ pub fn listed(store: &Store, window: (Nanos, Nanos)) -> Result<Vec<Listed>, Erro
     }
     let roots = snapshot.roots(window.0, window.1)?;
     let list = roots.into_iter().rev().map(|root| {
-        let kept = leading.get(&id_of(&root));
-        let is_over = |kept: &&Kept| !matches!(kept.incident.role.as_str(), "recovered" | "fault" | "episode");
-        let incident = kept.filter(is_over).map(|kept| &kept.incident);
+        let kept = leading.get(&run_id(&root));
+        let ended = kept.filter(|kept| !is_survived(kept));
+        let incident = ended.map(|kept| &kept.incident);
         let run = kept.and_then(|kept| kept.run.as_ref());
         of_root(root).told(run, incident)
     });
     Ok(list.collect())
 }
 
+/// Whether the run went on after it.
+fn is_survived(kept: &Kept) -> bool {
+    matches!(kept.incident.role.as_str(), "recovered" | "fault" | "episode")
+}
+
 /// What the catalogue alone tells of a run.
 fn of_root(root: Root) -> Listed {
     let known = root.first <= root.last;
-    let id = id_of(&root);
+    let id = run_id(&root);
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     Listed {
+        label: root.experiment.clone(),
+        seen: known.then_some((root.first, root.last)),
         experiment: root.experiment.unwrap_or_else(|| root.name.clone()),
         kind: root.kind,
         namespace: some(root.namespace),
@@ -180,7 +189,8 @@ fn explained_at(store: &Store) -> Result<HashMap<String, Nanos>, Error> {
 }
 
 /// The id that answers give the run of a root.
-fn id_of(root: &Root) -> String {
+#[must_use]
+pub fn run_id(root: &Root) -> String {
     if root.uid.is_empty() {
         format!("{}/{}/{}", root.kind, root.namespace, root.name)
     } else {

@@ -14,7 +14,7 @@ mod scope;
 mod slurm;
 mod sources;
 
-pub use explained::{Explained, explain_one, explain_rest, listed};
+pub use explained::{Explained, explain_one, explain_rest, listed, run_id};
 pub use given::Variables;
 pub use import::import;
 pub use incidents::{Kept, keep, kept, told, visible};
