@@ -94,7 +94,9 @@ fn needed(causes: &[Rule], own: &[String], signals: &Ruleset) -> Result<(), Rule
         return Err(RuleError {
             file: rule.file.clone(),
             line: line.unwrap_or(0) + 1,
-            why: format!("no signal is called {unknown}{near} `whathappened rules list --signals` lists them"),
+            why: format!(
+                "no signal is called {unknown}{near} `whathappened rules list --signals` lists them"
+            ),
         });
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
 use whathappened_connectors::time::Nanos;
@@ -58,8 +59,7 @@ const MISSING: &[(&str, &str, &str)] = &[
 const EVENTS_KEPT_S: i64 = 3_600;
 
 /// That pods are known and no Event is has two reasons that records cannot tell apart.
-const NO_EVENTS: &str =
-    "none in what was read: they were not given, or Kubernetes had forgotten them, as it does after an hour";
+const NO_EVENTS: &str = "none in what was read: they were not given, or Kubernetes had forgotten them, as it does after an hour";
 
 #[derive(Default)]
 struct Got {
@@ -121,6 +121,11 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
             }
         }
     }
+    // Objects are counted as people count them, not by what each of their versions tells.
+    for (resource, number) in objects(world) {
+        let one = got.entry((SourceKind::Kubernetes.as_str(), resource));
+        one.or_default().rows = number;
+    }
     let left_out = summary.total.left_out;
     let mut rows: Vec<Coverage> = got
         .iter()
@@ -163,6 +168,24 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     rows.extend(short_files(world, summary, &kinds_of_file));
     rows.sort();
     rows
+}
+
+/// How many objects of each resource Kubernetes itself showed.
+fn objects(world: &World) -> BTreeMap<&'static str, u64> {
+    let mut numbers = BTreeMap::new();
+    for (key, versions) in world.evidence.objects.iter() {
+        let resource = match key.kind.as_str() {
+            "Pod" => "pods",
+            "Node" => "nodes",
+            kind if is_workload(kind) => "workloads",
+            _ => continue,
+        };
+        let mut versions = versions.iter();
+        if versions.any(|version| version.source_kind == SourceKind::Kubernetes) {
+            *numbers.entry(resource).or_default() += 1;
+        }
+    }
+    numbers
 }
 
 /// The row of logs of machines that were read to their ends and told nothing, as

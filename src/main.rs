@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser as _};
 use whathappened::cli::{Cli, Command};
@@ -25,7 +26,16 @@ fn main() -> ExitCode {
         return help();
     }
     log(&cli);
-    match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
+    // A statement that was cancelled may take its time to notice; nobody waits for it.
+    let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
+    let done = runtime().and_then(|runtime| {
+        let done = runtime.block_on(run(cli));
+        if leaves_at_once {
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        }
+        done
+    });
+    match done {
         Ok(code) => ExitCode::from(code),
         // Whoever reads the output has enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

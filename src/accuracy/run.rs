@@ -75,7 +75,7 @@ pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error
     let path = folder.join("expect.json");
     let wrong = |error: String| Error::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    let file = File::parse(&text).map_err(|error| wrong(error.to_string()))?;
+    let file = File::parse(&text).map_err(wrong)?;
     let inputs: Vec<Input> = folders::inputs(folder)
         .into_iter()
         .map(Input::Path)

@@ -31,6 +31,8 @@ pub struct Listed {
     pub owner: Option<String>,
     /// When it was made, or first seen.
     pub started: Option<String>,
+    /// When its last pod was over, where all are.
+    pub ended: Option<String>,
     /// Generations of its gang.
     pub attempts: Option<usize>,
     /// Pods it had in all.
@@ -54,6 +56,7 @@ impl Listed {
             self.owner.clone_from(&run.owner);
             self.attempts = Some(run.attempts.len());
             self.started = run.start.clone().or(self.started);
+            self.ended.clone_from(&run.end);
             self.time = run.end.clone().or(self.time);
         }
         let incident = incident.filter(|incident| !incident.cause.starts_with("none."));

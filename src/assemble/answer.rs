@@ -65,7 +65,10 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         let places = 0..matched.runs.len();
         let is_asked = |place: &usize| narrow::is_run(case, &matched, *place, id);
         let wanted: Vec<usize> = places.filter(is_asked).collect();
-        matched.runs = wanted.into_iter().map(|place| matched.runs[place]).collect();
+        matched.runs = wanted
+            .into_iter()
+            .map(|place| matched.runs[place])
+            .collect();
         if matched.runs.is_empty() {
             return Err(Error::UnknownRun {
                 run: id.clone(),
@@ -303,7 +306,9 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         (RunState::Running, false) if is_only_named(&case.world, run, state) => (
             "none.running",
             "State unknown",
-            format!("Nothing that was read says whether {name} runs; nothing is known to have ended it."),
+            format!(
+                "Nothing that was read says whether {name} runs; nothing is known to have ended it."
+            ),
         ),
         (RunState::Running, false) => (
             "none.running",

@@ -21,6 +21,7 @@ mod teller;
 mod upcoming;
 mod victim;
 
+pub use actor::owner;
 pub use answer::{Question, answer, coverage_row};
 pub use everything::{befalls, everything, of_runs};
 pub use listing::listing;

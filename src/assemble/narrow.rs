@@ -262,8 +262,12 @@ pub(super) fn told_runs(runs: &mut Vec<ToldRun>, question: &Question, left: &mut
     let before = runs.len();
     runs.retain(|run| {
         let (start, end) = (at(&run.start), at(&run.end));
-        question.since.is_none_or(|since| end.is_none_or(|end| end > since))
-            && question.until.is_none_or(|until| start.is_none_or(|start| start < until))
+        question
+            .since
+            .is_none_or(|since| end.is_none_or(|end| end > since))
+            && question
+                .until
+                .is_none_or(|until| start.is_none_or(|start| start < until))
     });
     left.runs += before - runs.len();
 }

@@ -30,7 +30,9 @@ impl Teller<'_> {
         let named = pod.map(|pod| {
             let known = [pod.name, pod.uid].map(|name| world.name(name).to_owned());
             let mut known = known.into_iter().filter(|name| !name.is_empty());
-            known.next().unwrap_or_else(|| "a pod without a name".to_owned())
+            known
+                .next()
+                .unwrap_or_else(|| "a pod without a name".to_owned())
         });
         let name = match (named, finding.victims.len()) {
             (Some(pod), 0 | 1) => pod,

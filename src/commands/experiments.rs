@@ -56,7 +56,11 @@ const STATES: [&str; 6] = [
 /// # Errors
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
-    if let Some(state) = args.state.as_deref().filter(|state| !STATES.contains(state)) {
+    if let Some(state) = args
+        .state
+        .as_deref()
+        .filter(|state| !STATES.contains(state))
+    {
         return Err(Error::Usage(format!(
             "no run is {state:?}; there are {}",
             STATES.join(", ")
@@ -112,17 +116,17 @@ fn since(args: &Args, last: Option<Nanos>) -> Result<Option<Nanos>, Error> {
 
 /// Whether the last that is known of a run is not before a time.
 fn lived(one: &Listed, since: Nanos) -> bool {
-    let over = matches!(one.state.as_deref(), Some("completed" | "failed" | "deleted"));
+    let over = matches!(
+        one.state.as_deref(),
+        Some("completed" | "failed" | "deleted")
+    );
     let last = one.time.as_deref().or(one.started.as_deref());
     let last = last.and_then(Stamp::parse).map(|stamp| stamp.hi);
     !over || last.is_none_or(|last| last > since)
 }
 
 /// Those that the store's catalogue knows, and what explaining them told.
-async fn of_store(
-    args: &Args,
-    rules: &Arc<Rules>,
-) -> Result<(Vec<Listed>, Option<String>), Error> {
+async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<(Vec<Listed>, Option<String>), Error> {
     let config = settings::of_all(&args.input.kept, &args.input.live)?;
     let now = clock::now();
     let about = stored::About::CLUSTERS;

@@ -63,8 +63,11 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 
 fn asked(args: &Args, now: Option<Nanos>) -> Result<Asked, Error> {
     let tz = args.output.tz;
-    let time =
-        |text: &Option<String>| text.as_deref().map(|text| moment(text, now, tz)).transpose();
+    let time = |text: &Option<String>| {
+        text.as_deref()
+            .map(|text| moment(text, now, tz))
+            .transpose()
+    };
     Ok(Asked {
         name: args.name.clone(),
         since: time(&args.since)?,

@@ -52,7 +52,10 @@ fn paged(mut pager: Command, text: &[u8]) -> bool {
         let _written = input.write_all(text);
     }
     let ended = child.wait();
-    !matches!(ended.map(|status| status.code()), Ok(Some(126 | 127)) | Err(_))
+    !matches!(
+        ended.map(|status| status.code()),
+        Ok(Some(126 | 127)) | Err(_)
+    )
 }
 
 /// The pager that the environment names; none where it names nothing or `cat`.
@@ -86,7 +89,11 @@ mod tests {
         };
         assert!(named(None, None).unwrap().contains("\"less\""));
         assert!(named(None, None).unwrap().contains("FRX"));
-        assert!(named(Some("most -s"), Some("R")).unwrap().contains("most -s"));
+        assert!(
+            named(Some("most -s"), Some("R"))
+                .unwrap()
+                .contains("most -s")
+        );
         assert!(!named(None, Some("R")).unwrap().contains("FRX"));
         assert_eq!(named(Some("cat"), None), None);
         assert_eq!(named(Some(""), None), None);

@@ -4,8 +4,8 @@ use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::Nanos;
 use whathappened_store::{Limits, Store};
 
-use super::{clock, pager};
 use super::common::{self, Opened};
+use super::{clock, pager};
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Case;
@@ -84,8 +84,11 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         ));
     }
     let only = only_run(&case).filter(|_| piped);
-    let time =
-        |text: &Option<String>| text.as_deref().map(|text| moment(text, now, tz)).transpose();
+    let time = |text: &Option<String>| {
+        text.as_deref()
+            .map(|text| moment(text, now, tz))
+            .transpose()
+    };
     let question = Question {
         name: only.unwrap_or_else(|| experiment.to_owned()),
         run: args.run.clone(),
@@ -160,9 +163,8 @@ fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
 pub(super) fn moment(text: &str, now: Option<Nanos>, tz: Tz) -> Result<Nanos, Error> {
     if let Some(local) = parse_local(text) {
         let instant = tz.instant(local).and_then(|at| at.timestamp_nanos_opt());
-        return instant.ok_or_else(|| {
-            Error::Usage(format!("{text:?} does not exist in the zone of --tz"))
-        });
+        return instant
+            .ok_or_else(|| Error::Usage(format!("{text:?} does not exist in the zone of --tz")));
     }
     if now.is_none() && parse_duration(text).is_some() {
         return Err(Error::Usage(format!(

@@ -205,8 +205,22 @@ impl Runner {
         let mut rows = self.session.run(statement).await?;
         let mut out = std::io::stdout().lock();
         let mut writer = RowWriter::new(&rows.schema(), self.format, &self.style, &mut out)?;
-        while let Some(batch) = rows.next().await {
+        // In a task of its own, so that Ctrl-C is heard however long a batch takes; the
+        // task goes with the set.
+        let (ready, mut batches) = tokio::sync::mpsc::channel(2);
+        let mut working = tokio::task::JoinSet::new();
+        working.spawn(async move {
+            while let Some(batch) = rows.next().await {
+                if ready.send(batch).await.is_err() {
+                    break;
+                }
+            }
+        });
+        while let Some(batch) = batches.recv().await {
             writer.write(&batch.map_err(|error| self.session.failed(error))?)?;
+        }
+        if let Some(Err(broken)) = working.join_next().await {
+            return Err(Error::Failed(format!("the statement broke: {broken}")));
         }
         self.count(writer.finish()?);
         Ok(())
@@ -221,9 +235,7 @@ impl Runner {
     fn command(&self, command: &Command) -> Result<(), Error> {
         match command {
             Command::Quit => Ok(()),
-            Command::Help => {
-                common::print(&format!("{}\n", prompt::HELP))
-            }
+            Command::Help => common::print(&format!("{}\n", prompt::HELP)),
             Command::Tables => self.show(&self.session.table_rows()?),
             Command::Columns(name) => self.show(&self.session.column_rows(name)?),
             Command::Unknown(word) => Err(Error::Usage(format!(

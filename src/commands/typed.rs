@@ -105,7 +105,10 @@ mod tests {
         for (typed, meant) in [
             ("w --from x experiments", "w experiments --from x"),
             ("w -q sql help", "w sql -q help"),
-            ("w --from=x --tz utc sql help", "w sql --from=x --tz utc help"),
+            (
+                "w --from=x --tz utc sql help",
+                "w sql --from=x --tz utc help",
+            ),
             ("w --from sql", "w --from sql"),
             ("w sql --from x", "w sql --from x"),
             ("w my-run --from x", "w my-run --from x"),

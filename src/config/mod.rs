@@ -1,5 +1,6 @@
 //! The configuration: a TOML file, all of it optional.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -144,7 +145,11 @@ impl Config {
                     .map_err(|why| Error::Usage(format!("{path}: {why}")))?;
                 Ok(config)
             }
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            // A home that is no folder has no configuration either.
+            Err(error)
+                if named.is_none()
+                    && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 Ok(Self::default())
             }
             Err(error) => Err(Error::Io {

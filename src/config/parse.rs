@@ -130,7 +130,12 @@ const SMALLEST: u64 = 1024;
 
 /// The address of a server.
 pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text_of(from, parse_address, "an address such as https://loki.example.com").map(Some)
+    text_of(
+        from,
+        parse_address,
+        "an address such as https://loki.example.com",
+    )
+    .map(Some)
 }
 
 fn parse_address(text: &str) -> Option<String> {

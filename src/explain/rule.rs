@@ -148,7 +148,9 @@ impl Rule {
             let all = PLACES.map(|place| format!("{{{place}}}")).join(" ");
             return Err(fail(
                 line,
-                format!("the summary has no {{{unknown}}}; did you mean {{{near}}}? There are {all}"),
+                format!(
+                    "the summary has no {{{unknown}}}; did you mean {{{near}}}? There are {all}"
+                ),
             ));
         }
         Ok(Self {
@@ -202,9 +204,7 @@ const PLACES: [&str; 8] = [
 fn unknown_place(summary: &str) -> Option<String> {
     let words = summary.split('{').skip(1);
     let mut words = words.filter_map(|rest| Some(rest.split_once('}')?.0));
-    words
-        .find(|word| !PLACES.contains(word))
-        .map(str::to_owned)
+    words.find(|word| !PLACES.contains(word)).map(str::to_owned)
 }
 
 /// Names with commas between, on one line or several.
@@ -238,7 +238,10 @@ mod tests {
     fn errors_name_file_line_and_remedy() {
         let nodee = GOOD.replace("summary: S", "summary: {pod} left {nodee}");
         let error = Rule::parse("r.sql", &nodee).unwrap_err();
-        assert!(error.to_string().contains("did you mean {node}?"), "{error}");
+        assert!(
+            error.to_string().contains("did you mean {node}?"),
+            "{error}"
+        );
         let error = Rule::parse("r.sql", &GOOD.replace("rank: 3", "rank: high")).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -122,10 +122,7 @@ pub async fn explain_one(
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn listed(
-    snapshot: &Snapshot<'_>,
-    window: (Nanos, Nanos),
-) -> Result<Vec<Listed>, Error> {
+pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<Listed>, Error> {
     let mut leading: HashMap<String, Kept> = HashMap::new();
     for kept in visible(snapshot, &snapshot.incidents()?) {
         let Some(id) = kept.incident.run_id.clone() else {
@@ -155,7 +152,10 @@ pub fn listed(
 
 /// Whether the run went on after it.
 fn is_survived(kept: &Kept) -> bool {
-    matches!(kept.incident.role.as_str(), "recovered" | "fault" | "episode")
+    matches!(
+        kept.incident.role.as_str(),
+        "recovered" | "fault" | "episode"
+    )
 }
 
 /// What the catalogue alone tells of a run.

@@ -48,15 +48,17 @@ pub fn listed(list: &[Listed], style: &Style, out: &mut dyn io::Write) -> Result
         line = line
             .own(Tone::Dim, row.when.clone())
             .pad(2 + state + 2 + when + 2);
-        line = line
-            .own(Tone::Dim, row.pods.clone())
-            .pad(fixed);
+        line = line.own(Tone::Dim, row.pods.clone()).pad(fixed);
         if shown > 0 {
             let tone = if row.calm { Tone::Dim } else { Tone::Bad };
-            line = line.own(tone, middle(&row.cause, cause)).pad(fixed + cause + 2);
+            line = line
+                .own(tone, middle(&row.cause, cause))
+                .pad(fixed + cause + 2);
         }
         if shown > 1 {
-            line = line.own(Tone::Plain, middle(&row.who, who)).pad(fixed + rest);
+            line = line
+                .own(Tone::Plain, middle(&row.who, who))
+                .pad(fixed + rest);
         }
         line = line.own(Tone::Name, middle(&row.name, name));
         page.raw(line);
@@ -102,7 +104,10 @@ impl Row {
             when,
             pods: words::count(usize::try_from(one.pods).unwrap_or(usize::MAX), "pod"),
             calm: one.cause.is_none(),
-            cause: one.cause.clone().map_or_else(|| "-".to_owned(), |_| text(&one.cause)),
+            cause: one
+                .cause
+                .clone()
+                .map_or_else(|| "-".to_owned(), |_| text(&one.cause)),
             who: text(&one.owner.clone().or(one.actor.clone())),
             name: escape(&name).into_owned(),
         }

@@ -115,7 +115,9 @@ impl FromStr for Tz {
 
 /// A text that names no [`Tz`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown time zone '{0}'; one of utc, local, an offset such as +02:00, or a name such as Europe/Berlin")]
+#[error(
+    "unknown time zone '{0}'; one of utc, local, an offset such as +02:00, or a name such as Europe/Berlin"
+)]
 pub struct UnknownTz(String);
 
 #[cfg(test)]

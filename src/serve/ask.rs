@@ -48,9 +48,9 @@ impl Service {
         let outcome = match &told {
             Ok(_) => "answered",
             Err(error) => match **error {
-                Error::UnknownName { .. }
-                | Error::UnknownRun { .. }
-                | Error::NoneLeft { .. } => "unknown_name",
+                Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
+                    "unknown_name"
+                }
                 Error::Usage(_) => "not_understood",
                 _ => "failed",
             },

@@ -30,9 +30,9 @@ mod runs;
 mod session;
 mod shared;
 mod tenures;
-mod ties;
 #[cfg(test)]
 mod tests;
+mod ties;
 
 pub use self::catalog::Table;
 pub use self::error::say;

@@ -71,7 +71,10 @@ fn an_answer_as_of_a_moment_holds_nothing_later() {
     for option in ["--at", "--until"] {
         let (code, out, err) = lab(&[GPT2, option, "2026-11-21 15:00"]);
         assert_eq!((code, out.as_str()), (Some(3), ""), "{err}");
-        assert!(err.contains("its first run is from 2026-11-21T15:20:27"), "{err}");
+        assert!(
+            err.contains("its first run is from 2026-11-21T15:20:27"),
+            "{err}"
+        );
     }
 }
 
@@ -79,10 +82,16 @@ fn an_answer_as_of_a_moment_holds_nothing_later() {
 fn what_is_asked_for_is_all_that_is_told_and_what_is_not_there_is_an_error() {
     let (code, _, err) = lab(&[GPT2, "--since", "2027-01-01"]);
     assert_eq!(code, Some(3));
-    assert!(err.contains("the latest record is from 2026-11-21T15:23"), "{err}");
+    assert!(
+        err.contains("the latest record is from 2026-11-21T15:23"),
+        "{err}"
+    );
     let (code, _, err) = lab(&[GPT2, "--pod", "gpt2-small-7f3-1-qp9z"]);
     assert_eq!(code, Some(3));
-    assert!(err.contains("did you mean: gpt2-small-7f3-1-qp9zc"), "{err}");
+    assert!(
+        err.contains("did you mean: gpt2-small-7f3-1-qp9zc"),
+        "{err}"
+    );
     let whole = json(&[GPT2]);
     let pod = "gpt2-small-7f3-0-nlxk4";
     let answer = json(&[GPT2, "--pod", pod]);
@@ -90,7 +99,12 @@ fn what_is_asked_for_is_all_that_is_told_and_what_is_not_there_is_an_error() {
     assert!(lines(&answer) < lines(&whole));
     let since = json(&[GPT2, "--since", "2026-11-21T15:21:10Z"]);
     assert!(lines(&since) < lines(&whole));
-    assert!(since["notes"][0].as_str().unwrap().contains("timeline line"));
+    assert!(
+        since["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("timeline line")
+    );
     // A run is asked for by its number, too.
     assert_eq!(json(&[GPT2, "--run", "1"])["runs"], whole["runs"]);
     assert_eq!(lab(&[GPT2, "--run", "7"]).0, Some(3));
@@ -113,7 +127,11 @@ fn a_planned_maintenance_counts_from_when_it_was_read() {
         let files = ["--from", &pods, "--from", &calendar, "-q"];
         let told = whathappened(&[&["upcoming", name], &files[..], &ahead].concat());
         assert_eq!(told.0, Some(5), "{name}: {}{}", told.1, told.2);
-        assert!(told.1.contains("announced at an unknown time by alice"), "{}", told.1);
+        assert!(
+            told.1.contains("announced at an unknown time by alice"),
+            "{}",
+            told.1
+        );
         let stored = kept(&store, &[&["upcoming", name], &ahead[..]].concat());
         assert_eq!((stored.0, stored.1), (told.0, told.1), "{name}");
     }
@@ -125,26 +143,43 @@ fn a_machine_under_which_a_run_ended_gets_no_tick() {
     let node = "ip-10-8-3-17.eu-west-1.compute.internal";
     let (_, out, _) = whathappened(&[&["node", node], &input[..]].concat());
     let head = out.lines().next().unwrap();
-    assert!(head.starts_with('!') && head.contains("ops.scale_down"), "{head}");
+    assert!(
+        head.starts_with('!') && head.contains("ops.scale_down"),
+        "{head}"
+    );
     let (_, out, _) = whathappened(&[&[&*format!("node/{node}")], &input[..]].concat());
     assert!(out.contains("1 incident"), "{out}");
     let (_, out, _) = lab(&["node", "gke-train-a100-pool-7c1d-0004"]);
     let head = out.lines().next().unwrap();
-    assert!(head.starts_with('✗') && head.contains("node.not_ready"), "{head}");
+    assert!(
+        head.starts_with('✗') && head.contains("node.not_ready"),
+        "{head}"
+    );
 }
 
 #[test]
 fn a_store_tells_its_incidents_before_anybody_asked_by_name() {
     let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
-    let count = ["sql", "SELECT count(*) AS n FROM incidents", "--format", "csv"];
+    let count = [
+        "sql",
+        "SELECT count(*) AS n FROM incidents",
+        "--format",
+        "csv",
+    ];
     let (code, out, err) = kept(&store, &count);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.lines().nth(1).unwrap().parse::<u64>().unwrap() >= 8, "{out}");
+    assert!(
+        out.lines().nth(1).unwrap().parse::<u64>().unwrap() >= 8,
+        "{out}"
+    );
     // A row a run, with what there is to know at a glance.
     let (_, listed, err) = kept(&store, &["experiments", "--width", "100"]);
     assert_eq!(listed.lines().count(), 8, "{listed}{err}");
     assert!(listed.contains("node.not_ready"), "{listed}");
-    let (_, failed, _) = kept(&store, &["experiments", "--owner", "alice", "--state", "failed"]);
+    let (_, failed, _) = kept(
+        &store,
+        &["experiments", "--owner", "alice", "--state", "failed"],
+    );
     assert!(!failed.is_empty() && failed.lines().count() < 8, "{failed}");
     let (code, _, err) = kept(&store, &["experiments", "--state", "broken"]);
     assert_eq!(code, Some(2), "{err}");
@@ -180,7 +215,7 @@ fn a_mistyped_path_leaves_no_trace() {
 
 #[test]
 fn a_second_collector_of_one_store_is_refused() {
-    let config = "[serve.hooks.generic]\ntoken = 'secret'\n";
+    let config = "[serve.hooks.generic]\ntoken = 'a-secret-of-many-letters'\n";
     let service = Service::start(&[], config);
     let at = |name: &str| service.folder.path().join(name).display().to_string();
     let (code, _, err) = whathappened(&[
@@ -194,7 +229,10 @@ fn a_second_collector_of_one_store_is_refused() {
         &at("config.toml"),
     ]);
     assert_eq!(code, Some(1), "{err}");
-    assert!(err.contains("another process collects into this store"), "{err}");
+    assert!(
+        err.contains("another process collects into this store"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -208,7 +246,10 @@ fn the_address_of_the_service_says_what_it_is() {
     let long = "a".repeat(6_000);
     for name in ["%00", long.as_str()] {
         let began = std::time::Instant::now();
-        assert_eq!(service.get(&format!("/api/v1/answers/{name}"), &[]).status, 400);
+        assert_eq!(
+            service.get(&format!("/api/v1/answers/{name}"), &[]).status,
+            400
+        );
         assert!(began.elapsed().as_secs() < 5);
     }
 }
@@ -229,15 +270,24 @@ fn rules_of_ones_own_are_checked() {
     let err = rule("{pod} left {nodee}", "k8s.pod.preempted");
     assert!(err.contains("did you mean {node}?"), "{err}");
     let err = rule("{pod} left", "k8s.pod.preemptd");
-    assert!(err.contains("my.rule.sql:5") && err.contains("did you mean k8s.pod.preempted?"), "{err}");
+    assert!(
+        err.contains("my.rule.sql:5") && err.contains("did you mean k8s.pod.preempted?"),
+        "{err}"
+    );
     let err = rule("{pod} left", "k8s.pod.preempted");
-    assert!(!err.contains("of 0 examples") && err.contains("missing"), "{err}");
+    assert!(
+        !err.contains("of 0 examples") && err.contains("missing"),
+        "{err}"
+    );
 }
 
 #[test]
 fn output_that_cannot_be_written_is_an_error_and_no_panic() {
     for args in [&["init", "-"][..], &["completions", "bash"], &["man"]] {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_whathappened"))
             .args(args)
             .env_clear()
@@ -247,7 +297,10 @@ fn output_that_cannot_be_written_is_an_error_and_no_panic() {
             .unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {err}");
-        assert!(err.starts_with("error: ") && !err.contains("panicked"), "{err}");
+        assert!(
+            err.starts_with("error: ") && !err.contains("panicked"),
+            "{err}"
+        );
     }
 }
 
@@ -255,12 +308,18 @@ fn output_that_cannot_be_written_is_an_error_and_no_panic() {
 fn the_answer_fits_a_screen_until_more_is_asked_for() {
     let (_, out, _) = lab(&[GPT2, "--width", "100"]);
     assert!(out.lines().count() <= 40, "{out}");
-    assert!(!out.contains("\nTimeline") && out.contains("--timeline 30"), "{out}");
+    assert!(
+        !out.contains("\nTimeline") && out.contains("--timeline 30"),
+        "{out}"
+    );
     assert!(out.contains("What to do"), "{out}");
     let absent = out.lines().filter(|line| line.contains("not read"));
     assert_eq!(absent.count(), 1, "{out}");
     let (_, more, _) = lab(&[GPT2, "--explain"]);
-    assert!(more.contains("\nTimeline") && more.contains("would have shown"), "{more}");
+    assert!(
+        more.contains("\nTimeline") && more.contains("would have shown"),
+        "{more}"
+    );
     let (_, lines, _) = lab(&[GPT2, "--timeline", "5"]);
     assert!(lines.contains("5 of"), "{lines}");
 }
@@ -319,7 +378,10 @@ fn what_is_not_known_is_said_to_be_unknown() {
         whathappened(&[name, "--from", &from, "-q"]).1
     };
     let out = ask("i-00ddbf07ce6372082", "aws-retirement");
-    assert!(out.contains("state unknown") && !out.contains("established"), "{out}");
+    assert!(
+        out.contains("state unknown") && !out.contains("established"),
+        "{out}"
+    );
     let out = ask("job/1809655", "bs-time-limit");
     let head = out.lines().next().unwrap();
     assert!(head.ends_with("failed"), "{head}");

@@ -77,8 +77,17 @@ fn cut(version: &Version, moment: Nanos) -> Version {
     came(&mut body.deletion_requested);
     let has_not_started = came(&mut body.started);
     let has_not_ended = came(&mut body.ended);
-    if has_not_ended && body.phase.as_deref().is_some_and(|phase| FINAL.contains(&phase)) {
-        let phase = if has_not_started { "Pending" } else { "Running" };
+    if has_not_ended
+        && body
+            .phase
+            .as_deref()
+            .is_some_and(|phase| FINAL.contains(&phase))
+    {
+        let phase = if has_not_started {
+            "Pending"
+        } else {
+            "Running"
+        };
         body.phase = Some(phase.to_owned());
     }
     Version {

@@ -234,7 +234,11 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
             );
         }
     }
-    let by = if explain { "--format json" } else { "--explain" };
+    let by = if explain {
+        "--format json"
+    } else {
+        "--explain"
+    };
     and_more(page, others.len(), limit, "other incident", by);
 }
 

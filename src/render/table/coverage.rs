@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::answer::{Answer, CoverageRow, Incident};
 
-use super::gaps;
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
 use super::super::words::{count, grouped};
+use super::gaps;
 
 /// Sources that were not configured and are named one by one.
 const UNCONFIGURED: usize = 6;
@@ -229,7 +229,7 @@ fn healthy(page: &mut Page<'_>, answer: &Answer) {
         for (at, (resource, rows)) in resources.iter().enumerate() {
             let comma = if at > 0 { ", " } else { " " };
             body = body.own(Tone::Dim, comma).data(Tone::Dim, resource);
-            body = body.own(Tone::Dim, format!("\u{a0}({}\u{a0}records)", grouped(*rows)));
+            body = body.own(Tone::Dim, format!("\u{a0}({})", grouped(*rows)));
         }
     }
     page.prose(Spans::new().own(Tone::Good, "  ✓ "), body);

@@ -78,13 +78,18 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
             0 | 1 => ("✗", Tone::Bad),
             _ => ("!", Tone::Warn),
         };
+        let folded = reasons.first().and_then(|reason| folded(reason));
         let mut body = Spans::new().data(Tone::Strong, &what);
+        if let Some((number, _)) = &folded {
+            body = body.say(format!(" of {}", count(*number, "container")));
+        }
         if status != "not_configured" {
             body = body.say(" ").data(tone, status);
         }
-        if let Some(reason) = reasons.first() {
-            let reason = clip(reason, REASON);
-            body = body.say(": ").data(Tone::Plain, &reason);
+        let reason = folded.map(|(_, why)| why);
+        let reason = reason.or(reasons.first().map(|reason| (*reason).to_owned()));
+        if let Some(reason) = reason {
+            body = body.say(": ").data(Tone::Plain, &clip(&reason, REASON));
         }
         if reasons.len() > 1 {
             let more = format!(" (and {})", count(reasons.len() - 1, "more reason"));
@@ -93,6 +98,37 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
         Gap { sign, tone, body }
     });
     told.collect()
+}
+
+/// What a source says of many containers one by one, once, and of how many: `pod/container:
+/// why; pod/container: why; and 3 more`.
+fn folded(detail: &str) -> Option<(usize, String)> {
+    let (mut number, mut common) = (0, None);
+    for part in detail.split("; ") {
+        if let Some(more) = part
+            .strip_prefix("and ")
+            .and_then(|rest| rest.strip_suffix(" more"))
+        {
+            number += more.parse::<usize>().ok()?;
+            continue;
+        }
+        let (who, why) = part.split_once(": ")?;
+        let why = plainly(why);
+        if !who.contains('/') || common.get_or_insert_with(|| why.clone()) != &why {
+            return None;
+        }
+        number += 1;
+    }
+    Some((number, common?))
+}
+
+/// A reason as a person would put it.
+fn plainly(why: &str) -> String {
+    if why.contains("no such host") {
+        "the names of the nodes do not resolve from the API server".to_owned()
+    } else {
+        why.to_owned()
+    }
 }
 
 /// Whether a source was there and did not give all, or it is known why it was not.
@@ -160,6 +196,17 @@ fn in_words(row: &CoverageRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_of_many_containers_is_said_once() {
+        let lookup = "dial tcp: lookup node-1 on 10.0.0.2:53: no such host";
+        let other = lookup.replace("node-1", "node-2");
+        let detail = format!("a-0/main: {lookup}; a-1/main: {other}; and 3 more");
+        let why = "the names of the nodes do not resolve from the API server";
+        assert_eq!(folded(&detail), Some((5, why.to_owned())));
+        assert_eq!(folded("a-0/main: denied; a-1/main: cut off"), None);
+        assert_eq!(folded("the server is busy; ask later"), None);
+    }
 
     fn row(source: &str, resource: &str, status: &str, detail: Option<&str>) -> CoverageRow {
         CoverageRow {

@@ -78,7 +78,10 @@ pub(super) async fn list(
     let read = move |service: &Service| {
         let explained = handle.block_on(explain(service, window))?;
         let store = Store::open_to_read(&service.store)?;
-        Ok((explained, gather::kept(&store.snapshot_for(&caller.access)?)?))
+        Ok((
+            explained,
+            gather::kept(&store.snapshot_for(&caller.access)?)?,
+        ))
     };
     let mut items = Vec::new();
     let (explained, kept) = service.work(read).await?;
@@ -119,10 +122,7 @@ pub(super) async fn list(
 const MOST: usize = 20;
 
 /// Explains what is not yet, as far as it is little.
-pub(super) async fn explain(
-    service: &Service,
-    window: (Nanos, Nanos),
-) -> Result<Explained, Error> {
+pub(super) async fn explain(service: &Service, window: (Nanos, Nanos)) -> Result<Explained, Error> {
     // A store that is not there is not to be made.
     drop(Store::open_to_read(&service.store)?);
     let mut store = Store::open(&service.store, service.config.limits())?;
@@ -133,5 +133,8 @@ pub(super) async fn explain(
 /// How many of the runs are explained, in a header.
 pub(super) fn told(explained: &Explained) -> [(&'static str, String); 1] {
     let Explained { runs, explained } = explained;
-    [("x-whathappened-explained", format!("{explained} of {runs} runs"))]
+    [(
+        "x-whathappened-explained",
+        format!("{explained} of {runs} runs"),
+    )]
 }

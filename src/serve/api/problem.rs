@@ -107,7 +107,10 @@ impl From<&Error> for Problem {
                 vec!["see what there is: GET /api/v1/experiments".to_owned()]
             }
             Error::UnknownRun { .. } => {
-                vec!["the ids are in the answer, field runs; the newest has the highest number".to_owned()]
+                vec![
+                    "the ids are in the answer, field runs; the newest has the highest number"
+                        .to_owned(),
+                ]
             }
             other => other.hints(),
         };

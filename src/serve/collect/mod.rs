@@ -110,7 +110,9 @@ impl Collector {
             !each.is_empty() || !what.sources.usable.is_empty() || !what.pushed.is_empty();
         let since = rfc3339((how.clock)());
         let who = format!("process {}, since {since}", std::process::id());
-        let claim = collects.then(|| Claim::take(&how.store, &who)).transpose()?;
+        let claim = collects
+            .then(|| Claim::take(&how.store, &who))
+            .transpose()?;
         let store = Store::open(&how.store, how.limits)?;
         let board = Arc::new(Board::default());
         let (intake, waiting) = intake::open(&board, stop);
