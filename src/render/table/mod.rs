@@ -70,8 +70,17 @@ pub(crate) fn main_incident(answer: &Answer) -> Option<&Incident> {
 fn more(page: &Page<'_>, answer: &Answer) -> Vec<String> {
     let mut more = Vec::new();
     let mut incidents = answer.incidents.iter();
-    if !page.style.explain && incidents.any(|incident| !incident.evidence.is_empty()) {
-        more.push("the evidence: --explain".to_owned());
+    let mut told = Vec::new();
+    if incidents.any(|incident| !incident.evidence.is_empty()) {
+        told.push("the evidence".to_owned());
+    }
+    // A list of everything says what became of each run already.
+    let runs = answer.runs.len();
+    if runs > 1 && answer.experiment.is_some() {
+        told.push(format!("its {}", super::words::count(runs, "run")));
+    }
+    if !page.style.explain && !told.is_empty() {
+        more.push(format!("{}: --explain", told.join(", ")));
     }
     let lines = answer.timeline.len();
     if page.style.timeline_limit == Some(0) && lines > 0 {
