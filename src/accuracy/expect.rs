@@ -30,19 +30,25 @@ impl File {
                 serde_json::from_str(text).map(Self::One)
             }
         };
-        read().map_err(|error| match field_before(text, error.line(), error.column()) {
-            // What is missing has a name already.
-            Some(field) if error.is_data() && !error.to_string().starts_with("missing") => {
-                format!("field `{field}`: {error}")
-            }
-            _ => error.to_string(),
-        })
+        read().map_err(
+            |error| match field_before(text, error.line(), error.column()) {
+                // What is missing has a name already.
+                Some(field) if error.is_data() && !error.to_string().starts_with("missing") => {
+                    format!("field `{field}`: {error}")
+                }
+                _ => error.to_string(),
+            },
+        )
     }
 }
 
 /// The field whose value stands before a place in a JSON text.
 fn field_before(text: &str, line: usize, column: usize) -> Option<&str> {
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
     let head = text.get(..before + column)?;
     let (head, _) = head.rsplit_once("\":")?;
     head.rsplit_once('"').map(|(_, field)| field)

@@ -39,7 +39,11 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
 
 /// Until when a run took: what is over was over at its end, or when its first pod died;
 /// where neither is known the present says nothing of it.
-pub(crate) fn until<'a>(answer: &'a Answer, run: &'a Run, main: Option<&'a Incident>) -> Option<&'a str> {
+pub(crate) fn until<'a>(
+    answer: &'a Answer,
+    run: &'a Run,
+    main: Option<&'a Incident>,
+) -> Option<&'a str> {
     if matches!(run.state.as_str(), "running" | "pending") {
         return answer.now.as_deref();
     }

@@ -55,14 +55,14 @@ fn head(page: &mut Page<'_>, history: &NodeHistory) {
         causes.sort_unstable();
         causes.dedup();
         let runs = words::count(runs.len(), "run");
-        format!("{runs} ended by it: {}", causes.join(", "))
+        format!("ended {runs}: {}", causes.join(", "))
     };
     line = match (faults, own.as_slice(), done.as_slice()) {
         (0, [], []) => line.say("no fault of the machine is known"),
         (0, [], done) => line
             .say("no fault of its own is known; ")
-            .own(tone, format!("{}, which was done to it", listed(done))),
-        (0, own, _) => line.own(tone, listed(own)),
+            .own(tone, format!("what was done to it {}", listed(done))),
+        (0, own, _) => line.own(tone, format!("it {}", listed(own))),
         (n, ..) => line.own(tone, words::count(n, "fault")),
     };
     if let Some(from) = &history.from {
