@@ -59,7 +59,7 @@ const MISSING: &[(&str, &str, &str)] = &[
 const EVENTS_KEPT_S: i64 = 3_600;
 
 /// That pods are known and no Event is has two reasons that records cannot tell apart.
-const NO_EVENTS: &str = "none in what was read: they were not given, or Kubernetes had forgotten them, as it does after an hour";
+const NO_EVENTS: &str = "none read: not given, or forgotten, as Kubernetes does after an hour";
 
 #[derive(Default)]
 struct Got {
