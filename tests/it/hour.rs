@@ -390,6 +390,14 @@ fn what_is_not_known_is_said_to_be_unknown() {
         out.contains("state unknown") && !out.contains("established"),
         "{out}"
     );
+    // Records that leave the namespace out are of the same job; how long it took is not known.
+    let out = ask("java-api-checker", "holmes-job-db");
+    let head = out.lines().next().unwrap();
+    assert!(
+        head.contains("run 1 of 1") && head.ends_with("failed"),
+        "{head}"
+    );
+    assert!(!out.contains("borne elsewhere"), "{out}");
     let out = ask("job/1809655", "bs-time-limit");
     let head = out.lines().next().unwrap();
     assert!(head.ends_with("failed"), "{head}");

@@ -141,8 +141,17 @@ fn one_place(
     if many || taken.is_empty() {
         return (taken, Vec::new());
     }
-    let is_here = |number: &&usize| [first, ""].contains(&place(number));
-    let (here, elsewhere): (Vec<usize>, Vec<usize>) = taken.iter().partition(is_here);
+    let named = |number: &usize| {
+        let names = runs.get(*number).map(|run| run.names(world));
+        names.map(|(_, kind, _, name)| (kind, name))
+    };
+    let is_twin = |number: &usize| {
+        let mut others = taken.iter().filter(|other| !place(other).is_empty());
+        place(number).is_empty() && others.any(|other| named(other) == named(number))
+    };
+    let own = taken.iter().filter(|number| !is_twin(number));
+    let (here, elsewhere): (Vec<usize>, Vec<usize>) =
+        own.partition(|number| [first, ""].contains(&place(number)));
     let mut others: Vec<Other> = elsewhere
         .iter()
         .filter_map(|number| runs.get(*number))
