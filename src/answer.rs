@@ -3,6 +3,7 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
+mod listed;
 mod machine;
 mod node;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use listed::Listed;
 pub use machine::{Before, Gpu, Machine, PastFault};
 pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, NodeHistory};
 

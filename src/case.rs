@@ -1,13 +1,15 @@
 //! A case: everything read from some input, tied together and ready for questions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Sink, Summary};
+use whathappened_connectors::time::Nanos;
 use whathappened_core::evidence::{Counts, Evidence, SpillError};
 use whathappened_core::life::{End, ends};
-use whathappened_core::resolve::{Run, runs};
+use whathappened_core::resolve::{Run, rank_names, runs};
 use whathappened_core::signals::{Ruleset, SignalError};
 use whathappened_core::world::World;
 
@@ -51,7 +53,9 @@ impl Rules {
             .cloned()
             .partition(|(name, _)| name.ends_with(".sql"));
         let signals = Ruleset::load(toml)?;
+        let files: Vec<String> = sql.iter().map(|(name, _)| name.clone()).collect();
         let causes = explain::load(sql)?;
+        needed(&causes, &files, &signals)?;
         let version = explain::ruleset_version(&causes, signals.version());
         Ok(Self {
             signals,
@@ -59,6 +63,43 @@ impl Rules {
             version,
         })
     }
+}
+
+/// Refuses a rule of one's own that needs a signal which nothing ever gives: it would
+/// stay silent for ever.
+fn needed(causes: &[Rule], own: &[String], signals: &Ruleset) -> Result<(), RuleError> {
+    let is_own = |rule: &&Rule| own.contains(&rule.file);
+    // Some signals are made of several records, which no entry of a file describes.
+    let built_in = causes.iter().filter(|rule| !is_own(rule));
+    let made = built_in.flat_map(|rule| rule.needs.iter().chain(&rule.alone));
+    let known: BTreeSet<&str> = signals
+        .signals()
+        .map(|signal| signal.name.as_str())
+        .chain(made.map(String::as_str))
+        .collect();
+    let is_known = |name: &str| match name.strip_suffix('*') {
+        Some(stem) => known.iter().any(|known| known.starts_with(stem)),
+        None => known.contains(name),
+    };
+    for rule in causes.iter().filter(is_own) {
+        let mut named = rule.needs.iter().chain(&rule.alone);
+        let Some(unknown) = named.find(|name| !is_known(name)) else {
+            continue;
+        };
+        let near = rank_names(unknown, known.iter().map(|name| (*name).to_owned()));
+        let near = near
+            .first()
+            .map_or_else(|| ";".to_owned(), |near| format!("; did you mean {near}?"));
+        let line = rule.text.lines().position(|line| line.contains(unknown));
+        return Err(RuleError {
+            file: rule.file.clone(),
+            line: line.unwrap_or(0) + 1,
+            why: format!(
+                "no signal is called {unknown}{near} `whathappened rules list --signals` lists them"
+            ),
+        });
+    }
+    Ok(())
 }
 
 /// Everything read from some input.
@@ -76,6 +117,8 @@ pub struct Case {
     pub summary: Summary,
     /// Facts told and told again.
     pub counts: Counts,
+    /// Facts and versions of after the moment that is spoken from, which are left out.
+    pub later: u64,
     /// The rules.
     pub rules: Arc<Rules>,
 }
@@ -162,7 +205,32 @@ impl Case {
             coverage,
             summary,
             counts,
+            later: 0,
             rules,
+        })
+    }
+
+    /// The case as it was known at a moment; what came later is only counted.
+    ///
+    /// # Errors
+    /// Only when facts cannot be read back or kept.
+    pub fn as_of(&self, moment: Nanos) -> Result<Self, CaseError> {
+        let (evidence, later) = self.world.evidence.as_of(moment)?;
+        let mut world = World::build(evidence, &self.rules.signals)?;
+        world.elsewhere.clone_from(&self.world.elsewhere);
+        world.elsewhere.retain(|trouble| trouble.time <= moment);
+        world.now = Some(moment);
+        let ends = ends(&world);
+        let runs = runs(&world, &ends);
+        Ok(Self {
+            world,
+            ends,
+            runs,
+            coverage: self.coverage.clone(),
+            summary: self.summary.clone(),
+            counts: self.counts,
+            later,
+            rules: Arc::clone(&self.rules),
         })
     }
 }

@@ -18,7 +18,6 @@ use crate::commands::{
     name = "whathappened",
     version,
     args_conflicts_with_subcommands = true,
-    arg_required_else_help = true,
     max_term_width = 100,
     after_help = EXIT_CODES
 )]
@@ -133,7 +132,8 @@ pub struct OutputArgs {
     /// table, json, ndjson, md, csv or parquet.
     #[arg(long, default_value = "table", value_name = "FORMAT")]
     pub format: crate::render::Format,
-    /// Zone that times are shown in: utc, local, or an offset such as +02:00.
+    /// Zone that times are shown and read in: utc, local, an offset such as +02:00,
+    /// or a name such as Europe/Berlin.
     #[arg(long, default_value = "utc", value_name = "ZONE")]
     pub tz: crate::render::Tz,
     /// Columns to fill; the terminal's width by default.
@@ -142,6 +142,9 @@ pub struct OutputArgs {
     /// Colours: auto, always or never. `NO_COLOR` is respected.
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: clap::ColorChoice,
+    /// Write straight to the terminal; else `$PAGER`, or less, shows what is longer than it.
+    #[arg(long)]
+    pub no_pager: bool,
 }
 
 #[cfg(test)]

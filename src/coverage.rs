@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
 use whathappened_connectors::time::Nanos;
@@ -56,6 +57,9 @@ const MISSING: &[(&str, &str, &str)] = &[
 
 /// Kubernetes forgets its Events after this many seconds by default.
 const EVENTS_KEPT_S: i64 = 3_600;
+
+/// That pods are known and no Event is has two reasons that records cannot tell apart.
+const NO_EVENTS: &str = "none read: not given, or forgotten, as Kubernetes does after an hour";
 
 #[derive(Default)]
 struct Got {
@@ -117,6 +121,11 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
             }
         }
     }
+    // Objects are counted as people count them, not by what each of their versions tells.
+    for (resource, number) in objects(world) {
+        let one = got.entry((SourceKind::Kubernetes.as_str(), resource));
+        one.or_default().rows = number;
+    }
     let left_out = summary.total.left_out;
     let mut rows: Vec<Coverage> = got
         .iter()
@@ -147,8 +156,10 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     for (source, resource, would_have_shown) in MISSING {
         // Logs are logs, whichever store they come from.
         if !has(resource) {
+            let forgotten = *resource == "events" && has("pods");
             rows.push(Coverage {
                 status: Status::NotConfigured,
+                detail: forgotten.then(|| NO_EVENTS.to_owned()),
                 would_have_shown: Some((*would_have_shown).to_owned()),
                 ..Coverage::new(source, resource)
             });
@@ -157,6 +168,24 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
     rows.extend(short_files(world, summary, &kinds_of_file));
     rows.sort();
     rows
+}
+
+/// How many objects of each resource Kubernetes itself showed.
+fn objects(world: &World) -> BTreeMap<&'static str, u64> {
+    let mut numbers = BTreeMap::new();
+    for (key, versions) in world.evidence.objects.iter() {
+        let resource = match key.kind.as_str() {
+            "Pod" => "pods",
+            "Node" => "nodes",
+            kind if is_workload(kind) => "workloads",
+            _ => continue,
+        };
+        let mut versions = versions.iter();
+        if versions.any(|version| version.source_kind == SourceKind::Kubernetes) {
+            *numbers.entry(resource).or_default() += 1;
+        }
+    }
+    numbers
 }
 
 /// The row of logs of machines that were read to their ends and told nothing, as
@@ -190,6 +219,7 @@ fn quiet_machines(summary: &Summary) -> Option<Coverage> {
 fn resource(kind: SourceKind, fact: &str) -> &'static str {
     match kind {
         SourceKind::KubernetesAudit => "audit",
+        SourceKind::NodeLog if fact == "cloud.host_event" => "maintenance",
         _ if fact == "node.log" => "kernel",
         SourceKind::Loki
         | SourceKind::Datadog

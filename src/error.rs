@@ -17,12 +17,20 @@ pub enum Error {
         nearest: Vec<String>,
     },
     /// The name has no such run.
-    #[error("{name:?} has no run whose id begins with {run:?}")]
+    #[error("{name:?} has no run {run:?}")]
     UnknownRun {
         /// The run asked for.
         run: String,
         /// The name asked for.
         name: String,
+    },
+    /// The name is known, and the question's own options leave nothing of it.
+    #[error("{why}")]
+    NoneLeft {
+        /// Which option, and what there is instead.
+        why: String,
+        /// What to write.
+        hint: String,
     },
     /// Something typed cannot be understood.
     #[error("{0}")]
@@ -85,7 +93,7 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::UnknownName { .. } | Self::UnknownRun { .. } => 3,
+            Self::UnknownName { .. } | Self::UnknownRun { .. } | Self::NoneLeft { .. } => 3,
             Self::Usage(_) => 2,
             Self::Failed(_) => 4,
             _ => 1,
@@ -103,8 +111,12 @@ impl Error {
                 vec![format!("did you mean: {}?", nearest.join(", "))]
             }
             Self::UnknownRun { .. } => {
-                vec!["the ids are in the answer: --format json, field runs".to_owned()]
+                vec![
+                    "a run is named by its number as the answer lists them, or by the beginning of its id: --format json, field runs"
+                        .to_owned(),
+                ]
             }
+            Self::NoneLeft { hint, .. } => vec![hint.clone()],
             _ => Vec::new(),
         }
     }

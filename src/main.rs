@@ -1,13 +1,15 @@
 //! The command: parses, runs one verb, prints errors, sets the exit code.
 
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
     accuracy, batch, collect, completions, doctor, experiments, explain, import, init, man, node,
-    question, rules, serve, sql, statement, store, upcoming,
+    question, rules, serve, sql, statement, store, typed, upcoming,
 };
 use whathappened::error::Error;
 
@@ -17,9 +19,23 @@ use whathappened::error::Error;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let given = typed::given(&typed);
+    let cli = Cli::parse_from(typed::verb_first(typed));
+    if asks_nothing(&cli) {
+        return help();
+    }
     log(&cli);
-    match runtime().and_then(|runtime| runtime.block_on(run(cli))) {
+    // A statement that was cancelled may take its time to notice; nobody waits for it.
+    let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
+    let done = runtime().and_then(|runtime| {
+        let done = runtime.block_on(run(cli));
+        if leaves_at_once {
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        }
+        done
+    });
+    match done {
         Ok(code) => ExitCode::from(code),
         // Whoever reads the output has enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -30,6 +46,7 @@ fn main() -> ExitCode {
                 anstyle::Reset
             );
             for hint in error.hints() {
+                let hint = typed::with_options(&hint, &given);
                 anstream::eprintln!(
                     "{}hint:{} {hint}",
                     anstyle::AnsiColor::Cyan.on_default().bold(),
@@ -39,6 +56,19 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Whether nothing is asked, and nobody pipes anything in.
+fn asks_nothing(cli: &Cli) -> bool {
+    let question = &cli.question;
+    let named = question.experiment.is_some() || !question.input.from.is_empty();
+    cli.command.is_none() && !named && std::io::stdin().is_terminal()
+}
+
+fn help() -> ExitCode {
+    // Who cannot read it is told nothing else either.
+    let _printed = Cli::command().print_help();
+    ExitCode::from(2)
 }
 
 /// Logs on stderr: for whoever works on the tool where `WHATHAPPENED_LOG` says
@@ -92,10 +122,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         Some(Command::Rules(args)) => rules::run(&args).await,
         Some(Command::Accuracy(args)) => accuracy::run(&args).await,
         Some(Command::Batch(args)) => batch::run(&args).await,
-        Some(Command::Completions(args)) => {
-            completions::run(&args);
-            Ok(())
-        }
+        Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man(args)) => man::run(&args),
         Some(Command::Node(args)) => node::run(&args).await,
         Some(Command::Upcoming(args)) => return upcoming::run(&args).await,

@@ -171,7 +171,26 @@ pub fn timeline(
             b.event.id,
         ))
     });
-    Ok(collapsed(entries, wanted))
+    Ok(collapsed(without_calm(entries, wanted), wanted))
+}
+
+/// That a machine is ready is told every few seconds; only that it is again is news.
+fn without_calm(entries: Vec<Entry>, wanted: &BTreeSet<EventId>) -> Vec<Entry> {
+    let mut troubled: BTreeSet<String> = BTreeSet::new();
+    let mut kept = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let event = &entry.event;
+        let of_node = event.fact == "k8s.node.condition";
+        if of_node && event.attribute("condition") == Some("Ready") {
+            if event.attribute("status") != Some("True") {
+                troubled.insert(entry.entity.clone());
+            } else if !troubled.remove(&entry.entity) && !wanted.contains(&event.id) {
+                continue;
+            }
+        }
+        kept.push(entry);
+    }
+    kept
 }
 
 /// What other facts say better: phases and readiness follow from container
@@ -268,15 +287,17 @@ fn weight(event: &Event) -> &'static str {
     }
 }
 
-/// Neighbours that say the same of the same entity become one line.
+/// Neighbours that say the same of the same entity become one line; what a chain cites
+/// only joins what it cites as well.
 fn collapsed(entries: Vec<Entry>, wanted: &BTreeSet<EventId>) -> Vec<Entry> {
     let mut lines: Vec<Entry> = Vec::new();
     let mut last_of: BTreeMap<(String, String), usize> = BTreeMap::new();
     for entry in entries {
-        let key = (entry.entity.clone(), entry.text.clone());
+        let key = (entry.entity.clone(), sense(&entry));
         let known = last_of.get(&key).copied();
+        let is_cited = wanted.contains(&entry.event.id);
         match known.and_then(|index| lines.get_mut(index)) {
-            Some(line) if !wanted.contains(&entry.event.id) => {
+            Some(line) if !is_cited || wanted.contains(&line.event.id) => {
                 line.count += entry.count;
                 line.end = line.end.max(entry.end).max(Some(entry.event.time.lo));
                 line.ids.extend(entry.ids);
@@ -291,4 +312,72 @@ fn collapsed(entries: Vec<Entry>, wanted: &BTreeSet<EventId>) -> Vec<Entry> {
         }
     }
     lines
+}
+
+/// What a line says without the names that its maker made up: each attempt to create a
+/// pod names another one.
+fn sense(entry: &Entry) -> String {
+    if entry.event.fact != "k8s.event" || !entry.text.contains('"') {
+        return entry.text.clone();
+    }
+    let parts = entry.text.split('"').enumerate();
+    let said: Vec<&str> = parts
+        .map(|(at, part)| if at % 2 == 1 { "…" } else { part })
+        .collect();
+    said.join("\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use whathappened_connectors::event::SourceKind;
+    use whathappened_connectors::time::Stamp;
+
+    use super::*;
+
+    fn told(second: i64, fact: &str, text: &str) -> Entry {
+        let id = EventId::of(&[&second.to_string(), text]);
+        let time = Stamp::second(second * SECOND);
+        Entry {
+            event: Event::new(id, fact, time, SourceKind::Kubernetes),
+            seen_by: Vec::new(),
+            lane: "workload",
+            entity: "llm".to_owned(),
+            text: text.to_owned(),
+            weight: "warning",
+            count: 1,
+            end: None,
+            ids: vec![id],
+        }
+    }
+
+    #[test]
+    fn repeats_are_one_line_even_where_a_chain_cites_all() {
+        let failed = |second, pod| {
+            let text = format!("FailedCreate: pods \"llm-{pod}\" is forbidden: quota");
+            told(second, "k8s.event", &text)
+        };
+        let entries = vec![failed(1, "x7k2p"), failed(2, "9dk3v"), failed(3, "zz1p0")];
+        let cited: BTreeSet<EventId> = entries.iter().map(|one| one.event.id).collect();
+        for wanted in [BTreeSet::new(), cited] {
+            let lines = collapsed(entries.clone(), &wanted);
+            assert_eq!((lines.len(), lines[0].count), (1, 3));
+        }
+        let only = BTreeSet::from([entries[2].event.id]);
+        assert_eq!(collapsed(entries, &only).len(), 2);
+    }
+
+    #[test]
+    fn a_machine_that_is_ready_is_no_news_unless_it_was_not() {
+        let ready = |second, status: &str| {
+            let mut entry = told(second, "k8s.node.condition", status);
+            entry.event.set_attribute("condition", Some("Ready"));
+            entry.event.set_attribute("status", Some(status));
+            entry
+        };
+        let states = ["True", "True", "Unknown", "True", "True"];
+        let entries = (1..).zip(states).map(|(at, status)| ready(at, status));
+        let kept = without_calm(entries.collect(), &BTreeSet::new());
+        let told: Vec<&str> = kept.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(told, ["Unknown", "True"]);
+    }
 }

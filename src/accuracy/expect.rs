@@ -5,15 +5,53 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 /// The whole file: one thing to ask, or several experiments of one recording.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub(super) enum File {
     /// Several experiments, by name.
-    Many {
-        experiments: BTreeMap<String, Experiment>,
-    },
+    Many(BTreeMap<String, Experiment>),
     /// One thing.
     One(One),
+}
+
+/// Several experiments of one recording.
+#[derive(Deserialize)]
+struct Many {
+    experiments: BTreeMap<String, Experiment>,
+}
+
+impl File {
+    /// Reads the file; what is wrong is told with its field and line.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let read = || -> serde_json::Result<Self> {
+            let any: serde_json::Value = serde_json::from_str(text)?;
+            if any.get("experiments").is_some() {
+                serde_json::from_str(text).map(|Many { experiments }| Self::Many(experiments))
+            } else {
+                serde_json::from_str(text).map(Self::One)
+            }
+        };
+        read().map_err(
+            |error| match field_before(text, error.line(), error.column()) {
+                // What is missing has a name already.
+                Some(field) if error.is_data() && !error.to_string().starts_with("missing") => {
+                    format!("field `{field}`: {error}")
+                }
+                _ => error.to_string(),
+            },
+        )
+    }
+}
+
+/// The field whose value stands before a place in a JSON text.
+fn field_before(text: &str, line: usize, column: usize) -> Option<&str> {
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let head = text.get(..before + column)?;
+    let (head, _) = head.rsplit_once("\":")?;
+    head.rsplit_once('"').map(|(_, field)| field)
 }
 
 /// What is right for one thing.
@@ -54,4 +92,27 @@ pub(super) struct Experiment {
     /// Naming one of these is false blame.
     #[serde(default)]
     pub(super) must_not: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_field_and_line() {
+        for (text, told) in [
+            (
+                "{\n \"level\": \"pod\",\n \"cause\": []\n}",
+                "missing field `object`",
+            ),
+            (
+                "{\"object\": \"pod/a\",\n \"level\": \"pod\",\n \"cause\": \"x.y\"\n}",
+                "field `cause`: invalid type: string \"x.y\", expected a sequence at line 3",
+            ),
+            ("{\"experiments\": {\n \"a\": {}}}", "missing field `cause`"),
+        ] {
+            let error = File::parse(text).unwrap_err();
+            assert!(error.contains(told) && error.contains("line"), "{error}");
+        }
+    }
 }

@@ -75,7 +75,7 @@ pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error
     let path = folder.join("expect.json");
     let wrong = |error: String| Error::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    let file: File = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let file = File::parse(&text).map_err(wrong)?;
     let inputs: Vec<Input> = folders::inputs(folder)
         .into_iter()
         .map(Input::Path)
@@ -90,7 +90,7 @@ pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error
     let mut judged = Vec::new();
     match &file {
         File::One(expect) => judged.push(ask_one(&case, &name, expect).await?),
-        File::Many { experiments } => {
+        File::Many(experiments) => {
             for (asked, expect) in experiments {
                 judged.push(ask_experiment(&case, &name, asked, expect).await?);
             }

@@ -137,4 +137,7 @@ pub struct GuestIncident {
     pub time: Option<String>,
     /// It was a fault of this machine.
     pub of_this_machine: bool,
+    /// It was something done to this machine, such as a drain or a scale-down, or a fault of it.
+    #[serde(default)]
+    pub by_this_machine: bool,
 }

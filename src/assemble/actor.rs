@@ -79,7 +79,8 @@ fn of_cloud(name: &str) -> Option<&'static str> {
 }
 
 /// Who made the run, as the audit log or its labels say.
-pub(super) fn owner(world: &World, run: &Run) -> Option<String> {
+#[must_use]
+pub fn owner(world: &World, run: &Run) -> Option<String> {
     if let Root::Workload(root) = run.root
         && let Some(workload) = world.workloads.get(root as usize)
         && workload.made_by.is_some()

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::resolve::{Matched, Name, Root, Run, place, resolve};
-use whathappened_core::world::{Kind, NO, World};
+use whathappened_core::world::{Kind, NO, Pod, What, World};
 
 use super::everything::{everything, of_machine};
 use super::lead;
 use super::lines::lines;
+use super::narrow::{self, Left, inside};
 use super::run::run as tell_run;
 use super::teller::Teller;
 use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, Said};
@@ -41,6 +42,8 @@ pub struct Question {
 /// # Errors
 /// [`Error::UnknownName`] with the nearest names, or a rule that fails.
 pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
+    let then = narrow::known_then(case, question)?;
+    let case = then.as_ref().unwrap_or(case);
     let name = Name::parse(&question.name);
     if name.is_everything() {
         return everything(case, question).await;
@@ -59,11 +62,13 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
         });
     }
     if let Some(id) = &question.run {
-        matched.runs.retain(|number| {
-            case.runs
-                .get(*number)
-                .is_some_and(|run| run.id(&case.world).starts_with(id.as_str()))
-        });
+        let places = 0..matched.runs.len();
+        let is_asked = |place: &usize| narrow::is_run(case, &matched, *place, id);
+        let wanted: Vec<usize> = places.filter(is_asked).collect();
+        matched.runs = wanted
+            .into_iter()
+            .map(|place| matched.runs[place])
+            .collect();
         if matched.runs.is_empty() {
             return Err(Error::UnknownRun {
                 run: id.clone(),
@@ -71,6 +76,8 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
             });
         }
     }
+    let mut left = Left::default();
+    narrow::runs(case, question, &mut matched, &mut left)?;
     let verdict = explain(
         &case.world,
         &case.runs,
@@ -82,14 +89,18 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     .await?;
     matched.runs = lead::in_order(case, &verdict, &matched);
     let pods = asked_pods(case, &matched, question);
-    let mut incidents = incidents(case, &verdict, &matched, &pods, question)?;
+    narrow::pod(case, &matched.runs, question, !pods.is_empty())?;
+    let mut incidents = incidents(case, &verdict, &matched, &pods, question, &mut left)?;
     incidents.extend(faults(case, &verdict, &matched, question)?);
-    let timeline = lines(case, &matched, &pods, &incidents, question)?;
+    let mut timeline = lines(case, &matched, &pods, &incidents, question)?;
+    narrow::lines(&mut timeline, question, &mut left);
+    let mut notes = notes(&matched);
+    notes.extend(left.notes(case));
     Ok(Answer {
         experiment: Some(question.name.clone()),
         matched_by: Some(matched.how.clone()),
         runs: runs(case, &verdict, &matched.runs),
-        notes: notes(&matched),
+        notes,
         incidents,
         timeline,
         ..blank(case, question)
@@ -116,12 +127,12 @@ pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crat
         .iter()
         .filter_map(|number| {
             let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
-            Some(tell_run(
-                &case.world,
-                &case.ends,
-                case.runs.get(*number)?,
-                state,
-            ))
+            let run = case.runs.get(*number)?;
+            let mut told = tell_run(&case.world, &case.ends, run, state);
+            if state == RunState::Running && is_only_named(&case.world, run, state) {
+                "unknown".clone_into(&mut told.state);
+            }
+            Some(told)
         })
         .collect()
 }
@@ -133,7 +144,10 @@ fn notes(matched: &Matched) -> Vec<String> {
     let names: Vec<String> = matched
         .others
         .iter()
-        .map(|other| format!("{}/{}/{}", other.kind, other.namespace, other.name))
+        .map(|other| match other.namespace.as_str() {
+            "" => format!("{}/{}", other.kind, other.name),
+            namespace => format!("{}/{namespace}/{}", other.kind, other.name),
+        })
         .collect();
     vec![format!(
         "The name is also borne elsewhere; ask for these by kind/namespace/name: {}",
@@ -168,6 +182,7 @@ fn incidents(
     matched: &Matched,
     pods: &BTreeSet<u32>,
     question: &Question,
+    left: &mut Left,
 ) -> Result<Vec<Incident>, Error> {
     let teller = Teller::new(case, verdict);
     let newest = matched.runs.first().copied();
@@ -206,6 +221,7 @@ fn incidents(
         )
     };
     let mut chosen: Vec<&Finding> = verdict.findings.iter().filter(touches).collect();
+    left.incidents += verdict.findings.len() - chosen.len();
     chosen.sort_by_key(order);
     let mut told = Vec::new();
     let mut led = false;
@@ -222,6 +238,8 @@ fn incidents(
         let incident = teller.tell(finding, role)?;
         if inside(incident.time.as_deref(), question) || role == "main" {
             told.push(incident);
+        } else {
+            left.incidents += 1;
         }
     }
     if led {
@@ -291,6 +309,13 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
             "Running",
             format!("{name} is running; nothing ended it."),
         ),
+        (RunState::Running, false) if is_only_named(&case.world, run, state) => (
+            "none.running",
+            "State unknown",
+            format!(
+                "Nothing that was read says whether {name} runs; nothing is known to have ended it."
+            ),
+        ),
         (RunState::Running, false) => (
             "none.running",
             "Running when last seen",
@@ -300,10 +325,10 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         ),
         _ => return None,
     };
-    let level = if shown {
-        Level::Established
-    } else {
-        Level::Hypothesis
+    let level = match (shown, is_only_named(&case.world, run, state)) {
+        (true, _) => Level::Established,
+        (false, true) => Level::Unknown,
+        (false, false) => Level::Hypothesis,
     };
     let pods: Vec<Nanos> = run
         .pods
@@ -348,6 +373,15 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     })
 }
 
+/// Whether only notices about machines tell of a run: none says that it ever ran.
+fn is_only_named(world: &World, run: &Run, state: RunState) -> bool {
+    let mut pods = run
+        .pods
+        .iter()
+        .filter_map(|pod| world.pods.get(*pod as usize));
+    !is_shown(world, run, state) && pods.all(|pod| pod.kind == Kind::Instance)
+}
+
 /// Whether an object's own status says how a run stands: its workload's that it
 /// completed, or that of each pod of its last attempt.
 fn is_shown(world: &World, run: &Run, state: RunState) -> bool {
@@ -373,18 +407,16 @@ fn is_shown(world: &World, run: &Run, state: RunState) -> bool {
         .into_iter()
         .flat_map(|attempt| &attempt.pods)
         .filter_map(|pod| world.pods.get(*pod as usize));
-    last.is_some_and(|last| !last.pods.is_empty())
-        && pods.all(|pod| pod.kind != Kind::Pod || pod.body.is_some() && pod.phase.is_some())
-}
-
-pub(super) fn inside(time: Option<&str>, question: &Question) -> bool {
-    let Some(at) = time
-        .and_then(whathappened_connectors::time::Stamp::parse)
-        .map(|stamp| stamp.lo)
-    else {
-        return true;
+    // A notice about an instance is no word on whether it runs.
+    let seen = |pod: &Pod| match pod.kind {
+        Kind::Pod => pod.body.is_some() && pod.phase.is_some(),
+        Kind::Instance => {
+            let mut signs = pod.signs.iter();
+            pod.body.is_some() || signs.any(|sign| matches!(sign.what, What::Made | What::Runs))
+        }
+        Kind::Job => true,
     };
-    question.since.is_none_or(|since| at >= since) && question.until.is_none_or(|until| at < until)
+    last.is_some_and(|last| !last.pods.is_empty()) && pods.all(seen)
 }
 
 /// A row of coverage as the answer shows it.

@@ -60,7 +60,7 @@ impl Teller<'_> {
         let Some(found) = found else {
             // What the platform did to a machine, it did: nobody asked it to.
             let act = acts.iter().filter_map(|step| self.fact(step.fact));
-            return act.filter_map(platform).next();
+            return act.filter_map(|act| platform(world, act)).next();
         };
         let class = world
             .name(found.signal)
@@ -138,8 +138,27 @@ fn names_who(world: &World, fact: &Fact) -> bool {
     fact.actor.is_some() && world.name(fact.signal) != "k8s.container.killing"
 }
 
-/// The cloud whose platform did something of its own accord.
-fn platform(fact: &Fact) -> Option<Actor> {
+/// Who enforces what nobody has to ask for, by the signal's beginning.
+const ENFORCERS: [(&str, &str, &str); 6] = [
+    ("slurm.time_limit", "Slurm", "scheduler"),
+    ("slurm.preempted", "Slurm", "scheduler"),
+    ("k8s.pod.deadline", "kubelet", "kubelet"),
+    ("k8s.container.deadline", "kubelet", "kubelet"),
+    ("k8s.workload.deadline", "job-controller", "controller"),
+    ("kueue.", "Kueue", "scheduler"),
+];
+
+/// The cloud, or the scheduler, whose platform did something of its own accord.
+fn platform(world: &World, fact: &Fact) -> Option<Actor> {
+    let signal = world.name(fact.signal);
+    let enforcer = ENFORCERS.iter().find(|(stem, ..)| signal.starts_with(stem));
+    if let Some((_, name, kind)) = enforcer {
+        return Some(Actor {
+            name: (*name).to_owned(),
+            kind: (*kind).to_owned(),
+            is_owner: false,
+        });
+    }
     let name = match (fact.phase, fact.source_kind) {
         (Phase::Untold, _) => return None,
         (_, SourceKind::Gcp) => "Google Cloud",

@@ -7,8 +7,9 @@ use whathappened_core::resolve::Place;
 use whathappened_core::timeline::timeline;
 use whathappened_core::world::Kind;
 
-use super::answer::{Question, blank, inside, runs};
+use super::answer::{Question, blank, runs};
 use super::lines::told_lines;
+use super::narrow::{self, Left};
 use super::teller::Teller;
 use crate::answer::{Answer, Incident};
 use crate::case::Case;
@@ -60,16 +61,18 @@ pub(super) async fn of_machine(
         .collect();
     let entries = timeline(&case.world, &[], &wanted)?;
     let start = entries.first().map(|entry| entry.event.time.lo);
+    let mut timeline = told_lines(entries, start, &answer.incidents);
+    narrow::lines(&mut timeline, question, &mut Left::default());
     Ok(Answer {
         matched_by: Some(place.how.clone()),
-        timeline: told_lines(entries, start, &answer.incidents, question),
+        timeline,
         ..answer
     })
 }
 
-/// Whether something was done to a machine, or to a place of it, and whom it struck was
-/// there: an eviction names the pod and not the machine that it had to leave.
-fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place) -> bool {
+/// Whether a cause is something that befalls machines or is done to them.
+#[must_use]
+pub fn befalls(cause: &str) -> bool {
     const OF_MACHINES: [&str; 7] = [
         "cloud.",
         "hw.",
@@ -79,12 +82,15 @@ fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place)
         "ops.scale_down",
         "sched.node_pressure",
     ];
+    OF_MACHINES.iter().any(|stem| cause.starts_with(stem))
+}
+
+/// Whether something was done to a machine, or to a place of it, and whom it struck was
+/// there: an eviction names the pod and not the machine that it had to leave.
+fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &Place) -> bool {
     let rule = finding.candidate.as_ref().map(|one| one.rule);
     let cause = rule.and_then(|rule| case.rules.causes.get(rule));
-    let of_machine = cause.is_some_and(|rule| {
-        let mut stems = OF_MACHINES.iter();
-        stems.any(|stem| rule.cause.starts_with(stem))
-    });
+    let of_machine = cause.is_some_and(|rule| befalls(&rule.cause));
     let mut victims = finding.victims.iter().filter_map(|death| {
         case.world
             .pods
@@ -107,7 +113,7 @@ pub async fn of_runs(case: &Case, chosen: &[usize]) -> Result<Vec<Incident>, Err
     Ok(told.collect::<Result<_, _>>()?)
 }
 
-async fn of_all(case: &Case) -> Result<Verdict, Error> {
+pub(super) async fn of_all(case: &Case) -> Result<Verdict, Error> {
     let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
     explained(case, &chosen).await
 }
@@ -140,7 +146,8 @@ fn told(
             incidents.push(teller.tell(finding, role(finding))?);
         }
     }
-    incidents.retain(|incident| inside(incident.time.as_deref(), question));
+    let mut left = Left::default();
+    narrow::everything(case, &mut incidents, question, &mut left)?;
     incidents.sort_by(|a, b| {
         (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt))
     });
@@ -154,9 +161,11 @@ fn told(
     if !incidents.is_empty() {
         told.retain(|run| hurt.contains(run.id.as_str()));
     }
+    narrow::told_runs(&mut told, question, &mut left);
     Ok(Answer {
         runs: told,
         incidents,
+        notes: left.notes(case),
         ..blank(case, question)
     })
 }

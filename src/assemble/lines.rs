@@ -50,7 +50,7 @@ pub(super) fn lines(
     };
     let start = newest.begin;
     let entries = timeline(&case.world, &runs, &wanted)?;
-    Ok(placed_lines(entries, start, &cited, question))
+    Ok(placed_lines(entries, start, &cited))
 }
 
 /// The lines of a timeline that is of no run.
@@ -58,9 +58,8 @@ pub(super) fn told_lines(
     entries: Vec<Entry>,
     start: Option<Nanos>,
     incidents: &[Incident],
-    question: &Question,
 ) -> Vec<TimelineRow> {
-    placed_lines(entries, start, &cited(incidents.iter()), question)
+    placed_lines(entries, start, &cited(incidents.iter()))
 }
 
 /// The records that the chains of some incidents hold.
@@ -75,15 +74,10 @@ fn placed_lines(
     entries: Vec<Entry>,
     start: Option<Nanos>,
     cited: &BTreeSet<String>,
-    question: &Question,
 ) -> Vec<TimelineRow> {
     let mut placed: Vec<(Nanos, Entry)> = entries
         .into_iter()
         .map(|entry| (place(&entry, start), entry))
-        .filter(|(at, _)| {
-            question.since.is_none_or(|since| *at >= since)
-                && question.until.is_none_or(|until| *at < until)
-        })
         .collect();
     // Stable: what is at one place keeps its order.
     placed.sort_by_key(|(at, _)| *at);

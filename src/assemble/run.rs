@@ -42,6 +42,17 @@ pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> 
             }
         })
         .collect();
+    let made = match run.root {
+        Root::Workload(root) => world
+            .workloads
+            .get(root as usize)
+            .and_then(|one| one.created),
+        Root::Pod(_) => None,
+    };
+    let pods = run.pods.iter();
+    let begun = pods.filter_map(|pod| world.pods.get(*pod as usize)?.known_begin());
+    // That it was first seen then is not that it began then.
+    let is_known = made.is_some() || begun.min().is_some();
     let gone = match run.root {
         Root::Workload(root) => world.workloads.get(root as usize).and_then(|one| one.gone),
         Root::Pod(_) => None,
@@ -61,7 +72,7 @@ pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> 
         namespace: Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty()),
         cluster: None,
         owner: owner(world, run),
-        start: run.begin.map(rfc3339),
+        start: run.begin.filter(|_| is_known).map(rfc3339),
         end: end.filter(|_| ended),
         state: state.as_str().to_owned(),
         attempts,

@@ -2,7 +2,7 @@
 
 use whathappened_connectors::event::Event;
 use whathappened_core::words::say;
-use whathappened_core::world::{Fact, Kind, NO};
+use whathappened_core::world::{Fact, Kind, NO, Pod, World};
 
 use super::teller::Teller;
 use crate::answer::Actor;
@@ -27,9 +27,17 @@ impl Teller<'_> {
         let pod = first.and_then(|first| world.pods.get(first.pod as usize));
         let run = self.case.runs.get(finding.run);
         let workload = run.map_or("", |run| run.names(world).3);
-        let name = match (pod, finding.victims.len()) {
-            (Some(pod), 1) => world.name(pod.name).to_owned(),
-            (Some(pod), many) => format!("{} and {} more", world.name(pod.name), many - 1),
+        let named = pod.map(|pod| {
+            let known = [pod.name, pod.uid].map(|name| world.name(name).to_owned());
+            let mut known = known.into_iter().filter(|name| !name.is_empty());
+            known
+                .next()
+                .unwrap_or_else(|| "a pod without a name".to_owned())
+        });
+        let name = match (named, finding.victims.len()) {
+            (Some(pod), 0 | 1) => pod,
+            (Some(pod), many) => format!("{pod} and {} more", many - 1),
+            (None, _) if workload.is_empty() => "the run".to_owned(),
             (None, _) => workload.to_owned(),
         };
         let instance = pod.is_some_and(|pod| pod.kind == Kind::Instance);
@@ -40,6 +48,10 @@ impl Teller<'_> {
                 .replace(" under {pod}", "")
         } else {
             template.to_owned()
+        };
+        let template = match root {
+            Some(root) => went_along(&template, world.name(root.signal), pod, world),
+            None => template,
         };
         let node = event.entities.node.clone().or_else(|| {
             pod.map(|pod| world.name(pod.node).to_owned())
@@ -152,4 +164,21 @@ impl Teller<'_> {
             first.pod, first.how
         )
     }
+}
+
+/// Who deletes a namespace, a workload or a node deletes its pods by that, and not one
+/// by one.
+fn went_along(template: &str, signal: &str, pod: Option<&Pod>, world: &World) -> String {
+    const DELETED: &str = "{pod} {was} deleted{by}";
+    let along = if signal.starts_with("k8s.namespace.deleted_by_") {
+        let namespace = pod.map_or("", |pod| world.name(pod.namespace));
+        format!("{{pod}} {{was}} deleted along with the namespace {namespace}{{by}}")
+    } else if signal.starts_with("k8s.workload.deleted_by_") {
+        "{pod} {was} deleted along with {workload}{by}".to_owned()
+    } else if signal.starts_with("k8s.node.deleted_by_") {
+        "{pod} {was} lost when the node {node} was deleted{by}".to_owned()
+    } else {
+        return template.to_owned();
+    };
+    template.replace(DELETED, &along)
 }

@@ -45,8 +45,9 @@ pub struct Announced {
     pub from: Option<String>,
     /// When it ends.
     pub to: Option<String>,
-    /// When it was announced.
-    pub announced_at: String,
+    /// When it was announced; null where the record does not say.
+    #[schema(required)]
+    pub announced_at: Option<String>,
     /// Who announced it, where known.
     pub actor: Option<String>,
     /// The connector.
@@ -81,7 +82,7 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
                 .due
                 .filter(|due| due.hi > due.lo.saturating_add(SECOND))
                 .map(|due| rfc3339(last_second(due.hi))),
-            announced_at: rfc3339(event.time.lo),
+            announced_at: (event.time.lo != Nanos::MIN).then(|| rfc3339(event.time.lo)),
             actor: event.actor.clone(),
             source: event.source_kind.as_str(),
             event_id: event.id.to_string(),
@@ -89,10 +90,10 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
     }
     let (mut read, mut unread) = (Vec::new(), Vec::new());
     for row in &case.coverage {
-        // Conditions and Events of nodes, records of clouds.
+        // Conditions and Events of nodes, records of clouds, calendars of one's own.
         if !matches!(
             row.resource.as_str(),
-            "nodes" | "events" | "activity" | "scheduled_events" | "health"
+            "nodes" | "events" | "activity" | "scheduled_events" | "health" | "maintenance"
         ) {
             continue;
         }

@@ -1,12 +1,13 @@
 //! What the verbs share: opening a case, the style of the terminal, progress.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use whathappened_connectors::connector::{Clock, Window};
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
+use whathappened_core::resolve::Name;
 use whathappened_store::Store;
 
 use super::{settings, stored};
@@ -28,6 +29,7 @@ const SHOWN: usize = 5;
 /// # Errors
 /// When a rule is wrong, not a single input could be read, or nothing bears the name.
 pub async fn open(args: &InputArgs, about: &str, window: Window) -> Result<Opened, Error> {
+    named(about)?;
     let rules = rules(args)?;
     if args.from.is_empty() {
         return stored::open(args, about, window, rules).await;
@@ -36,6 +38,17 @@ pub async fn open(args: &InputArgs, about: &str, window: Window) -> Result<Opene
         case: recorded(args, rules)?,
         kept: None,
     })
+}
+
+/// Nobody is asked for what can be no name.
+///
+/// # Errors
+/// When the text can be the name of nothing.
+pub fn named(text: &str) -> Result<(), Error> {
+    match Name::flaw(text) {
+        Some(flaw) => Err(Error::Usage(flaw.to_owned())),
+        None => Ok(()),
+    }
 }
 
 /// A case and the store that it is of, where it is of one.
@@ -80,6 +93,20 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     }
     nothing_read(&case.summary)?;
     Ok(case)
+}
+
+/// Writes to standard output.
+///
+/// # Errors
+/// When it cannot be written; a reader who has enough is one of these.
+pub fn print(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Error::Io {
+            path: "standard output".to_owned(),
+            error,
+        })
 }
 
 /// Paths as people name them; `-` is standard input.
@@ -131,6 +158,14 @@ pub fn bar(quiet: bool) -> ProgressBar {
     let style = ProgressStyle::with_template(
         "reading {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
     );
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// A bar of things that are done one after the other, on a terminal.
+#[must_use]
+pub fn counting(quiet: bool, what: &str) -> ProgressBar {
+    let bar = bar(quiet);
+    let style = ProgressStyle::with_template(&format!("{what} {{bar:30}} {{pos}} of {{len}}"));
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 

@@ -2,6 +2,9 @@
 
 use clap::CommandFactory as _;
 
+use super::common;
+use crate::error::Error;
+
 /// Writes the completions of a shell to standard output
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
@@ -10,11 +13,17 @@ pub struct Args {
 }
 
 /// Writes the completions.
-pub fn run(args: &Args) {
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn run(args: &Args) -> Result<(), Error> {
+    // The generator panics where it cannot write, which memory always takes.
+    let mut text = Vec::new();
     clap_complete::generate(
         args.shell,
         &mut crate::cli::Cli::command(),
         "whathappened",
-        &mut std::io::stdout().lock(),
+        &mut text,
     );
+    common::print(&String::from_utf8_lossy(&text))
 }

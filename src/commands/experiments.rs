@@ -1,136 +1,194 @@
 //! `whathappened experiments`
 
+use std::io::Write;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use whathappened_connectors::time::{Nanos, rfc3339};
-use whathappened_core::death::run_state;
-use whathappened_store::{Root, Store};
+use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_store::Store;
 
-use super::{clock, common, settings, stored};
-use crate::case::Case;
+use super::question::moment;
+use super::{clock, common, pager, settings, stored};
+use crate::answer::Listed;
+use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
+use crate::config::Config;
 use crate::error::Error;
-use crate::render;
+use crate::render::{self, Format, RenderError};
+use crate::{assemble, gather};
 
-/// Lists what the input knows: every run, newest first
+/// Lists runs, newest first: how each stands, why, when, whose it is, how many pods
+///
+/// --namespace lists those of some namespaces alone.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    /// Only those of this person, by the whole name or the part before the @.
+    #[arg(long, value_name = "NAME")]
+    pub owner: Option<String>,
+    /// Only those that stand so: completed, failed, running, pending, deleted or unknown.
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<String>,
+    /// Only those that lived at or after this time: RFC 3339, a date, or 2h, 1d12h before
+    /// the latest record.
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
 }
+
+/// Runs of a store that are explained on the way.
+const MOST: usize = 50;
+
+/// The states that there are.
+const STATES: [&str; 6] = [
+    "completed",
+    "failed",
+    "running",
+    "pending",
+    "deleted",
+    "unknown",
+];
 
 /// Lists the runs.
 ///
 /// # Errors
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
+    if let Some(state) = args
+        .state
+        .as_deref()
+        .filter(|state| !STATES.contains(state))
+    {
+        return Err(Error::Usage(format!(
+            "no run is {state:?}; there are {}",
+            STATES.join(", ")
+        )));
+    }
     let rules = common::rules(&args.input)?;
-    let batch = if args.input.from.is_empty() {
-        let config = settings::of_all(&args.input.kept, &args.input.live)?;
-        let (store, _) = stored::refreshed(
-            &config,
-            &args.input,
-            &stored::About::CLUSTERS,
-            &rules,
-            clock::now(),
-        )
-        .await?;
-        kept(&store)?
+    let (all, hint) = if args.input.from.is_empty() {
+        of_store(args, &rules).await?
     } else {
-        batch(&common::recorded(&args.input, rules)?)?
+        let case = common::recorded(&args.input, rules)?;
+        let since = since(args, case.world.now)?;
+        let mut all = assemble::listing(&case).await?;
+        all.retain(|one| since.is_none_or(|since| lived(one, since)));
+        (all, None)
     };
-    let style = common::style(&args.output);
-    render::rows(
-        &batch.schema(),
-        &[batch],
-        args.output.format,
-        &style,
-        &mut std::io::stdout().lock(),
-    )?;
+    let known = all.len();
+    let namespaces = &args.input.live.namespaces;
+    let list: Vec<Listed> = all
+        .into_iter()
+        .filter(|one| one.is(args.owner.as_deref(), None, args.state.as_deref()))
+        .filter(|one| {
+            let own = one.namespace.as_deref();
+            namespaces.is_empty() || namespaces.iter().any(|asked| own == Some(asked))
+        })
+        .collect();
+    pager::show(&args.output, |out| show(args, &list, out))?;
+    if !args.input.quiet {
+        if list.len() < known {
+            eprintln!("{} of {known} runs are as asked.", list.len());
+        }
+        if let Some(hint) = hint {
+            eprintln!("{hint}.");
+        }
+    }
     Ok(())
 }
 
-/// What the store's catalogue knows, newest first.
-fn kept(store: &Store) -> Result<RecordBatch, Error> {
-    let mut roots = store.snapshot()?.roots(Nanos::MIN, Nanos::MAX)?;
-    roots.reverse();
-    let text = |of: &dyn Fn(&Root) -> Option<String>| -> ArrayRef {
-        let some = |root: &Root| of(root).filter(|text| !text.is_empty());
-        Arc::new(roots.iter().map(some).collect::<StringArray>())
-    };
-    let pods: ArrayRef = Arc::new(
-        roots
-            .iter()
-            .map(|root| i64::try_from(root.pods).ok())
-            .collect::<Int64Array>(),
-    );
-    let known = |root: &Root| root.first <= root.last;
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("experiment", text(&|root| root.experiment.clone())),
-        ("kind", text(&|root| Some(root.kind.clone()))),
-        ("namespace", text(&|root| Some(root.namespace.clone()))),
-        ("name", text(&|root| Some(root.name.clone()))),
-        (
-            "first_seen",
-            text(&|root| known(root).then(|| rfc3339(root.first))),
-        ),
-        (
-            "last_seen",
-            text(&|root| known(root).then(|| rfc3339(root.last))),
-        ),
-        ("pods", pods),
-        ("id", text(&|root| Some(root.uid.clone()))),
-    ];
-    Ok(RecordBatch::try_from_iter(columns).map_err(datafusion::error::DataFusionError::from)?)
+fn show(args: &Args, list: &[Listed], out: &mut dyn Write) -> Result<(), RenderError> {
+    let style = common::style(&args.output);
+    if args.output.format == Format::Table {
+        return render::listed(list, &style, out);
+    }
+    let batch = batch(list)?;
+    render::rows(&batch.schema(), &[batch], args.output.format, &style, out)?;
+    Ok(())
 }
 
-fn batch(case: &Case) -> Result<RecordBatch, Error> {
-    let runs = || case.runs.iter().rev();
-    let text = |of: &dyn Fn(&whathappened_core::resolve::Run) -> Option<String>| -> ArrayRef {
-        Arc::new(runs().map(of).collect::<StringArray>())
+fn since(args: &Args, last: Option<Nanos>) -> Result<Option<Nanos>, Error> {
+    let text = args.since.as_deref();
+    text.map(|text| moment(text, last, args.output.tz))
+        .transpose()
+}
+
+/// Whether the last that is known of a run is not before a time.
+fn lived(one: &Listed, since: Nanos) -> bool {
+    let over = matches!(
+        one.state.as_deref(),
+        Some("completed" | "failed" | "deleted")
+    );
+    let last = one.time.as_deref().or(one.started.as_deref());
+    let last = last.and_then(Stamp::parse).map(|stamp| stamp.hi);
+    !over || last.is_none_or(|last| last > since)
+}
+
+/// Those that the store's catalogue knows, and what explaining them told.
+async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<(Vec<Listed>, Option<String>), Error> {
+    let config = settings::of_all(&args.input.kept, &args.input.live)?;
+    let now = clock::now();
+    let about = stored::About::CLUSTERS;
+    let (store, _) = stored::refreshed(&config, &args.input, &about, rules, now).await?;
+    let window = (
+        since(args, store.status()?.to)?.unwrap_or(Nanos::MIN),
+        Nanos::MAX,
+    );
+    let explained = explain(&store, &config, window, rules, args.input.quiet).await?;
+    let list = gather::listed(&store.snapshot()?, window)?;
+    Ok((list, explained.and_then(|one| one.hint())))
+}
+
+/// Explains what is not yet, as far as it is little; nothing where the store may only be read.
+pub(super) async fn explain(
+    store: &Store,
+    config: &Config,
+    window: (Nanos, Nanos),
+    rules: &Arc<Rules>,
+    quiet: bool,
+) -> Result<Option<gather::Explained>, Error> {
+    let Ok(mut store) = Store::open(store.root(), config.limits()) else {
+        return Ok(None);
     };
-    let count = |of: &dyn Fn(&whathappened_core::resolve::Run) -> usize| -> ArrayRef {
-        Arc::new(
-            runs()
-                .map(|run| i64::try_from(of(run)).ok())
-                .collect::<Int64Array>(),
-        )
+    let bar = common::counting(quiet, "explaining");
+    let mut tick = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
     };
-    let label = |run: &whathappened_core::resolve::Run| {
-        let bodies = run
-            .pods
-            .iter()
-            .filter_map(|pod| case.world.pods.get(*pod as usize)?.body.as_ref());
-        bodies
-            .filter_map(|body| body.labels.get("experiment"))
-            .next()
-            .cloned()
+    let now = clock::now();
+    let done = gather::explain_rest(&mut store, window, MOST, rules, now, &mut tick).await?;
+    bar.finish_and_clear();
+    Ok(Some(done))
+}
+
+fn batch(list: &[Listed]) -> Result<RecordBatch, datafusion::arrow::error::ArrowError> {
+    let text = |of: fn(&Listed) -> Option<&str>| -> ArrayRef {
+        Arc::new(list.iter().map(of).collect::<StringArray>())
     };
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("experiment", text(&label)),
+    let count = |of: fn(&Listed) -> Option<u64>| -> ArrayRef {
+        let counts = list.iter().map(of);
+        let counts = counts.map(|count| count.and_then(|count| i64::try_from(count).ok()));
+        Arc::new(counts.collect::<Int64Array>())
+    };
+    let columns: [(&str, ArrayRef); 14] = [
+        ("experiment", text(|one| Some(&one.experiment))),
+        ("kind", text(|one| Some(&one.kind))),
+        ("namespace", text(|one| one.namespace.as_deref())),
+        ("name", text(|one| Some(&one.name))),
+        ("state", text(|one| one.state.as_deref())),
+        ("cause", text(|one| one.cause.as_deref())),
+        ("level", text(|one| one.level.as_deref())),
+        ("time", text(|one| one.time.as_deref())),
+        ("actor", text(|one| one.actor.as_deref())),
+        ("owner", text(|one| one.owner.as_deref())),
+        ("started", text(|one| one.started.as_deref())),
         (
-            "kind",
-            text(&|run| Some(run.names(&case.world).1.to_owned())),
+            "attempts",
+            count(|one| one.attempts.map(|attempts| attempts as u64)),
         ),
-        (
-            "namespace",
-            text(&|run| Some(run.names(&case.world).2.to_owned()).filter(|name| !name.is_empty())),
-        ),
-        (
-            "name",
-            text(&|run| Some(run.names(&case.world).3.to_owned())),
-        ),
-        ("started", text(&|run| run.begin.map(rfc3339))),
-        (
-            "state",
-            text(&|run| Some(run_state(&case.world, run, &case.ends).as_str().to_owned())),
-        ),
-        ("attempts", count(&|run| run.attempts.len())),
-        ("pods", count(&|run| run.pods.len())),
-        ("id", text(&|run| Some(run.id(&case.world)))),
+        ("pods", count(|one| Some(one.pods))),
+        ("id", text(|one| one.id.as_deref())),
     ];
-    Ok(RecordBatch::try_from_iter(columns).map_err(datafusion::error::DataFusionError::from)?)
+    RecordBatch::try_from_iter(columns)
 }

@@ -1,18 +1,14 @@
 //! `whathappened explain`
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
-use whathappened_core::resolve::Name;
-use whathappened_store::Root;
 
 use super::question::moment;
 use super::{clock, common, settings, stored};
-use crate::answer::{Answer, Incident};
-use crate::assemble::{self, Question};
-use crate::case::Rules;
+use crate::answer::Incident;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
 use crate::{gather, render};
@@ -52,9 +48,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         stored::refreshed(&config, &args.input, &stored::About::CLUSTERS, &rules, now).await?;
     let path = store.root().to_owned();
     let last = store.status()?.to;
-    let since = moment(&args.since, last)?;
+    let since = moment(&args.since, last, args.output.tz)?;
     let until = match &args.until {
-        Some(text) => moment(text, last)?,
+        Some(text) => moment(text, last, args.output.tz)?,
         None => Nanos::MAX,
     };
     let roots = store.snapshot()?.roots(since, until)?;
@@ -64,14 +60,27 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let bar = common::bar(args.input.quiet);
     bar.set_length(roots.len() as u64);
     let mut told: Vec<(String, Incident)> = Vec::new();
+    // Runs of one name are explained together, and each of them counts once.
+    let mut done: BTreeSet<String> = BTreeSet::new();
     for root in &roots {
-        let answer = one(&mut store, root, &coverage, &rules, now).await?;
+        bar.inc(1);
+        if done.contains(&gather::run_id(root)) {
+            continue;
+        }
+        let answer = gather::explain_one(&mut store, root, &coverage, &rules, now).await?;
+        let runs = answer.iter().flat_map(|answer| &answer.runs);
+        let new: Vec<String> = runs.map(|run| run.id.clone()).collect();
         let inside = answer
             .into_iter()
             .flat_map(|answer| answer.incidents)
-            .filter(|incident| !incident.cause.starts_with("none."));
+            .filter(|incident| !incident.cause.starts_with("none."))
+            .filter(|incident| {
+                let run = incident.run_id.as_ref();
+                run.is_none_or(|run| !done.contains(run))
+            });
         told.extend(inside.map(|incident| (root.name.clone(), incident)));
-        bar.inc(1);
+        done.extend(new);
+        done.insert(gather::run_id(root));
     }
     bar.finish_and_clear();
     told.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));
@@ -83,39 +92,6 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         eprintln!("{} runs explained, {} incidents.", roots.len(), told.len());
     }
     Ok(())
-}
-
-/// Explains one run and keeps its incidents.
-async fn one(
-    store: &mut whathappened_store::Store,
-    root: &Root,
-    coverage: &[Coverage],
-    rules: &Arc<Rules>,
-    now: Nanos,
-) -> Result<Option<Answer>, Error> {
-    let name = Name {
-        kind: Some(root.kind.clone()),
-        namespace: Some(root.namespace.clone()).filter(|namespace| !namespace.is_empty()),
-        name: root.name.clone(),
-    };
-    let Some(found) = store.snapshot()?.find(&name)? else {
-        return Ok(None);
-    };
-    let case = gather::of_found(found, coverage.to_vec(), Arc::clone(rules))?;
-    let question = Question {
-        name: name.to_string(),
-        ..Question::default()
-    };
-    let answer = match assemble::answer(&case, &question).await {
-        Ok(answer) => Some(answer),
-        // The catalogue knows names of which no record is left.
-        Err(Error::UnknownName { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(answer) = &answer {
-        gather::keep(store, &case, answer, now)?;
-    }
-    Ok(answer)
 }
 
 fn batch(told: &[(String, Incident)]) -> Result<RecordBatch, Error> {

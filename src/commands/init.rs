@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use whathappened_connectors::cluster::{ContextInfo, contexts};
 
+use super::common;
 use crate::config::Config;
 use crate::error::Error;
 
@@ -35,8 +36,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         .as_deref()
         .is_some_and(|file| file.as_os_str() == "-")
     {
-        print!("{text}");
-        return Ok(());
+        return common::print(&text);
     }
     let path = args
         .file
@@ -62,11 +62,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
         .open(&path)
         .map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    println!(
-        "{} is written; `whathappened doctor` tries it",
+    common::print(&format!(
+        "{} is written; `whathappened doctor` tries it\n",
         path.display()
-    );
-    Ok(())
+    ))
 }
 
 fn text(args: &Args) -> Result<String, Error> {
@@ -168,12 +167,66 @@ fn text(args: &Args) -> Result<String, Error> {
 # [serve.hooks.kubernetes-audit]
 # token_file = \"/path/to/token\"
 # cluster = \"lab\"
+# Who may ask over HTTP; while nobody is named, whoever is on this machine may.
+# [[serve.caller]]
+# name = \"alice\"
+# token_file = \"/path/to/token\"          # or token_sha256 = \"...\"
+# namespaces = [\"research\"]              # all of them without this
+# rights = [\"ask\", \"sql\"]              # and \"import\"
 # [serve.syslog]              # whoever reaches it can say anything in anybody's name
 # listen = \"0.0.0.0:5514\"
+
+# Slack: answers and tells of what happened (docs/slack.md).
+# [slack]                     # SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET, SLACK_APP_TOKEN
+# default = \"all\"             # namespaces that may be seen where nothing else is said
 ",
         toml_text(&store.display().to_string())
     );
-    Ok(out)
+    Ok(offered(&out, &|name| std::env::var(name).ok()))
+}
+
+/// What the environment may name: the section, its key and the variable. Secrets stay there.
+const OFFERED: [(&str, &str, &str); 11] = [
+    ("loki", "addr", "LOKI_ADDR"),
+    ("datadog", "site", "DD_SITE"),
+    ("elasticsearch", "url", "ELASTICSEARCH_URL"),
+    ("cloudwatch", "log_groups", "CLOUDWATCH_LOG_GROUPS"),
+    ("prometheus", "url", "PROMETHEUS_URL"),
+    ("alertmanager", "url", "ALERTMANAGER_URL"),
+    ("grafana", "url", "GRAFANA_URL"),
+    ("gcp", "project", "GOOGLE_CLOUD_PROJECT"),
+    ("aws", "profile", "AWS_PROFILE"),
+    ("azure", "subscription", "AZURE_SUBSCRIPTION_ID"),
+    ("slurm", "url", "SLURM_REST_URL"),
+];
+
+/// The text with the sections in force that the environment names.
+fn offered(text: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut within: Option<(&str, String)> = None;
+    for line in text.lines() {
+        let found = OFFERED.iter().find_map(|(section, key, variable)| {
+            line.starts_with(&format!("# [{section}]")).then_some(())?;
+            let value = env(variable).filter(|value| !value.trim().is_empty())?;
+            Some((*key, value))
+        });
+        if let Some(found) = found {
+            within = Some(found);
+            out.push_str(line.trim_start_matches("# "));
+        } else if let Some((key, value)) = &within
+            && line.starts_with(&format!("# {key} = "))
+        {
+            let _written = write!(out, "{key} = {}", toml_text(value));
+            within = None;
+        } else {
+            if line.is_empty() {
+                within = None;
+            }
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out
 }
 
 fn describe(context: &ContextInfo) -> String {
@@ -188,4 +241,26 @@ fn describe(context: &ContextInfo) -> String {
 fn toml_text(text: &str) -> String {
     // JSON's strings are TOML's basic strings.
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_environment_names_is_in_force() {
+        let args = Args {
+            file: None,
+            kubeconfig: Some("/nonexistent".into()),
+        };
+        let plain = text(&args).unwrap();
+        for there in ["# [slack]", "# [[serve.caller]]", "# [loki]"] {
+            assert!(plain.contains(there), "{there}");
+        }
+        let env = |name: &str| (name == "LOKI_ADDR").then(|| "http://loki:3100".to_owned());
+        let made = offered(&plain, &env);
+        let config: Config = toml::from_str(&made).unwrap();
+        assert_eq!(config.loki.0[0].addr.as_deref(), Some("http://loki:3100"));
+        assert!(config.prometheus.0.is_empty());
+    }
 }

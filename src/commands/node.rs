@@ -5,7 +5,7 @@ use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
 
 use super::question::moment;
-use super::{clock, common, settings, stored};
+use super::{clock, common, pager, settings, stored};
 use crate::answer::NodeHistory;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
@@ -47,6 +47,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             format.as_str()
         )));
     }
+    common::named(&args.name)?;
     let told = if args.input.from.is_empty() {
         of_store(args).await?
     } else {
@@ -57,13 +58,16 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         history::node(&case, &asked, past, Verdicts::Explain).await?
     };
     let style = common::style(&args.output);
-    let out = &mut std::io::stdout().lock();
-    render::node(&told, format, &style, out)?;
-    Ok(())
+    pager::show(&args.output, |out| render::node(&told, format, &style, out))
 }
 
 fn asked(args: &Args, now: Option<Nanos>) -> Result<Asked, Error> {
-    let time = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
+    let tz = args.output.tz;
+    let time = |text: &Option<String>| {
+        text.as_deref()
+            .map(|text| moment(text, now, tz))
+            .transpose()
+    };
     Ok(Asked {
         name: args.name.clone(),
         since: time(&args.since)?,

@@ -6,8 +6,13 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use futures::StreamExt as _;
 
-use super::{clock, common, settings, stored};
+use whathappened_connectors::time::Nanos;
+use whathappened_store::Store;
+
+use super::{clock, common, experiments, settings, stored};
+use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
+use crate::config::Config;
 use crate::error::Error;
 use crate::render::{self, Format, RowWriter, Style};
 use crate::sql::prompt::{self, Command, Prompt, Typed};
@@ -42,12 +47,13 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let text = statements(args)?;
-    let session = match elsewhere(args).await? {
-        Some(session) => session,
+    let (session, kept) = match elsewhere(args).await? {
+        Some(session) => (session, None),
         None => here(args).await?,
     };
     let runner = Runner {
         session,
+        kept,
         format: args.output.format,
         style: common::style(&args.output),
         quiet: args.input.quiet,
@@ -59,7 +65,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Tables over recordings or the local store.
-async fn here(args: &Args) -> Result<Session, Error> {
+async fn here(args: &Args) -> Result<(Session, Option<Unexplained>), Error> {
     let rules = common::rules(&args.input)?;
     if args.input.from.is_empty() {
         let config = settings::of_all(&args.input.kept, &args.input.live)?;
@@ -71,9 +77,41 @@ async fn here(args: &Args) -> Result<Session, Error> {
             clock::now(),
         )
         .await?;
-        Session::of_store(Kept::new(store.root().to_owned(), rules))
+        let session = Session::of_store(Kept::new(store.root().to_owned(), Arc::clone(&rules)))?;
+        let rest = Unexplained {
+            store,
+            config,
+            rules,
+        };
+        Ok((session, Some(rest)))
     } else {
-        Session::new(Arc::new(common::recorded(&args.input, rules)?))
+        let session = Session::new(Arc::new(common::recorded(&args.input, rules)?))?;
+        Ok((session, None))
+    }
+}
+
+/// A store of which not every run need be explained.
+struct Unexplained {
+    store: Store,
+    config: Config,
+    rules: Arc<Rules>,
+}
+
+impl Unexplained {
+    /// Explains some of what is not yet where a statement asks for it; says what is left.
+    async fn explain(&self, text: &str, quiet: bool) -> Result<(), Error> {
+        let text = text.to_lowercase();
+        let asked = ["incidents", "collateral", "runs", "experiments"];
+        if !asked.iter().any(|table| text.contains(table)) {
+            return Ok(());
+        }
+        let always = (Nanos::MIN, Nanos::MAX);
+        let done = experiments::explain(&self.store, &self.config, always, &self.rules, quiet);
+        let hint = done.await?.and_then(|done| done.hint());
+        if let Some(hint) = hint.filter(|_| !quiet) {
+            eprintln!("{hint}.");
+        }
+        Ok(())
     }
 }
 
@@ -137,6 +175,7 @@ fn statements(args: &Args) -> Result<Option<String>, Error> {
 /// Runs statements and shows what they answer.
 struct Runner {
     session: Session,
+    kept: Option<Unexplained>,
     format: Format,
     style: Style,
     quiet: bool,
@@ -148,6 +187,9 @@ impl Runner {
             return self.command(&command);
         }
         let statements = Session::parse(text)?;
+        if let Some(kept) = &self.kept {
+            kept.explain(text, self.quiet).await?;
+        }
         if statements.len() > 1 && matches!(self.format, Format::Parquet) {
             return Err(Error::Usage(
                 "a parquet file holds the rows of one statement".to_owned(),
@@ -163,8 +205,22 @@ impl Runner {
         let mut rows = self.session.run(statement).await?;
         let mut out = std::io::stdout().lock();
         let mut writer = RowWriter::new(&rows.schema(), self.format, &self.style, &mut out)?;
-        while let Some(batch) = rows.next().await {
+        // In a task of its own, so that Ctrl-C is heard however long a batch takes; the
+        // task goes with the set.
+        let (ready, mut batches) = tokio::sync::mpsc::channel(2);
+        let mut working = tokio::task::JoinSet::new();
+        working.spawn(async move {
+            while let Some(batch) = rows.next().await {
+                if ready.send(batch).await.is_err() {
+                    break;
+                }
+            }
+        });
+        while let Some(batch) = batches.recv().await {
             writer.write(&batch.map_err(|error| self.session.failed(error))?)?;
+        }
+        if let Some(Err(broken)) = working.join_next().await {
+            return Err(Error::Failed(format!("the statement broke: {broken}")));
         }
         self.count(writer.finish()?);
         Ok(())
@@ -179,10 +235,7 @@ impl Runner {
     fn command(&self, command: &Command) -> Result<(), Error> {
         match command {
             Command::Quit => Ok(()),
-            Command::Help => {
-                println!("{}", prompt::HELP);
-                Ok(())
-            }
+            Command::Help => common::print(&format!("{}\n", prompt::HELP)),
             Command::Tables => self.show(&self.session.table_rows()?),
             Command::Columns(name) => self.show(&self.session.column_rows(name)?),
             Command::Unknown(word) => Err(Error::Usage(format!(
@@ -220,7 +273,14 @@ impl Runner {
             if Command::parse(&text) == Some(Command::Quit) {
                 break;
             }
-            if let Err(error) = self.text(&text).await {
+            let done = tokio::select! {
+                done = self.text(&text) => done,
+                _ = tokio::signal::ctrl_c() => {
+                    eprintln!("cancelled");
+                    continue;
+                }
+            };
+            if let Err(error) = done {
                 anstream::eprintln!(
                     "{}error:{} {error}",
                     anstyle::AnsiColor::Red.on_default().bold(),

@@ -62,7 +62,7 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
     };
     let at = args.at.as_deref();
     let now = at
-        .map(|text| question::moment(text, present))
+        .map(|text| question::moment(text, present, args.output.tz))
         .transpose()?
         .or(present)
         .ok_or_else(|| Error::Usage("the input has no times: say --at".to_owned()))?;
@@ -101,10 +101,13 @@ fn told(report: &Report, now: Nanos) -> String {
             .actor
             .as_ref()
             .map_or_else(String::new, |actor| format!(" by {actor}"));
+        let announced = match &one.announced_at {
+            Some(at) => format!("announced {at}{by}"),
+            None => format!("announced at an unknown time{by}"),
+        };
         out.push_str(&format!(
-            "! {machine}  {when}\n    {}\n    announced {}{by} · {} · {}\n",
+            "! {machine}  {when}\n    {}\n    {announced} · {} · {}\n",
             one.text,
-            one.announced_at,
             one.source,
             &one.event_id[..one.event_id.len().min(12)]
         ));

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::parse::address;
 use super::section::section;
 
 /// How much is read of logs.
@@ -32,6 +33,7 @@ pub struct Logs {
 section! {
     /// A Loki, under logcli's names.
     Loki {
+        #[serde(deserialize_with = "address")]
         addr = "LOKI_ADDR",
         username = "LOKI_USERNAME",
         password = "LOKI_PASSWORD",
@@ -44,6 +46,7 @@ section! {
         client_key_path = "LOKI_CLIENT_KEY_PATH",
         tls_skip_verify = "LOKI_TLS_SKIP_VERIFY",
         http_proxy_url = "LOKI_HTTP_PROXY_URL",
+        #[serde(deserialize_with = "address")]
         grafana_url = "GRAFANA_URL",
         datasource_uid = "GRAFANA_DATASOURCE_UID",
         grafana_token = "GRAFANA_TOKEN",
@@ -65,6 +68,7 @@ section! {
 section! {
     /// An Elasticsearch or `OpenSearch`.
     Elasticsearch {
+        #[serde(deserialize_with = "address")]
         url = "ELASTICSEARCH_URL",
         index = "ELASTICSEARCH_INDEX",
         api_key = "ELASTICSEARCH_API_KEY",

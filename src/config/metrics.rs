@@ -1,10 +1,12 @@
 //! Where measurements, alerts and annotations are kept.
 
+use super::parse::address;
 use super::section::section;
 
 section! {
     /// A Prometheus, or what speaks its API.
     Prometheus {
+        #[serde(deserialize_with = "address")]
         url = "PROMETHEUS_URL",
         username = "PROMETHEUS_USERNAME",
         password = "PROMETHEUS_PASSWORD",
@@ -21,6 +23,7 @@ section! {
         mimir_api_user = "MIMIR_API_USER",
         mimir_api_key = "MIMIR_API_KEY",
         mimir_auth_token = "MIMIR_AUTH_TOKEN",
+        #[serde(deserialize_with = "address")]
         grafana_url = "GRAFANA_URL",
         datasource_uid = "PROMETHEUS_DATASOURCE_UID",
         grafana_token = "GRAFANA_TOKEN",
@@ -30,6 +33,7 @@ section! {
 section! {
     /// An Alertmanager.
     Alertmanager {
+        #[serde(deserialize_with = "address")]
         url = "ALERTMANAGER_URL",
         username = "ALERTMANAGER_USERNAME",
         password = "ALERTMANAGER_PASSWORD",
@@ -47,6 +51,7 @@ section! {
 section! {
     /// A Grafana, for its annotations.
     Grafana {
+        #[serde(deserialize_with = "address")]
         url = "GRAFANA_URL",
         username = "GRAFANA_USERNAME",
         password = "GRAFANA_PASSWORD",

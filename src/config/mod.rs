@@ -1,5 +1,6 @@
 //! The configuration: a TOML file, all of it optional.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ mod clouds;
 mod logs;
 mod many;
 mod metrics;
+mod names;
 mod parse;
 mod section;
 mod serve;
@@ -28,7 +30,7 @@ pub use clouds::{Aws, Azure, Gcp};
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use metrics::{Alertmanager, Grafana, Prometheus};
-pub use parse::{parse_duration, parse_moment, parse_size};
+pub use parse::{parse_duration, parse_local, parse_moment, parse_size};
 pub use section::Section;
 pub use serve::{Hook, Limits, Serve, Syslog};
 pub use slack::{Reach, Shared, Slack};
@@ -133,11 +135,21 @@ impl Config {
             },
         };
         match std::fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| Error::Config {
-                path: path.display().to_string(),
-                error: Box::new(error),
-            }),
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(text) => {
+                let path = path.display().to_string();
+                let config: Self = toml::from_str(&text).map_err(|error| Error::Config {
+                    path: path.clone(),
+                    error: Box::new(error),
+                })?;
+                names::check(&config, &text)
+                    .map_err(|why| Error::Usage(format!("{path}: {why}")))?;
+                Ok(config)
+            }
+            // A home that is no folder has no configuration either.
+            Err(error)
+                if named.is_none()
+                    && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 Ok(Self::default())
             }
             Err(error) => Err(Error::Io {
@@ -215,6 +227,8 @@ mod tests {
             ("[loki]\nadress = 'http://h'\n", "unknown field `adress`"),
             ("[[loki]]\nadress = 'http://h'\n", "unknown field `adress`"),
             ("[logs]\nwanted = 'some'\n", "unknown variant `some`"),
+            ("[loki]\naddr = 'not a url'\n", "is not an address"),
+            ("[store]\nmax_size = '16'\n", "write 16MiB"),
         ] {
             let error = toml::from_str::<Config>(text).unwrap_err().to_string();
             assert!(error.contains(told) && error.contains("line 2"), "{error}");

@@ -2,24 +2,43 @@
 
 use std::time::Duration;
 
+use chrono::{NaiveDate, NaiveDateTime};
 use serde::{Deserialize as _, Deserializer};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-/// A distance in time as people write it: `90s`, `30m`, `2h`, `7d`, `4w`.
+/// A distance in time as people write it: `90s`, `30m`, `2h`, `7d`, `4w`, `1d12h`.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Nanos> {
-    let split = text.find(|letter: char| !letter.is_ascii_digit())?;
-    let (number, unit) = text.split_at(split);
-    let number: i64 = number.parse().ok()?;
-    let seconds = match unit.trim() {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        _ => return None,
-    };
-    Some(number.saturating_mul(seconds).saturating_mul(SECOND))
+    let mut rest = text.trim();
+    let mut sum: Nanos = 0;
+    // Each part is smaller than the one before it: `1d12h`, never `12h1d` or `1h1h`.
+    let mut unit_before = i64::MAX;
+    while !rest.is_empty() {
+        let letters = rest.find(|letter: char| !letter.is_ascii_digit())?;
+        let (number, after) = rest.split_at(letters);
+        let number: i64 = number.parse().ok()?;
+        let after = after.trim_start();
+        let end = after
+            .find(|letter: char| !letter.is_ascii_alphabetic())
+            .unwrap_or(after.len());
+        let (unit, after) = after.split_at(end);
+        let seconds = match unit {
+            "s" => 1,
+            "m" | "min" => 60,
+            "h" => 3_600,
+            "d" => 86_400,
+            "w" => 7 * 86_400,
+            _ => return None,
+        };
+        if seconds >= unit_before {
+            return None;
+        }
+        unit_before = seconds;
+        let part = number.saturating_mul(seconds).saturating_mul(SECOND);
+        sum = sum.saturating_add(part);
+        rest = after.trim_start();
+    }
+    (unit_before < i64::MAX).then_some(sum)
 }
 
 /// A size as people write it: `500MB`, `50GiB`, a plain number of bytes.
@@ -45,14 +64,34 @@ pub fn parse_size(text: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
-/// A moment as people type it, in nanoseconds since 1970: RFC 3339, or a distance
-/// before `now` such as `30m`, `2h` or `7d`.
+/// A moment as people type it, in nanoseconds since 1970: RFC 3339, a date or a date and
+/// time in UTC, or a distance before `now` such as `30m`, `2h` or `1d12h`.
 #[must_use]
 pub fn parse_moment(text: &str, now: Nanos) -> Option<Nanos> {
     if let Some(stamp) = Stamp::parse(text) {
         return Some(stamp.lo);
     }
+    if let Some(local) = parse_local(text) {
+        return local.and_utc().timestamp_nanos_opt();
+    }
     parse_duration(text).map(|distance| now.saturating_sub(distance))
+}
+
+/// A date, or a date and a time of day, that names no zone.
+#[must_use]
+pub fn parse_local(text: &str) -> Option<NaiveDateTime> {
+    let text = text.trim();
+    if let Ok(day) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        return day.and_hms_opt(0, 0, 0);
+    }
+    let forms = [
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M",
+        "%Y-%m-%d %H:%M",
+    ];
+    let mut times = forms.iter();
+    times.find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
 }
 
 fn text_of<'de, D: Deserializer<'de>, T>(
@@ -69,14 +108,69 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nano
 }
 
 pub(super) fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    text_of(from, parse_size, "a size such as 500MB or 50GiB").map(Some)
+    size_of(from).map(Some)
 }
 
 pub(super) fn size_of<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    text_of(from, parse_size, "a size such as 500MB or 50GiB")
+    let text = String::deserialize(from)?;
+    match parse_size(&text) {
+        None => Err(serde::de::Error::custom(format!(
+            "{text:?} is not a size such as 500MB or 50GiB"
+        ))),
+        // Whoever writes 16 means no 16 bytes.
+        Some(bytes) if bytes < SMALLEST => Err(serde::de::Error::custom(format!(
+            "{text:?} is {bytes} bytes, which is too small; write {bytes}MiB or {bytes}GiB"
+        ))),
+        Some(bytes) => Ok(bytes),
+    }
+}
+
+/// No limit makes sense below this, in bytes.
+const SMALLEST: u64 = 1024;
+
+/// The address of a server.
+pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    text_of(
+        from,
+        parse_address,
+        "an address such as https://loki.example.com",
+    )
+    .map(Some)
+}
+
+fn parse_address(text: &str) -> Option<String> {
+    let mut schemes = ["http://", "https://"].iter();
+    let rest = schemes.find_map(|scheme| text.strip_prefix(scheme))?;
+    let named = rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '[');
+    (named && !rest.contains(char::is_whitespace)).then(|| text.to_owned())
 }
 
 pub(super) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let nanos = text_of(from, parse_duration, "a time such as 30s or 2m")?;
     Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_may_have_several_parts() {
+        assert_eq!(parse_duration("90m"), Some(5_400 * SECOND));
+        assert_eq!(parse_duration("1d12h"), Some(36 * 3_600 * SECOND));
+        assert_eq!(parse_duration("1h 30m"), Some(5_400 * SECOND));
+        for wrong in ["", "12", "h", "1h1h", "12h1d", "1x", "1d12", "-1h"] {
+            assert_eq!(parse_duration(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn moments_may_be_dates() {
+        let day = parse_moment("2026-11-21T00:00:00Z", 0);
+        assert_eq!(parse_moment("2026-11-21", 0), day);
+        assert_eq!(parse_moment("2026-11-21 00:00", 0), day);
+        assert_eq!(parse_moment("2026-11-21T00:00", 0), day);
+        assert_eq!(parse_moment("1m30s", 100 * SECOND), Some(10 * SECOND));
+        assert_eq!(parse_moment("2026-13-21", 0), None);
+    }
 }

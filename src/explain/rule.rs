@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use whathappened_core::resolve::rank_names;
+
 use super::level::Level;
 
 /// A rule that cannot be used, and where.
@@ -139,6 +141,18 @@ impl Rule {
                 "there is no SELECT".to_owned(),
             ));
         }
+        let (line, summary) = one("summary")?;
+        if let Some(unknown) = unknown_place(&summary) {
+            let near = rank_names(&unknown, PLACES.map(str::to_owned));
+            let near = near.first().map_or("pod", String::as_str);
+            let all = PLACES.map(|place| format!("{{{place}}}")).join(" ");
+            return Err(fail(
+                line,
+                format!(
+                    "the summary has no {{{unknown}}}; did you mean {{{near}}}? There are {all}"
+                ),
+            ));
+        }
         Ok(Self {
             file: file.to_owned(),
             cause,
@@ -148,7 +162,7 @@ impl Rule {
             needs: list(&all("needs")),
             alone: list(&all("alone")),
             overturned_by: all("overturned_by"),
-            summary: one("summary")?.1,
+            summary,
             advice: all("advice"),
             sql: sql.trim().trim_end_matches(';').to_owned(),
             text: text.to_owned(),
@@ -172,6 +186,25 @@ fn is_among(signal: &str, list: &[String]) -> bool {
         Some(stem) => signal.starts_with(stem),
         None => signal == one,
     })
+}
+
+/// What stands in braces in a summary and is filled.
+const PLACES: [&str; 8] = [
+    "pod",
+    "was",
+    "node",
+    "other",
+    "workload",
+    "by",
+    "exit_code",
+    "message",
+];
+
+/// The first word in braces that is filled with nothing.
+fn unknown_place(summary: &str) -> Option<String> {
+    let words = summary.split('{').skip(1);
+    let mut words = words.filter_map(|rest| Some(rest.split_once('}')?.0));
+    words.find(|word| !PLACES.contains(word)).map(str::to_owned)
 }
 
 /// Names with commas between, on one line or several.
@@ -203,6 +236,12 @@ mod tests {
 
     #[test]
     fn errors_name_file_line_and_remedy() {
+        let nodee = GOOD.replace("summary: S", "summary: {pod} left {nodee}");
+        let error = Rule::parse("r.sql", &nodee).unwrap_err();
+        assert!(
+            error.to_string().contains("did you mean {node}?"),
+            "{error}"
+        );
         let error = Rule::parse("r.sql", &GOOD.replace("rank: 3", "rank: high")).unwrap_err();
         assert_eq!(
             error.to_string(),

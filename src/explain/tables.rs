@@ -125,6 +125,18 @@ fn schema(columns: &[&[Column]]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
+/// The columns of `deaths`, with what they mean.
+#[must_use]
+pub fn deaths_schema() -> SchemaRef {
+    schema(&[DEATHS])
+}
+
+/// The columns of `ties`, with what they mean.
+#[must_use]
+pub fn ties_schema() -> SchemaRef {
+    schema(&[DEATHS, TIES])
+}
+
 /// The columns that a death fills in both tables.
 #[derive(Default)]
 struct DeathColumns {

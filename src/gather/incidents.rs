@@ -6,7 +6,7 @@ use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_store::{KeptIncident, Snapshot, Store};
 
-use crate::answer::{Answer, Incident, Run};
+use crate::answer::{Answer, Incident, Run, Said};
 use crate::case::Case;
 use crate::error::Error;
 
@@ -19,19 +19,63 @@ pub struct Kept {
     pub run: Option<Run>,
 }
 
-/// Keeps the incidents of an answer in place of those that its runs had before.
+/// Keeps the incidents of an answer in place of those that its runs had before; of a run
+/// without any that there is none.
 ///
 /// # Errors
 /// When the store cannot be written.
 pub fn keep(store: &mut Store, case: &Case, answer: &Answer, now: Nanos) -> Result<(), Error> {
     let runs: Vec<String> = answer.runs.iter().map(|run| run.id.clone()).collect();
+    let is_told = |run: &&Run| {
+        let mut told = answer.incidents.iter();
+        told.any(|incident| incident.run_id.as_ref() == Some(&run.id))
+    };
+    let calm: Vec<Incident> = answer
+        .runs
+        .iter()
+        .filter(|run| !is_told(run))
+        .map(calm)
+        .collect();
     let incidents: Vec<KeptIncident> = answer
         .incidents
         .iter()
-        .filter(|incident| !incident.cause.starts_with("none."))
+        .chain(&calm)
         .filter_map(|incident| to_keep(case, answer, incident, now))
         .collect();
     Ok(store.keep_incidents(&runs, &incidents)?)
+}
+
+/// That a run was explained and nothing hurt it.
+fn calm(run: &Run) -> Incident {
+    Incident {
+        cause: format!("none.{}", run.state),
+        level: "established".to_owned(),
+        title: String::new(),
+        summary: String::new(),
+        time: run.end.clone(),
+        time_hi: None,
+        announced_at: None,
+        run_id: Some(run.id.clone()),
+        attempt: None,
+        role: "main".to_owned(),
+        actor: None,
+        actor_unseen: false,
+        first_victim: None,
+        first_victims: Vec::new(),
+        victims: Vec::new(),
+        collateral: Vec::new(),
+        chain: Vec::new(),
+        evidence: Vec::new(),
+        against: Vec::new(),
+        alternatives: Vec::new(),
+        advice: Vec::new(),
+        gpu_hours_lost: None,
+        would_have_told: Vec::new(),
+        said: Said::default(),
+        machines: Vec::new(),
+        before: None,
+        shared: None,
+    }
 }
 
 fn to_keep(case: &Case, answer: &Answer, incident: &Incident, now: Nanos) -> Option<KeptIncident> {
@@ -109,6 +153,7 @@ pub fn kept(snapshot: &Snapshot<'_>) -> Result<Vec<(String, Kept)>, Error> {
     let mut all = Vec::new();
     for one in snapshot.incidents()? {
         let kept = visible(snapshot, std::slice::from_ref(&one)).pop();
+        let kept = kept.filter(|kept| !kept.incident.cause.starts_with("none."));
         all.extend(kept.map(|kept| (one.experiment, kept)));
     }
     Ok(all)

@@ -1,6 +1,7 @@
 //! Where a case comes from: recordings, or the store after asking live sources.
 
 mod clouds;
+mod explained;
 mod given;
 mod import;
 mod incidents;
@@ -13,6 +14,7 @@ mod scope;
 mod slurm;
 mod sources;
 
+pub use explained::{Explained, explain_one, explain_rest, listed, run_id};
 pub use given::Variables;
 pub use import::import;
 pub use incidents::{Kept, keep, kept, told, visible};

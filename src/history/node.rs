@@ -14,7 +14,7 @@ use crate::answer::{
     Bore, GpuFaults, Guest, GuestIncident, Incident, Machine, NODE_SCHEMA, NodeHistory, PastFault,
     Victim,
 };
-use crate::assemble::{coverage_row, last_words, of_runs};
+use crate::assemble::{befalls, coverage_row, last_words, of_runs};
 use crate::case::Case;
 use crate::error::Error;
 use crate::gather;
@@ -215,20 +215,25 @@ fn tell(case: &Case, place: &Place, here: &Here, incidents: &[Incident]) -> Opti
         state: run_state(world, run, &case.ends).as_str().to_owned(),
         pods: here.pods.len(),
         died,
-        incident: main.map(|one| GuestIncident {
-            cause: one.cause.clone(),
-            level: one.level.clone(),
-            title: one.title.clone(),
-            time: one.time.clone(),
-            of_this_machine: one.machines.iter().any(|machine| {
-                let is = |own: Vec<&str>, named: &Option<String>| {
-                    let named = named.as_deref();
-                    named.is_some_and(|named| own.iter().any(|one| one.eq_ignore_ascii_case(named)))
-                };
-                machine.at_fault
-                    && (is(place.nodes(world), &machine.node)
-                        || is(place.instances(world), &machine.instance))
-            }),
+        incident: main.map(|one| {
+            let is = |own: Vec<&str>, named: &Option<String>| {
+                let named = named.as_deref();
+                named.is_some_and(|named| own.iter().any(|one| one.eq_ignore_ascii_case(named)))
+            };
+            let is_this = |machine: &&Machine| {
+                is(place.nodes(world), &machine.node)
+                    || is(place.instances(world), &machine.instance)
+            };
+            let this: Vec<&Machine> = one.machines.iter().filter(is_this).collect();
+            let of_this_machine = this.iter().any(|machine| machine.at_fault);
+            GuestIncident {
+                cause: one.cause.clone(),
+                level: one.level.clone(),
+                title: one.title.clone(),
+                time: one.time.clone(),
+                of_this_machine,
+                by_this_machine: of_this_machine || (!this.is_empty() && befalls(&one.cause)),
+            }
         }),
     })
 }

@@ -82,8 +82,7 @@ fn nodes(name: &str, found: &whathappened_store::Found) -> BTreeSet<String> {
 /// What was explained of the runs of a case.
 fn kept(snapshot: &Snapshot<'_>, case: &Case) -> Result<Vec<gather::Kept>, Error> {
     let runs: BTreeSet<String> = case.runs.iter().map(|run| run.id(&case.world)).collect();
-    Ok(gather::visible(
-        snapshot,
-        &snapshot.incidents_of_runs(&runs)?,
-    ))
+    let mut kept = gather::visible(snapshot, &snapshot.incidents_of_runs(&runs)?);
+    kept.retain(|one| !one.incident.cause.starts_with("none."));
+    Ok(kept)
 }

@@ -58,6 +58,8 @@ impl Clock {
             (Tz::Local, Some(at)) => format!("local time, UTC{}", self.0.at(at).offset()),
             (Tz::Local, None) => "local time".to_owned(),
             (Tz::Fixed(offset), _) => format!("UTC{offset}"),
+            (Tz::Named(zone), Some(at)) => format!("{zone}, UTC{}", self.0.at(at).offset()),
+            (Tz::Named(zone), None) => zone.to_string(),
         }
     }
 

@@ -7,7 +7,7 @@ use datafusion::parquet::errors::ParquetError;
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The output refused the bytes; a closed pipe is one of these.
-    #[error("cannot write the output")]
+    #[error("cannot write the output: {0}")]
     Io(#[from] io::Error),
     /// A value has no JSON form.
     #[error("cannot write as JSON")]

@@ -26,7 +26,7 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
         if let Some(number) = main.and_then(|incident| incident.attempt).or(newest) {
             line = line.say(format!(", attempt\u{a0}{number}"));
         }
-        let until = run.end.as_deref().or(answer.now.as_deref());
+        let until = until(answer, run, main);
         let took = seconds_between(run.start.as_deref(), until)
             .filter(|s| *s >= 0.0)
             .map(duration);
@@ -35,6 +35,20 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
             .own(tone, words::state_took(state, took.as_deref()));
     }
     (Spans::new().own(tone, sign).say(" "), line)
+}
+
+/// Until when a run took: what is over was over at its end, or when its first pod died;
+/// where neither is known the present says nothing of it.
+pub(crate) fn until<'a>(
+    answer: &'a Answer,
+    run: &'a Run,
+    main: Option<&'a Incident>,
+) -> Option<&'a str> {
+    if matches!(run.state.as_str(), "running" | "pending") {
+        return answer.now.as_deref();
+    }
+    let victim = || main?.first_victim.as_ref()?.time.as_deref();
+    run.end.as_deref().or_else(victim)
 }
 
 /// What is said where no incident leads.
@@ -126,7 +140,8 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
 }
 
 fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
-    if incident.level == "unknown" || incident.cause == "unknown" {
+    let unknown = incident.level == "unknown" && !words::is_calm(incident);
+    if unknown || incident.cause == "unknown" {
         fact(
             facts,
             "Cause",

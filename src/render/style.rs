@@ -1,6 +1,9 @@
 use std::str::FromStr;
 
-use chrono::{DateTime, FixedOffset, Local, Offset as _, Utc};
+use chrono::{
+    DateTime, FixedOffset, Local, LocalResult, NaiveDateTime, Offset as _, TimeZone as _, Utc,
+};
+use datafusion::arrow::array::timezone::Tz as ZoneOfName;
 
 /// What the caller knows of its reader: the library asks no terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +46,26 @@ pub enum Tz {
     Local,
     /// A fixed distance from UTC.
     Fixed(FixedOffset),
+    /// A zone by its name, such as `Europe/Berlin`.
+    Named(Zone),
+}
+
+/// A zone of the time zone database.
+#[derive(Clone, Copy, Debug)]
+pub struct Zone(ZoneOfName);
+
+impl PartialEq for Zone {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_string() == other.0.to_string()
+    }
+}
+
+impl Eq for Zone {}
+
+impl std::fmt::Display for Zone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl Tz {
@@ -53,8 +76,24 @@ impl Tz {
             Self::Utc => Utc.fix(),
             Self::Local => time.with_timezone(&Local).offset().fix(),
             Self::Fixed(offset) => offset,
+            Self::Named(zone) => time.with_timezone(&zone.0).offset().fix(),
         };
         time.with_timezone(&offset)
+    }
+
+    /// The instant that a date and time of day mean in this zone; where clocks are put
+    /// back and it comes twice, the first one.
+    #[must_use]
+    pub fn instant(self, local: NaiveDateTime) -> Option<DateTime<Utc>> {
+        fn first<Z: chrono::TimeZone>(found: LocalResult<DateTime<Z>>) -> Option<DateTime<Utc>> {
+            found.earliest().map(|at| at.to_utc())
+        }
+        match self {
+            Self::Utc => Some(local.and_utc()),
+            Self::Local => first(Local.from_local_datetime(&local)),
+            Self::Fixed(offset) => first(offset.from_local_datetime(&local)),
+            Self::Named(zone) => first(zone.0.from_local_datetime(&local)),
+        }
     }
 }
 
@@ -65,9 +104,10 @@ impl FromStr for Tz {
         match name {
             "utc" | "UTC" | "Z" => Ok(Self::Utc),
             "local" => Ok(Self::Local),
-            offset => match offset.parse() {
-                Ok(offset) => Ok(Self::Fixed(offset)),
-                Err(_) => Err(UnknownTz(name.to_owned())),
+            other => match (other.parse(), other.parse()) {
+                (Ok(offset), _) => Ok(Self::Fixed(offset)),
+                (_, Ok(zone)) => Ok(Self::Named(Zone(zone))),
+                _ => Err(UnknownTz(name.to_owned())),
             },
         }
     }
@@ -75,7 +115,9 @@ impl FromStr for Tz {
 
 /// A text that names no [`Tz`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown time zone '{0}'; one of utc, local, or an offset such as +02:00")]
+#[error(
+    "unknown time zone '{0}'; one of utc, local, an offset such as +02:00, or a name such as Europe/Berlin"
+)]
 pub struct UnknownTz(String);
 
 #[cfg(test)]
@@ -89,5 +131,18 @@ mod tests {
         let offset = FixedOffset::east_opt(2 * 3600).unwrap();
         assert_eq!("+02:00".parse(), Ok(Tz::Fixed(offset)));
         assert!("Mars".parse::<Tz>().is_err());
+    }
+
+    #[test]
+    fn zones_have_names_and_keep_summer_time() {
+        let berlin: Tz = "Europe/Berlin".parse().unwrap();
+        let at = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
+        let shown = |text| berlin.at(at(text)).to_rfc3339();
+        assert_eq!(shown("2026-01-10T12:00:00Z"), "2026-01-10T13:00:00+01:00");
+        assert_eq!(shown("2026-07-10T12:00:00Z"), "2026-07-10T14:00:00+02:00");
+        let noon = at("2026-07-10T12:00:00Z");
+        assert_eq!(berlin.instant(berlin.at(noon).naive_local()), Some(noon));
+        assert_eq!(berlin, "Europe/Berlin".parse().unwrap());
+        assert_ne!(berlin, "Asia/Tokyo".parse().unwrap());
     }
 }

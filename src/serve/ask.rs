@@ -48,7 +48,9 @@ impl Service {
         let outcome = match &told {
             Ok(_) => "answered",
             Err(error) => match **error {
-                Error::UnknownName { .. } | Error::UnknownRun { .. } => "unknown_name",
+                Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
+                    "unknown_name"
+                }
                 Error::Usage(_) => "not_understood",
                 _ => "failed",
             },
@@ -126,6 +128,9 @@ impl Service {
     pub(super) async fn case(&self, asking: &Asking) -> Result<Case, Error> {
         let now = (self.clock)();
         let question = &asking.question;
+        if let Some(flaw) = Name::flaw(&question.name) {
+            return Err(Error::Usage(flaw.to_owned()));
+        }
         let name = Name::parse(&question.name);
         let mut live = None;
         if asking.fetch {

@@ -14,7 +14,7 @@ use tower_http::timeout::TimeoutLayer;
 use whathappened_connectors::connector::Stop;
 
 use super::slack::{self, Slack};
-use super::{Service, api, metrics, webhooks};
+use super::{Service, api, front, metrics, webhooks};
 use crate::error::Error;
 
 /// The routes of all faces.
@@ -36,6 +36,7 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     faces
         .merge(slack.map_or_else(Router::new, slack::router))
         .merge(metrics::routes().with_state(service))
+        .merge(front::routes())
         .fallback(api::nowhere)
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn(metrics::track))

@@ -20,6 +20,7 @@ mod ask;
 pub mod audit;
 mod callers;
 pub mod collect;
+mod front;
 pub mod listen;
 mod metrics;
 pub mod slack;

@@ -32,6 +32,7 @@ mod shared;
 mod tenures;
 #[cfg(test)]
 mod tests;
+mod ties;
 
 pub use self::catalog::Table;
 pub use self::error::say;

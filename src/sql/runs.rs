@@ -1,15 +1,16 @@
 //! The table `runs`: one root object each.
 
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::death::run_state;
-use whathappened_store::Root;
 
 use super::cell::Cell::{Long, Text, Time};
 use super::cell::{Column, long, told};
 use super::kept::Kept;
 use super::shared::Shared;
+use crate::answer::Listed;
 use crate::case::Case;
 use crate::error::Error;
+use crate::{assemble, gather};
 
 /// A run as statements see it.
 pub(super) struct Told {
@@ -18,10 +19,12 @@ pub(super) struct Told {
     pub(super) kind: String,
     pub(super) namespace: String,
     name: String,
-    pub(super) state: &'static str,
+    /// Empty where it is not known: of a store, until somebody has it explained.
+    pub(super) state: String,
+    owner: Option<String>,
     pub(super) start: Option<Nanos>,
     pub(super) end: Option<Nanos>,
-    /// Not known of a store, which does not explain what nobody asks about.
+    /// Not known of a store, until somebody has it explained.
     pub(super) attempts: Option<usize>,
     pub(super) pods: usize,
 }
@@ -37,7 +40,8 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
-            state: run_state(&case.world, run, &case.ends).as_str(),
+            state: run_state(&case.world, run, &case.ends).as_str().to_owned(),
+            owner: assemble::owner(&case.world, run),
             start: run.begin,
             end: over(case, &run.pods),
             attempts: Some(run.attempts.len()),
@@ -46,23 +50,29 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
     }))
 }
 
-/// All runs that the store's catalogue knows, the latest last. How they stand
-/// is not known there.
+/// All runs that the store's catalogue knows, the latest last. How they stand is known
+/// of those that were explained.
 pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
-    let roots = kept.look(|snapshot| Ok(snapshot.roots(Nanos::MIN, Nanos::MAX)?))?;
-    let told = |root: Root| Told {
-        experiment: root.experiment.unwrap_or_else(|| root.name.clone()),
-        run_id: root.uid,
-        kind: root.kind,
-        namespace: root.namespace,
-        name: root.name,
-        state: "",
-        start: (root.first <= root.last).then_some(root.first),
-        end: None,
-        attempts: None,
-        pods: usize::try_from(root.pods).unwrap_or(0),
+    let always = (Nanos::MIN, Nanos::MAX);
+    let listed = kept.look(|snapshot| gather::listed(snapshot, always))?;
+    let told = |one: Listed| {
+        let start = one.seen.map(|(first, _)| first);
+        let end = one.ended.as_deref().and_then(Stamp::parse);
+        Told {
+            experiment: one.experiment,
+            run_id: one.id.unwrap_or_default(),
+            kind: one.kind,
+            namespace: one.namespace.unwrap_or_default(),
+            name: one.name,
+            state: one.state.unwrap_or_default(),
+            owner: one.owner,
+            start,
+            end: end.map(|end| end.hi),
+            attempts: one.attempts,
+            pods: usize::try_from(one.pods).unwrap_or(0),
+        }
     };
-    Ok(roots.into_iter().map(told).collect())
+    Ok(listed.into_iter().rev().map(told).collect())
 }
 
 /// First instant at which all of some pods were over, if all of them are.
@@ -106,8 +116,13 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new("name", Text(|row| Some(&row.name)), "its name"),
     Column::new(
         "state",
-        Text(|row| Some(row.state)),
-        "completed, failed, deleted, pending or running, at the end of the input; NULL in a store",
+        Text(|row| Some(&row.state)),
+        "completed, failed, deleted, pending or running, at the end of the input; NULL in a store for what nobody explained",
+    ),
+    Column::new(
+        "owner",
+        Text(|row| row.owner.as_deref()),
+        "who made it, where that was seen, else whom its labels name",
     ),
     Column::new("start", Time(|row| row.start), "when it was made"),
     Column::new(

@@ -25,7 +25,7 @@ use super::rows::{Fill, table};
 use super::shared::Shared;
 use super::{
     collateral, coverage, error, experiments, functions, guard, incidents, objects, prompt, runs,
-    tenures,
+    tenures, ties,
 };
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Run;
@@ -83,7 +83,9 @@ impl Session {
     pub fn of_store(kept: Kept) -> Result<Self, Error> {
         let now = kept.latest()?;
         let kept = Arc::new(kept);
-        let session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
+        let mut session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
+        // They are made of all runs together, which a store is too large for.
+        session.tables.retain(|table| !table.is_of_cases);
         for (name, provider) in super::kept::tables(&kept)? {
             session.context.register_table(name, provider)?;
         }
@@ -180,7 +182,7 @@ impl Session {
                 table(collateral::COLUMNS, shared, collateral::rows())?,
             ),
         ];
-        for (name, provider) in tables {
+        for (name, provider) in tables.into_iter().chain(ties::all(shared)?) {
             self.context.register_table(name, provider)?;
         }
         self.context

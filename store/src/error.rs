@@ -57,6 +57,17 @@ pub enum StoreError {
         /// The database file.
         path: PathBuf,
     },
+    /// Another process collects into this store.
+    #[error(
+        "{}: another process collects into this store already ({by}). Stop it first, or name another folder with --store",
+        path.display()
+    )]
+    Claimed {
+        /// The store.
+        path: PathBuf,
+        /// Who does.
+        by: String,
+    },
     /// There is no store where one was to be read.
     #[error("{}: no store there; `whathappened import` or `whathappened collect` make one", path.display())]
     Missing {

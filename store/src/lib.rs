@@ -45,6 +45,7 @@ pub use day::Day;
 pub use error::StoreError;
 pub use kept::KeptIncident;
 pub use limits::{Limits, Retained};
+pub use lock::Claim;
 pub use notes::Notes;
 pub use object_columns::schema as object_schema;
 pub use record::EVENT_WORDS;

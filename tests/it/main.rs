@@ -11,6 +11,7 @@ mod cli;
 mod clouds;
 mod history;
 mod hostile;
+mod hour;
 mod invariants;
 mod lab;
 mod leaks;

@@ -94,10 +94,12 @@ fn tell(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
         "started" => ("started", starts, None),
         "done" => ("acted", starts, entry.ends),
         "cancelled" => return,
-        _ => ("announced", entry.announced.unwrap_or(starts), None),
+        // When it was announced is not known, but that it is: whoever reads it knows.
+        _ => ("announced", entry.announced.unwrap_or(Stamp::OPEN), None),
     };
     for host in &entry.hosts {
-        let second = time.lo.to_string();
+        let known = if time == Stamp::OPEN { starts } else { time };
+        let second = known.lo.to_string();
         let parts = ["maintenance", host, phase, &entry.what, &second];
         let mut event = Event::new(
             EventId::of(&parts),

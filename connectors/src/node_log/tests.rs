@@ -438,4 +438,13 @@ fn json_of_machines_is_read() {
     let (summary, events) = read_bytes(csv.as_bytes());
     assert_eq!((events.len(), summary.total.rejected), (2, 1));
     assert_eq!(events[1].attribute("phase"), Some("announced"));
+    assert_eq!(
+        events[1].time,
+        Stamp::OPEN,
+        "when it was announced is not told"
+    );
+    assert_eq!(
+        events[1].attribute("not_before"),
+        Some("2026-11-21T15:00:00Z")
+    );
 }

@@ -4,6 +4,7 @@
 //! temporary file; what stays in memory is a row of some hundred bytes. Merging
 //! copies is commutative, so the order in which files are read does not matter.
 
+mod as_of;
 mod objects;
 mod row;
 mod spill;

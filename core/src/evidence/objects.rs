@@ -29,9 +29,9 @@ pub struct Version {
 /// All objects by key, in key order.
 #[derive(Debug, Default)]
 pub struct Objects {
-    versions: BTreeMap<ObjectKey, Vec<Version>>,
+    pub(super) versions: BTreeMap<ObjectKey, Vec<Version>>,
     bodies: HashMap<[u8; 32], Arc<ObjectBody>>,
-    read: u64,
+    pub(super) read: u64,
 }
 
 impl Objects {

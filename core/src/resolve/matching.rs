@@ -128,6 +128,7 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
 }
 
 /// A name in several namespaces is listed, not merged: the newest run's place is taken.
+/// Records that leave the namespace out are of that place, too: of one job some do.
 fn one_place(
     world: &World,
     runs: &[Run],
@@ -136,11 +137,22 @@ fn one_place(
 ) -> (Vec<usize>, Vec<Other>) {
     let many = name.name.contains('*') || name.kind.as_deref() == Some("Namespace");
     let place = |number: &usize| runs.get(*number).map_or("", |run| run.names(world).2);
-    let Some(first) = taken.first().map(place).filter(|_| !many) else {
+    let mut places = taken.iter().map(place);
+    let first = places.find(|place| !place.is_empty()).unwrap_or_default();
+    if many || taken.is_empty() {
         return (taken, Vec::new());
+    }
+    let named = |number: &usize| {
+        let names = runs.get(*number).map(|run| run.names(world));
+        names.map(|(_, kind, _, name)| (kind, name))
     };
+    let is_twin = |number: &usize| {
+        let mut others = taken.iter().filter(|other| !place(other).is_empty());
+        place(number).is_empty() && others.any(|other| named(other) == named(number))
+    };
+    let own = taken.iter().filter(|number| !is_twin(number));
     let (here, elsewhere): (Vec<usize>, Vec<usize>) =
-        taken.iter().partition(|number| place(number) == first);
+        own.partition(|number| [first, ""].contains(&place(number)));
     let mut others: Vec<Other> = elsewhere
         .iter()
         .filter_map(|number| runs.get(*number))

@@ -19,6 +19,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("wf", "Workflow"),
 ];
 
+/// Characters of a kind, a namespace and a name together, and room to spare.
+const LONGEST: usize = 512;
+
 /// A parsed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
@@ -74,6 +77,20 @@ impl Name {
         }
     }
 
+    /// Why a text can be the name of nothing, where that is so: sources need not be asked.
+    #[must_use]
+    pub fn flaw(typed: &str) -> Option<&'static str> {
+        if typed.trim().is_empty() {
+            Some("the name is empty")
+        } else if typed.chars().any(char::is_control) {
+            Some("no name holds control characters")
+        } else if typed.chars().count() > LONGEST {
+            Some("no name is longer than 512 characters")
+        } else {
+            None
+        }
+    }
+
     /// Whether everything is asked for.
     #[must_use]
     pub fn is_everything(&self) -> bool {
@@ -126,6 +143,21 @@ fn glob(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_can_be_no_name_is_told() {
+        for (typed, flawed) in [
+            ("llm-1", false),
+            ("job/research/llm-1", false),
+            ("", true),
+            (" ", true),
+            ("\0", true),
+            ("a\nb", true),
+            (&*"a".repeat(513), true),
+        ] {
+            assert_eq!(Name::flaw(typed).is_some(), flawed, "{typed:?}");
+        }
+    }
 
     #[test]
     fn kinds_may_be_short_plural_and_in_any_case() {

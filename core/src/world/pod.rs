@@ -211,6 +211,14 @@ impl Pod {
     /// When it began, as far as any record tells.
     #[must_use]
     pub fn begin(&self) -> Option<Nanos> {
+        self.known_begin()
+            .or(self.seen.map(|(first, _)| first))
+            .filter(|begin| *begin != Nanos::MIN)
+    }
+
+    /// When it began, where a record says so: that it was seen is no beginning.
+    #[must_use]
+    pub fn known_begin(&self) -> Option<Nanos> {
         // A mirror of a static pod is bound, by its own account, before it was made.
         let told = self.created.map(|stamp| stamp.lo).or_else(|| {
             [self.bound, self.started]
@@ -219,8 +227,7 @@ impl Pod {
                 .map(|stamp| stamp.lo)
                 .min()
         });
-        told.or(self.seen.map(|(first, _)| first))
-            .filter(|begin| *begin != Nanos::MIN)
+        told.filter(|begin| *begin != Nanos::MIN)
     }
 
     /// GPUs that it asked for, of any vendor.

@@ -25,6 +25,8 @@ pub struct Wrong {
     pub expected: String,
     /// What came.
     pub got: String,
+    /// There is no such example at all.
+    pub is_lacking: bool,
 }
 
 /// What became of all examples.
@@ -65,10 +67,17 @@ pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
         return out.flush().map_err(failed);
     }
     out.flush().map_err(failed)?;
-    Err(Error::Failed(format!(
-        "{} of {all} examples are wrong ({counts})",
-        report.wrong.len()
-    )))
+    let lacking = report.wrong.iter().filter(|wrong| wrong.is_lacking).count();
+    let wrong = report.wrong.len() - lacking;
+    let mut told = Vec::new();
+    if all > 0 {
+        told.push(format!("{wrong} of {all} examples are wrong ({counts})"));
+    }
+    if lacking > 0 {
+        let s = if lacking == 1 { "" } else { "s" };
+        told.push(format!("{lacking} kind{s} of example missing"));
+    }
+    Err(Error::Failed(told.join("; ")))
 }
 
 /// Runs every example of the built-in rules and of a folder, or of those named.
@@ -124,6 +133,7 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
                     example: cause.clone(),
                     expected,
                     got: "none".to_owned(),
+                    is_lacking: true,
                 });
             }
         }
@@ -135,6 +145,7 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
                     example: example.name.clone(),
                     expected,
                     got,
+                    is_lacking: false,
                 });
             }
         }
@@ -155,6 +166,7 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
             example: format!("{}, {}", failure.signal, failure.example),
             expected: "the example to come out as written".to_owned(),
             got: failure.problem,
+            is_lacking: false,
         }));
     match names.iter().zip(&met).find(|(_, met)| !**met) {
         Some((name, _)) => Err(unknown(&rules, name)),

@@ -8,7 +8,7 @@ use super::super::error::RenderError;
 use super::super::page::{Spans, Tone};
 use super::super::style::Style;
 use super::super::table::main_incident;
-use super::super::{said, words};
+use super::super::{facts, said, words};
 use super::escape::{code, escape, plain};
 use super::records::{coverage, timeline};
 
@@ -70,7 +70,7 @@ fn headline(
         )?;
         return Ok(());
     };
-    let until = run.end.as_deref().or(answer.now.as_deref());
+    let until = facts::until(answer, run, main);
     let took = seconds_between(run.start.as_deref(), until)
         .filter(|s| *s >= 0.0)
         .map(duration);

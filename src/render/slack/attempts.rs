@@ -36,7 +36,10 @@ pub fn attempts(answer: &Answer) -> Message {
 fn of_run(answer: &Answer, run: &Run) -> Vec<Mrkdwn> {
     let clock = Clock(Tz::Utc);
     let attempts = run.attempts.iter().rev().map(|attempt| {
-        let until = attempt.end.as_deref().or(answer.now.as_deref());
+        // The present says how long it runs, and nothing of what is over.
+        let goes_on = matches!(attempt.state.as_str(), "running" | "pending");
+        let now = answer.now.as_deref().filter(|_| goes_on);
+        let until = attempt.end.as_deref().or(now);
         let took = seconds_between(attempt.start.as_deref(), until)
             .filter(|seconds| *seconds >= 0.0)
             .map(duration);

@@ -10,7 +10,10 @@ use super::super::words;
 const LINES: usize = 6;
 
 /// Lines of a traceback that are shown, its last ones.
-const TRACEBACK: usize = 12;
+const TRACEBACK: usize = 6;
+
+/// Other incidents that are shown, a line each, beside the verdict.
+const BESIDE: usize = 3;
 
 /// Causes that were considered and lost.
 pub(super) fn ruled_out(page: &mut Page<'_>, incident: &Incident) {
@@ -202,7 +205,9 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
         return;
     }
     page.section("Also happened", Spans::new());
-    for incident in others.iter().take(LINES) {
+    let explain = page.style.explain;
+    let limit = if explain { LINES } else { BESIDE };
+    for incident in others.iter().take(limit) {
         let clock = Clock(page.style.tz);
         let time = incident
             .time
@@ -222,12 +227,19 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
             body = body.say(format!(", attempt\u{a0}{attempt}"));
         }
         page.prose(Spans::new().own(Tone::Dim, "  • "), body);
-        page.prose(
-            Spans::new().say("    "),
-            Spans::new().data(Tone::Plain, &incident.summary),
-        );
+        if explain {
+            page.prose(
+                Spans::new().say("    "),
+                Spans::new().data(Tone::Plain, &incident.summary),
+            );
+        }
     }
-    and_more(page, others.len(), LINES, "other incident", "--format json");
+    let by = if explain {
+        "--format json"
+    } else {
+        "--explain"
+    };
+    and_more(page, others.len(), limit, "other incident", by);
 }
 
 /// What an incident was to its run, in words.

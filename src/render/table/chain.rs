@@ -4,8 +4,11 @@ use crate::answer::{Answer, ChainLink, Incident};
 
 use super::super::clock::{Clock, offset, seconds_between, zero};
 use super::super::page::{Page, Spans, Tone};
-use super::super::text::{escape, width};
+use super::super::text::{clip, escape, width};
 use super::evidence::ids;
+
+/// Characters of a step that are shown; `--explain` shows all.
+const CHARACTERS: usize = 200;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     if incident.chain.is_empty() {
@@ -58,7 +61,12 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
         } else {
             Tone::Plain
         };
-        page.hang(prefix.clone(), Spans::new().data(text, &link.text));
+        let told = if page.style.explain {
+            link.text.clone()
+        } else {
+            clip(&link.text, CHARACTERS).into_owned()
+        };
+        page.hang(prefix.clone(), Spans::new().data(text, &told));
         if page.style.explain {
             page.hang(Spans::new().pad(prefix.width()), tie(link));
         }

@@ -7,6 +7,7 @@ use crate::answer::{Answer, CoverageRow, Incident};
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
 use super::super::words::{count, grouped};
+use super::gaps;
 
 /// Sources that were not configured and are named one by one.
 const UNCONFIGURED: usize = 6;
@@ -22,6 +23,10 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
                 Spans::new().data(Tone::Plain, text),
             );
         }
+    }
+    if !page.style.explain {
+        gaps::show(page, answer, main);
+        return;
     }
     let short = groups(answer, |row| {
         row.status != "complete" && row.status != "not_configured"
@@ -43,9 +48,12 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         fell_short(page, group);
     }
     for group in absent.iter().take(UNCONFIGURED) {
-        let body = name(group)
-            .own(Tone::Dim, " not\u{a0}configured")
-            .and(would_have(group));
+        let why = group.first().and_then(|row| row.detail.as_deref());
+        let body = match why {
+            Some(why) => name(group).say(": ").data(Tone::Plain, why),
+            None => name(group).own(Tone::Dim, " not\u{a0}configured"),
+        };
+        let body = body.and(would_have(group));
         page.prose(Spans::new().own(Tone::Dim, "  ○ "), body);
     }
     if let Some(more) = absent

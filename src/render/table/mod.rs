@@ -4,6 +4,7 @@ mod aside;
 mod chain;
 mod coverage;
 mod evidence;
+mod gaps;
 mod node;
 mod overview;
 mod timeline;
@@ -38,14 +39,18 @@ pub(crate) fn answer(
         if let Some(incident) = main {
             chain::show(&mut page, answer, incident);
             aside::traceback(&mut page, incident);
-            aside::ruled_out(&mut page, incident);
+            if style.explain {
+                aside::ruled_out(&mut page, incident);
+            }
             aside::advice(&mut page, incident);
             if style.explain {
                 evidence::show(&mut page, incident);
             }
         }
         coverage::show(&mut page, answer, main);
-        aside::runs(&mut page, answer, main);
+        if style.explain {
+            aside::runs(&mut page, answer, main);
+        }
         aside::others(&mut page, answer, main);
         timeline::show(&mut page, answer, main);
     }
@@ -61,6 +66,30 @@ pub(crate) fn main_incident(answer: &Answer) -> Option<&Incident> {
         .find(|incident| incident.role == "main")
 }
 
+/// What is known beside what is shown, and how to see it.
+fn more(page: &Page<'_>, answer: &Answer) -> Vec<String> {
+    let mut more = Vec::new();
+    let mut incidents = answer.incidents.iter();
+    let mut told = Vec::new();
+    if incidents.any(|incident| !incident.evidence.is_empty()) {
+        told.push("the evidence".to_owned());
+    }
+    // A list of everything says what became of each run already.
+    let runs = answer.runs.len();
+    if runs > 1 && answer.experiment.is_some() {
+        told.push(format!("its {}", super::words::count(runs, "run")));
+    }
+    if !page.style.explain && !told.is_empty() {
+        more.push(format!("{}: --explain", told.join(", ")));
+    }
+    let lines = answer.timeline.len();
+    if page.style.timeline_limit == Some(0) && lines > 0 {
+        let lines = super::words::count(lines, "line");
+        more.push(format!("what happened, {lines}: --timeline 30"));
+    }
+    more
+}
+
 fn foot(page: &mut Page<'_>, answer: &Answer) {
     let clock = super::clock::Clock(page.style.tz);
     let mut spans = Spans::new();
@@ -74,13 +103,8 @@ fn foot(page: &mut Page<'_>, answer: &Answer) {
     spans = spans
         .own(Tone::Dim, "rules\u{a0}")
         .data(Tone::Dim, &answer.ruleset);
-    if !page.style.explain
-        && answer
-            .incidents
-            .iter()
-            .any(|incident| !incident.evidence.is_empty())
-    {
-        spans = spans.own(Tone::Dim, " · the evidence: --explain");
+    for more in more(page, answer) {
+        spans = spans.own(Tone::Dim, format!(" · {}", more.replace(' ', "\u{a0}")));
     }
     if page.style.tz != Tz::Utc {
         spans = spans.own(Tone::Dim, " · a time that ends in Z is UTC");

@@ -40,18 +40,30 @@ pub(crate) fn node(
 
 fn head(page: &mut Page<'_>, history: &NodeHistory) {
     let faults: usize = history.machines.iter().map(|one| one.faults.len()).sum();
-    let (sign, tone) = if faults > 0 {
-        ("✗", Tone::Fatal)
-    } else {
-        ("✓", Tone::Good)
+    let (own, done) = causes(history);
+    let (sign, tone) = match (faults + own.len(), done.len()) {
+        (0, 0) => ("✓", Tone::Good),
+        (0, _) => ("!", Tone::Warn),
+        _ => ("✗", Tone::Fatal),
     };
     let clock = Clock(page.style.tz);
     let mut line = Spans::new()
         .data(Tone::Strong, &history.name)
         .own(Tone::Dim, " · ");
-    line = match faults {
-        0 => line.say("no fault of the machine is known"),
-        n => line.own(tone, words::count(n, "fault")),
+    let listed = |runs: &[&str]| {
+        let mut causes = runs.to_vec();
+        causes.sort_unstable();
+        causes.dedup();
+        let runs = words::count(runs.len(), "run");
+        format!("ended {runs}: {}", causes.join(", "))
+    };
+    line = match (faults, own.as_slice(), done.as_slice()) {
+        (0, [], []) => line.say("no fault of the machine is known"),
+        (0, [], done) => line
+            .say("no fault of its own is known; ")
+            .own(tone, format!("what was done to it {}", listed(done))),
+        (0, own, _) => line.own(tone, format!("it {}", listed(own))),
+        (n, ..) => line.own(tone, words::count(n, "fault")),
     };
     if let Some(from) = &history.from {
         let to = history.to.as_ref().or(history.now.as_ref());
@@ -68,6 +80,17 @@ fn head(page: &mut Page<'_>, history: &NodeHistory) {
         let note = "The name was borne by several machines, one after the other.";
         page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, note));
     }
+}
+
+/// Causes of the ends of runs on it: its own faults, and what was done to it.
+fn causes(history: &NodeHistory) -> (Vec<&str>, Vec<&str>) {
+    let incidents = history.runs.iter().filter_map(|run| run.incident.as_ref());
+    let (own, rest): (Vec<_>, Vec<_>) = incidents.partition(|one| one.of_this_machine);
+    let done = rest.iter().filter(|one| one.by_this_machine);
+    (
+        own.iter().map(|one| one.cause.as_str()).collect(),
+        done.map(|one| one.cause.as_str()).collect(),
+    )
 }
 
 /// One that bore the name: which, when, and how often it failed.

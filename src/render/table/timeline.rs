@@ -8,6 +8,9 @@ use super::super::select::{Shown, select};
 use super::super::text::{clip, escape, middle, width};
 use super::super::words::{count, grouped};
 
+/// Rows that are shown where nobody asked for any and nothing else tells of an error.
+const LAST: usize = 5;
+
 /// Columns that a text must have beside a column of names.
 const TEXT: usize = 60;
 
@@ -18,7 +21,12 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     let Some(first) = answer.timeline.first() else {
         return;
     };
-    let shown = select(&answer.timeline, page.style.timeline_limit);
+    let limit = match page.style.timeline_limit {
+        Some(0) if is_untold(answer, main) => Some(LAST),
+        Some(0) => return,
+        limit => limit,
+    };
+    let shown = select(&answer.timeline, limit);
     let rows: Vec<&TimelineRow> = shown.iter().filter_map(row_of).collect();
     let clock = Clock(page.style.tz);
     let remark = remark(answer, rows.len(), main.is_some());
@@ -51,6 +59,12 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         }
     }
     legend(page, &rows);
+}
+
+/// Whether an error is on the timeline that no chain tells of.
+fn is_untold(answer: &Answer, main: Option<&Incident>) -> bool {
+    let untold = main.is_none_or(|incident| incident.chain.is_empty());
+    untold && answer.timeline.iter().any(|row| row.weight == "error")
 }
 
 fn row_of<'a>(shown: &Shown<'a>) -> Option<&'a TimelineRow> {

@@ -46,8 +46,12 @@ pub(super) async fn get(
     let asking = asked.about(name, caller.access, &service)?;
     let answer = answer(&service, asking).await?;
     let mut text = Vec::new();
-    render::answer(&answer, form, &Style::default(), &mut text)
-        .map_err(|error| Problem::inside(&error))?;
+    let mut style = Style::default();
+    if form == Format::Table {
+        // As short as on the command line.
+        style.timeline_limit = Some(0);
+    }
+    render::answer(&answer, form, &style, &mut text).map_err(|error| Problem::inside(&error))?;
     let kind = match form {
         Format::Md => "text/markdown; charset=utf-8",
         Format::Table => "text/plain; charset=utf-8",

@@ -4,15 +4,41 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
-use utoipa::ToSchema;
+use axum::response::IntoResponse;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::time::{Nanos, rfc3339};
-use whathappened_store::{Root, Store};
+use whathappened_store::Store;
 
+use super::incidents::{explain, told};
 use super::page::{Page, Paging, descending};
 use super::problem::{Problem, Refused};
+use super::question::moment;
 use super::take::{By, Params};
+use crate::answer::Listed;
+use crate::gather;
 use crate::serve::Service;
+
+/// Which runs are wanted.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Wanted {
+    /// Only those of this person, by the whole name or the part before the `@`.
+    owner: Option<String>,
+    /// Only those of this namespace.
+    namespace: Option<String>,
+    /// Only those that stand so: `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`.
+    state: Option<String>,
+    /// Only those that lived at or after this time: RFC 3339, or a distance back from now such as `2h`.
+    since: Option<String>,
+    /// Items of a page, at most 1000; 100 where nothing is said.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// `next` of the page before.
+    cursor: Option<String>,
+}
 
 /// A run: one root object, such as a Job, with all its pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -27,7 +53,7 @@ pub(super) struct Experiment {
     namespace: Option<String>,
     /// Its name.
     name: String,
-    /// Its uid, where a record says it.
+    /// Its uid, where a record says it; else its names.
     #[schema(required)]
     id: Option<String>,
     /// The earliest time that a record of it tells.
@@ -38,54 +64,97 @@ pub(super) struct Experiment {
     last_seen: Option<String>,
     /// Pods it had in all.
     pods: u64,
+    /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`; null where nobody explained it.
+    #[schema(required)]
+    state: Option<String>,
+    /// What ended it; null where nothing did, or nobody explained it.
+    #[schema(required)]
+    cause: Option<String>,
+    /// How well that is proven.
+    #[schema(required)]
+    level: Option<String>,
+    /// Who did it.
+    #[schema(required)]
+    actor: Option<String>,
+    /// Whose run it is, where that was seen.
+    #[schema(required)]
+    owner: Option<String>,
 }
 
 impl Experiment {
-    fn of(root: Root) -> (String, Self) {
+    fn of(one: Listed) -> (String, Self) {
+        // What explaining tells must not move a run from one page to another.
         let key = format!(
             "{} {} {} {} {}",
-            descending(root.last),
-            root.kind,
-            root.namespace,
-            root.name,
-            root.uid
+            descending(one.seen.map_or(Nanos::MIN, |(_, last)| last)),
+            one.kind,
+            one.namespace.as_deref().unwrap_or_default(),
+            one.name,
+            one.id.as_deref().unwrap_or_default()
         );
-        let known = root.first <= root.last;
-        let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let told = Self {
-            experiment: root.experiment,
-            kind: root.kind,
-            namespace: some(root.namespace),
-            name: root.name,
-            id: some(root.uid),
-            first_seen: known.then(|| rfc3339(root.first)),
-            last_seen: known.then(|| rfc3339(root.last)),
-            pods: root.pods,
+            experiment: one.label,
+            kind: one.kind,
+            namespace: one.namespace,
+            name: one.name,
+            id: one.id,
+            first_seen: one.seen.map(|(first, _)| rfc3339(first)),
+            last_seen: one.seen.map(|(_, last)| rfc3339(last)),
+            pods: one.pods,
+            state: one.state,
+            cause: one.cause,
+            level: one.level,
+            actor: one.actor,
+            owner: one.owner,
         };
         (key, told)
     }
 }
 
-/// Every run that the store knows, the latest first
+/// Every run that the store knows, the latest first, with how it stands and why
+///
+/// Some runs that nobody explained yet are explained on the way; the header
+/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and asking again explains more.
 #[utoipa::path(
     get,
     path = "/api/v1/experiments",
     operation_id = "experiments",
     tag = "ask",
-    params(Paging),
+    params(Wanted),
     responses((status = 200, description = "A page of runs", body = Page<Experiment>), Refused)
 )]
 pub(super) async fn list(
     State(service): State<Arc<Service>>,
     By(caller): By,
-    Params(paging): Params<Paging>,
-) -> Result<Json<Page<Experiment>>, Problem> {
+    Params(wanted): Params<Wanted>,
+) -> Result<impl IntoResponse, Problem> {
+    let now = (service.clock)();
+    let since = wanted.since.as_deref().map(|text| moment(text, now));
+    let window = (since.transpose()?.unwrap_or(Nanos::MIN), Nanos::MAX);
+    let handle = Handle::current();
     let read = move |service: &Service| {
+        let explained = handle.block_on(explain(service, window))?;
         let store = Store::open_to_read(&service.store)?;
         let snapshot = store.snapshot_for(&caller.access)?;
-        Ok(snapshot.roots(Nanos::MIN, Nanos::MAX)?)
+        Ok((explained, gather::listed(&snapshot, window)?))
     };
-    let roots = service.work(read).await?;
-    let items = roots.into_iter().map(Experiment::of).collect();
-    paging.page(&["experiments"], items).map(Json)
+    let (explained, list) = service.work(read).await?;
+    let asked = |text: &Option<String>| text.clone().unwrap_or_default();
+    let about = [
+        asked(&wanted.owner),
+        asked(&wanted.namespace),
+        asked(&wanted.state),
+    ];
+    let [owner, namespace, state] = [&wanted.owner, &wanted.namespace, &wanted.state];
+    let is_wanted = |one: &Listed| one.is(owner.as_deref(), namespace.as_deref(), state.as_deref());
+    let items = list.into_iter().filter(is_wanted).map(Experiment::of);
+    let paging = Paging {
+        limit: wanted.limit,
+        cursor: wanted.cursor,
+    };
+    let page = paging.page(
+        &["experiments", &about[0], &about[1], &about[2]],
+        items.collect(),
+    )?;
+    Ok((told(&explained), Json(page)))
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
 use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, Stamp};
@@ -15,7 +17,8 @@ use super::problem::{Problem, Refused};
 use super::question::moment;
 use super::take::{By, Params};
 use crate::answer::{Incident, Run};
-use crate::gather;
+use crate::error::Error;
+use crate::gather::{self, Explained};
 use crate::serve::Service;
 
 /// Which incidents are wanted.
@@ -52,7 +55,8 @@ pub(super) struct Kept {
 
 /// Incidents as they were explained, the latest first
 ///
-/// `whathappened explain` keeps them for a whole window, and a question on the command line for its runs.
+/// Some runs of the window that nobody explained yet are explained on the way; the header
+/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and asking again explains more.
 #[utoipa::path(
     get,
     path = "/api/v1/incidents",
@@ -65,16 +69,23 @@ pub(super) async fn list(
     State(service): State<Arc<Service>>,
     By(caller): By,
     Params(wanted): Params<Wanted>,
-) -> Result<Json<Page<Kept>>, Problem> {
+) -> Result<impl IntoResponse, Problem> {
     let now = (service.clock)();
     let time = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
     let (since, until) = (time(&wanted.since)?, time(&wanted.until)?);
+    let handle = Handle::current();
+    let window = (since.unwrap_or(Nanos::MIN), until.unwrap_or(Nanos::MAX));
     let read = move |service: &Service| {
+        let explained = handle.block_on(explain(service, window))?;
         let store = Store::open_to_read(&service.store)?;
-        gather::kept(&store.snapshot_for(&caller.access)?)
+        Ok((
+            explained,
+            gather::kept(&store.snapshot_for(&caller.access)?)?,
+        ))
     };
     let mut items = Vec::new();
-    for (experiment, one) in service.work(read).await? {
+    let (explained, kept) = service.work(read).await?;
+    for (experiment, one) in kept {
         let at = one.incident.time.as_deref().and_then(Stamp::parse);
         let at = at.map_or(Nanos::MIN, |stamp| stamp.lo);
         let is =
@@ -103,7 +114,27 @@ pub(super) async fn list(
         limit: wanted.limit,
         cursor: wanted.cursor,
     };
-    paging
-        .page(&["incidents", &about[0], &about[1]], items)
-        .map(Json)
+    let page = paging.page(&["incidents", &about[0], &about[1]], items)?;
+    Ok((told(&explained), Json(page)))
+}
+
+/// Runs that are explained for one request.
+const MOST: usize = 20;
+
+/// Explains what is not yet, as far as it is little.
+pub(super) async fn explain(service: &Service, window: (Nanos, Nanos)) -> Result<Explained, Error> {
+    // A store that is not there is not to be made.
+    drop(Store::open_to_read(&service.store)?);
+    let mut store = Store::open(&service.store, service.config.limits())?;
+    let (rules, now) = (&service.rules, (service.clock)());
+    gather::explain_rest(&mut store, window, MOST, rules, now, &mut |_, _| {}).await
+}
+
+/// How many of the runs are explained, in a header.
+pub(super) fn told(explained: &Explained) -> [(&'static str, String); 1] {
+    let Explained { runs, explained } = explained;
+    [(
+        "x-whathappened-explained",
+        format!("{explained} of {runs} runs"),
+    )]
 }

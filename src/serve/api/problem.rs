@@ -92,7 +92,7 @@ impl Problem {
 impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
         let told = match error {
-            Error::UnknownName { .. } | Error::UnknownRun { .. } => {
+            Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
                 Self::not_found(error.to_string())
             }
             Error::Usage(_) => Self::bad(error.to_string()),
@@ -107,7 +107,10 @@ impl From<&Error> for Problem {
                 vec!["see what there is: GET /api/v1/experiments".to_owned()]
             }
             Error::UnknownRun { .. } => {
-                vec!["the ids are in the answer, field runs".to_owned()]
+                vec![
+                    "the ids are in the answer, field runs; the newest has the highest number"
+                        .to_owned(),
+                ]
             }
             other => other.hints(),
         };

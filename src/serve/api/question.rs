@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub(super) at: Option<String>,
     /// Only incidents that touch this pod.
     pub(super) pod: Option<String>,
-    /// Only this run, by the beginning of its id.
+    /// Only this run: its number, as answers count them, or the beginning of its id.
     pub(super) run: Option<String>,
     /// Whether live sources are asked before; true where there are some. False answers from the store alone.
     pub(super) fetch: Option<bool>,
@@ -60,6 +60,6 @@ impl Asked {
 pub(super) fn moment(text: &str, now: Nanos) -> Result<Nanos, Problem> {
     parse_moment(text, now).ok_or_else(|| {
         Problem::bad(format!("{text:?} is no time"))
-            .hint("write 2026-11-21T15:20:00Z, or 30m, 2h, 7d back from now")
+            .hint("write 2026-11-21T15:20:00Z, 2026-11-21, or 30m, 2h, 1d12h back from now")
     })
 }

@@ -5,6 +5,8 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use whathappened_core::resolve::Name;
+
 use super::problem::Problem;
 use crate::serve::Caller;
 
@@ -46,8 +48,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let taken = Path::<String>::from_request_parts(parts, state).await;
         let Path(name) = taken.map_err(|error| Problem::bad(error.body_text()))?;
-        if name.trim().is_empty() {
-            return Err(Problem::bad("the name is empty"));
+        if let Some(flaw) = Name::flaw(&name) {
+            return Err(Problem::bad(flaw));
         }
         Ok(Self(name))
     }

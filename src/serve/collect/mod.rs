@@ -34,7 +34,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use whathappened_connectors::cluster::{ClusterError, ClusterOptions};
 use whathappened_connectors::connector::{Clock, Stop};
 use whathappened_connectors::coverage::Coverage;
-use whathappened_store::{Limits, Store};
+use whathappened_connectors::time::rfc3339;
+use whathappened_store::{Claim, Limits, Store};
 
 pub use board::{Board, Key, Line, Totals};
 pub use clusters::are_there;
@@ -105,6 +106,13 @@ impl Collector {
             Some(options) => clusters::each(options)?,
             None => Vec::new(),
         };
+        let collects =
+            !each.is_empty() || !what.sources.usable.is_empty() || !what.pushed.is_empty();
+        let since = rfc3339((how.clock)());
+        let who = format!("process {}, since {since}", std::process::id());
+        let claim = collects
+            .then(|| Claim::take(&how.store, &who))
+            .transpose()?;
         let store = Store::open(&how.store, how.limits)?;
         let board = Arc::new(Board::default());
         let (intake, waiting) = intake::open(&board, stop);
@@ -115,7 +123,11 @@ impl Collector {
         }
         let (stopped, last) = (stop.clone(), Stop::new());
         let ended = last.clone();
-        let keeper = tokio::task::spawn_blocking(move || keeper.run(waiting, (&stopped, &ended)));
+        let keeper = tokio::task::spawn_blocking(move || {
+            // Held as long as something may be written.
+            let _claim = claim;
+            keeper.run(waiting, (&stopped, &ended))
+        });
         let mut sources = JoinSet::new();
         let claimed = Arc::<Mutex<_>>::default();
         for one in each {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row, params};
 use whathappened_core::resolve::{LABELS, Name};
+use whathappened_core::world::makers;
 
 use super::seen::{ANNOTATIONS, JOBS};
 use super::{Entity, Root};
@@ -358,6 +359,24 @@ pub(crate) fn roots(look: Look<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<
         one.uid.is_empty()
             && with_uid.contains(&(one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
     };
+    let mut named: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    for (number, one) in entities.iter().enumerate() {
+        // Of several generations the newest comes first.
+        named
+            .entry((&one.kind, &one.namespace, &one.name))
+            .or_insert(number);
+    }
+    // A pod of which only Events tell has no owner here; its name says what made it.
+    let maker = |one: &Entity| {
+        if one.kind != "Pod" || !one.owner.is_empty() {
+            return None;
+        }
+        makers(&one.name).find_map(|(kind, name)| {
+            let found = *named.get(&(kind, one.namespace.as_str(), name))?;
+            let maker = entities.get(found)?;
+            (maker.first <= one.last).then_some(found)
+        })
+    };
     // The machine under a node is a place of pods; a group is one by its instances.
     let nodes: HashSet<&str> = entities.iter().map(|one| one.node.as_str()).collect();
     let is_place = |one: &Entity| match one.kind.as_str() {
@@ -370,7 +389,7 @@ pub(crate) fn roots(look: Look<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<
         if one.kind == "CronJob" || is_twin(one) || is_place(one) {
             continue;
         }
-        let top = top(&entities, &known, number);
+        let top = top(&entities, &known, maker(one).unwrap_or(number));
         let (pods, experiment) = sums.entry(top).or_default();
         *pods += u64::from(matches!(one.kind.as_str(), "Pod" | "Instance" | "SlurmJob"));
         if let Some(label) = labels.get(&one.identity()) {

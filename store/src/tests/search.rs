@@ -138,3 +138,15 @@ fn runs_are_listed_with_their_experiments_and_pods() {
     let some = snapshot.roots(START + DAY, START + 2 * DAY).unwrap();
     assert!(some.len() < 40 && some.iter().all(|root| root.last >= START + DAY));
 }
+
+#[test]
+fn a_pod_that_only_events_know_belongs_to_the_job_that_its_name_tells() {
+    let (_folder, mut store) = filled();
+    let mut orphan = event(1_000_001, "run03-x2k8f", START + DAY);
+    orphan.entities.pod_uid = None;
+    import(&mut store, vec![told(orphan)]);
+    let roots = store.snapshot().unwrap().roots(i64::MIN, i64::MAX).unwrap();
+    assert!(roots.iter().all(|root| root.kind != "Pod"), "{roots:?}");
+    let job = roots.iter().find(|root| root.name == "run03").unwrap();
+    assert_eq!(job.pods, 5);
+}

@@ -45,7 +45,12 @@ fn it_collects_answers_probes_and_stops_when_told() {
     let service = Service::start(&server);
     service.wait_for("/metrics", told(20));
     assert_eq!(service.get("/healthz"), (200, "ok\n".to_owned()));
-    let (status, lost) = service.get("/");
+    let (status, page) = service.get("/");
+    assert!(
+        status == 200 && page.contains("/api/v1/openapi.json"),
+        "{page}"
+    );
+    let (status, lost) = service.get("/nowhere");
     assert!(
         status == 404 && lost.contains("/api/v1/openapi.json"),
         "{lost}"

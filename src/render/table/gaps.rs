@@ -1,0 +1,249 @@
+//! What could not be seen, a line a source; the whole is told with `--explain`.
+
+use std::collections::BTreeMap;
+
+use crate::answer::{Answer, CoverageRow, Incident};
+
+use super::super::facts;
+use super::super::page::{Page, Spans, Tone};
+use super::super::text::clip;
+use super::super::words::count;
+
+/// Lines of sources that fell short before the rest is counted.
+const LINES: usize = 6;
+
+/// Characters of a reason before it is cut.
+const REASON: usize = 160;
+
+/// The title and the lines.
+pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
+    let own = of_run(answer, main);
+    let short = short(&own);
+    let absent = absent(&own);
+    if short.is_empty() && absent.is_empty() {
+        page.section("What was read", Spans::new());
+    } else {
+        page.section("What could not be seen", Spans::new());
+    }
+    for gap in short.iter().take(LINES) {
+        let prefix = Spans::new().say("  ").own(gap.tone, gap.sign).say(" ");
+        page.prose(prefix, gap.body.clone());
+    }
+    if let Some(more) = short.len().checked_sub(LINES).filter(|more| *more > 0) {
+        let more = format!("⋯ and {}: --explain", count(more, "more gap"));
+        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
+    }
+    if !absent.is_empty() {
+        let body = Spans::new().own(Tone::Dim, "not read: ");
+        let body = body.data(Tone::Plain, &absent.join(", "));
+        page.prose(Spans::new().own(Tone::Dim, "  ○ "), body);
+    }
+    read(page, &own);
+}
+
+/// The rows that may have hidden something of this run: not those of other namespaces.
+fn of_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Vec<&'a CoverageRow> {
+    let run = facts::told_run(answer, main).filter(|_| answer.experiment.is_some());
+    let namespace = run.and_then(|run| run.namespace.as_deref());
+    let is_own = |row: &&CoverageRow| match (&row.namespace, namespace) {
+        (Some(of_row), Some(own)) => of_row == own,
+        _ => true,
+    };
+    answer.coverage.iter().filter(is_own).collect()
+}
+
+struct Gap {
+    sign: &'static str,
+    tone: Tone,
+    body: Spans,
+}
+
+/// A line for each source and resource that fell short, what matters most first.
+fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
+    let mut groups: BTreeMap<(usize, String), Vec<&CoverageRow>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| fell_short(row)) {
+        let key = (weight(&row.status), in_words(row));
+        groups.entry(key).or_default().push(row);
+    }
+    let told = groups.into_iter().map(|((weight, what), rows)| {
+        let mut reasons: Vec<&str> = Vec::new();
+        for row in &rows {
+            let reason = row.detail.as_deref().unwrap_or_default();
+            if !reason.is_empty() && !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        let status = rows.first().map_or("", |row| row.status.as_str());
+        let (sign, tone) = match weight {
+            0 | 1 => ("✗", Tone::Bad),
+            _ => ("!", Tone::Warn),
+        };
+        let folded = reasons.first().and_then(|reason| folded(reason));
+        let mut body = Spans::new().data(Tone::Strong, &what);
+        if let Some((number, _)) = &folded {
+            body = body.say(format!(" of {}", count(*number, "container")));
+        }
+        if status != "not_configured" {
+            body = body.say(" ").data(tone, status);
+        }
+        let reason = folded.map(|(_, why)| why);
+        let reason = reason.or(reasons.first().map(|reason| (*reason).to_owned()));
+        if let Some(reason) = reason {
+            body = body.say(": ").data(Tone::Plain, &clip(&reason, REASON));
+        }
+        if reasons.len() > 1 {
+            let more = format!(" (and {})", count(reasons.len() - 1, "more reason"));
+            body = body.own(Tone::Dim, more);
+        }
+        Gap { sign, tone, body }
+    });
+    told.collect()
+}
+
+/// What a source says of many containers one by one, once, and of how many: `pod/container:
+/// why; pod/container: why; and 3 more`.
+fn folded(detail: &str) -> Option<(usize, String)> {
+    let (mut number, mut common) = (0, None);
+    for part in detail.split("; ") {
+        if let Some(more) = part
+            .strip_prefix("and ")
+            .and_then(|rest| rest.strip_suffix(" more"))
+        {
+            number += more.parse::<usize>().ok()?;
+            continue;
+        }
+        let (who, why) = part.split_once(": ")?;
+        let why = plainly(why);
+        if !who.contains('/') || common.get_or_insert_with(|| why.clone()) != &why {
+            return None;
+        }
+        number += 1;
+    }
+    Some((number, common?))
+}
+
+/// A reason as a person would put it.
+fn plainly(why: &str) -> String {
+    if why.contains("no such host") {
+        "the names of the nodes do not resolve from the API server".to_owned()
+    } else {
+        why.to_owned()
+    }
+}
+
+/// Whether a source was there and did not give all, or it is known why it was not.
+fn fell_short(row: &CoverageRow) -> bool {
+    match row.status.as_str() {
+        "complete" => false,
+        "not_configured" => row.detail.is_some(),
+        _ => true,
+    }
+}
+
+fn weight(status: &str) -> usize {
+    let order = ["failed", "denied", "truncated", "expired", "sampled"];
+    let place = order.iter().position(|known| *known == status);
+    place.unwrap_or(order.len())
+}
+
+/// What nobody asked for, in words.
+fn absent(rows: &[&CoverageRow]) -> Vec<String> {
+    let absent = rows.iter().filter(|row| row.status == "not_configured");
+    let absent = absent.filter(|row| row.detail.is_none());
+    let mut names: Vec<String> = absent.map(|row| in_words(row)).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The sources that were read in full, on one line.
+fn read(page: &mut Page<'_>, rows: &[&CoverageRow]) {
+    let whole = rows.iter().filter(|row| row.status == "complete");
+    let mut names: Vec<String> = whole.map(|row| in_words(row)).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        let none = if rows.is_empty() {
+            "No source was asked."
+        } else {
+            "No source was read in full."
+        };
+        page.prose(Spans::new().say("  "), Spans::new().own(Tone::Warn, none));
+        return;
+    }
+    let body = Spans::new().own(Tone::Dim, "read in full: ");
+    let body = body.data(Tone::Dim, &names.join(", "));
+    page.prose(Spans::new().own(Tone::Good, "  ✓ "), body);
+}
+
+/// A source and what it has, as people call it.
+fn in_words(row: &CoverageRow) -> String {
+    let (source, resource) = (row.source.as_str(), row.resource.as_str());
+    match (source, resource) {
+        ("cloud", "activity") => "the cloud's activity".to_owned(),
+        ("container_log", "logs") => "container logs".to_owned(),
+        ("kubernetes", "events") => "Kubernetes Events".to_owned(),
+        ("kubernetes", "workloads") => "jobs and other workloads".to_owned(),
+        ("kubernetes", resource) => resource.to_owned(),
+        ("kubernetes_audit", "audit") => "the audit log".to_owned(),
+        ("node_log" | "node_logs", "kernel") => "the machines' own logs".to_owned(),
+        ("node_log", "maintenance") => "the maintenance calendar".to_owned(),
+        (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
+        (source, resource) => format!("{source} {}", resource.replace('_', " ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_many_containers_is_said_once() {
+        let lookup = "dial tcp: lookup node-1 on 10.0.0.2:53: no such host";
+        let other = lookup.replace("node-1", "node-2");
+        let detail = format!("a-0/main: {lookup}; a-1/main: {other}; and 3 more");
+        let why = "the names of the nodes do not resolve from the API server";
+        assert_eq!(folded(&detail), Some((5, why.to_owned())));
+        assert_eq!(folded("a-0/main: denied; a-1/main: cut off"), None);
+        assert_eq!(folded("the server is busy; ask later"), None);
+    }
+
+    fn row(source: &str, resource: &str, status: &str, detail: Option<&str>) -> CoverageRow {
+        CoverageRow {
+            source: source.to_owned(),
+            resource: resource.to_owned(),
+            cluster: None,
+            namespace: None,
+            mode: "interval".to_owned(),
+            asked_from: None,
+            asked_to: None,
+            got_from: None,
+            got_to: None,
+            retention_s: None,
+            status: status.to_owned(),
+            rows: 0,
+            detail: detail.map(str::to_owned),
+            would_have_shown: None,
+        }
+    }
+
+    #[test]
+    fn a_source_is_one_line_and_what_nobody_asked_for_is_one_together() {
+        let rows = [
+            row("kubernetes", "logs", "failed", Some("no such host")),
+            row("kubernetes", "logs", "failed", Some("timed out")),
+            row("cloud", "activity", "not_configured", None),
+            row("node_logs", "kernel", "not_configured", None),
+            row("kubernetes", "pods", "complete", None),
+        ];
+        let rows: Vec<&CoverageRow> = rows.iter().collect();
+        let gaps = short(&rows);
+        assert_eq!(gaps.len(), 1);
+        let text: String = gaps[0].body.0.iter().map(|span| &*span.text).collect();
+        assert_eq!(text, "logs failed: no such host (and 1\u{a0}more reason)");
+        assert_eq!(
+            absent(&rows),
+            ["the cloud's activity", "the machines' own logs"]
+        );
+    }
+}

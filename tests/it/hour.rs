@@ -1,0 +1,405 @@
+//! The first hour: what stood in the way of people who were new to it.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::service::Service;
+use crate::whathappened;
+
+const LAB: [&str; 2] = ["--from", "fixtures/lab-cluster/input"];
+const GPT2: &str = "gpt2-small-7f3";
+
+fn lab(args: &[&str]) -> (Option<i32>, String, String) {
+    whathappened(&[args, &LAB, &["-q"]].concat())
+}
+
+fn json(args: &[&str]) -> Value {
+    let (code, out, err) = lab(&[args, &["--format", "json"]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+/// Runs it with something on standard input.
+fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
+        .args(args)
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn imported(paths: &[&str]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store").display().to_string();
+    let (code, _, err) = whathappened(&[&["import", "-q", "--store", &store], paths].concat());
+    assert_eq!(code, Some(0), "{err}");
+    (folder, store)
+}
+
+fn kept(store: &str, args: &[&str]) -> (Option<i32>, String, String) {
+    whathappened(&[args, &["--store", store, "--no-fetch", "-q"]].concat())
+}
+
+#[test]
+fn an_answer_as_of_a_moment_holds_nothing_later() {
+    let at = "2026-11-21T15:21:05Z";
+    let answer = json(&[GPT2, "--at", at]);
+    assert_eq!(answer["now"], at);
+    assert_eq!(answer["runs"][0]["state"], "running");
+    let lines = answer["timeline"].as_array().unwrap();
+    assert!(!lines.is_empty());
+    let latest = lines.iter().map(|line| line["time"].as_str().unwrap());
+    assert!(latest.max().unwrap() < "2026-11-21T15:21:06Z");
+    let note = answer["notes"][0].as_str().unwrap();
+    assert!(note.contains("records from after"), "{note}");
+    // Before that nothing of it was known.
+    for option in ["--at", "--until"] {
+        let (code, out, err) = lab(&[GPT2, option, "2026-11-21 15:00"]);
+        assert_eq!((code, out.as_str()), (Some(3), ""), "{err}");
+        assert!(
+            err.contains("its first run is from 2026-11-21T15:20:27"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_all_that_is_told_and_what_is_not_there_is_an_error() {
+    let (code, _, err) = lab(&[GPT2, "--since", "2027-01-01"]);
+    assert_eq!(code, Some(3));
+    assert!(
+        err.contains("the latest record is from 2026-11-21T15:23"),
+        "{err}"
+    );
+    let (code, _, err) = lab(&[GPT2, "--pod", "gpt2-small-7f3-1-qp9z"]);
+    assert_eq!(code, Some(3));
+    assert!(
+        err.contains("did you mean: gpt2-small-7f3-1-qp9zc"),
+        "{err}"
+    );
+    let whole = json(&[GPT2]);
+    let pod = "gpt2-small-7f3-0-nlxk4";
+    let answer = json(&[GPT2, "--pod", pod]);
+    let lines = |answer: &Value| answer["timeline"].as_array().unwrap().len();
+    assert!(lines(&answer) < lines(&whole));
+    let since = json(&[GPT2, "--since", "2026-11-21T15:21:10Z"]);
+    assert!(lines(&since) < lines(&whole));
+    assert!(
+        since["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("timeline line")
+    );
+    // A run is asked for by its number, too.
+    assert_eq!(json(&[GPT2, "--run", "1"])["runs"], whole["runs"]);
+    assert_eq!(lab(&[GPT2, "--run", "7"]).0, Some(3));
+    let (_, out, _) = lab(&[GPT2, "--tz", "Europe/Berlin"]);
+    assert!(out.contains("16:21:03"), "{out}");
+}
+
+#[test]
+fn a_planned_maintenance_counts_from_when_it_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let pod = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p-0\",\"namespace\":\"n\",\"uid\":\"u\"},\"spec\":{\"nodeName\":\"node-1\"},\"status\":{\"phase\":\"Running\",\"startTime\":\"2026-04-11T06:00:00Z\"}}";
+    let calendar = "{\"maintenance\":\"replace the switch\",\"hosts\":[\"node-[1-2]\"],\"starts\":\"2026-04-13T08:30:00Z\",\"by\":\"alice\"}\n";
+    std::fs::write(at("pods.json"), pod).unwrap();
+    std::fs::write(at("calendar.json"), calendar).unwrap();
+    let (pods, calendar) = (at("pods.json"), at("calendar.json"));
+    let (_kept, store) = imported(&[&pods, &calendar]);
+    let ahead = ["--at", "2026-04-11T08:00:00Z", "--within", "3d"];
+    for name in ["p-0", "node/node-1"] {
+        let files = ["--from", &pods, "--from", &calendar, "-q"];
+        let told = whathappened(&[&["upcoming", name], &files[..], &ahead].concat());
+        assert_eq!(told.0, Some(5), "{name}: {}{}", told.1, told.2);
+        assert!(
+            told.1.contains("announced at an unknown time by alice"),
+            "{}",
+            told.1
+        );
+        let stored = kept(&store, &[&["upcoming", name], &ahead[..]].concat());
+        assert_eq!((stored.0, stored.1), (told.0, told.1), "{name}");
+    }
+}
+
+/// What stands before the first empty line.
+fn head_of(text: &str) -> String {
+    text.lines()
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn a_machine_under_which_a_run_ended_gets_no_tick() {
+    let input = ["--from", "fixtures/autoscaler-scale-down/input", "-q"];
+    let node = "ip-10-8-3-17.eu-west-1.compute.internal";
+    let (_, out, _) = whathappened(&[&["node", node], &input[..]].concat());
+    let head = head_of(&out);
+    assert!(
+        head.starts_with('!') && head.contains("ops.scale_down"),
+        "{head}"
+    );
+    let (_, out, _) = whathappened(&[&[&*format!("node/{node}")], &input[..]].concat());
+    assert!(out.contains("1 incident"), "{out}");
+    let (_, out, _) = lab(&["node", "gke-train-a100-pool-7c1d-0004"]);
+    let head = head_of(&out);
+    assert!(
+        head.starts_with('✗') && head.contains("node.not_ready"),
+        "{head}"
+    );
+}
+
+#[test]
+fn a_store_tells_its_incidents_before_anybody_asked_by_name() {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let count = [
+        "sql",
+        "SELECT count(*) AS n FROM incidents",
+        "--format",
+        "csv",
+    ];
+    let (code, out, err) = kept(&store, &count);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        out.lines().nth(1).unwrap().parse::<u64>().unwrap() >= 8,
+        "{out}"
+    );
+    // A row a run, with what there is to know at a glance.
+    let (_, listed, err) = kept(&store, &["experiments", "--width", "100"]);
+    assert_eq!(listed.lines().count(), 8, "{listed}{err}");
+    assert!(listed.contains("node.not_ready"), "{listed}");
+    let (_, failed, _) = kept(
+        &store,
+        &["experiments", "--owner", "alice", "--state", "failed"],
+    );
+    assert!(!failed.is_empty() && failed.lines().count() < 8, "{failed}");
+    let (code, _, err) = kept(&store, &["experiments", "--state", "broken"]);
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn a_run_is_explained_once_however_often_it_is_named() {
+    let input = Path::new("../shared/incidents/holmes-job-dns/input");
+    if !input.is_dir() {
+        println!("skipped: no ../shared");
+        return;
+    }
+    let (_folder, store) = imported(&[input.to_str().unwrap()]);
+    let explain = ["explain", "--since", "3650d", "--format", "csv"];
+    let (code, out, err) = kept(&store, &explain);
+    assert_eq!(code, Some(0), "{err}");
+    let mut rows: Vec<&str> = out.lines().collect();
+    let all = rows.len();
+    rows.sort_unstable();
+    rows.dedup();
+    assert_eq!(rows.len(), all, "{out}");
+}
+
+#[test]
+fn a_mistyped_path_leaves_no_trace() {
+    let (folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let missing = folder.path().join("no-such-file").display().to_string();
+    let (code, _, _) = whathappened(&["import", &missing, "--store", &store]);
+    assert_eq!(code, Some(2));
+    let (_, out, _) = kept(&store, &[GPT2, "--explain"]);
+    assert!(!out.contains("no-such-file"), "{out}");
+}
+
+#[test]
+fn a_second_collector_of_one_store_is_refused() {
+    let config = "[serve.hooks.generic]\ntoken = 'a-secret-of-many-letters'\n";
+    let service = Service::start(&[], config);
+    let at = |name: &str| service.folder.path().join(name).display().to_string();
+    let (code, _, err) = whathappened(&[
+        "serve",
+        "--no-fetch",
+        "--listen",
+        "127.0.0.1:0",
+        "--store",
+        &at("store"),
+        "--config",
+        &at("config.toml"),
+    ]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(
+        err.contains("another process collects into this store"),
+        "{err}"
+    );
+}
+
+#[test]
+fn the_address_of_the_service_says_what_it_is() {
+    let service = Service::start(&["fixtures/lab-cluster/input"], "");
+    let page = service.get("/", &[]);
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("text/html"), "{}", page.head);
+    assert!(page.text().contains("/api/v1/openapi.json"));
+    // What can be no name is refused before anybody is asked.
+    let long = "a".repeat(6_000);
+    for name in ["%00", long.as_str()] {
+        let began = std::time::Instant::now();
+        assert_eq!(
+            service.get(&format!("/api/v1/answers/{name}"), &[]).status,
+            400
+        );
+        assert!(began.elapsed().as_secs() < 5);
+    }
+}
+
+#[test]
+fn rules_of_ones_own_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = |summary: &str, needs: &str| {
+        let text = format!(
+            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM ties WHERE signal = 'k8s.pod.evicted'\n"
+        );
+        std::fs::write(folder.path().join("my.rule.sql"), text).unwrap();
+        let rules = folder.path().to_str().unwrap();
+        let (code, _, err) = whathappened(&["rules", "test", "my.rule", "--rules", rules]);
+        assert_ne!(code, Some(0));
+        err
+    };
+    let err = rule("{pod} left {nodee}", "k8s.pod.preempted");
+    assert!(err.contains("did you mean {node}?"), "{err}");
+    let err = rule("{pod} left", "k8s.pod.preemptd");
+    assert!(
+        err.contains("my.rule.sql:5") && err.contains("did you mean k8s.pod.preempted?"),
+        "{err}"
+    );
+    let err = rule("{pod} left", "k8s.pod.preempted");
+    assert!(
+        !err.contains("of 0 examples") && err.contains("missing"),
+        "{err}"
+    );
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_no_panic() {
+    for args in [&["init", "-"][..], &["completions", "bash"], &["man"]] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_whathappened"))
+            .args(args)
+            .env_clear()
+            .env("HOME", "/nonexistent")
+            .stdout(full)
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {err}");
+        assert!(
+            err.starts_with("error: ") && !err.contains("panicked"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn the_answer_fits_a_screen_until_more_is_asked_for() {
+    let (_, out, _) = lab(&[GPT2, "--width", "100"]);
+    assert!(out.lines().count() <= 40, "{out}");
+    assert!(
+        !out.contains("\nTimeline") && out.contains("--timeline 30"),
+        "{out}"
+    );
+    assert!(out.contains("What to do"), "{out}");
+    let absent = out.lines().filter(|line| line.contains("not read"));
+    assert_eq!(absent.count(), 1, "{out}");
+    let (_, more, _) = lab(&[GPT2, "--explain"]);
+    assert!(
+        more.contains("\nTimeline") && more.contains("would have shown"),
+        "{more}"
+    );
+    let (_, lines, _) = lab(&[GPT2, "--timeline", "5"]);
+    assert!(lines.contains("5 of"), "{lines}");
+}
+
+#[test]
+fn what_is_piped_in_is_explained() {
+    let pod = std::fs::read("fixtures/gpu-test-drain/input/pods.json");
+    let text = pod.unwrap_or_else(|_| {
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"run-0\",\"namespace\":\"lab\",\"uid\":\"u1\",\"creationTimestamp\":\"2026-02-03T10:00:00Z\"},\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"main\",\"image\":\"x\"}]},\"status\":{\"phase\":\"Failed\",\"containerStatuses\":[{\"name\":\"main\",\"restartCount\":0,\"state\":{\"terminated\":{\"exitCode\":1,\"reason\":\"Error\",\"startedAt\":\"2026-02-03T10:00:05Z\",\"finishedAt\":\"2026-02-03T10:10:00Z\"}}}]}}".into()
+    });
+    let (code, out, err) = piped(&[], &text);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains('✗'), "{out}");
+    let (code, _, err) = piped(&[], b"");
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn options_may_stand_before_the_verb_and_hints_keep_them() {
+    let (code, out, err) =
+        whathappened(&[&LAB[..], &["-q", "experiments", "--format", "csv"]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(out.lines().count(), 9, "{out}");
+    let (code, _, err) = lab(&["zzzzzzzz"]);
+    assert_eq!(code, Some(3));
+    assert!(
+        !err.contains("whathappened experiments")
+            || err.contains("whathappened experiments --from fixtures/lab-cluster/input"),
+        "{err}"
+    );
+}
+
+#[test]
+fn what_rules_select_from_can_be_queried() {
+    let (code, out, err) = lab(&[
+        "sql",
+        "SELECT signal, via, round(lag_s) AS lag FROM ties WHERE pod LIKE 'gpt2%' AND signal LIKE 'k8s.node%' ORDER BY 1, 2, 3 LIMIT 3",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.lines().count() > 1, "{out}");
+    let (_, out, _) = lab(&["sql", "\\d ties", "--format", "csv"]);
+    assert!(out.contains("seconds from the fact to the death"), "{out}");
+}
+
+#[test]
+fn what_is_not_known_is_said_to_be_unknown() {
+    let input = Path::new("../shared/incidents");
+    if !input.is_dir() {
+        println!("skipped: no ../shared");
+        return;
+    }
+    let ask = |name: &str, incident: &str| {
+        let from = input.join(incident).join("input").display().to_string();
+        whathappened(&[name, "--from", &from, "-q"]).1
+    };
+    let out = ask("i-00ddbf07ce6372082", "aws-retirement");
+    assert!(
+        out.contains("state unknown") && !out.contains("established"),
+        "{out}"
+    );
+    // Records that leave the namespace out are of the same job; how long it took is not known.
+    let out = ask("java-api-checker", "holmes-job-db");
+    let head = out.lines().next().unwrap();
+    assert!(
+        head.contains("run 1 of 1") && head.ends_with("failed"),
+        "{head}"
+    );
+    assert!(!out.contains("borne elsewhere"), "{out}");
+    let out = ask("job/1809655", "bs-time-limit");
+    let head = out.lines().next().unwrap();
+    assert!(head.ends_with("failed"), "{head}");
+    assert!(out.contains("Slurm (scheduler)"), "{out}");
+}
