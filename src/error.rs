@@ -69,6 +69,9 @@ pub enum Error {
         /// What is wrong in it, and where.
         error: Box<toml::de::Error>,
     },
+    /// Some of the store is not what was written.
+    #[error("{0}")]
+    Damaged(String),
     /// Something that was looked at is wrong: `rules test`, `accuracy`, `doctor`.
     #[error("{0}")]
     Failed(String),
@@ -87,7 +90,7 @@ impl Error {
         match self {
             Self::UnknownName { .. } | Self::UnknownRun { .. } => 3,
             Self::Usage(_) => 2,
-            Self::Failed(_) => 4,
+            Self::Failed(_) | Self::Damaged(_) => 4,
             _ => 1,
         }
     }
@@ -105,6 +108,10 @@ impl Error {
             Self::UnknownRun { .. } => {
                 vec!["the ids are in the answer: --format json, field runs".to_owned()]
             }
+            Self::Damaged(_) => {
+                vec!["save what can be read, and take in what is not on the list: whathappened store repair".to_owned()]
+            }
+            Self::Store(error) => error.hint().map(str::to_owned).into_iter().collect(),
             _ => Vec::new(),
         }
     }

@@ -20,6 +20,7 @@ mod ask;
 pub mod audit;
 mod callers;
 pub mod collect;
+mod connections;
 pub mod listen;
 mod metrics;
 pub mod slack;
@@ -64,9 +65,36 @@ pub struct Service {
     pub audit: Audit,
     /// What takes in and keeps, where something does.
     pub collecting: Option<Collecting>,
+    doors: Doors,
     places: Semaphore,
     statements: Semaphore,
     flights: Mutex<HashMap<Asking, ask::Flight>>,
+}
+
+/// Requests that are under way at once; more are sent away. Who pushes does not
+/// stand in the way of who asks.
+struct Doors {
+    pushing: Arc<Semaphore>,
+    asking: Arc<Semaphore>,
+}
+
+impl Doors {
+    fn of(at_once: usize) -> Self {
+        let places = || Arc::new(Semaphore::new(at_once));
+        Self {
+            pushing: places(),
+            asking: places(),
+        }
+    }
+
+    /// Whom the next request would be sent away with, if anybody.
+    fn full(&self) -> Option<&'static str> {
+        if self.asking.available_permits() == 0 {
+            return Some("as many questions as may be are under way; more are sent away");
+        }
+        let none = self.pushing.available_permits() == 0;
+        none.then_some("as many pushed bodies as may be are under way; more are sent away")
+    }
 }
 
 impl std::fmt::Debug for Service {
@@ -89,6 +117,7 @@ impl Service {
         clock: Clock,
     ) -> Self {
         Self {
+            doors: Doors::of(config.serve.limits.at_once),
             statements: Semaphore::new(config.serve.sql.at_once.max(1)),
             callers: Callers::default(),
             audit: Audit::of(&store),

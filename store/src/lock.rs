@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::error::StoreError;
+use crate::private;
 
 /// Held while segments are written, replaced or removed.
 #[derive(Debug)]
@@ -32,11 +33,6 @@ impl Lock {
 
 fn open(root: &Path) -> Result<(File, std::path::PathBuf), StoreError> {
     let path = root.join("segments.lock");
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(StoreError::io(&path))?;
+    let file = private::touch(&path).map_err(StoreError::io(&path))?;
     Ok((file, path))
 }

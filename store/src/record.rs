@@ -138,6 +138,18 @@ pub(crate) enum Either {
     Object(Object),
 }
 
+impl From<Fact> for Either {
+    fn from(fact: Fact) -> Self {
+        Self::Fact(fact)
+    }
+}
+
+impl From<Object> for Either {
+    fn from(object: Object) -> Self {
+        Self::Object(object)
+    }
+}
+
 impl Either {
     pub(crate) fn of(observation: Observation) -> Self {
         match observation {

@@ -1,8 +1,7 @@
 //! Reads segments: whole, by place, or only their ids.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -12,6 +11,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 
+use super::Checked;
 use crate::columns::{Reader, id};
 use crate::error::StoreError;
 use crate::record::{Class, Record};
@@ -29,8 +29,8 @@ pub(crate) struct Rows<R> {
 }
 
 impl<R: Record> Rows<R> {
-    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io(path))?;
+    pub(crate) fn open(file: Checked) -> Result<Self, StoreError> {
+        let path = &file.path().to_owned();
         let reader = ParquetRecordBatchReaderBuilder::try_new(file)
             .and_then(|builder| builder.with_batch_size(BATCH).build())
             .map_err(StoreError::segment(path))?;
@@ -62,9 +62,16 @@ impl<R: Record> Iterator for Rows<R> {
     }
 }
 
+/// Whether the footer can be read.
+pub(super) fn footer(file: &Checked) -> Result<(), StoreError> {
+    ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
+        .map(drop)
+        .map_err(StoreError::segment(file.path()))
+}
+
 /// Calls `take` with every id of a segment and its row number.
-pub(crate) fn ids(path: &Path, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+pub(crate) fn ids(file: Checked, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
+    let path = &file.path().to_owned();
     let builder =
         ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["id"]);
@@ -89,8 +96,9 @@ pub(crate) fn ids(path: &Path, take: &mut dyn FnMut(u128)) -> Result<(), StoreEr
 }
 
 /// The rows of some numbers, which ascend.
-pub(crate) fn at<R: Record>(path: &Path, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+pub(crate) fn at<R: Record>(
+    file: Checked, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
+    let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
         .map_err(StoreError::segment(path))?;
@@ -110,12 +118,44 @@ pub(crate) fn at<R: Record>(path: &Path, numbers: &[usize]) -> Result<Vec<R>, St
     Ok(rows)
 }
 
+/// What can still be read of a segment: (rows, how many it had). Each run of rows
+/// that cannot be read costs itself alone.
+pub(crate) fn salvage<R: Record>(
+    file: &Checked,
+    take: &mut dyn FnMut(R),
+) -> Result<u64, StoreError> {
+    let path = file.path();
+    let load = |policy| {
+        let options = ArrowReaderOptions::new().with_page_index_policy(policy);
+        ArrowReaderMetadata::load(file, options)
+    };
+    let metadata = load(PageIndexPolicy::Optional)
+        .or_else(|_| load(PageIndexPolicy::Skip))
+        .map_err(StoreError::segment(path))?;
+    let total = metadata.metadata().file_metadata().num_rows();
+    let total = usize::try_from(total).unwrap_or(0);
+    for from in (0..total).step_by(BATCH) {
+        let run = from..(from + BATCH).min(total);
+        let selection = RowSelection::from_consecutive_ranges(std::iter::once(run), total);
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+            .with_row_selection(selection)
+            .with_batch_size(BATCH)
+            .build();
+        let Ok(reader) = reader else { continue };
+        for batch in reader.map_while(Result::ok) {
+            let rows = R::rows(&batch).unwrap_or_default();
+            rows.into_iter().for_each(&mut *take);
+        }
+    }
+    Ok(total as u64)
+}
+
 /// The rows of some places: opens only the pages that may hold them.
 pub(crate) fn places<R: Record>(
-    path: &Path,
+    file: Checked,
     wanted: &BTreeSet<Wanted>,
 ) -> Result<Vec<R>, StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+    let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
     let mut by_class: BTreeMap<i32, BTreeSet<&str>> = BTreeMap::new();

@@ -11,8 +11,10 @@ use parquet::schema::types::ColumnPath;
 use whathappened_connectors::time::Nanos;
 
 use super::filter::{Filter, filter_key};
+use super::sums::Summed;
 use crate::day::Day;
 use crate::error::StoreError;
+use crate::private;
 use crate::record::{Class, Place, Record, Table};
 
 /// Rows of a page: what one experiment's day costs to read.
@@ -52,6 +54,8 @@ pub(crate) struct Draft {
     pub(crate) time_to: Nanos,
     pub(crate) words: Vec<u8>,
     pub(crate) ids: Vec<u8>,
+    /// Checksums of its blocks; see [`super::Checked`].
+    pub(crate) sums: Vec<u8>,
 }
 
 /// Takes rows in order.
@@ -59,7 +63,7 @@ pub(crate) struct Writer<R: Record> {
     root: PathBuf,
     day: Day,
     draft_path: PathBuf,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Summed>,
     rows: Vec<Box<R>>,
     places: Vec<Place>,
     class: Option<Class>,
@@ -74,10 +78,15 @@ pub(crate) struct Writer<R: Record> {
 impl<R: Record> Writer<R> {
     pub(crate) fn new(root: &Path, day: Day) -> Result<Self, StoreError> {
         let folder = folder(root, R::TABLE, day);
-        fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+        private::folder(&folder).map_err(StoreError::io(&folder))?;
         let draft_path = folder.join(format!("{}.writing", std::process::id()));
-        let file = File::create(&draft_path).map_err(StoreError::io(&draft_path))?;
-        let writer = ArrowWriter::try_new(file, R::schema(), Some(properties()))
+        let file = private::private_file()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .open(&draft_path)
+            .map_err(StoreError::io(&draft_path))?;
+        let writer = ArrowWriter::try_new(Summed::new(file), R::schema(), Some(properties()))
             .map_err(StoreError::segment(&draft_path))?;
         Ok(Self {
             root: root.to_owned(),
@@ -138,12 +147,18 @@ impl<R: Record> Writer<R> {
     }
 
     /// Ends the segment: it is on the disk under its name, and in no list yet.
-    pub(crate) fn finish(mut self, number: i64) -> Result<Draft, StoreError> {
+    /// `announce` is told its name before there is a file of that name.
+    pub(crate) fn finish(
+        mut self,
+        number: i64,
+        announce: impl FnOnce(&str) -> Result<(), StoreError>,
+    ) -> Result<Draft, StoreError> {
         self.write()?;
         self.writer
             .finish()
             .map_err(StoreError::segment(&self.draft_path))?;
-        let file = self.writer.inner();
+        let written = self.writer.inner();
+        let (file, sums) = (written.file(), written.sums());
         file.sync_all().map_err(StoreError::io(&self.draft_path))?;
         let bytes = file
             .metadata()
@@ -156,18 +171,21 @@ impl<R: Record> Writer<R> {
         );
         let folder = folder(&self.root, R::TABLE, self.day);
         let path = folder.join(&name);
+        let file = format!("{}/day={}/{name}", R::TABLE.as_str(), self.day);
+        announce(&file)?;
         fs::rename(&self.draft_path, &path).map_err(StoreError::io(&path))?;
         sync_folder(&folder)?;
         Ok(Draft {
             table: R::TABLE,
             day: self.day,
-            file: format!("{}/day={}/{name}", R::TABLE.as_str(), self.day),
+            file,
             rows: self.written,
             bytes,
             time_from: self.time_from,
             time_to: self.time_to,
             words: Filter::of(&self.words).to_bytes(),
             ids: Filter::of(&self.ids).to_bytes(),
+            sums,
         })
     }
 
