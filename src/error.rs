@@ -69,6 +69,12 @@ pub enum Error {
         /// What is wrong in it, and where.
         error: Box<toml::de::Error>,
     },
+    /// A statement took too much.
+    #[error("{}", .0.split_once("; ").map_or(.0.as_str(), |(what, _)| what))]
+    Halted(String),
+    /// A child ended with this code and told why.
+    #[error("ended with code {0}")]
+    Ended(u8),
     /// Some of the store is not what was written.
     #[error("{0}")]
     Damaged(String),
@@ -91,6 +97,7 @@ impl Error {
             Self::UnknownName { .. } | Self::UnknownRun { .. } => 3,
             Self::Usage(_) => 2,
             Self::Failed(_) | Self::Damaged(_) => 4,
+            Self::Ended(code) => *code,
             _ => 1,
         }
     }
@@ -108,6 +115,11 @@ impl Error {
             Self::UnknownRun { .. } => {
                 vec!["the ids are in the answer: --format json, field runs".to_owned()]
             }
+            Self::Halted(text) => text
+                .split_once("; ")
+                .map(|(_, hint)| hint.to_owned())
+                .into_iter()
+                .collect(),
             Self::Damaged(_) => {
                 vec!["save what can be read, and take in what is not on the list: whathappened store repair".to_owned()]
             }

@@ -25,15 +25,15 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;
 
-pub use fields::{arguments, observation, value};
+pub use fields::{arguments, body, fact, observation, value};
 use forms::{FORMS, Needs};
 use keyed::{KEYS, Keys};
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Which rules a text went through: it grows with them, so that what was kept under
-/// fewer of them can be told.
+/// Which rules these are: it grows with them, so that what was kept under fewer of
+/// them is known.
 pub const RULES: i64 = 2;
 
 /// What to try where a hint is found.

@@ -22,4 +22,5 @@ pub mod sql;
 pub mod statement;
 pub mod store;
 mod stored;
+mod supervised;
 pub mod upcoming;

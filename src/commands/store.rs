@@ -176,9 +176,21 @@ fn repair(kept: &KeptArgs) -> Result<(), Error> {
     }
     println!(
         "{} with {} rows were put on the list.",
-        count(usize::try_from(done.listed).unwrap_or(usize::MAX), "segment"),
+        count(
+            usize::try_from(done.listed).unwrap_or(usize::MAX),
+            "segment"
+        ),
         done.rows
     );
+    if done.renewed > 0 {
+        println!(
+            "{} written anew: their texts had been redacted under fewer rules.",
+            count(
+                usize::try_from(done.renewed).unwrap_or(usize::MAX),
+                "segment"
+            )
+        );
+    }
     for (file, saved, of) in &done.damaged {
         println!("{file}: damaged; {saved} of its {of} rows were saved.");
     }

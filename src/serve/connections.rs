@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::header;
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
@@ -61,11 +62,7 @@ struct Busy(Arc<Pulse>);
 
 impl Busy {
     fn of(pulse: Arc<Pulse>) -> Self {
-        pulse
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .0 += 1;
+        pulse.state.lock().unwrap_or_else(PoisonError::into_inner).0 += 1;
         Self(pulse)
     }
 }
@@ -139,6 +136,7 @@ impl Drop for Place {
 pub(super) struct Bounded {
     listener: TcpListener,
     everybody: Arc<Everybody>,
+    idle: Duration,
 }
 
 impl Bounded {
@@ -146,13 +144,19 @@ impl Bounded {
         let most = files().map_or(MOST, |files| {
             files.saturating_sub(SPARE).max(files / 2).clamp(16, MOST)
         });
+        Self::of(listener, most, IDLE)
+    }
+
+    fn of(listener: TcpListener, most: usize, idle: Duration) -> Self {
+        let everybody = Everybody {
+            most,
+            next: AtomicU64::new(0),
+            there: Mutex::default(),
+        };
         Self {
             listener,
-            everybody: Arc::new(Everybody {
-                most,
-                next: AtomicU64::new(0),
-                there: Mutex::default(),
-            }),
+            everybody: Arc::new(everybody),
+            idle,
         }
     }
 }
@@ -174,12 +178,16 @@ impl Listener for Bounded {
         loop {
             let (stream, address) = Listener::accept(&mut self.listener).await;
             let Some(place) = self.everybody.admit() else {
-                tracing::warn!("all {} connections are busy: {address} is turned away", self.everybody.most);
+                tracing::warn!(
+                    "all {} connections are busy: {address} is turned away",
+                    self.everybody.most
+                );
                 continue;
             };
             let io = Io {
                 stream,
                 place,
+                patience: self.idle,
                 idle: None,
                 unread: None,
             };
@@ -197,6 +205,7 @@ impl Listener for Bounded {
 pub(super) struct Io {
     stream: TcpStream,
     place: Place,
+    patience: Duration,
     idle: Option<Pin<Box<Sleep>>>,
     unread: Option<Pin<Box<Sleep>>>,
 }
@@ -216,7 +225,7 @@ impl Io {
         let Some(since) = pulse.idle_since() else {
             return false;
         };
-        let end = since + IDLE;
+        let end = since + self.patience;
         let idle = self
             .idle
             .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
@@ -307,10 +316,105 @@ pub(super) async fn busy(request: Request, next: Next) -> Response {
     let Some(busy) = line.map(|line| Busy::of(Arc::clone(&line.0.0))) else {
         return next.run(request).await;
     };
-    next.run(request).await.map(|body| {
+    let mut response = next.run(request).await;
+    // Its length is not known any more once something is held with it.
+    if let Some(length) = response.body().size_hint().exact() {
+        let headers = response.headers_mut();
+        headers
+            .entry(header::CONTENT_LENGTH)
+            .or_insert_with(|| length.into());
+    }
+    response.map(|body| {
         Body::new(body.map_frame(move |frame| {
             let _until_it_is_sent = &busy;
             frame
         }))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// A listener for a few, one of whose answers takes its time.
+    async fn listen(most: usize) -> SocketAddr {
+        let slow = || async {
+            tokio::time::sleep(Duration::from_millis(900)).await;
+            "slow"
+        };
+        let routes = Router::new()
+            .route("/", get(|| async { "here" }))
+            .route("/slow", get(slow))
+            .layer(from_fn(busy))
+            .into_make_service_with_connect_info::<Line>();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let bounded = Bounded::of(listener, most, Duration::from_millis(300));
+        tokio::spawn(async move { axum::serve(bounded, routes).await });
+        address
+    }
+
+    async fn ask(address: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        // Who is turned away is closed.
+        let _closed = stream.read_to_string(&mut text).await;
+        text
+    }
+
+    #[tokio::test]
+    async fn who_says_nothing_or_is_slow_to_ask_is_let_go() {
+        let address = listen(64).await;
+        let begun = Instant::now();
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        let mut slow = TcpStream::connect(address).await.unwrap();
+        let dripping = tokio::spawn(async move {
+            let mut sent = 0;
+            while slow.write_all(b"G").await.is_ok() && sent < 100 {
+                sent += 1;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            sent
+        });
+        let mut nothing = Vec::new();
+        // Reset or closed.
+        let _ended = idle.read_to_end(&mut nothing).await;
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert!(dripping.await.unwrap() < 100);
+        // An answer may take as long as it takes.
+        assert!(ask(address, "/slow").await.ends_with("slow"));
+        // One connection may ask again in time.
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        for _ in 0..3 {
+            let head = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+            stream.write_all(head).await.unwrap();
+            let mut text = [0; 64];
+            assert!(stream.read(&mut text).await.unwrap() > 0);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn who_is_idle_makes_room_and_who_is_answered_stays() {
+        let address = listen(8).await;
+        let answered: Vec<_> = (0..4)
+            .map(|_| tokio::spawn(async move { ask(address, "/slow").await }))
+            .collect();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let mut idle = Vec::new();
+        for _ in 0..20 {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        assert!(ask(address, "/").await.ends_with("here"));
+        for one in answered {
+            assert!(one.await.unwrap().ends_with("slow"));
+        }
+    }
 }

@@ -22,9 +22,8 @@ use crate::error::Error;
 pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     let limits = service.config.serve.limits.clone();
     let (pushing, asking) = (&service.doors.pushing, &service.doors.asking);
-    let bounded = |places: &Arc<Semaphore>| {
-        middleware::from_fn_with_state(Arc::clone(places), bound)
-    };
+    let bounded =
+        |places: &Arc<Semaphore>| middleware::from_fn_with_state(Arc::clone(places), bound);
     let faces = webhooks::routes()
         .with_state(Arc::clone(&service))
         .layer(TimeoutLayer::with_status_code(
@@ -50,7 +49,11 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
 }
 
 /// Sends away what would be too much at once.
-pub(super) async fn bound(State(places): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+pub(super) async fn bound(
+    State(places): State<Arc<Semaphore>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Ok(_place) = places.try_acquire() else {
         let again = [(header::RETRY_AFTER, "1")];
         return (StatusCode::SERVICE_UNAVAILABLE, again, "too much at once\n").into_response();

@@ -24,7 +24,7 @@ mod connections;
 pub mod listen;
 mod metrics;
 pub mod slack;
-mod statement;
+pub(crate) mod statement;
 pub mod syslog;
 pub mod webhooks;
 

@@ -10,6 +10,7 @@ use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
 use crate::catalogue::Seen;
+use crate::compact::merge_into_one;
 use crate::damage;
 use crate::day::Day;
 use crate::db;
@@ -33,6 +34,9 @@ pub struct Repaired {
     pub listed: u64,
     /// Rows of segments that were not on the list and are now.
     pub rows: u64,
+    /// Segments that were written anew, since their texts had been redacted under fewer
+    /// rules than there are now.
+    pub renewed: u64,
     /// Segments that are damaged: file, rows that were saved, rows it should have.
     pub damaged: Vec<(String, u64, u64)>,
 }
@@ -74,6 +78,7 @@ pub fn repair(
     };
     repair.check()?;
     repair.adopt()?;
+    repair.renew()?;
     repair.save()?;
     let repaired = repair.repaired;
     if let Some(old) = &repaired.list {
@@ -194,6 +199,36 @@ impl Repair<'_> {
                 };
             }
         }
+        Ok(())
+    }
+
+    /// Writes segments anew whose texts were redacted under fewer rules.
+    fn renew(&mut self) -> Result<(), StoreError> {
+        for table in [Table::Events, Table::Objects] {
+            let live = segment::live(&self.store.db, table, None)
+                .map_err(StoreError::database(&self.store.db_path))?;
+            for one in live {
+                if !segment::footer(&self.store.open_segment(&one)?)? {
+                    continue;
+                }
+                (self.progress)(&one.file);
+                match table {
+                    Table::Events => self.write_anew::<Fact>(one)?,
+                    Table::Objects => self.write_anew::<Object>(one)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_anew<R: Record>(&mut self, one: Segment) -> Result<(), StoreError> {
+        let (day, stored_at) = (one.day, one.stored_at);
+        let old = [one];
+        let draft = merge_into_one::<R>(self.store, day, &old, Pack::new(), Vec::new(), self.now)?;
+        let times = (self.now, stored_at);
+        self.store
+            .commit(Some(&draft), &old, &Seen::default(), times, |_, _| Ok(()))?;
+        self.repaired.renewed += 1;
         Ok(())
     }
 

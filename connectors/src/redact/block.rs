@@ -51,8 +51,20 @@ fn body(text: &str) -> usize {
                 at += 1;
                 line = at + 1;
             }
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'=' | b':' | b',' | b'-'
-            | b'.' | b'\r' | b'\t' | b'(' | b')' => {}
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'+'
+            | b'/'
+            | b'='
+            | b':'
+            | b','
+            | b'-'
+            | b'.'
+            | b'\r'
+            | b'\t'
+            | b'('
+            | b')' => {}
             // `Proc-Type: 4,ENCRYPTED` is a head; `INFO the key is …` is none.
             b' ' if bytes[line..at].contains(&b':')
                 || bytes[line..at].iter().all(|byte| *byte == b' ') => {}
@@ -91,7 +103,11 @@ pub(super) fn runs(text: &str, found: &mut Vec<Found>) {
                 _ => start,
             };
             if is_key(&bytes[start..end]) {
-                end += bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+                end += bytes[end..]
+                    .iter()
+                    .take(2)
+                    .take_while(|byte| **byte == b'=')
+                    .count();
                 more.push((start..end, MASK.into()));
             }
         }

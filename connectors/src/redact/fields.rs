@@ -37,7 +37,15 @@ pub fn value<'a>(key: &str, text: &'a str) -> Cow<'a, str> {
 /// Whether a key has a word that a rule begins with; cheap for those that have none.
 fn may_tell(key: &str) -> bool {
     const WORDS: [&str; 9] = [
-        "pass", "pwd", "secret", "token", "key", "credential", "auth", "cookie", "signature",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "credential",
+        "auth",
+        "cookie",
+        "signature",
     ];
     let key = key.to_ascii_lowercase();
     WORDS.iter().any(|word| key.contains(word))
@@ -76,6 +84,15 @@ pub fn observation(told: &mut Observation) {
     }
 }
 
+/// Takes secrets out of a fact that was kept before some of the rules were there.
+pub fn fact(fact: &mut Event) {
+    event(fact);
+    replace(&mut fact.raw);
+    if let Some(text) = &mut fact.message {
+        replace(text);
+    }
+}
+
 fn event(event: &mut Event) {
     let texts = [&mut event.reason, &mut event.actor, &mut event.severity];
     for text in texts.into_iter().flatten() {
@@ -86,7 +103,8 @@ fn event(event: &mut Event) {
     }
 }
 
-fn body(body: &mut ObjectBody) {
+/// Takes secrets out of the body of a version of an object.
+pub fn body(body: &mut ObjectBody) {
     map(&mut body.annotations);
     map(&mut body.labels);
     for container in &mut body.containers {

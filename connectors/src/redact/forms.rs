@@ -75,7 +75,10 @@ pub(super) const FORMS: &[Form] = &[
         r#"^(?i:cookie)\\*["']?\s*[:=]\s*\[?\s*\\*["']?([^\s"'\\;=]{1,80}=[^\r\n"'\\]{3,})"#,
     ),
     // Cloud providers.
-    word(&["akia", "asia"], r"^((?:AKIA|ASIA)[0-9A-Z]{16})(?:[^0-9A-Za-z]|$)"),
+    word(
+        &["akia", "asia"],
+        r"^((?:AKIA|ASIA)[0-9A-Z]{16})(?:[^0-9A-Za-z]|$)",
+    ),
     word(
         &["iqojb3jpz2lu", "fwogzxivyxdz"],
         r"^((?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/=%]{20,})",
@@ -85,7 +88,12 @@ pub(super) const FORMS: &[Form] = &[
     word(&["gocspx-"], r"^(GOCSPX-[A-Za-z0-9_-]{20,})"),
     word(&["1//0"], r"^(1//0[A-Za-z0-9_-]{30,})"),
     random(
-        &["accountkey=", "sharedaccesskey=", "sharedsecret=", "account_key="],
+        &[
+            "accountkey=",
+            "sharedaccesskey=",
+            "sharedsecret=",
+            "account_key=",
+        ],
         r#"^[A-Za-z_]+=([^;&\s"'\\]{8,})"#,
     ),
     random(
@@ -104,11 +112,14 @@ pub(super) const FORMS: &[Form] = &[
         ],
         r#"^[?&;]?[A-Za-z0-9-]+=([^&\s"'\\,;]{8,})"#,
     ),
-    inside(&["q~"], r"^[Qq]~([A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)"),
+    inside(
+        &["q~"],
+        r"^[Qq]~([A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)",
+    ),
     // Where something listens, with who may.
     inside(
         &["://"],
-        r#"^://(?:[^\s/:@"'\\]{0,100}:([^\s/@"'\\]{1,200})@|[^\s/:@"'\\]{0,100}:([^\s@"'\\]{1,200})@[A-Za-z0-9\[]|([^\s/:@"'\\]{20,200})@[A-Za-z0-9])"#,
+        r#"^://(?:[^\s/:@"'\\]{0,100}:([^\s/@"'\\]{1,200})@|[^\s/:@"'\\]{0,100}:([^\s/@"'\\]*[^0-9\s/@"'\\][^\s/@"'\\]*/[^\s@"'\\]{1,200})@[A-Za-z0-9\[]|([^\s/:@"'\\]{20,200})@[A-Za-z0-9])"#,
     ),
     // Chat.
     word(
@@ -116,7 +127,11 @@ pub(super) const FORMS: &[Form] = &[
         r"^(xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})",
     ),
     inside(
-        &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"],
+        &[
+            "hooks.slack.com/services/",
+            "hooks.slack.com/workflows/",
+            "hooks.slack.com/triggers/",
+        ],
         r"^(?i:hooks\.slack\.com/(?:services|workflows|triggers)/)([A-Za-z0-9/_-]+)",
     ),
     inside(
@@ -140,49 +155,91 @@ pub(super) const FORMS: &[Form] = &[
     ),
     word(
         &[
-            "glpat-", "glrt-", "gldt-", "glft-", "glsoat-", "glcbt-", "glptt-", "glimt-",
-            "glagent-", "gloas-", "glffct-", "gr1348941",
+            "glpat-",
+            "glrt-",
+            "gldt-",
+            "glft-",
+            "glsoat-",
+            "glcbt-",
+            "glptt-",
+            "glimt-",
+            "glagent-",
+            "gloas-",
+            "glffct-",
+            "gr1348941",
         ],
         r"^(gl(?:pat|rt|dt|ft|soat|cbt|ptt|imt|agent|oas|ffct)-[A-Za-z0-9_.-]{16,}|(?i:GR1348941)[A-Za-z0-9_-]{16,})",
     ),
     word(&["npm_"], r"^(npm_[A-Za-z0-9]{30,})"),
     word(&["pypi-"], r"^(pypi-[A-Za-z0-9_-]{30,})"),
-    word(&["dckr_pat_", "dckr_oat_"], r"^(dckr_[po]at_[A-Za-z0-9_-]{20,})"),
-    word(&["atatt3", "atctt3", "atbb"], r"^(AT(?:ATT3|CTT3|BB)[A-Za-z0-9_=-]{24,})"),
+    word(
+        &["dckr_pat_", "dckr_oat_"],
+        r"^(dckr_[po]at_[A-Za-z0-9_-]{20,})",
+    ),
+    word(
+        &["atatt3", "atctt3", "atbb"],
+        r"^(AT(?:ATT3|CTT3|BB)[A-Za-z0-9_=-]{24,})",
+    ),
     word(&["rubygems_"], r"^(rubygems_[a-f0-9]{40,})"),
     // Models, metrics, machines.
     word(&["hf_", "api_org_"], r"^((?:hf|api_org)_[A-Za-z0-9]{30,})"),
     word(&["sk-", "sess-"], r"^((?:sk|sess)-[A-Za-z0-9_-]{20,})"),
     word(&["nvapi-"], r"^(nvapi-[A-Za-z0-9_-]{20,})"),
-    word(&["r8_", "gsk_", "pplx-", "xai-", "fw_", "tgp_v1_"], r"^((?:r8_|gsk_|pplx-|xai-|fw_|tgp_v1_)[A-Za-z0-9_-]{24,})"),
+    word(
+        &["r8_", "gsk_", "pplx-", "xai-", "fw_", "tgp_v1_"],
+        r"^((?:r8_|gsk_|pplx-|xai-|fw_|tgp_v1_)[A-Za-z0-9_-]{24,})",
+    ),
     inside(
         &["wandb"],
         r"^(?i:wandb[^\n]{0,40}?(?:key|login|api)[^\n]{0,40}?)\b([0-9a-f]{40})(?:[^0-9a-f]|$)",
     ),
     word(&["wandb_v1_"], r"^(wandb_v1_[A-Za-z0-9_-]{20,})"),
     word(&["glsa_", "glc_"], r"^(gls?[ac]_[A-Za-z0-9+/=_]{20,})"),
-    word(&["nrak-", "nrii-", "nral-"], r"^(NR(?:AK|II|AL)-[A-Za-z0-9_-]{20,})"),
-    word(&["sntrys_", "sntryu_"], r"^(sntry[su]_[A-Za-z0-9+/=_-]{20,})"),
+    word(
+        &["nrak-", "nrii-", "nral-"],
+        r"^(NR(?:AK|II|AL)-[A-Za-z0-9_-]{20,})",
+    ),
+    word(
+        &["sntrys_", "sntryu_"],
+        r"^(sntry[su]_[A-Za-z0-9+/=_-]{20,})",
+    ),
     word(&["dapi"], r"^(dapi[a-f0-9]{32}(?:-\d)?)(?:[^A-Za-z0-9]|$)"),
-    word(&["dop_v1_", "doo_v1_", "dor_v1_"], r"^(do[por]_v1_[a-f0-9]{32,})"),
+    word(
+        &["dop_v1_", "doo_v1_", "dor_v1_"],
+        r"^(do[por]_v1_[a-f0-9]{32,})",
+    ),
     word(&["tskey-"], r"^(tskey-[A-Za-z0-9-]{16,})"),
     word(&["pul-"], r"^(pul-[a-f0-9]{40})"),
     inside(&[".atlasv1."], r"^\.atlasv1\.([A-Za-z0-9_=-]{50,})"),
     // Secrets kept elsewhere.
     word(&["hvs.", "hvb.", "hvr."], r"^(hv[sbr]\.[A-Za-z0-9_-]{20,})"),
     word(&["s."], r"^(s\.[A-Za-z0-9]{24})(?:[^A-Za-z0-9._-]|$)"),
-    word(&["dp.pt.", "dp.st.", "dp.ct."], r"^(dp\.[psc]t\.[A-Za-z0-9._-]{20,})"),
+    word(
+        &["dp.pt.", "dp.st.", "dp.ct."],
+        r"^(dp\.[psc]t\.[A-Za-z0-9._-]{20,})",
+    ),
     word(&["ops_eyj"], r"^(ops_eyJ[A-Za-z0-9+/=_-]{40,})"),
-    word(&["age-secret-key-1"], r"^((?i:AGE-SECRET-KEY-1)[A-Za-z0-9]{40,})"),
+    word(
+        &["age-secret-key-1"],
+        r"^((?i:AGE-SECRET-KEY-1)[A-Za-z0-9]{40,})",
+    ),
     // Services.
     word(&["sg."], r"^(SG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})"),
     word(
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"],
         r"^((?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9+/=]{10,})",
     ),
-    word(&["shpat_", "shpss_", "shpca_", "shppa_"], r"^(shp(?:at|ss|ca|pa)_[a-fA-F0-9]{32})"),
-    word(&["lin_api_", "figd_", "sbp_", "pscale_", "xkeysib-", "sq0csp-", "sq0atp-", "key-", "phx_", "phc_"],
-        r"^((?:lin_api_|figd_|sbp_|pscale_(?:pw|tkn|oauth)_|xkeysib-|sq0(?:csp|atp)-|ph[xc]_)[A-Za-z0-9_.-]{20,}|key-[0-9a-f]{32})"),
+    word(
+        &["shpat_", "shpss_", "shpca_", "shppa_"],
+        r"^(shp(?:at|ss|ca|pa)_[a-fA-F0-9]{32})",
+    ),
+    word(
+        &[
+            "lin_api_", "figd_", "sbp_", "pscale_", "xkeysib-", "sq0csp-", "sq0atp-", "key-",
+            "phx_", "phc_",
+        ],
+        r"^((?:lin_api_|figd_|sbp_|pscale_(?:pw|tkn|oauth)_|xkeysib-|sq0(?:csp|atp)-|ph[xc]_)[A-Za-z0-9_.-]{20,}|key-[0-9a-f]{32})",
+    ),
     word(&["sk"], r"^(SK[0-9a-f]{32})(?:[^0-9A-Za-z]|$)"),
     // Hashes of passwords, which can be tried.
     inside(
@@ -190,31 +247,76 @@ pub(super) const FORMS: &[Form] = &[
         r"^(\$2[aby]\$\d\d\$[./A-Za-z0-9]{20,53})",
     ),
     inside(
-        &["$1$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$argon2", "$pbkdf2", "$scrypt"],
+        &[
+            "$1$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$argon2", "$pbkdf2", "$scrypt",
+        ],
         r"^(\$(?:[1567y]|apr1|argon2(?:id|i|d)|pbkdf2[a-z0-9-]*|scrypt)\$[A-Za-z0-9./+=,$_-]{16,})",
     ),
     // Commands.
-    inside(&["curl"], command!(r"curl", r"(?:-u|--user|--proxy-user|-U)[= ]?", r#"[^\s:"'\\]{0,80}:([^\s"'\\]+)"#)),
-    inside(&["wget"], command!(r"wget", r"(?:--user=\S+\s+)?--(?:http-|ftp-|proxy-)?password[= ]?", r#"([^\s"'\\]+)"#)),
+    inside(
+        &["curl"],
+        command!(
+            r"curl",
+            r"(?:-u|--user|--proxy-user|-U)[= ]?",
+            r#"[^\s:"'\\]{0,80}:([^\s"'\\]+)"#
+        ),
+    ),
+    inside(
+        &["wget"],
+        command!(
+            r"wget",
+            r"(?:--user=\S+\s+)?--(?:http-|ftp-|proxy-)?password[= ]?",
+            r#"([^\s"'\\]+)"#
+        ),
+    ),
     inside(
         &["mysql", "mariadb"],
         r#"^(?:mysql|mariadb)[a-z_-]*[^\n|;]{0,240}?(?:\s|")-p([^\s"'\\]+)"#,
     ),
     inside(&["sshpass"], command!(r"sshpass", r"-p", r#"([^\s"'\\]+)"#)),
-    inside(&["redis-cli", "keydb-cli", "valkey-cli"], command!(r"(?:redis|keydb|valkey)-cli", r"(?:-a|--pass)", r#"([^\s"'\\-][^\s"'\\]*)"#)),
     inside(
-        &["docker login", "podman login", "registry login", "az login", "skopeo login", "oc login", "login\",\""],
-        command!(r"(?:[a-z]+ )?login", r"(?:-p|--password)[= ]?", r#"([^\s"'\\-][^\s"'\\]*)"#),
+        &["redis-cli", "keydb-cli", "valkey-cli"],
+        command!(
+            r"(?:redis|keydb|valkey)-cli",
+            r"(?:-a|--pass)",
+            r#"([^\s"'\\-][^\s"'\\]*)"#
+        ),
     ),
-    inside(&["ldapsearch", "ldapmodify", "ldapadd"], command!(r"ldap[a-z]+", r"-w", r#"([^\s"'\\]+)"#)),
-    inside(&["mongodump", "mongosh", "mongorestore"], command!(r"mongo[a-z]+", r"(?:-p|--password)[= ]?", r#"([^\s"'\\-][^\s"'\\]*)"#)),
+    inside(
+        &[
+            "docker login",
+            "podman login",
+            "registry login",
+            "az login",
+            "skopeo login",
+            "oc login",
+            "login\",\"",
+        ],
+        command!(
+            r"(?:[a-z]+ )?login",
+            r"(?:-p|--password)[= ]?",
+            r#"([^\s"'\\-][^\s"'\\]*)"#
+        ),
+    ),
+    inside(
+        &["ldapsearch", "ldapmodify", "ldapadd"],
+        command!(r"ldap[a-z]+", r"-w", r#"([^\s"'\\]+)"#),
+    ),
+    inside(
+        &["mongodump", "mongosh", "mongorestore"],
+        command!(
+            r"mongo[a-z]+",
+            r"(?:-p|--password)[= ]?",
+            r#"([^\s"'\\-][^\s"'\\]*)"#
+        ),
+    ),
     word(&["pass:"], r#"^pass:([^\s"'\\,;]{4,})"#),
     // What registries are told.
     Form {
         needs: Needs::BothCases,
         ..inside(
-        &["auth\"", "auth\\", "_auth="],
-        r#"^_?auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:[^A-Za-z0-9+/=]|$)"#,
+            &["auth\"", "auth\\", "_auth="],
+            r#"^_?auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:[^A-Za-z0-9+/=]|$)"#,
         )
     },
 ];

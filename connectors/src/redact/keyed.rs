@@ -90,7 +90,9 @@ impl Keys {
     pub(super) fn new() -> Option<Self> {
         let regex = |pattern: &str| Regex::new(pattern).ok();
         Some(Self {
-            between: regex(key!(r#"(\\*["'])?\s*(?:=>|:=|[:=]|%3[DdAa])[ \t]*(?:\[\s*)?"#))?,
+            between: regex(key!(
+                r#"(\\*["'])?\s*(?:=>|:=|[:=]|%3[DdAa])[ \t]*(?:\[\s*)?"#
+            ))?,
             pair: regex(
                 r#"^[A-Za-z]*([_-]\w+)?(?:\\*["']?\s*,\s*\\*"[Vv]alue\\*"\s*:\s*|["']?\s*(?:\n|\\n)\s*value:[ \t]*)"#,
             )?,
@@ -127,7 +129,9 @@ impl Keys {
             return assigned(text, from, rule, (key_quote, between), &harmless);
         }
         if let Some(found) = self.pair.captures(rest) {
-            let elsewhere = found.get(1).is_some_and(|suffix| says_where(suffix.as_str()));
+            let elsewhere = found
+                .get(1)
+                .is_some_and(|suffix| says_where(suffix.as_str()));
             let value = value::at(text, word + found.get(0)?.end());
             return masked(text, value, |value| !elsewhere && !harmless(value));
         }
@@ -176,8 +180,9 @@ fn assigned(
     }
     match key_quote {
         // In JSON only numbers stand bare: `"db-secret": failed to …` is prose.
-        Some(quote) if quote.ends_with('"') => is_number(told)
-            .then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}")))),
+        Some(quote) if quote.ends_with('"') => {
+            is_number(told).then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}"))))
+        }
         _ => Some((value.range, MASK.into())),
     }
 }
@@ -202,7 +207,12 @@ fn yaml_block(text: &str, from: usize) -> Option<Range<usize>> {
     let line = |text: &str| -> Option<usize> {
         let end = match text.strip_prefix("\r\n").or(text.strip_prefix('\n')) {
             Some(next) => text.len() - next.len(),
-            None => text.starts_with("\\n").then_some(2)?,
+            None => {
+                // In JSON, or in JSON in JSON.
+                let slashes = text.bytes().take_while(|byte| *byte == b'\\').count();
+                let is_end = slashes > 0 && text.as_bytes().get(slashes) == Some(&b'n');
+                is_end.then_some(slashes + 1)?
+            }
         };
         let space = text[end..].bytes().take_while(|byte| *byte == b' ').count();
         (space > 0).then_some(end + space)
@@ -225,7 +235,9 @@ fn yaml_block(text: &str, from: usize) -> Option<Range<usize>> {
 fn follows_key(rest: &str) -> bool {
     match rest.as_bytes().first() {
         None => false,
-        Some(b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'\t' | b'\n' | b'_' | b'-' | b'%') => true,
+        Some(b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'\t' | b'\n' | b'_' | b'-' | b'%') => {
+            true
+        }
         Some(next) => next.eq_ignore_ascii_case(&b'k') || next.is_ascii_digit(),
     }
 }
@@ -258,7 +270,9 @@ fn before(text: &str, at: usize) -> &str {
 
 /// `DB_PASSWORD_FILE`: the value is a place, not the secret.
 fn says_where(suffix: &str) -> bool {
-    ["FILE", "PATH", "DIR", "NAME", "URL", "ID", "TTL", "TYPE", "COUNT", "SECONDS"]
-        .iter()
-        .any(|word| suffix.to_ascii_uppercase().ends_with(word))
+    [
+        "FILE", "PATH", "DIR", "NAME", "URL", "ID", "TTL", "TYPE", "COUNT", "SECONDS",
+    ]
+    .iter()
+    .any(|word| suffix.to_ascii_uppercase().ends_with(word))
 }

@@ -2,8 +2,6 @@
 
 use super::*;
 
-mod kinds;
-
 #[test]
 fn secrets_go() {
     let jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";

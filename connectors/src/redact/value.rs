@@ -155,7 +155,7 @@ pub(super) fn names_no_secret(value: &str) -> bool {
     ];
     is_reference(value)
         || value.starts_with("[redacted")
-        || value.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-'))
+        || (value.len() > 2 && value.bytes().all(|byte| b"*xX.-".contains(&byte)))
         || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 

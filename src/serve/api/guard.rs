@@ -46,17 +46,19 @@ pub(super) async fn guard(
     } else {
         ("api", Right::Ask)
     };
-    let caller = who(&service, request.headers());
+    let caller =
+        who(&service, request.headers()).and_then(|caller| match service.audit.trouble() {
+            None => Ok(caller),
+            Some(why) => Err(Problem::new(
+                StatusCode::INSUFFICIENT_STORAGE,
+                format!("nothing is answered that cannot be written down: {why}"),
+            )
+            .hint("the operator has to make room on the disk of the store")),
+        });
     let name = caller
         .as_ref()
         .map_or_else(|_| "-".to_owned(), |caller| caller.name.clone());
     let response = match caller {
-        Ok(_) if let Some(why) = service.audit.trouble() => Problem::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            format!("nothing is answered that cannot be written down: {why}"),
-        )
-        .hint("the operator has to make room on the disk of the store")
-        .into_response(),
         Ok(caller) if caller.rights.contains(&right) => {
             request.extensions_mut().insert(caller);
             next.run(request).await

@@ -96,7 +96,10 @@ async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
     let slow = |_| {
         Problem::new(
             StatusCode::REQUEST_TIMEOUT,
-            format!("the statement came too slowly: it may take {} s", SLOWEST.as_secs()),
+            format!(
+                "the statement came too slowly: it may take {} s",
+                SLOWEST.as_secs()
+            ),
         )
     };
     let bytes = timeout(SLOWEST, axum::body::to_bytes(body, LONGEST))

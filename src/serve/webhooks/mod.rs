@@ -23,6 +23,7 @@ use tokio::sync::Semaphore;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Summary};
+use whathappened_connectors::redact::redact;
 use whathappened_connectors::time::Nanos;
 
 use super::Service;
@@ -174,10 +175,13 @@ impl Not {
             }
             Self::Small(most) => problem(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                &format!("a body may have {most} bytes; divide it, or raise [serve.limits] max_body"),
+                &format!(
+                    "a body may have {most} bytes; divide it, or raise [serve.limits] max_body"
+                ),
             ),
             Self::Whole(why) => problem(StatusCode::REQUEST_TIMEOUT, why),
-            Self::Understood(why) => problem(StatusCode::BAD_REQUEST, why),
+            // What cannot be read may be quoted.
+            Self::Understood(why) => problem(StatusCode::BAD_REQUEST, &redact(why)),
             Self::Alone => again("too many bodies of this hook are being read; come again"),
             Self::Kept(why) => again(&why.to_string()),
         }

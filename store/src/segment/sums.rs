@@ -120,7 +120,10 @@ impl Checked {
         }
         let blocks = usize::try_from(len.div_ceil(BLOCK as u64)).unwrap_or(usize::MAX);
         if sums.as_ref().is_some_and(|sums| sums.len() != blocks * SUM) {
-            return Err(StoreError::damaged(path, "its checksums are of another file"));
+            return Err(StoreError::damaged(
+                path,
+                "its checksums are of another file",
+            ));
         }
         let right = Mutex::new(vec![false; if sums.is_some() { blocks } else { 0 }]);
         Ok(Self(Arc::new(Opened {
@@ -166,7 +169,11 @@ impl Checked {
         let block = |at: u64| usize::try_from(at / BLOCK as u64).unwrap_or(usize::MAX);
         let blocks = block(start)..block(end.saturating_sub(1).max(start)) + 1;
         let mut right = self.0.right.lock().unwrap_or_else(PoisonError::into_inner);
-        if len == 0 || right.get(blocks.clone()).is_some_and(|all| all.iter().all(|one| *one)) {
+        if len == 0
+            || right
+                .get(blocks.clone())
+                .is_some_and(|all| all.iter().all(|one| *one))
+        {
             drop(right);
             return self.0.read(start, len);
         }
@@ -266,7 +273,10 @@ mod tests {
         let len = Some(text.len() as u64);
         let whole = Checked::open(&path, len, Some(sums.clone())).unwrap();
         whole.compare().unwrap();
-        assert_eq!(whole.bytes(BLOCK as u64 - 3, 9).unwrap(), &text[BLOCK - 3..][..9]);
+        assert_eq!(
+            whole.bytes(BLOCK as u64 - 3, 9).unwrap(),
+            &text[BLOCK - 3..][..9]
+        );
         let mut all = Vec::new();
         whole.get_read(11).unwrap().read_to_end(&mut all).unwrap();
         assert_eq!(all, &text[11..]);

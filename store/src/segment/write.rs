@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use whathappened_connectors::redact;
 use whathappened_connectors::time::Nanos;
 
 use super::filter::{Filter, filter_key};
@@ -39,6 +41,8 @@ const KEYS: [&str; 15] = [
     "time_lo",
     "workload",
 ];
+/// Under which rules its texts were redacted, in a segment's own words.
+pub(super) const RULES: &str = "whathappened.redaction";
 /// Columns whose values rarely repeat.
 const UNIQUE: [&str; 5] = ["attributes", "body", "id", "origin", "raw"];
 
@@ -233,6 +237,10 @@ fn properties() -> WriterProperties {
     let zstd = ZstdLevel::try_new(1).map_or(Compression::SNAPPY, Compression::ZSTD);
     let mut properties = WriterProperties::builder()
         .set_created_by(concat!("whathappened ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![KeyValue::new(
+            RULES.to_owned(),
+            redact::RULES.to_string(),
+        )]))
         .set_compression(zstd)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_data_page_row_count_limit(PAGE_ROWS)

@@ -1,6 +1,6 @@
 //! Every kind of secret, in every place that a line of text may have it.
 
-use super::*;
+use whathappened_connectors::redact::{MASK, arguments, redact, value};
 
 /// A body of letters that looks made by a machine.
 fn letters(count: usize) -> String {
@@ -69,24 +69,63 @@ fn kinds() -> Vec<(String, String)> {
         token("NRAK-", 27),
         token("sntrys_", 60),
         hexed("AWS_SECRET_ACCESS_KEY=", 40),
-        token("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=", 86),
-        token("Endpoint=sb://x.net/;SharedAccessKeyName=r;SharedAccessKey=", 43),
+        token(
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=",
+            86,
+        ),
+        token(
+            "Endpoint=sb://x.net/;SharedAccessKeyName=r;SharedAccessKey=",
+            43,
+        ),
         token("https://a.blob.core.windows.net/c/b?sv=2022&sp=r&sig=", 43),
-        hexed("https://b.s3.amazonaws.com/k?X-Amz-Expires=9&X-Amz-Signature=", 64),
+        hexed(
+            "https://b.s3.amazonaws.com/k?X-Amz-Expires=9&X-Amz-Signature=",
+            64,
+        ),
         hexed("https://storage.googleapis.com/b/k?X-Goog-Signature=", 128),
-        token("https://b.s3.amazonaws.com/k?AWSAccessKeyId=x&Expires=9&Signature=", 28),
+        token(
+            "https://b.s3.amazonaws.com/k?AWSAccessKeyId=x&Expires=9&Signature=",
+            28,
+        ),
         token("abc7Q~", 34).clone(),
-        ("curl -u alice:hunter2 https://x".to_owned(), "hunter2".to_owned()),
-        ("curl -s --user alice:hunter2 https://x".to_owned(), "hunter2".to_owned()),
-        ("mysql -h db -u root -phunter2 app".to_owned(), "hunter2".to_owned()),
+        (
+            "curl -u alice:hunter2 https://x".to_owned(),
+            "hunter2".to_owned(),
+        ),
+        (
+            "curl -s --user alice:hunter2 https://x".to_owned(),
+            "hunter2".to_owned(),
+        ),
+        (
+            "mysql -h db -u root -phunter2 app".to_owned(),
+            "hunter2".to_owned(),
+        ),
         ("mysqldump -phunter2 app".to_owned(), "hunter2".to_owned()),
         ("sshpass -p hunter2 ssh x".to_owned(), "hunter2".to_owned()),
-        ("redis-cli -h r -a hunter2 ping".to_owned(), "hunter2".to_owned()),
-        ("docker login -u a -p hunter2 r.io".to_owned(), "hunter2".to_owned()),
-        ("machine x.org login alice password swordfish".to_owned(), "swordfish".to_owned()),
-        ("openssl rsa -passin pass:hunter2".to_owned(), "hunter2".to_owned()),
-        ("{\"auths\":{\"r.io\":{\"auth\":\"dXNlcjpwYXNz\"}}}".to_owned(), "dXNlcjpwYXNz".to_owned()),
-        ("//r.io/:_auth=dXNlcjpwYXNz".to_owned(), "dXNlcjpwYXNz".to_owned()),
+        (
+            "redis-cli -h r -a hunter2 ping".to_owned(),
+            "hunter2".to_owned(),
+        ),
+        (
+            "docker login -u a -p hunter2 r.io".to_owned(),
+            "hunter2".to_owned(),
+        ),
+        (
+            "machine x.org login alice password swordfish".to_owned(),
+            "swordfish".to_owned(),
+        ),
+        (
+            "openssl rsa -passin pass:hunter2".to_owned(),
+            "hunter2".to_owned(),
+        ),
+        (
+            "{\"auths\":{\"r.io\":{\"auth\":\"dXNlcjpwYXNz\"}}}".to_owned(),
+            "dXNlcjpwYXNz".to_owned(),
+        ),
+        (
+            "//r.io/:_auth=dXNlcjpwYXNz".to_owned(),
+            "dXNlcjpwYXNz".to_owned(),
+        ),
         token("Cookie: theme=dark; session=", 32),
         token("Set-Cookie: sid=", 32),
         token("Authorization: ", 32),
@@ -94,26 +133,56 @@ fn kinds() -> Vec<(String, String)> {
         token("x-api-key: ", 32),
         token("X-Vault-Token: ", 26),
         (format!("https://{}@github.com/o/r.git", l(40)), l(40)),
-        ("postgres://app:pa/ss1word@db/x".to_owned(), "pa/ss1word".to_owned()),
-        ("postgres://app:p$a%ss@db:5432/x".to_owned(), "p$a%ss".to_owned()),
+        (
+            "postgres://app:pa/ss1word@db/x".to_owned(),
+            "pa/ss1word".to_owned(),
+        ),
+        (
+            "postgres://app:p$a%ss@db:5432/x".to_owned(),
+            "p$a%ss".to_owned(),
+        ),
         ("password=$ecret1".to_owned(), "$ecret1".to_owned()),
         ("password=pa;ss&w,rd!1".to_owned(), "ss&w,rd!1".to_owned()),
-        ("password=correcthorse".to_owned(), "correcthorse".to_owned()),
+        (
+            "password=correcthorse".to_owned(),
+            "correcthorse".to_owned(),
+        ),
         ("password: 12345678".to_owned(), "12345678".to_owned()),
-        ("the password is Tr0ub4dor&3 now".to_owned(), "Tr0ub4dor".to_owned()),
-        ("cannot log in with password hunter22 at all".to_owned(), "hunter22".to_owned()),
-        ("password: |\n  two words\n  more\nnext: x".to_owned(), "two words".to_owned()),
-        ("password: >-\n  two words\nnext: x".to_owned(), "two words".to_owned()),
+        (
+            "the password is Tr0ub4dor&3 now".to_owned(),
+            "Tr0ub4dor".to_owned(),
+        ),
+        (
+            "cannot log in with password hunter22 at all".to_owned(),
+            "hunter22".to_owned(),
+        ),
+        (
+            "password: |\n  two words\n  more\nnext: x".to_owned(),
+            "two words".to_owned(),
+        ),
+        (
+            "password: >-\n  two words\nnext: x".to_owned(),
+            "two words".to_owned(),
+        ),
         ("DB_PASS=hunter2".to_owned(), "hunter2".to_owned()),
         ("{\"pass\":\"hunter2\"}".to_owned(), "hunter2".to_owned()),
         ("pwd=hunter2;db=x".to_owned(), "hunter2".to_owned()),
-        ("labelSelector=password%3Dhunter2&limit=5".to_owned(), "hunter2".to_owned()),
-        ("{\"password\":\"cut off hunter2".to_owned(), "hunter2".to_owned()),
+        (
+            "labelSelector=password%3Dhunter2&limit=5".to_owned(),
+            "hunter2".to_owned(),
+        ),
+        (
+            "{\"password\":\"cut off hunter2".to_owned(),
+            "hunter2".to_owned(),
+        ),
         ("token1=abcdef99".to_owned(), "abcdef99".to_owned()),
         ("$2b$12$".to_owned() + &l(53), l(53)),
         ("root:$6$salt$".to_owned() + &l(60) + ":1:2", l(60)),
         ("root:$apr1$salt1234$".to_owned() + &l(22), l(22)),
-        ("AGE-SECRET-KEY-1".to_owned() + &l(58).to_uppercase(), l(58).to_uppercase()),
+        (
+            "AGE-SECRET-KEY-1".to_owned() + &l(58).to_uppercase(),
+            l(58).to_uppercase(),
+        ),
         token("client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURS", 80),
         (format!("123456789:AA{}", l(33)), l(33)),
         (l(64), l(64)),
@@ -133,7 +202,10 @@ fn kinds() -> Vec<(String, String)> {
                 format!("-----BEGIN {label}-----{line}{a}{line}{b}{line}-----END {label}-----");
             kinds.push((block.clone(), b.clone()));
             kinds.push((format!("ssh-privatekey={block}"), b.clone()));
-            kinds.push((format!("-----BEGIN {label}-----{line}{a}{line}{b}"), b.clone()));
+            kinds.push((
+                format!("-----BEGIN {label}-----{line}{a}{line}{b}"),
+                b.clone(),
+            ));
         }
     }
     kinds
@@ -183,7 +255,12 @@ fn no_kind_is_left_in_any_place() {
             }
         }
     }
-    assert!(leaks.is_empty(), "{} of {count}:\n{}", leaks.len(), leaks.join("\n"));
+    assert!(
+        leaks.is_empty(),
+        "{} of {count}:\n{}",
+        leaks.len(),
+        leaks.join("\n")
+    );
 }
 
 #[test]
@@ -196,7 +273,14 @@ fn a_list_of_arguments_tells_by_its_neighbours() {
     assert_eq!(of(&["curl", "-u", "a:b"]), ["curl", "-u", "a:[redacted]"]);
     assert_eq!(of(&["mysql", "-phunter2"]), ["mysql", "-p[redacted]"]);
     assert_eq!(of(&["x", "-token", "abc\"d"])[2], MASK);
-    let healthy = ["python", "train.py", "--tokenizer", "gpt2", "--max-tokens", "512"];
+    let healthy = [
+        "python",
+        "train.py",
+        "--tokenizer",
+        "gpt2",
+        "--max-tokens",
+        "512",
+    ];
     assert_eq!(of(&healthy), healthy);
 }
 
