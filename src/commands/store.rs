@@ -171,8 +171,12 @@ fn repair(kept: &KeptArgs) -> Result<(), Error> {
     let path = config.store_path()?;
     let mut say = |file: &str| tracing::debug!("reading {file}");
     let done = whathappened_store::repair(&path, config.limits(), clock::now(), &mut say)?;
-    if let Some(old) = &done.list {
-        println!("The list was lost and was made anew; what was there of it is kept as {old}.");
+    match &done.list {
+        Some(old) => println!(
+            "The list was damaged and is made anew; what was there of it is kept as {old}."
+        ),
+        None if done.is_anew => println!("The list was lost and is made anew."),
+        None => {}
     }
     println!(
         "{} with {} rows were put on the list.",

@@ -71,9 +71,11 @@ pub(crate) fn row(segment: &Segment, why: &str, saved: Option<u64>) -> Coverage 
 
 /// What is wrong, without where.
 pub(crate) fn why(error: &StoreError) -> String {
+    // The Parquet reader says what kind of error it passes on.
+    let said = |text: String| text.trim_start_matches("External: ").to_owned();
     match error {
-        StoreError::Damaged { why, .. } => why.clone(),
-        StoreError::Segment { error, .. } => error.to_string(),
+        StoreError::Damaged { why, .. } => said(why.clone()),
+        StoreError::Segment { error, .. } => said(error.to_string()),
         StoreError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
             "the file is gone".to_owned()
         }

@@ -28,7 +28,9 @@ use crate::store::{DATABASE, Store};
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// The list was made anew; the old one, where there was any, is kept under this name.
+    /// The list was lost and was made anew.
+    pub is_anew: bool,
+    /// What was there of the old list is kept under this name.
     pub list: Option<String>,
     /// Segments that were put on the list.
     pub listed: u64,
@@ -61,7 +63,8 @@ pub fn repair(
     let mut repaired = Repaired::default();
     let is_anew = is_lost(root, limits, !on_disk.is_empty())?;
     if is_anew {
-        repaired.list = Some(put_aside(root, now)?);
+        repaired.is_anew = true;
+        repaired.list = put_aside(root, now)?;
         db::make_anew(&db_path)?;
     }
     let mut store = Store::open(root, limits)?;
@@ -83,6 +86,8 @@ pub fn repair(
     let repaired = repair.repaired;
     if let Some(old) = &repaired.list {
         recover(&mut store, &root.join(old))?;
+    }
+    if is_anew {
         tell(&mut store, &repaired, now)?;
     }
     Ok(repaired)
@@ -121,7 +126,9 @@ fn recover(store: &mut Store, old: &Path) -> Result<(), StoreError> {
 }
 
 /// Keeps the old list under another name.
-fn put_aside(root: &Path, now: Nanos) -> Result<String, StoreError> {
+fn put_aside(root: &Path, now: Nanos) -> Result<Option<String>, StoreError> {
+    let is_there = root.join(DATABASE).metadata();
+    let is_there = is_there.is_ok_and(|file| file.len() > 0);
     let name = format!("{DATABASE}.damaged-{}", now / 1_000_000_000);
     for end in ["", "-wal", "-shm"] {
         let (from, to) = (
@@ -135,7 +142,7 @@ fn put_aside(root: &Path, now: Nanos) -> Result<String, StoreError> {
             _ => {}
         }
     }
-    Ok(name)
+    Ok(is_there.then_some(name))
 }
 
 /// New segments get numbers that no file has.

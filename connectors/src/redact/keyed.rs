@@ -67,7 +67,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
 macro_rules! key {
     ($rest:literal) => {
         concat!(
-            r"^(?:[_-]?(?i:access[_-]?key|key|value|hash|data|b64|base64|prod|dev|staging|test|live|v?\d{1,3}|id))?",
+            r"^(?:[_-]?(?i:access[_-]?key|key|value|hash|data|b64|base64|prod|dev|staging|test|live|v?\d{1,3}))?",
             $rest
         )
     };
