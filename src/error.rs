@@ -77,6 +77,15 @@ pub enum Error {
         /// What is wrong in it, and where.
         error: Box<toml::de::Error>,
     },
+    /// A statement took too much.
+    #[error("{}", .0.split_once("; ").map_or(.0.as_str(), |(what, _)| what))]
+    Halted(String),
+    /// A child ended with this code and told why.
+    #[error("ended with code {0}")]
+    Ended(u8),
+    /// Some of the store is not what was written.
+    #[error("{0}")]
+    Damaged(String),
     /// Something that was looked at is wrong: `rules test`, `accuracy`, `doctor`.
     #[error("{0}")]
     Failed(String),
@@ -95,7 +104,8 @@ impl Error {
         match self {
             Self::UnknownName { .. } | Self::UnknownRun { .. } | Self::NoneLeft { .. } => 3,
             Self::Usage(_) => 2,
-            Self::Failed(_) => 4,
+            Self::Failed(_) | Self::Damaged(_) => 4,
+            Self::Ended(code) => *code,
             _ => 1,
         }
     }
@@ -117,6 +127,15 @@ impl Error {
                 ]
             }
             Self::NoneLeft { hint, .. } => vec![hint.clone()],
+            Self::Halted(text) => text
+                .split_once("; ")
+                .map(|(_, hint)| hint.to_owned())
+                .into_iter()
+                .collect(),
+            Self::Damaged(_) => {
+                vec!["save what can be read, and take in what is not on the list: whathappened store repair".to_owned()]
+            }
+            Self::Store(error) => error.hint().map(str::to_owned).into_iter().collect(),
             _ => Vec::new(),
         }
     }

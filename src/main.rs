@@ -28,20 +28,26 @@ fn main() -> ExitCode {
     log(&cli);
     // A statement that was cancelled may take its time to notice; nobody waits for it.
     let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
-    let done = runtime().and_then(|runtime| {
-        let done = runtime.block_on(run(cli));
-        if leaves_at_once {
-            runtime.shutdown_timeout(Duration::from_secs(1));
-        }
-        done
+    let done = deep(move || {
+        runtime().and_then(|runtime| {
+            let done = runtime.block_on(run(cli));
+            if leaves_at_once {
+                runtime.shutdown_timeout(Duration::from_secs(1));
+            }
+            done
+        })
     });
     match done {
         Ok(code) => ExitCode::from(code),
+        // Whoever ended told why.
+        Err(Error::Ended(code)) => ExitCode::from(code),
         // Whoever reads the output has enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
+            let told = error.to_string();
+            let told = whathappened_connectors::redact::redact(&told);
             anstream::eprintln!(
-                "{}error:{} {error}",
+                "{}error:{} {told}",
                 anstyle::AnsiColor::Red.on_default().bold(),
                 anstyle::Reset
             );
@@ -95,6 +101,28 @@ fn log(cli: &Cli) {
     }
 }
 
+/// Bytes of stack for what nests as deep as a person writes it; only what is used
+/// takes memory.
+const STACK: usize = 1 << 30;
+
+/// Runs something with a deep stack.
+fn deep<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let thread = std::thread::Builder::new()
+        .name("main".to_owned())
+        .stack_size(STACK)
+        .spawn(work);
+    let failed = |error| Error::Io {
+        path: "starting a thread".to_owned(),
+        error,
+    };
+    match thread.map_err(failed)?.join() {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     let failed = |error| Error::Io {
         path: "starting threads".to_owned(),
@@ -102,6 +130,8 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     };
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        // Statements are optimised and run on these threads, too.
+        .thread_stack_size(STACK / 4)
         .build()
         .map_err(failed)
 }

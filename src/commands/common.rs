@@ -19,6 +19,8 @@ use crate::gather;
 use crate::render::Style;
 use crate::serve::collect::{self, What};
 
+/// Facts of recordings that are held in memory, some hundreds of bytes each.
+const HELD: u64 = 4_000_000;
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
 
@@ -79,7 +81,11 @@ pub fn rules(args: &InputArgs) -> Result<Arc<Rules>, Error> {
 pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     let inputs = inputs(&args.from);
     let bar = bar(args.quiet);
-    let case = Case::read(&inputs, &Options::default(), rules, &mut |done, total| {
+    let options = Options {
+        max_observations: Some(HELD),
+        ..Options::default()
+    };
+    let case = Case::read(&inputs, &options, rules, &mut |done, total| {
         if let Some(total) = total {
             bar.set_length(total);
         }

@@ -23,5 +23,6 @@ pub mod sql;
 pub mod statement;
 pub mod store;
 mod stored;
+mod supervised;
 pub mod typed;
 pub mod upcoming;

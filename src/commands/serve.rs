@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use whathappened_connectors::cluster::connect;
 use whathappened_connectors::connector::{Clock, Stop};
+use whathappened_store::Store;
 
 use super::{clock, common, settings};
 use crate::case::Rules;
@@ -48,6 +49,8 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     config.rules = args.rules.clone().or(config.rules);
     let rules = Arc::new(Rules::load(&common::own_rules(config.rules.as_deref())?)?);
     let path = config.store_path()?;
+    // A store that cannot be used is told before anybody is asked.
+    drop(Store::open(&path, config.limits())?);
     let clock: Clock = Arc::new(clock::now);
     let hooks = Hooks::of(&config.serve)?;
     let lines = match &config.serve.syslog.listen {

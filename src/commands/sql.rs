@@ -1,18 +1,21 @@
 //! `whathappened sql`
 
 use std::io::{IsTerminal as _, Read as _};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use datafusion::arrow::array::RecordBatch;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 
 use whathappened_connectors::time::Nanos;
 use whathappened_store::Store;
 
+use super::supervised::{self, Limits, Running};
 use super::{clock, common, experiments, settings, stored};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
-use crate::config::Config;
+use crate::config::{Config, parse_duration, parse_size};
 use crate::error::Error;
 use crate::render::{self, Format, RowWriter, Style};
 use crate::sql::prompt::{self, Command, Prompt, Typed};
@@ -30,6 +33,12 @@ pub struct Args {
     /// Without any a terminal gets a prompt.
     #[arg(value_name = "STATEMENT")]
     pub statement: Option<String>,
+    /// How long one statement may take, such as 30s or 10m.
+    #[arg(long, value_name = "TIME", default_value = "5m")]
+    pub timeout: String,
+    /// How much memory one statement may hold, such as 512MiB or 4GiB.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    pub max_memory: String,
     /// Ballista scheduler to run the statements on, df://HOST:PORT, over a store
     /// that --store names by its URL; `local` starts a small cluster for it.
     #[cfg(feature = "distributed")]
@@ -46,6 +55,11 @@ pub struct Args {
 /// # Errors
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
+    let limits = limits(args)?;
+    if !supervised::is_child() && supervised::is_possible() {
+        return supervised::run(limits).await;
+    }
+    supervised::begin();
     let text = statements(args)?;
     let (session, kept) = match elsewhere(args).await? {
         Some(session) => (session, None),
@@ -62,6 +76,22 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         Some(text) => runner.text(&text).await,
         None => runner.prompt().await,
     }
+}
+
+/// What one statement may take.
+fn limits(args: &Args) -> Result<Limits, Error> {
+    let wrong = |option: &str, text: &str, such: &str| {
+        Error::Usage(format!("{option} {text}: write something such as {such}"))
+    };
+    let timeout = parse_duration(&args.timeout)
+        .and_then(|nanos| u64::try_from(nanos).ok())
+        .ok_or_else(|| wrong("--timeout", &args.timeout, "30s or 10m"))?;
+    let memory = parse_size(&args.max_memory)
+        .ok_or_else(|| wrong("--max-memory", &args.max_memory, "512MiB or 4GiB"))?;
+    Ok(Limits {
+        timeout: Duration::from_nanos(timeout),
+        memory,
+    })
 }
 
 /// Tables over recordings or the local store.
@@ -172,6 +202,9 @@ fn statements(args: &Args) -> Result<Option<String>, Error> {
     }
 }
 
+/// What a panic of the engine means.
+const TOO_LARGE: &str = "the engine cannot hold what the statement asks for; shorten its texts, or narrow it with WHERE";
+
 /// Runs statements and shows what they answer.
 struct Runner {
     session: Session,
@@ -202,6 +235,15 @@ impl Runner {
     }
 
     async fn statement(&self, statement: Statement) -> Result<(), Error> {
+        let _running = Running::begin();
+        // Some functions of the engine panic where their result is too large.
+        let rows = AssertUnwindSafe(self.rows(statement)).catch_unwind().await;
+        let rows = rows.unwrap_or_else(|_| Err(Error::Halted(TOO_LARGE.to_owned())))?;
+        self.count(rows);
+        Ok(())
+    }
+
+    async fn rows(&self, statement: Statement) -> Result<u64, Error> {
         let mut rows = self.session.run(statement).await?;
         let mut out = std::io::stdout().lock();
         let mut writer = RowWriter::new(&rows.schema(), self.format, &self.style, &mut out)?;
@@ -220,10 +262,10 @@ impl Runner {
             writer.write(&batch.map_err(|error| self.session.failed(error))?)?;
         }
         if let Some(Err(broken)) = working.join_next().await {
-            return Err(Error::Failed(format!("the statement broke: {broken}")));
+            tracing::debug!("the statement broke: {broken}");
+            return Err(Error::Halted(TOO_LARGE.to_owned()));
         }
-        self.count(writer.finish()?);
-        Ok(())
+        Ok(writer.finish()?)
     }
 
     fn count(&self, rows: u64) {

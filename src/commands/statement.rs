@@ -1,7 +1,10 @@
 //! `whathappened statement`, which only the service starts.
 
 use std::io::{Read as _, Write as _};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+
+use futures::FutureExt as _;
 
 use super::common;
 use crate::case::Rules;
@@ -28,7 +31,15 @@ pub async fn run(_args: &Args) -> Result<(), Error> {
         .map_err(failed)?;
     let job: Job = serde_json::from_str(&text)
         .map_err(|error| Error::Usage(format!("the service says what to run: {error}")))?;
-    let told = told(&job).await.unwrap_or_else(|error| Report {
+    // Some functions of the engine panic where their result is too large.
+    std::panic::set_hook(Box::new(|_| {}));
+    let told = AssertUnwindSafe(told(&job)).catch_unwind().await;
+    let told = told.unwrap_or_else(|_| {
+        Err(Error::Halted(
+            "the engine cannot hold what the statement asks for".to_owned(),
+        ))
+    });
+    let told = told.unwrap_or_else(|error| Report {
         hints: error.hints(),
         error: Some(error.to_string()),
         ..Report::default()

@@ -31,6 +31,17 @@ pub enum What {
         #[command(flatten)]
         output: OutputArgs,
     },
+    /// Reads everything that is kept and says what is damaged; changes nothing
+    Verify {
+        #[command(flatten)]
+        kept: KeptArgs,
+    },
+    /// Makes the list anew from the segments where it is lost, and saves what can be
+    /// read of damaged ones; deletes nothing
+    Repair {
+        #[command(flatten)]
+        kept: KeptArgs,
+    },
     /// Makes few large segments of many small ones
     Compact {
         #[command(flatten)]
@@ -70,6 +81,8 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         #[cfg(feature = "object-store")]
         What::Push { url, kept } => push(url, kept).await,
         What::Status { kept, output } => status(kept, output),
+        What::Verify { kept } => verify(kept),
+        What::Repair { kept } => repair(kept),
         What::Compact { kept } => compact(kept),
         What::Retain {
             kept,
@@ -114,6 +127,78 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
         ("segment bytes", status.segment_bytes.to_string()),
         ("database bytes", status.database_bytes.to_string()),
     ]
+}
+
+fn verify(kept: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let store = Store::open_to_read(&config.store_path()?)?;
+    let verified = store.verify(&mut |_| {})?;
+    for (file, why) in &verified.damaged {
+        println!("{file}: damaged: {why}");
+    }
+    for file in &verified.unknown {
+        println!("{file}: not on the store's list");
+    }
+    for said in &verified.database {
+        println!("store.db: {said}");
+    }
+    println!(
+        "{} segments with {} rows are what was written{}.",
+        verified.segments,
+        verified.rows,
+        match verified.unchecked {
+            0 => String::new(),
+            some => format!("; {some} of them are older than checksums and only decode"),
+        }
+    );
+    if verified.is_well() {
+        return Ok(());
+    }
+    Err(Error::Damaged(format!(
+        "{}: {} damaged, {} not on the list",
+        store.root().display(),
+        count(verified.damaged.len(), "segment"),
+        count(verified.unknown.len(), "segment"),
+    )))
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn repair(kept: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let path = config.store_path()?;
+    let mut say = |file: &str| tracing::debug!("reading {file}");
+    let done = whathappened_store::repair(&path, config.limits(), clock::now(), &mut say)?;
+    match &done.list {
+        Some(old) => println!(
+            "The list was damaged and is made anew; what was there of it is kept as {old}."
+        ),
+        None if done.is_anew => println!("The list was lost and is made anew."),
+        None => {}
+    }
+    println!(
+        "{} with {} rows were put on the list.",
+        count(
+            usize::try_from(done.listed).unwrap_or(usize::MAX),
+            "segment"
+        ),
+        done.rows
+    );
+    if done.renewed > 0 {
+        println!(
+            "{} written anew: their texts had been redacted under fewer rules.",
+            count(
+                usize::try_from(done.renewed).unwrap_or(usize::MAX),
+                "segment"
+            )
+        );
+    }
+    for (file, saved, of) in &done.damaged {
+        println!("{file}: damaged; {saved} of its {of} rows were saved.");
+    }
+    Ok(())
 }
 
 fn compact(kept: &KeptArgs) -> Result<(), Error> {

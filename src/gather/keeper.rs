@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::Sink;
+use whathappened_connectors::redact;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::signals::Ruleset;
 use whathappened_store::{Bulk, Store, StoreError};
@@ -55,6 +56,7 @@ pub(super) struct Hand<'k, 'a>(&'k Keeper<'a>);
 impl Sink for Hand<'_, '_> {
     fn observe(&mut self, mut observations: Vec<Observation>) {
         for observation in &mut observations {
+            redact::observation(observation);
             if let Observation::Event(event) = observation {
                 self.0.signals.classify(event);
             }

@@ -3,13 +3,14 @@
 //! One line of JSON each in `audit.ndjson` in the store's folder, which only
 //! grows, and an event of the program's own log.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
+use whathappened_connectors::redact::redact;
 use whathappened_connectors::time::{Nanos, rfc3339};
 
 /// The file's name in the store's folder.
@@ -35,10 +36,53 @@ pub struct Asked<'a> {
     pub took: Duration,
 }
 
+/// Lines that wait in memory while the disk is full, before questions are refused.
+const WAITING: usize = 4_096;
+
 /// The audit trail.
 #[derive(Debug, Default)]
 pub struct Audit {
-    file: Mutex<Option<File>>,
+    trail: Mutex<Trail>,
+}
+
+#[derive(Debug, Default)]
+struct Trail {
+    file: Option<File>,
+    /// What could not be written yet.
+    waiting: Vec<String>,
+    /// A line may have been written in part.
+    is_torn: bool,
+    /// Why nothing can be written.
+    trouble: Option<String>,
+}
+
+impl Trail {
+    /// Writes what waits, line by line; each in one write, so that the lines of
+    /// several processes do not mix.
+    fn write(&mut self) {
+        let Some(file) = &mut self.file else {
+            self.waiting.clear();
+            return;
+        };
+        let mut written = 0;
+        self.trouble = None;
+        for line in &self.waiting {
+            let torn = if self.is_torn { "\n" } else { "" };
+            match file.write_all(format!("{torn}{line}").as_bytes()) {
+                Ok(()) => {
+                    self.is_torn = false;
+                    written += 1;
+                }
+                Err(error) => {
+                    tracing::warn!("the audit trail cannot be written: {error}");
+                    self.is_torn = true;
+                    self.trouble = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        self.waiting.drain(..written);
+    }
 }
 
 #[derive(Serialize)]
@@ -57,7 +101,7 @@ impl Audit {
     /// The trail in a store's folder; without one where the folder cannot be written.
     #[must_use]
     pub fn of(store: &Path) -> Self {
-        let opened = OpenOptions::new()
+        let opened = whathappened_store::private_file()
             .create(true)
             .append(true)
             .open(store.join(FILE));
@@ -65,17 +109,22 @@ impl Audit {
             .map_err(|error| tracing::warn!("no audit trail in {}: {error}", store.display()))
             .ok();
         Self {
-            file: Mutex::new(file),
+            trail: Mutex::new(Trail {
+                file,
+                ..Trail::default()
+            }),
         }
     }
 
     /// Writes down what somebody asked.
     pub fn write(&self, asked: &Asked<'_>, now: Nanos) {
+        // What people ask with may be a secret, too.
+        let what = redact(shortened(asked.what));
         let line = Line {
             time: rfc3339(now),
             caller: asked.caller,
             face: asked.face,
-            what: shortened(asked.what),
+            what: &what,
             outcome: asked.outcome,
             rows: asked.rows,
             took_ms: u64::try_from(asked.took.as_millis()).unwrap_or(u64::MAX),
@@ -92,13 +141,28 @@ impl Audit {
         );
         let mut text = serde_json::to_string(&line).unwrap_or_default();
         text.push('\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        // One write a line, so that the lines of several processes do not mix.
-        if let Some(open) = file.as_mut()
-            && let Err(error) = open.write_all(text.as_bytes())
-        {
-            tracing::warn!("the audit trail cannot be written: {error}");
+        let mut trail = self.trail.lock().unwrap_or_else(PoisonError::into_inner);
+        trail.waiting.push(text);
+        trail.write();
+    }
+
+    /// Why nothing can be written down, once too much waits for it: what leaves no
+    /// trace is not answered.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        let mut trail = self.trail.lock().unwrap_or_else(PoisonError::into_inner);
+        if !trail.waiting.is_empty() {
+            trail.write();
         }
+        let full = trail.waiting.len() >= WAITING;
+        trail.trouble.clone().filter(|_| full)
+    }
+
+    /// Why some of it waits to be written down.
+    #[must_use]
+    pub fn waits(&self) -> Option<String> {
+        let trail = self.trail.lock().unwrap_or_else(PoisonError::into_inner);
+        trail.trouble.clone()
     }
 }
 
@@ -137,7 +201,40 @@ mod tests {
             (&"team-a".into(), &3.into())
         );
         assert!(line["what"].as_str().unwrap().len() <= LONGEST);
+        assert_eq!(Audit::of(folder.path()).trouble(), None);
         // Without a folder there is no trail, and nothing breaks.
         Audit::of(&folder.path().join("none")).write(&asked, 0);
+    }
+
+    /// `/dev/full` is a disk without room.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn on_a_full_disk_lines_wait_and_then_nothing_is_answered() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let audit = Audit::default();
+        audit.trail.lock().unwrap().file = Some(full);
+        let asked = Asked {
+            caller: "a",
+            face: "api",
+            what: "GET /x?password=hunter2abc",
+            outcome: "200",
+            rows: None,
+            took: Duration::ZERO,
+        };
+        audit.write(&asked, 0);
+        assert!(audit.waits().is_some() && audit.trouble().is_none());
+        for _ in 1..WAITING {
+            audit.write(&asked, 0);
+        }
+        assert!(audit.trouble().is_some());
+        // Room again: nothing was lost.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        audit.trail.lock().unwrap().file = Some(File::create(&path).unwrap());
+        assert_eq!(audit.trouble(), None);
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines = text.lines().filter(|line| !line.is_empty());
+        assert_eq!(lines.count(), WAITING);
+        assert!(!text.contains("hunter2"));
     }
 }

@@ -13,6 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 use whathappened_connectors::connector::Stop;
 
+use super::connections::{self, Bounded, Line};
 use super::slack::{self, Slack};
 use super::{Service, api, front, metrics, webhooks};
 use crate::error::Error;
@@ -20,17 +21,22 @@ use crate::error::Error;
 /// The routes of all faces.
 pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     let limits = service.config.serve.limits.clone();
-    let places = Arc::new(Semaphore::new(limits.at_once));
-    let faces = Router::new()
-        .merge(webhooks::routes(limits.body()))
+    let (pushing, asking) = (&service.doors.pushing, &service.doors.asking);
+    let bounded =
+        |places: &Arc<Semaphore>| middleware::from_fn_with_state(Arc::clone(places), bound);
+    let faces = webhooks::routes()
         .with_state(Arc::clone(&service))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
             limits.timeout,
         ))
+        .layer(bounded(pushing))
         // An upload takes as long as it takes; statements and answers have times of their own.
-        .merge(api::router(&service).with_state(Arc::clone(&service)))
-        .layer(middleware::from_fn_with_state(places, bound));
+        .merge(
+            api::router(&service)
+                .with_state(Arc::clone(&service))
+                .layer(bounded(asking)),
+        );
     // Probes and Slack, which waits for no more than three seconds and is turned
     // away by a limit of its own, are answered however much there is to do.
     faces
@@ -40,10 +46,15 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
         .fallback(api::nowhere)
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn(metrics::track))
+        .layer(middleware::from_fn(connections::busy))
 }
 
 /// Sends away what would be too much at once.
-async fn bound(State(places): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+pub(super) async fn bound(
+    State(places): State<Arc<Semaphore>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Ok(_place) = places.try_acquire() else {
         let again = [(header::RETRY_AFTER, "1")];
         return (StatusCode::SERVICE_UNAVAILABLE, again, "too much at once\n").into_response();
@@ -62,7 +73,8 @@ pub async fn serve(
     stop: Stop,
 ) -> Result<(), Error> {
     api::sweep(&service.store);
-    axum::serve(listener, router(service, slack))
+    let routes = router(service, slack).into_make_service_with_connect_info::<Line>();
+    axum::serve(Bounded::new(listener), routes)
         .with_graceful_shutdown(stop.cancelled_owned())
         .await
         .map_err(|error| Error::Io {

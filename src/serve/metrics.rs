@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -16,7 +16,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_store::{Status, Store, StoreError};
 
-use super::{Collecting, Service};
+use super::{Collecting, Service, api};
 
 /// Bounds of what is measured in seconds.
 const SECONDS: [f64; 12] = [
@@ -155,7 +155,15 @@ pub(super) fn answered(face: &'static str, outcome: &'static str, began: Instant
     histogram!("whathappened_answer_seconds", "face" => face).record(began.elapsed());
 }
 
-async fn metrics_text(State(service): State<Arc<Service>>) -> Response {
+async fn metrics_text(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
+    // Where only this machine is served, a web page of somebody else is not.
+    if service.callers.is_open() && !api::is_of_this_machine(&headers) {
+        return (
+            StatusCode::FORBIDDEN,
+            "only programs on this machine may ask, by its own name\n",
+        )
+            .into_response();
+    }
     let Some(handle) = handle() else {
         return (StatusCode::NOT_FOUND, "nothing is counted here\n").into_response();
     };
@@ -223,14 +231,19 @@ fn of_store(status: &Status) {
 }
 
 /// Whether it can answer and keep: the store can be read, and written where
-/// something is collected. A source that does not answer is no reason to be
+/// something is collected, and who comes next is not sent away. A source that does not answer is no reason to be
 /// restarted.
 async fn ready(State(service): State<Arc<Service>>) -> Response {
     let broken = service
         .collecting
         .as_ref()
         .and_then(|collecting| collecting.board.broken());
-    let why = match broken {
+    let full = service.doors.full().map(str::to_owned);
+    let untold = service
+        .audit
+        .waits()
+        .map(|why| format!("the audit trail cannot be written: {why}"));
+    let why = match broken.or(full).or(untold) {
         Some(why) => Some(why),
         None => status(&service).await.err().map(|error| error.to_string()),
     };

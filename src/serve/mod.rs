@@ -20,11 +20,12 @@ mod ask;
 pub mod audit;
 mod callers;
 pub mod collect;
+mod connections;
 mod front;
 pub mod listen;
 mod metrics;
 pub mod slack;
-mod statement;
+pub(crate) mod statement;
 pub mod syslog;
 pub mod webhooks;
 
@@ -65,9 +66,36 @@ pub struct Service {
     pub audit: Audit,
     /// What takes in and keeps, where something does.
     pub collecting: Option<Collecting>,
+    doors: Doors,
     places: Semaphore,
     statements: Semaphore,
     flights: Mutex<HashMap<Asking, ask::Flight>>,
+}
+
+/// Requests that are under way at once; more are sent away. Who pushes does not
+/// stand in the way of who asks.
+struct Doors {
+    pushing: Arc<Semaphore>,
+    asking: Arc<Semaphore>,
+}
+
+impl Doors {
+    fn of(at_once: usize) -> Self {
+        let places = || Arc::new(Semaphore::new(at_once));
+        Self {
+            pushing: places(),
+            asking: places(),
+        }
+    }
+
+    /// Whom the next request would be sent away with, if anybody.
+    fn full(&self) -> Option<&'static str> {
+        if self.asking.available_permits() == 0 {
+            return Some("as many questions as may be are under way; more are sent away");
+        }
+        let none = self.pushing.available_permits() == 0;
+        none.then_some("as many pushed bodies as may be are under way; more are sent away")
+    }
 }
 
 impl std::fmt::Debug for Service {
@@ -90,6 +118,7 @@ impl Service {
         clock: Clock,
     ) -> Self {
         Self {
+            doors: Doors::of(config.serve.limits.at_once),
             statements: Semaphore::new(config.serve.sql.at_once.max(1)),
             callers: Callers::default(),
             audit: Audit::of(&store),

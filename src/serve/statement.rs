@@ -104,7 +104,7 @@ impl Service {
 }
 
 /// This program: the file may have been replaced since it was started.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let own = Path::new("/proc/self/exe");
     if own.exists() {
         return own.to_owned();
@@ -165,12 +165,21 @@ async fn held(status: Option<&Path>, most: u64) {
     loop {
         tokio::time::sleep(LOOK).await;
         let text = status.and_then(|path| std::fs::read_to_string(path).ok());
-        let resident = text.as_deref().and_then(|text| {
-            let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-            line.split_whitespace().next()?.parse::<u64>().ok()
-        });
-        if resident.is_some_and(|kibibytes| kibibytes.saturating_mul(1_024) > most) {
+        if text
+            .as_deref()
+            .and_then(resident)
+            .is_some_and(|held| held > most)
+        {
             return;
         }
     }
+}
+
+/// Bytes that a process holds, by what the system says of it.
+pub(crate) fn resident(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes.saturating_mul(1_024))
 }

@@ -1,6 +1,7 @@
 //! The table `coverage`: what every source could and could not show.
 
 use whathappened_connectors::coverage::Coverage;
+use whathappened_store::Table;
 
 use super::cell::Cell::{Long, Text, Time};
 use super::cell::{Column, long};
@@ -15,7 +16,16 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Coverage> + '_> {
 
 /// What sources said of themselves while the store was filled.
 pub(super) fn kept(kept: &Kept) -> Result<Vec<Coverage>, Error> {
-    kept.look(|snapshot| Ok(snapshot.coverage()?))
+    kept.look(|snapshot| {
+        for table in [Table::Events, Table::Objects] {
+            kept.look_at(snapshot, table)?;
+        }
+        let mut rows = snapshot.coverage()?;
+        rows.extend(kept.damage());
+        rows.sort();
+        rows.dedup();
+        Ok(rows)
+    })
 }
 
 /// All columns, in order.

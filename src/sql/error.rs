@@ -32,7 +32,8 @@ pub fn say(error: &DataFusionError) -> String {
         DataFusionError::ArrowError(error, _) => error.to_string(),
         other => other.strip_backtrace(),
     };
-    one_line(&text)
+    // What a statement asks for may be quoted, and a value of a row as well.
+    whathappened_connectors::redact::redact(&one_line(&text)).into_owned()
 }
 
 /// Without the lists of everything there is that some messages end with.

@@ -90,6 +90,7 @@ impl Job {
         let mut counted = Counted {
             out,
             bytes: Rc::clone(&bytes),
+            most: self.max_bytes.saturating_add(self.max_bytes / 4),
         };
         let mut report = Report::default();
         let mut writer = Writer::new(self.form, &rows.schema(), &style, &mut counted)?;
@@ -116,10 +117,19 @@ impl Job {
 struct Counted<'a> {
     out: &'a mut dyn Write,
     bytes: Rc<Cell<u64>>,
+    /// Above this nothing more is written.
+    most: u64,
 }
 
 impl Write for Counted<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // One row may be larger than all that may be answered.
+        if self.bytes.get() > self.most {
+            return Err(io::Error::other(format!(
+                "the statement answers more than {} MiB in a few rows; shorten its texts with left(…)",
+                self.most >> 20
+            )));
+        }
         let written = self.out.write(bytes)?;
         self.bytes.set(self.bytes.get() + written as u64);
         Ok(written)

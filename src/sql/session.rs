@@ -15,6 +15,7 @@ use datafusion::logical_expr::{Expr, ScalarUDF};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 use futures::TryStreamExt as _;
 
 use super::catalog::{Table, all};
@@ -35,6 +36,9 @@ use crate::error::Error;
 
 /// Memory that one statement may hold.
 pub(super) const MEMORY: usize = 512 << 20;
+
+/// Words and signs of a statement, spaces between them too.
+const WORDS: usize = 50_000;
 
 /// Runs statements over a case, which they can only read.
 pub struct Session {
@@ -257,6 +261,14 @@ impl Session {
     /// # Errors
     /// When a statement is no SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, Error> {
+        let words = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize();
+        let words = words.map_or(0, |words| words.len());
+        // Each may nest one deeper, and planning goes as deep.
+        if words > WORDS {
+            return Err(Error::Usage(format!(
+                "the statement has {words} words and signs; {WORDS} are planned at most"
+            )));
+        }
         // In PostgreSQL's dialect `->>` binds closer than `=` and LIKE, and `end` is a
         // column's name; DataFusion's own knows a few words more, such as EXCLUDE.
         let parsed = DFParser::parse_sql_with_dialect(text, &PostgreSqlDialect {});

@@ -31,6 +31,7 @@ pub(crate) fn merge_into_one<R: Record>(
     old: &[Segment],
     rows: Pack<R>,
     new: Vec<usize>,
+    now: Nanos,
 ) -> Result<Draft, StoreError> {
     let fresh: HashSet<u128> = match old.is_empty() {
         true => HashSet::new(),
@@ -50,7 +51,7 @@ pub(crate) fn merge_into_one<R: Record>(
     push(&mut heads, Box::new(unpacked))?;
     for segment in old {
         let replaced = Rc::clone(&fresh);
-        let rows = Rows::<R>::open(&segment.path(&store.root))?
+        let rows = Rows::<R>::open(store.open_segment(segment)?)?
             .map(|row| row.map(|row| (row.place(), Box::new(row))))
             .filter(move |row| {
                 row.as_ref()
@@ -60,7 +61,7 @@ pub(crate) fn merge_into_one<R: Record>(
     }
     let mut writer = Writer::<R>::new(&store.root, day)?;
     match drain(&mut heads, &mut writer) {
-        Ok(()) => writer.finish(store.next_number()?),
+        Ok(()) => writer.finish(store.next_number()?, |file| store.announce(file, now)),
         Err(error) => {
             writer.discard();
             Err(error)
@@ -123,7 +124,8 @@ impl Store {
                 continue;
             };
             progress(R::TABLE, first.day);
-            let draft = merge_into_one::<R>(self, first.day, of_day, Pack::new(), Vec::new())?;
+            let of_day = &self.whole::<R>(of_day.to_vec())?;
+            let draft = merge_into_one::<R>(self, first.day, of_day, Pack::new(), Vec::new(), now)?;
             // What is only put in another order is no younger.
             let stored_at = of_day.iter().map(|one| one.stored_at).max().unwrap_or(now);
             let times = (now, stored_at);

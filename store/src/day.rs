@@ -1,8 +1,9 @@
 //! Days: the partitions of the store.
 
 use std::fmt;
+use std::str::FromStr;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde::{Deserialize, Serialize};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
@@ -29,6 +30,23 @@ impl Day {
     #[must_use]
     pub fn of_stamp(stamp: Stamp) -> Self {
         Self::of(stamp.lo)
+    }
+}
+
+impl FromStr for Day {
+    type Err = chrono::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "unknown" {
+            return Ok(Self::UNKNOWN);
+        }
+        let date: NaiveDate = text.parse()?;
+        Ok(Self(
+            date.and_time(NaiveTime::MIN)
+                .and_utc()
+                .timestamp()
+                .div_euclid(SECONDS),
+        ))
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
+use crate::private;
+use crate::retain::on_disk;
 use crate::store::FORMAT;
 
 /// How long a writer waits for another.
@@ -95,23 +97,79 @@ CREATE TABLE IF NOT EXISTS incident_machines (
   PRIMARY KEY (name, time, incident)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS entities_node ON entities (node) WHERE node <> '';
+CREATE TABLE IF NOT EXISTS checksums (segment INTEGER PRIMARY KEY, sums BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS damaged (
+  file TEXT PRIMARY KEY,
+  tbl INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  time_from INTEGER NOT NULL,
+  time_to INTEGER NOT NULL,
+  stored_at INTEGER NOT NULL,
+  sums BLOB,
+  why TEXT NOT NULL,
+  saved INTEGER
+) WITHOUT ROWID;
 ";
 
 /// Opens the database for reading and writing; makes it where it is not there.
+/// Where segments lie beside it that it does not know, it is not made: it was lost.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    refuse_lost(path, !path.exists())?;
+    private::touch(path).map_err(StoreError::io(path))?;
     let mut db = Connection::open(path).map_err(StoreError::database(path))?;
-    prepare(&db, path)?;
     if version(&db, path)? == 0 {
+        refuse_lost(path, is_empty(&db, path)?)?;
+        prepare(&db, path)?;
         create(&mut db, path)?;
     }
+    prepare(&db, path)?;
     check(&db, path)?;
     db.execute_batch(ADDITIONS)
         .map_err(StoreError::database(path))?;
     Ok(db)
 }
 
+/// Makes a database beside segments that no list knows.
+pub(crate) fn make_anew(path: &Path) -> Result<Connection, StoreError> {
+    private::touch(path).map_err(StoreError::io(path))?;
+    let mut db = Connection::open(path).map_err(StoreError::database(path))?;
+    prepare(&db, path)?;
+    create(&mut db, path)?;
+    db.execute_batch(ADDITIONS)
+        .map_err(StoreError::database(path))?;
+    Ok(db)
+}
+
+fn refuse_lost(path: &Path, is_empty: bool) -> Result<(), StoreError> {
+    let root = path.parent().unwrap_or(path);
+    let segments = if is_empty { on_disk(root)?.len() } else { 0 };
+    if segments > 0 {
+        return Err(StoreError::Unlisted {
+            path: path.to_owned(),
+            segments,
+        });
+    }
+    Ok(())
+}
+
+fn is_empty(db: &Connection, path: &Path) -> Result<bool, StoreError> {
+    db.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| {
+        row.get(0)
+    })
+    .map_err(StoreError::database(path))
+}
+
+/// Whether there is a table of that name: older programs did not make all of them.
+pub(crate) fn has(db: &Connection, table: &str) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM sqlite_master WHERE name = ?1")?
+        .exists([table])
+}
+
 /// Opens the database for reading only.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    refuse_lost(path, path.metadata().is_ok_and(|file| file.len() == 0))?;
     // Reading in WAL mode needs the shared index, so the file is opened writable
     // where it can be; nothing is written.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -11,15 +11,23 @@ use crate::error::StoreError;
 use crate::record::Record;
 use crate::segment::{self, Segment, id_key};
 
-/// The rows of a day's segments that have one of these ids, and where each is.
+/// What a day's segments have of some ids.
+pub(crate) struct Known<R> {
+    /// The rows, and where each is.
+    pub(crate) rows: HashMap<u128, (Segment, R)>,
+    /// Segments that cannot be read, and why: what they have is not known.
+    pub(crate) damaged: Vec<(Segment, StoreError)>,
+}
+
+/// The rows of a day's segments that have one of these ids.
 pub(crate) fn known<R: Record>(
     db: &Connection,
     root: &Path,
     db_path: &Path,
     day: Day,
     ids: &HashSet<u128>,
-) -> Result<HashMap<u128, (Segment, R)>, StoreError> {
-    let mut found = HashMap::new();
+) -> Result<Known<R>, StoreError> {
+    let (mut rows, mut damaged) = (HashMap::new(), Vec::new());
     let live = segment::live(db, R::TABLE, Some(day)).map_err(StoreError::database(db_path))?;
     for one in live {
         let filter = segment::id_filter(db, one.id).map_err(StoreError::database(db_path))?;
@@ -31,19 +39,29 @@ pub(crate) fn known<R: Record>(
         if suspects.is_empty() {
             continue;
         }
-        let path = one.path(root);
-        let (mut number, mut hits) = (0, Vec::new());
-        segment::ids(&path, &mut |id| {
-            if suspects.contains(&id) {
-                hits.push(number);
+        let read = || {
+            let file = segment::open(db, (root, db_path), &one)?;
+            let (mut number, mut hits) = (0, Vec::new());
+            segment::ids(file.clone(), &mut |id| {
+                if suspects.contains(&id) {
+                    hits.push(number);
+                }
+                number += 1;
+            })?;
+            if hits.is_empty() {
+                return Ok(Vec::new());
             }
-            number += 1;
-        })?;
-        if !hits.is_empty() {
-            for row in segment::at::<R>(&path, &hits)? {
-                found.insert(row.place().id, (one.clone(), row));
-            }
+            segment::at::<R>(file, &hits)
+        };
+        match read() {
+            Ok(found) => rows.extend(
+                found
+                    .into_iter()
+                    .map(|row: R| (row.place().id, (one.clone(), row))),
+            ),
+            Err(error) if error.is_damage() => damaged.push((one, error)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(found)
+    Ok(Known { rows, damaged })
 }

@@ -68,6 +68,17 @@ pub enum StoreError {
         /// Who does.
         by: String,
     },
+    /// The list of segments is lost; the segments are there.
+    #[error(
+        "{}: the store's list is lost or empty, and {segments} segments that it should know lie beside it; nothing was changed",
+        path.display()
+    )]
+    Unlisted {
+        /// The database file.
+        path: PathBuf,
+        /// How many segments there are.
+        segments: usize,
+    },
     /// There is no store where one was to be read.
     #[error("{}: no store there; `whathappened import` or `whathappened collect` make one", path.display())]
     Missing {
@@ -85,6 +96,39 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What to do about it, where something can be done.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        let broken = |error: &rusqlite::Error| {
+            error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
+        };
+        match self {
+            Self::Unlisted { .. } => {
+                Some("make the list anew from the segments: whathappened store repair")
+            }
+            Self::Database { error, .. } if broken(error) => Some(
+                "keep what is there and make the list anew from the segments: whathappened store repair",
+            ),
+            Self::Foreign { .. } => Some(
+                "if it was one, make its list anew from the segments: whathappened store repair; else name another folder with --store",
+            ),
+            Self::Damaged { .. } | Self::Segment { .. } => Some(
+                "see what else is damaged: whathappened store verify; save what can be read: whathappened store repair",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Whether a segment is not what was written, as against a system that cannot
+    /// read it now.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } | Self::Segment { .. } => true,
+            Self::Io { error, .. } => error.kind() == std::io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |error| {
             if is_full(&error) {

@@ -76,6 +76,18 @@ pub(crate) fn all<R: Record>(db: &Connection) -> rusqlite::Result<Vec<Hot<R>>> {
         .collect()
 }
 
+/// The hot rows of a database that may be damaged, as far as they can be read.
+pub(crate) fn readable<R: Record>(db: &Connection) -> Vec<R> {
+    let sql = "SELECT rev, replaces, body FROM hot WHERE tbl = ?1";
+    let Ok(mut rows) = db.prepare(sql) else {
+        return Vec::new();
+    };
+    match rows.query_map([R::TABLE.number()], read::<R>) {
+        Ok(rows) => rows.map_while(Result::ok).map(|hot| hot.row).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
 /// The hot rows of one place.
 pub(crate) fn of_place<R: Record>(
     db: &Connection,

@@ -5,6 +5,7 @@ use whathappened_connectors::connector::Cursor;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
 
+use crate::damage;
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -105,7 +106,7 @@ impl Store {
         write().map_err(StoreError::database(&self.db_path))
     }
 
-    /// All kept coverage, in order.
+    /// All kept coverage, and a row for each segment that was set aside, in order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -124,6 +125,8 @@ impl Store {
                     .map_err(|error| StoreError::damaged(&self.db_path, error))
             })
             .collect::<Result<Vec<Coverage>, _>>()?;
+        let damaged = damage::rows(&self.db).map_err(StoreError::database(&self.db_path))?;
+        rows.extend(damaged);
         rows.sort();
         Ok(rows)
     }

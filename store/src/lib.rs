@@ -11,6 +11,7 @@ mod bulk;
 mod catalogue;
 mod columns;
 mod compact;
+mod damage;
 mod day;
 mod db;
 mod dedup;
@@ -24,7 +25,9 @@ mod merge;
 mod notes;
 mod object_columns;
 mod pack;
+mod private;
 mod record;
+mod repair;
 mod reserve;
 mod retain;
 mod scope;
@@ -33,6 +36,7 @@ mod sight;
 mod snapshot;
 mod status;
 mod store;
+mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -48,13 +52,16 @@ pub use limits::{Limits, Retained};
 pub use lock::Claim;
 pub use notes::Notes;
 pub use object_columns::schema as object_schema;
+pub use private::private_file;
 pub use record::EVENT_WORDS;
 pub use record::{Fact, Object, Table};
+pub use repair::{Repaired, repair};
 pub use scope::{Found, Tier};
 pub use segment::{Segment, filter_key};
 pub use snapshot::Snapshot;
 pub use status::Status;
 pub use store::{FORMAT, Store};
+pub use verify::Verified;
 
 /// Facts as the columns of [`event_schema`].
 ///

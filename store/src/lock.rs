@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use crate::error::StoreError;
+use crate::private;
 
 /// Held while segments are written, replaced or removed.
 #[derive(Debug)]
@@ -74,12 +75,7 @@ impl Claim {
 
 fn open(root: &Path) -> Result<(File, std::path::PathBuf), StoreError> {
     let path = root.join("segments.lock");
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(StoreError::io(&path))?;
+    let file = private::touch(&path).map_err(StoreError::io(&path))?;
     Ok((file, path))
 }
 

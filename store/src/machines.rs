@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension as _};
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::rank_names;
 
@@ -86,7 +85,7 @@ impl Snapshot<'_> {
     ) -> Result<Vec<KeptIncident>, StoreError> {
         let read = || {
             let mut found = BTreeSet::new();
-            if !has_machines(self.look().db)? {
+            if !crate::db::has(self.look().db, "incident_machines")? {
                 return Ok(found);
             }
             for name in names {
@@ -143,11 +142,4 @@ impl Snapshot<'_> {
             .query_row(hot, [Nanos::MIN], |row| row.get(0));
         first.chain(hot.ok().flatten()).min()
     }
-}
-
-/// A store that only older programs wrote has no such table.
-fn has_machines(db: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_master WHERE name = 'incident_machines'";
-    let found: Option<i64> = db.query_row(table, [], |row| row.get(0)).optional()?;
-    Ok(found.is_some())
 }

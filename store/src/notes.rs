@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::error::StoreError;
+use crate::private;
 
 /// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -42,6 +43,7 @@ impl Notes {
             path: path.clone(),
             error,
         };
+        private::touch(&path).map_err(StoreError::io(&path))?;
         let connection = Connection::open(&path).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         // What a process wrote outlives its death; a machine that loses its power

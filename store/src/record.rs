@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use whathappened_connectors::event::{Event, EventId, SourceKind};
 use whathappened_connectors::object::ObjectVersion;
 use whathappened_connectors::observation::Observation;
+use whathappened_connectors::redact;
 use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
 
 use crate::day::Day;
@@ -98,6 +99,8 @@ pub(crate) trait Record:
     fn merge(self, other: Self) -> Self;
     /// Words under which people look for it: (column, value).
     fn words(&self, tell: &mut dyn FnMut(&'static str, &str));
+    /// Takes out secrets that were kept under fewer rules.
+    fn redact(&mut self);
     /// As one caller may see it, if at all.
     fn seen(self, sight: &Sight) -> Option<Self>;
 
@@ -136,6 +139,18 @@ pub(crate) const GREW: &str = "k8s.event.grew";
 pub(crate) enum Either {
     Fact(Fact),
     Object(Object),
+}
+
+impl From<Fact> for Either {
+    fn from(fact: Fact) -> Self {
+        Self::Fact(fact)
+    }
+}
+
+impl From<Object> for Either {
+    fn from(object: Object) -> Self {
+        Self::Object(object)
+    }
 }
 
 impl Either {
@@ -234,6 +249,10 @@ fn known(at: Nanos) -> Nanos {
 impl Record for Fact {
     const TABLE: Table = Table::Events;
 
+    fn redact(&mut self) {
+        redact::fact(&mut self.event);
+    }
+
     fn seen(self, sight: &Sight) -> Option<Self> {
         sight.fact(self)
     }
@@ -317,6 +336,10 @@ impl Record for Fact {
 
 impl Record for Object {
     const TABLE: Table = Table::Objects;
+
+    fn redact(&mut self) {
+        redact::body(&mut self.version.body);
+    }
 
     fn seen(self, sight: &Sight) -> Option<Self> {
         sight.object(self)

@@ -2,7 +2,10 @@
 //! even write down what is to go.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+use crate::private;
 
 /// What the database needs to take rows off its lists.
 const BYTES: usize = 256 << 10;
@@ -16,7 +19,8 @@ pub(crate) fn keep(root: &Path) {
     let path = path(root);
     let whole = path.metadata().is_ok_and(|meta| meta.len() >= BYTES as u64);
     // A disk without room for it is told of when something has to be written.
-    if !whole && fs::write(&path, vec![0x5a; BYTES]).is_err() {
+    let fill = || private::touch(&path)?.write_all(&vec![0x5a; BYTES]);
+    if !whole && fill().is_err() {
         release(root);
     }
 }

@@ -1,13 +1,13 @@
 //! Retention: what is too old or too much goes, oldest first; so do files that
-//! nothing lists.
+//! were announced and are on no list.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
 use whathappened_connectors::time::Nanos;
 
 use crate::catalogue::Seen;
+use crate::damage;
 use crate::error::StoreError;
 use crate::limits::Retained;
 use crate::lock::Lock;
@@ -65,14 +65,14 @@ impl Store {
             )?;
             tx.execute("DELETE FROM entities WHERE last < ?1", [left])?;
             tx.execute("DELETE FROM coverage WHERE at < ?1", [oldest])?;
-            Ok(())
+            damage::forget(tx, oldest, now)
         })?;
         self.clean(now)?;
         reserve::keep(&self.root);
         Ok(retained)
     }
 
-    /// Removes files that no list names, and those of replaced segments when
+    /// Removes what the dead left half-written, and files of replaced segments when
     /// nobody can still read them. To be called with the lock held.
     pub(crate) fn clean(&mut self, now: Nanos) -> Result<(), StoreError> {
         let failed = || StoreError::database(&self.db_path);
@@ -84,10 +84,7 @@ impl Store {
                 .collect()
         };
         let garbage = read("SELECT file, since FROM garbage").map_err(failed())?;
-        let live = read("SELECT file, 0 FROM segments").map_err(failed())?;
-        let (over, waiting): (Vec<_>, Vec<_>) =
-            garbage.into_iter().partition(|(_, since)| *since <= due);
-        for (file, _) in &over {
+        for (file, _) in garbage.iter().filter(|(_, since)| *since <= due) {
             let path = self.root.join(file);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -99,40 +96,55 @@ impl Store {
                 .execute("DELETE FROM garbage WHERE file = ?1", [file])
                 .map_err(failed())?;
         }
-        let known: HashSet<String> = live
-            .into_iter()
-            .chain(waiting)
-            .map(|(file, _)| file)
-            .collect();
-        for table in [Table::Events, Table::Objects] {
-            orphans(&self.root, table, &known)?;
-        }
-        Ok(())
+        drafts(&self.root)
     }
 }
 
-/// Whoever writes segments holds the lock, so what nothing lists was left by a
-/// process that died.
-fn orphans(root: &Path, table: Table, known: &HashSet<String>) -> Result<(), StoreError> {
-    let folder = root.join(table.as_str());
-    for day in entries(&folder)? {
-        for file in entries(&folder.join(&day))? {
-            let name = format!("{}/{day}/{file}", table.as_str());
-            let ours = file.ends_with(".parquet") || file.ends_with(".writing");
-            if ours && !known.contains(&name) {
-                let path = root.join(&name);
-                fs::remove_file(&path).map_err(StoreError::io(&path))?;
-            }
+/// Whoever writes segments holds the lock, so a draft was left by a process that
+/// died. Whole segments stay: a list that was lost or is old knows less than is there.
+fn drafts(root: &Path) -> Result<(), StoreError> {
+    for file in files(root)? {
+        if file.ends_with(".writing") {
+            let path = root.join(&file);
+            fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }
-        // A folder that still has files stays.
-        let _kept = fs::remove_dir(folder.join(&day));
+    }
+    for table in [Table::Events, Table::Objects] {
+        let folder = root.join(table.as_str());
+        for day in entries(&folder)? {
+            // A folder that still has files stays.
+            let _kept = fs::remove_dir(folder.join(day));
+        }
     }
     Ok(())
 }
 
+/// The segments that lie in a store's folder, whoever knows them, in order.
+pub(crate) fn on_disk(root: &Path) -> Result<Vec<String>, StoreError> {
+    let mut files = files(root)?;
+    files.retain(|file| file.ends_with(".parquet"));
+    Ok(files)
+}
+
+fn files(root: &Path) -> Result<Vec<String>, StoreError> {
+    let mut files = Vec::new();
+    for table in [Table::Events, Table::Objects] {
+        let folder = root.join(table.as_str());
+        for day in entries(&folder)? {
+            for file in entries(&folder.join(&day))? {
+                files.push(format!("{}/{day}/{file}", table.as_str()));
+            }
+        }
+    }
+    Ok(files)
+}
+
 fn entries(folder: &Path) -> Result<Vec<String>, StoreError> {
+    use std::io::ErrorKind;
     let listed = match fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
         listed => listed.map_err(StoreError::io(folder))?,
     };
     let mut names = Vec::new();

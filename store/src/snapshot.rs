@@ -1,6 +1,7 @@
 //! One moment of a store: what is read of it fits together.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ use crate::scope::Found;
 use crate::segment::{self, Rows, Segment, Wanted, subject_key};
 use crate::sight::{Sight, in_value};
 use crate::store::Store;
-use crate::{hot, scope};
+use crate::{damage, hot, scope};
 
 /// A moment of a store. While it is held, writers go on unseen.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct Snapshot<'a> {
     events: Vec<Segment>,
     objects: Vec<Segment>,
     sight: Sight,
+    /// Segments that turned out to be unreadable, by file.
+    noted: RefCell<BTreeMap<String, Coverage>>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -43,6 +46,7 @@ impl<'a> Snapshot<'a> {
                 tx,
                 events,
                 objects,
+                noted: RefCell::default(),
             })
         };
         take().map_err(StoreError::database(&store.db_path))
@@ -88,9 +92,17 @@ impl<'a> Snapshot<'a> {
         in_value(value, &|text| self.sight.own_text(text));
     }
 
-    /// What of some rows of coverage may be seen.
+    /// What of some rows of coverage may be seen, and a row for each segment that
+    /// turned out to be unreadable so far.
     #[must_use]
-    pub fn coverage_of(&self, rows: Vec<Coverage>) -> Vec<Coverage> {
+    pub fn coverage_of(&self, mut rows: Vec<Coverage>) -> Vec<Coverage> {
+        let noted = self.noted.borrow();
+        let new: Vec<Coverage> = noted
+            .values()
+            .filter(|row| !rows.contains(row))
+            .cloned()
+            .collect();
+        rows.extend(new);
         let seen = rows.into_iter().filter_map(|row| self.sight.coverage(row));
         seen.collect()
     }
@@ -101,6 +113,35 @@ impl<'a> Snapshot<'a> {
     /// When the database cannot be read.
     pub fn coverage(&self) -> Result<Vec<Coverage>, StoreError> {
         Ok(self.coverage_of(self.store.coverage()?))
+    }
+
+    /// Compares a whole segment with its checksums. Where it is not what was written,
+    /// that is noted, for [`Snapshot::coverage`], and `false`.
+    ///
+    /// # Errors
+    /// When the system cannot read it now.
+    pub fn is_whole(&self, segment: &Segment) -> Result<bool, StoreError> {
+        let compared = self
+            .store
+            .open_segment(segment)
+            .and_then(|file| segment::compare(&file).map(|()| true));
+        self.or_noted(segment, compared)
+    }
+
+    /// What was read of a segment; nothing and a note where it is damaged.
+    fn or_noted<T: Default>(
+        &self,
+        segment: &Segment,
+        read: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match read {
+            Err(error) if error.is_damage() => {
+                let row = damage::row(segment, &damage::why(&error), None);
+                self.noted.borrow_mut().insert(segment.file.clone(), row);
+                Ok(T::default())
+            }
+            read => read,
+        }
     }
 
     /// All kept incidents, in order of (time, id), whoever may see them.
@@ -249,7 +290,11 @@ impl<'a> Snapshot<'a> {
                 .map(|(_, wanted)| (*wanted).clone())
                 .collect();
             if !here.is_empty() {
-                rows.extend(segment::places::<R>(&self.path(segment), &here)?);
+                let found = self
+                    .store
+                    .open_segment(segment)
+                    .and_then(|file| segment::places::<R>(file, &here));
+                rows.extend(self.or_noted(segment, found)?);
             }
         }
         for (class, namespace, subject) in wanted {
@@ -328,8 +373,13 @@ impl<'a> Snapshot<'a> {
             if !may_hold {
                 continue;
             }
-            for row in Rows::<R>::open(&self.path(segment))? {
-                let row = row?;
+            let opened = self.store.open_segment(segment).and_then(Rows::<R>::open);
+            let opened = self.or_noted(segment, opened.map(Some))?;
+            for row in opened.into_iter().flatten() {
+                // What was read before is right; behind it nothing can be read.
+                let Some(row) = self.or_noted(segment, row.map(Some))? else {
+                    break;
+                };
                 if inside(&row, window)
                     && !replaced.contains(&(segment.id, row.place().id))
                     && take(row).is_break()

@@ -1,7 +1,6 @@
 //! A store: a folder with a database and segments.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -18,15 +17,15 @@ use crate::kept;
 use crate::limits::Limits;
 use crate::pack::Pack;
 use crate::record::{Either, Fact, Object, Record, Table};
-use crate::segment::{self, Segment};
+use crate::segment::{self, Checked, Segment};
 use crate::snapshot::Snapshot;
-use crate::{bulk, compact, db, dedup, hot, lock, reserve};
+use crate::{bulk, compact, damage, db, dedup, hot, lock, private, reserve, retain};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
 
 /// The database's name in the store's folder.
-const DATABASE: &str = "store.db";
+pub(crate) const DATABASE: &str = "store.db";
 
 /// What was collected, in one folder. Many processes may have it open at once.
 #[derive(Debug)]
@@ -43,7 +42,7 @@ impl Store {
     /// # Errors
     /// When the folder cannot be used, or a newer program wrote it.
     pub fn open(root: &Path, limits: Limits) -> Result<Self, StoreError> {
-        fs::create_dir_all(root).map_err(StoreError::io(root))?;
+        private::folder(root).map_err(StoreError::io(root))?;
         let db_path = root.join(DATABASE);
         let db = db::open(&db_path)?;
         reserve::keep(root);
@@ -62,6 +61,13 @@ impl Store {
     pub fn open_to_read(root: &Path) -> Result<Self, StoreError> {
         let db_path = root.join(DATABASE);
         if !db_path.exists() {
+            let segments = retain::on_disk(root)?.len();
+            if segments > 0 {
+                return Err(StoreError::Unlisted {
+                    path: db_path,
+                    segments,
+                });
+            }
             return Err(StoreError::Missing {
                 path: root.to_owned(),
             });
@@ -145,6 +151,34 @@ impl Store {
                 Either::Object(object) => objects.push(object),
             }
         }
+        self.upsert_all((facts, objects), &seen, |tx| {
+            kept::set_cursors(tx, cursors)?;
+            kept::set_coverage(tx, coverage, at)
+        })
+    }
+
+    /// Takes in rows of another hot tier, with every witness.
+    pub(crate) fn put_hot(
+        &mut self,
+        facts: Vec<Fact>,
+        objects: Vec<Object>,
+    ) -> Result<u64, StoreError> {
+        let mut seen = Seen::default();
+        for fact in &facts {
+            seen.see(&fact.clone().into());
+        }
+        for object in &objects {
+            seen.see(&object.clone().into());
+        }
+        self.upsert_all((facts, objects), &seen, |_| Ok(()))
+    }
+
+    fn upsert_all(
+        &mut self,
+        (facts, objects): (Vec<Fact>, Vec<Object>),
+        seen: &Seen,
+        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<u64, StoreError> {
         let failed = StoreError::database(&self.db_path);
         let tx = self
             .db
@@ -154,8 +188,7 @@ impl Store {
         let mut news = upsert::<Fact>(&tx, place, facts)?;
         news += upsert::<Object>(&tx, place, objects)?;
         seen.write(&tx)
-            .and_then(|()| kept::set_cursors(&tx, cursors))
-            .and_then(|()| kept::set_coverage(&tx, coverage, at))
+            .and_then(|()| also(&tx))
             .and_then(|()| tx.commit())
             .map_err(StoreError::database(&self.db_path))?;
         Ok(news)
@@ -230,33 +263,44 @@ impl Store {
         revs: &HashMap<u128, i64>,
         now: Nanos,
     ) -> Result<u64, StoreError> {
-        let damaged = |error| StoreError::damaged(&self.root, error);
+        let root = self.root.clone();
+        let damaged = |error| StoreError::damaged(&root, error);
         let ids: HashSet<u128> = rows.slots().iter().map(|slot| slot.place.id).collect();
-        let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
-        let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
-        let mut new = Vec::with_capacity(rows.slots().len());
-        for number in 0..rows.slots().len() {
-            let older = rows
-                .slots()
-                .get(number)
-                .and_then(|slot| known.get(&slot.place.id));
-            if let Some((segment, older)) = older {
-                let merged = rows.row(number).map_err(damaged)?.merge(older.clone());
-                if merged == *older {
-                    continue;
+        let (known, rewritten, new) = loop {
+            let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
+            self.set_aside(&known.damaged)?;
+            let known = known.rows;
+            let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
+            let mut new = Vec::with_capacity(rows.slots().len());
+            for number in 0..rows.slots().len() {
+                let older = rows
+                    .slots()
+                    .get(number)
+                    .and_then(|slot| known.get(&slot.place.id));
+                if let Some((segment, older)) = older {
+                    let merged = rows.row(number).map_err(damaged)?.merge(older.clone());
+                    if merged == *older {
+                        continue;
+                    }
+                    rewritten.insert(segment.id, segment.clone());
+                    rows.set(number, &merged).map_err(damaged)?;
                 }
-                rewritten.insert(segment.id, segment.clone());
-                rows.set(number, &merged).map_err(damaged)?;
+                new.push(number);
             }
-            new.push(number);
-        }
+            // What cannot be read to its end is not rewritten, and knows nothing.
+            let before = rewritten.len();
+            let whole = self.whole::<R>(rewritten.into_values().collect())?;
+            if whole.len() == before {
+                break (known, whole, new);
+            }
+        };
         let news = new.len() as u64;
-        let dropped: Vec<Segment> = rewritten.into_values().collect();
+        let dropped = rewritten;
         let draft = if new.is_empty() {
             None
         } else {
             Some(compact::merge_into_one::<R>(
-                self, day, &dropped, rows, new,
+                self, day, &dropped, rows, new, now,
             )?)
         };
         let gone: HashSet<i64> = dropped.iter().map(|segment| segment.id).collect();
@@ -314,6 +358,16 @@ impl Store {
         all().map_err(StoreError::database(&self.db_path))
     }
 
+    /// A segment of the list, to be compared with its checksums while it is read.
+    pub(crate) fn open_segment(&self, segment: &Segment) -> Result<Checked, StoreError> {
+        segment::open(&self.db, (&self.root, &self.db_path), segment)
+    }
+
+    /// Says that a file of that name counts for nothing until it is on the list.
+    pub(crate) fn announce(&self, file: &str, now: Nanos) -> Result<(), StoreError> {
+        segment::announce(&self.db, file, now).map_err(StoreError::database(&self.db_path))
+    }
+
     /// The next number of a segment, for its file's name.
     pub(crate) fn next_number(&self) -> Result<i64, StoreError> {
         self.db
@@ -351,6 +405,11 @@ fn upsert<R: Record>(
     for (day, rows) in by_day {
         let ids = rows.iter().map(|row| row.place().id).collect();
         let known = dedup::known::<R>(tx, root, db_path, day, &ids)?;
+        for (segment, why) in &known.damaged {
+            damage::set_aside(tx, segment, &damage::why(why))
+                .map_err(StoreError::database(db_path))?;
+        }
+        let known = known.rows;
         for row in rows {
             let id = row.place().id;
             // A batch may tell one fact twice.

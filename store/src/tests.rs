@@ -1,6 +1,7 @@
 //! How the store behaves, through what it offers others.
 
 mod crash;
+mod damage;
 mod full;
 mod many;
 mod once;

@@ -259,3 +259,37 @@ fn a_statement_ends_when_nobody_waits_for_it() {
     assert_eq!(service.sql(b"SELECT 1", &[]).status, 200);
     assert!(begun.elapsed() < Duration::from_secs(15));
 }
+
+/// The command line has the same limits: each ends, says why in a line, and panics for nobody.
+#[test]
+fn what_asks_for_too_much_ends_in_the_command_line_too() {
+    for statement in greedy().iter().step_by(3) {
+        let begun = Instant::now();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), statement).unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_whathappened"))
+            .args(["sql", "-", "--from", "fixtures/gke-host-maintenance/input"])
+            .args(["--timeout", "3s", "--max-memory", "600MiB", "--quiet"])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", "/nonexistent")
+            .stdin(std::fs::File::open(file.path()).unwrap())
+            .stdout(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        let what = shown(statement);
+        assert!(output.status.code().is_some(), "{what}: {}", output.status);
+        assert!(
+            !told.contains("panicked") && !told.contains("overflow its stack"),
+            "{what}: {told}"
+        );
+        let is_told = output.status.success() || told.contains("error:");
+        assert!(is_told && told.len() < 2_000, "{what}: {told}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(40),
+            "{what}: {:?}",
+            begun.elapsed()
+        );
+    }
+}

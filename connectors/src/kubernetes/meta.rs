@@ -34,8 +34,8 @@ pub(super) fn key(kind: &str, object: &Value) -> Result<ObjectKey, Rejection> {
 pub(super) fn body(object: &Value) -> ObjectBody {
     let mut annotations = field::texts(object, &["metadata", "annotations"]);
     annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
-    for text in annotations.values_mut() {
-        *text = redact(text).into_owned();
+    for (key, text) in &mut annotations {
+        *text = crate::redact::value(key, text).into_owned();
     }
     let grace = field::int(object, &["metadata", "deletionGracePeriodSeconds"]);
     let deletion = field::time(object, &["metadata", "deletionTimestamp"]);

@@ -48,12 +48,15 @@ fn containers(spec: &Value, which: &str) -> Vec<Container> {
         .map(|container| Container {
             name: field::owned(container, &["name"]).unwrap_or_default(),
             image: field::owned(container, &["image"]).unwrap_or_default(),
-            command: field::items(container, &["command"])
-                .iter()
-                .chain(field::items(container, &["args"]))
-                .filter_map(Value::as_str)
-                .map(|word| crate::redact::redact(word).into_owned())
-                .collect(),
+            // A word may tell that the next one is a secret.
+            command: crate::redact::arguments(
+                field::items(container, &["command"])
+                    .iter()
+                    .chain(field::items(container, &["args"]))
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect(),
+            ),
             requests: field::texts(container, &["resources", "requests"]),
             limits: field::texts(container, &["resources", "limits"]),
         })

@@ -1,6 +1,8 @@
 //! Collects the reader's records into batches and hands them to the decoders.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use super::batch::{BATCH_BYTES, Batch, Cut, Kind};
@@ -20,12 +22,18 @@ pub(super) struct Feed<'o> {
     seq: u64,
     batch: Option<Batch>,
     files: Vec<FileSummary>,
-    /// Nobody listens any more.
+    /// Nobody listens any more, or no more may be opened.
     closed: bool,
+    /// Whoever takes what is read has enough.
+    enough: Arc<AtomicBool>,
 }
 
 impl<'o> Feed<'o> {
-    pub(super) fn new(options: &'o Options, workers: Vec<SyncSender<Batch>>) -> Self {
+    pub(super) fn new(
+        options: &'o Options,
+        workers: Vec<SyncSender<Batch>>,
+        enough: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             options,
             folder: Folder::default(),
@@ -34,16 +42,25 @@ impl<'o> Feed<'o> {
             batch: None,
             files: Vec::new(),
             closed: false,
+            enough,
         }
     }
 
     /// Starts a file; what follows is of it.
     pub(super) fn start(&mut self, name: &str) -> usize {
         self.flush();
-        self.files.push(FileSummary {
-            name: name.into(),
+        let mut file = FileSummary {
+            name: shown(name).into(),
             ..FileSummary::default()
-        });
+        };
+        let most = self.options.max_members;
+        if self.files.len() >= most && !self.closed {
+            self.closed = true;
+            file.status = FileStatus::Failed(format!(
+                "it is behind {most} files and members, which are opened at most; it and what follows are left out: read them by themselves"
+            ));
+        }
+        self.files.push(file);
         self.files.len() - 1
     }
 
@@ -67,7 +84,7 @@ impl<'o> Feed<'o> {
 
     /// Whether reading on is of no use.
     pub(super) fn is_closed(&self) -> bool {
-        self.closed
+        self.closed || self.enough.load(Ordering::Relaxed)
     }
 
     /// Adds a record.
@@ -163,6 +180,35 @@ impl<'o> Feed<'o> {
     /// Sends the rest and gives what the reader knows of each file.
     pub(super) fn finish(mut self) -> Vec<FileSummary> {
         self.flush();
+        if self.enough.load(Ordering::Relaxed)
+            && let Some(most) = self.options.max_observations
+        {
+            let why = format!(
+                "more than {most} facts, which are held at most; the rest of this and what follows is left out: `whathappened import` has no such bound"
+            );
+            self.trouble(self.last(), FileStatus::Truncated(why));
+        }
         self.files
     }
+}
+
+/// A name as a terminal may show it: one line, and nothing that moves the cursor
+/// or turns the direction of what follows.
+fn shown(name: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| {
+        !letter.is_control()
+            && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if is_plain(letter) {
+            out.push(letter);
+        } else {
+            out.extend(letter.escape_default());
+        }
+    }
+    Cow::Owned(out)
 }

@@ -1,8 +1,9 @@
 //! Finds the files that the user's paths mean, in a fixed order.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -26,19 +27,75 @@ pub(super) fn size(inputs: &[Input]) -> Option<u64> {
             }
             Input::Stdin => return None,
         };
-        for entry in walk(path).flatten() {
-            let meta = entry.metadata().ok()?;
-            total += if meta.is_file() { meta.len() } else { 0 };
+        for found in walk(path) {
+            if let Found::File(path, _) = found {
+                let meta = fs::metadata(path).ok()?;
+                total += if meta.is_file() { meta.len() } else { 0 };
+            }
         }
     }
     Some(total)
 }
 
-fn walk(path: &Path) -> walkdir::IntoIter {
-    WalkDir::new(path)
-        .follow_links(true)
-        .sort_by_file_name()
-        .into_iter()
+/// Something below a path that was named.
+enum Found {
+    /// A file, and whether the user named it.
+    File(PathBuf, bool),
+    /// What cannot be read, and why.
+    Not(String, String),
+}
+
+/// Everything below a path, in order. A symbolic link does not lead out of the folder
+/// that was named, and what several lead to is found once by them: folders lie
+/// where they are as well.
+fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
+    let root = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let named = path.to_owned();
+    let mut linked = HashSet::new();
+    let below = WalkDir::new(path).sort_by_file_name().into_iter();
+    below.filter_map(move |entry| {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(&named).to_string_lossy();
+                let why = error.io_error().map(ToString::to_string);
+                let why = why.unwrap_or_else(|| error.to_string());
+                return Some(Found::Not(path.into_owned(), why));
+            }
+        };
+        let file = |entry: walkdir::DirEntry| {
+            let is_named = entry.depth() == 0;
+            Some(Found::File(entry.into_path(), is_named))
+        };
+        if !entry.path_is_symlink() || entry.depth() == 0 {
+            return if entry.file_type().is_dir() {
+                None
+            } else {
+                file(entry)
+            };
+        }
+        let not = |why: &str| {
+            let path = entry.path().to_string_lossy().into_owned();
+            Some(Found::Not(path, why.to_owned()))
+        };
+        let target = match entry.path().canonicalize() {
+            Ok(target) => target,
+            Err(error) => return not(&error.to_string()),
+        };
+        if !target.starts_with(&root) {
+            return not(
+                "a symbolic link that leads out of the folder; name where it leads to, to read that",
+            );
+        }
+        if target.is_dir() {
+            let above = entry.path().parent().and_then(|above| above.canonicalize().ok());
+            return above
+                .is_some_and(|above| above.starts_with(&target))
+                .then(|| not("a symbolic link that leads back to its own folder"))
+                .flatten();
+        }
+        linked.insert(target).then(|| file(entry)).flatten()
+    })
 }
 
 /// Reads all inputs into `feed`.
@@ -60,34 +117,22 @@ pub(super) fn read(inputs: &[Input], progress: &Arc<AtomicU64>, feed: &mut Feed<
 }
 
 fn read_path(path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
-    for entry in walk(path) {
+    for found in walk(path) {
         if feed.is_closed() {
             return;
         }
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                let named = error.path().unwrap_or(path).to_string_lossy().into_owned();
-                let reason = match (error.loop_ancestor(), error.io_error()) {
-                    (Some(_), _) => "a symbolic link that leads back to its own folder".to_owned(),
-                    (None, Some(error)) => error.to_string(),
-                    (None, None) => error.to_string(),
-                };
-                failed(&named, reason, feed);
-                continue;
+        match found {
+            Found::Not(name, why) => failed(&name, why, feed),
+            Found::File(path, is_named) => {
+                let name = path.to_string_lossy();
+                // A pipe that the user named is read; one found in a folder would block.
+                if !is_named && !path.is_file() {
+                    failed(&name, "not a regular file".to_owned(), feed);
+                } else {
+                    read_file(&name, &path, progress, feed);
+                }
             }
-        };
-        let kind = entry.file_type();
-        let name = entry.path().to_string_lossy();
-        if kind.is_dir() {
-            continue;
         }
-        // A pipe that the user named is read; one found in a folder would block.
-        if !kind.is_file() && entry.depth() > 0 {
-            failed(&name, "not a regular file".to_owned(), feed);
-            continue;
-        }
-        read_file(&name, entry.path(), progress, feed);
     }
 }
 

@@ -33,6 +33,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+pub use bytes::Bytes;
 pub use convert::parse as yaml_to_json;
 pub(crate) use foreign::{Decoder as ForeignDecoder, Record as ForeignRecord, Told};
 pub(crate) use format::{Found, Head, TextFormat, TextReader, numbered};

@@ -37,6 +37,11 @@ pub struct Options {
     pub bomb_ratio: u64,
     /// All that is read of one input, unpacked.
     pub max_total_bytes: u64,
+    /// How many files and members of archives are opened.
+    pub max_members: usize,
+    /// How many facts and versions are taken in; without a bound where whoever takes
+    /// them holds none in memory.
+    pub max_observations: Option<u64>,
     /// How deep archives are opened in archives.
     pub max_nesting: usize,
     /// How many rejected records are kept with file and line; all are counted.
@@ -66,6 +71,8 @@ impl Default for Options {
             bomb_floor_bytes: 1 << 30,
             bomb_ratio: 250,
             max_total_bytes: 1 << 40,
+            max_members: 100_000,
+            max_observations: None,
             max_nesting: 4,
             rejected_kept: 200,
             log_lines: LogLines::default(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -65,8 +65,10 @@ pub fn read_with(
         }
         drop(done_to);
         let counted = Arc::clone(&progress);
+        let enough = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&enough);
         let reader = scope.spawn(move || {
-            let mut feed = Feed::new(options, workers);
+            let mut feed = Feed::new(options, workers, stopped);
             inputs::read(inputs, &counted, &mut feed);
             feed.finish()
         });
@@ -75,6 +77,7 @@ pub fn read_with(
         // everything after this point deterministic. What waits is bounded by
         // the queues.
         let mut waiting = BTreeMap::new();
+        let mut left = options.max_observations.unwrap_or(u64::MAX);
         let mut next = 0;
         loop {
             match done_from.recv_timeout(TICK) {
@@ -84,8 +87,15 @@ pub fn read_with(
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            while let Some(done) = waiting.remove(&next) {
+            while let Some(mut done) = waiting.remove(&next) {
                 next += 1;
+                if done.observations.len() as u64 > left {
+                    // Those before come in order, so the same are left out each time.
+                    done.observations
+                        .truncate(usize::try_from(left).unwrap_or(0));
+                    enough.store(true, Ordering::Relaxed);
+                }
+                left -= done.observations.len() as u64;
                 summary.add(done.file, &done.name, done.tally, options.rejected_kept);
                 if !done.observations.is_empty() {
                     sink.observe(done.observations);

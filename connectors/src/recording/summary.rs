@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::event::Origin;
+use crate::redact::redact;
 
 /// Whether a file was read to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,8 +86,10 @@ impl Tally {
     pub(super) fn reject(&mut self, line: u64, why: &str, keep: usize) {
         self.records += 1;
         self.rejected += 1;
+        // What is wrong may be quoted.
+        let why = &redact(why);
         if self.samples.len() < keep {
-            self.samples.push((line, why.to_owned()));
+            self.samples.push((line, why.clone().into_owned()));
         }
         count_reason(&mut self.reasons, &general(why), 1);
     }

@@ -24,6 +24,7 @@ use crate::log_store::{self, How, LabelNames};
 use crate::logs::{LogSource, LogStream, tell_stored};
 use crate::loki;
 use crate::observation::{Observation, Rejection};
+use crate::redact;
 
 /// Decodes one JSON record, as [`crate::kubernetes::decode`] does.
 pub type Decode<'d> = dyn Fn(&[u8], Option<&str>, &Origin, &mut Vec<Observation>) -> Result<(), Rejection>
@@ -124,7 +125,10 @@ fn decode_batch(mut batch: Batch, options: &Options, decode: &Decode<'_>, open: 
         }
     }
     worker.stored_lines();
-    let Worker { out, mut tally, .. } = worker;
+    let Worker {
+        mut out, mut tally, ..
+    } = worker;
+    out.iter_mut().for_each(redact::observation);
     tally.observations += out.len() as u64;
     Done {
         seq: batch.seq,

@@ -46,7 +46,15 @@ pub(super) async fn guard(
     } else {
         ("api", Right::Ask)
     };
-    let caller = who(&service, request.headers());
+    let caller =
+        who(&service, request.headers()).and_then(|caller| match service.audit.trouble() {
+            None => Ok(caller),
+            Some(why) => Err(Problem::new(
+                StatusCode::INSUFFICIENT_STORAGE,
+                format!("nothing is answered that cannot be written down: {why}"),
+            )
+            .hint("the operator has to make room on the disk of the store")),
+        });
     let name = caller
         .as_ref()
         .map_or_else(|_| "-".to_owned(), |caller| caller.name.clone());
@@ -115,8 +123,20 @@ fn refused(why: &str) -> Problem {
 /// Whether a request comes from a program on this machine. A web page of
 /// somebody else can make a browser ask here, under a name of its own or with
 /// its origin beside; a proxy asks for others.
-fn is_of_this_machine(headers: &HeaderMap) -> bool {
+pub(in crate::serve) fn is_of_this_machine(headers: &HeaderMap) -> bool {
     let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    // Of two hosts, programs on the way believe one and we the other.
+    if headers.get_all(header::HOST).iter().count() != 1 {
+        return false;
+    }
+    // A browser says so where another page makes it ask; programs say nothing.
+    let elsewhere = headers
+        .get_all("sec-fetch-site")
+        .iter()
+        .any(|site| !matches!(site.as_bytes(), b"none" | b"same-origin"));
+    if elsewhere {
+        return false;
+    }
     let host = text(header::HOST).unwrap_or_default();
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
@@ -125,6 +145,7 @@ fn is_of_this_machine(headers: &HeaderMap) -> bool {
     let forwarded = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
     matches!(name, "localhost" | "127.0.0.1" | "[::1]" | "::1")
         && !headers.contains_key(header::ORIGIN)
+        && !headers.contains_key(header::REFERER)
         && !forwarded.iter().any(|name| headers.contains_key(*name))
 }
 
@@ -141,7 +162,11 @@ mod tests {
                     value.parse::<header::HeaderValue>().unwrap(),
                 )
             });
-            is_of_this_machine(&pairs.collect())
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.append(name, value);
+            }
+            is_of_this_machine(&headers)
         };
         assert!(of(&[("host", "127.0.0.1:8080")]) && of(&[("host", "localhost")]));
         assert!(of(&[("host", "[::1]:80")]));
@@ -154,5 +179,16 @@ mod tests {
             ("host", "localhost"),
             ("x-forwarded-for", "10.0.0.1")
         ]));
+        // What a browser sends when a page elsewhere has an image or a frame from here.
+        assert!(!of(&[
+            ("host", "localhost"),
+            ("sec-fetch-site", "cross-site")
+        ]));
+        assert!(!of(&[
+            ("host", "localhost"),
+            ("referer", "http://evil.example/")
+        ]));
+        assert!(of(&[("host", "localhost"), ("sec-fetch-site", "none")]));
+        assert!(!of(&[("host", "localhost"), ("host", "evil.example")]));
     }
 }

@@ -14,6 +14,7 @@ use futures::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::recording::{FileStatus, Input, Summary};
 use whathappened_store::{Store, Written};
@@ -29,6 +30,8 @@ use crate::serve::Service;
 const TELL: Duration = Duration::from_millis(500);
 /// Files and rejected records that are told one by one.
 const TOLD: usize = 100;
+/// How long nothing may come of an upload.
+const SILENCE: Duration = Duration::from_secs(30);
 /// The longest name of an upload.
 const LONGEST_NAME: usize = 120;
 
@@ -101,8 +104,10 @@ pub(super) struct Sample {
     responses(
         (status = 200, description = "What became of it", content(
             (Imported = "application/json"), (String = "application/x-ndjson"))),
+        (status = 408, description = "The upload came too slowly", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The upload is too large", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "Nothing in it could be read", body = Problem, content_type = "application/problem+json"),
+        (status = 507, description = "No room is left on the service's disk", body = Problem, content_type = "application/problem+json"),
         Refused,
     )
 )]
@@ -203,7 +208,10 @@ pub(super) fn sweep(store: &Path) -> io::Result<()> {
 /// The body in a file that goes when it was read.
 async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile, Problem> {
     let most = service.config.serve.max_upload;
-    let failed = |error: io::Error| Problem::inside(&error);
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Problem::full(&error),
+        _ => Problem::inside(&error),
+    };
     let file = tempfile::Builder::new()
         .prefix(SPOOLED)
         .tempfile_in(&service.store)
@@ -213,7 +221,14 @@ async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile,
     let mut to = tokio::fs::File::create(&path).await.map_err(failed)?;
     let mut taken: u64 = 0;
     let mut pieces = body.into_data_stream();
-    while let Some(piece) = pieces.next().await {
+    let slow = |_| {
+        Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            format!("nothing of the upload came for {} s", SILENCE.as_secs()),
+        )
+        .hint("send it again: what was taken in before is not kept twice")
+    };
+    while let Some(piece) = timeout(SILENCE, pieces.next()).await.map_err(slow)? {
         let piece =
             piece.map_err(|error| Problem::bad(format!("the upload broke off: {error}")))?;
         taken = taken.saturating_add(piece.len() as u64);

@@ -40,6 +40,7 @@ use self::problem::Problem;
 use super::Service;
 
 pub use self::document::document;
+pub(super) use self::guard::is_of_this_machine;
 
 /// Removes what services that were killed left in the store's folder.
 pub(super) fn sweep(store: &Path) {

@@ -78,6 +78,16 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
+    /// The disk is full, which the caller can neither see nor help.
+    pub(super) fn full(error: &dyn std::fmt::Display) -> Self {
+        tracing::error!("the disk is full: {error}");
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "no room is left on the service's disk; what was stored before is intact",
+        )
+        .hint("tell the operator, and come again: what is sent twice is kept once")
+    }
+
     /// What the operator has to look into: the log has it, the caller need not know.
     pub(super) fn inside(error: &dyn std::fmt::Display) -> Self {
         tracing::error!("a request failed: {error}");
@@ -100,6 +110,7 @@ impl From<&Error> for Problem {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "there is no store yet; nothing was collected",
             ),
+            Error::Store(error @ StoreError::Full { .. }) => return Self::full(error),
             other => return Self::inside(other),
         };
         let hints = match error {

@@ -1,12 +1,14 @@
 //! `POST /api/v1/sql`
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
+use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::guard::Trail;
@@ -18,6 +20,8 @@ use crate::sql::Form;
 
 /// The longest statement.
 const LONGEST: usize = 1 << 20;
+/// How long it may take to come.
+const SLOWEST: Duration = Duration::from_secs(15);
 
 /// How many rows there are in the answer.
 const ROWS: HeaderName = HeaderName::from_static("whathappened-rows");
@@ -55,6 +59,7 @@ pub(super) struct Statement {
             content(
                 (Vec<Object> = "application/json"), (String = "application/x-ndjson"), (String = "text/csv"),
                 (Vec<u8> = "application/vnd.apache.arrow.stream"))),
+        (status = 408, description = "The statement came too slowly", body = Problem, content_type = "application/problem+json"),
         (status = 406, description = "Rows have none of the accepted forms", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The statement is too long", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "The body is neither JSON nor SQL", body = Problem, content_type = "application/problem+json"),
@@ -88,8 +93,18 @@ async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
             format!("a statement may have {LONGEST} bytes"),
         )
     };
-    let bytes = axum::body::to_bytes(body, LONGEST)
+    let slow = |_| {
+        Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            format!(
+                "the statement came too slowly: it may take {} s",
+                SLOWEST.as_secs()
+            ),
+        )
+    };
+    let bytes = timeout(SLOWEST, axum::body::to_bytes(body, LONGEST))
         .await
+        .map_err(slow)?
         .map_err(too_long)?;
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();

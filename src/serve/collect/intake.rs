@@ -63,7 +63,14 @@ pub struct Intake {
 
 /// Bytes that are set aside until this is dropped.
 #[derive(Debug)]
-pub struct Room(#[expect(dead_code, reason = "held")] OwnedSemaphorePermit);
+pub struct Room(OwnedSemaphorePermit);
+
+impl Room {
+    /// Sets aside both.
+    pub fn add(&mut self, more: Self) {
+        self.0.merge(more.0);
+    }
+}
 
 /// A way in, and what comes through it.
 pub(super) fn open(board: &Arc<Board>, stop: &Stop) -> (Intake, mpsc::Receiver<Parcel>) {

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use whathappened_connectors::connector::{Clock, Cursor, Stop};
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
+use whathappened_connectors::redact;
 use whathappened_store::{Store, StoreError};
 
 use super::How;
@@ -153,6 +154,7 @@ impl Keeper {
         self.own.extend(self.watchman.look(now, Instant::now()));
         let mut observations = joined.observations.clone();
         for observation in &mut observations {
+            redact::observation(observation);
             if let Observation::Event(event) = observation {
                 self.rules.signals.classify(event);
             }

@@ -1,20 +1,28 @@
 //! Slack over HTTP.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
-use axum::{Json, Router};
+use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tower_http::timeout::TimeoutLayer;
 use whathappened_slack::{Command, EventRequest, Interaction, Unreadable};
 
 use super::Slack;
+use crate::serve::listen;
 
 /// The largest request that is looked at.
 const LARGEST: usize = 1 << 20;
+/// How long a request may take to come and be noted: Slack waits for three seconds.
+const SLOWEST: Duration = Duration::from_secs(6);
+/// Requests under way at once.
+const AT_ONCE: usize = 128;
 
 /// `/slack/commands`, `/slack/events` and `/slack/interactivity`; nothing where no
 /// signing secret is.
@@ -27,6 +35,15 @@ pub fn router(slack: Arc<Slack>) -> Router {
         .route("/slack/events", post(events))
         .route("/slack/interactivity", post(interactivity))
         .layer(DefaultBodyLimit::max(LARGEST))
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::REQUEST_TIMEOUT,
+            SLOWEST,
+        ))
+        // Who is not Slack can send bodies as well, and wait with them.
+        .layer(middleware::from_fn_with_state(
+            Arc::new(Semaphore::new(AT_ONCE)),
+            listen::bound,
+        ))
         .with_state(slack)
 }
 

@@ -49,18 +49,24 @@ impl Guard {
         }))
     }
 
-    /// Whether a request may push; everything that is asked for must be right.
-    pub(super) fn admits(&self, headers: &HeaderMap, body: &[u8]) -> bool {
+    /// Whether it is worth reading the body: the token is right, and there is a
+    /// signature where one is asked for.
+    pub(super) fn may_admit(&self, headers: &HeaderMap) -> bool {
         let token = self.token.is_none_or(|token| {
             let told = bearer(headers).unwrap_or_default();
             let told: [u8; 32] = Sha256::digest(told).into();
             token.ct_eq(&told).into()
         });
+        token && (self.secret.is_none() || signature(headers).is_some())
+    }
+
+    /// Whether a request may push; everything that is asked for must be right.
+    pub(super) fn admits(&self, headers: &HeaderMap, body: &[u8]) -> bool {
         let signed = self
             .secret
             .as_ref()
             .is_none_or(|secret| is_signed(secret, headers, body));
-        token && signed
+        self.may_admit(headers) && signed
     }
 }
 
@@ -96,11 +102,15 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
+/// What the headers say that the body is signed with.
+fn signature(headers: &HeaderMap) -> Option<[u8; 32]> {
+    let told = SIGNATURES.iter().find_map(|name| headers.get(*name))?;
+    let told = told.to_str().ok()?;
+    unhex(told.strip_prefix("sha256=").unwrap_or(told))
+}
+
 fn is_signed(secret: &[u8], headers: &HeaderMap, body: &[u8]) -> bool {
-    let told = SIGNATURES.iter().find_map(|name| headers.get(*name));
-    let told = told.and_then(|told| told.to_str().ok());
-    let told = told.map(|told| told.strip_prefix("sha256=").unwrap_or(told));
-    let Some(told) = told.and_then(unhex) else {
+    let Some(told) = signature(headers) else {
         return false;
     };
     // Keys of any length are taken.

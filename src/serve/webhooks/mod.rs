@@ -4,23 +4,26 @@
 //! A body becomes records that files have, too, and the reader of files reads
 //! them, so that a fact is the same whichever way it came, however often.
 
+mod body;
 mod guard;
 mod kind;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Semaphore;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Summary};
+use whathappened_connectors::redact::redact;
 use whathappened_connectors::time::Nanos;
 
 use super::Service;
@@ -32,6 +35,8 @@ use kind::Kind;
 
 /// What a pushed body may unpack to.
 const UNPACKED: u64 = 256 << 20;
+/// Bodies of one hook that are read at once.
+const AT_ONCE: usize = 64;
 /// Rejected records that are told to whoever pushed them.
 const TOLD: usize = 5;
 /// Seconds after which whoever was sent away may come again.
@@ -47,6 +52,8 @@ struct Hook {
     kind: Kind,
     guard: Guard,
     cluster: Option<String>,
+    /// Bodies that may be read of it at once: one caller does not turn away the others.
+    places: Arc<Semaphore>,
 }
 
 impl Hooks {
@@ -71,6 +78,7 @@ impl Hooks {
                         kind,
                         guard,
                         cluster,
+                        places: Arc::new(Semaphore::new(AT_ONCE)),
                     },
                 );
             }
@@ -86,10 +94,8 @@ impl Hooks {
 }
 
 /// The routes: `POST /hooks/{name}`.
-pub fn routes(max_body: usize) -> Router<Arc<Service>> {
-    Router::new()
-        .route("/hooks/{name}", post(take))
-        .layer(DefaultBodyLimit::max(max_body))
+pub fn routes() -> Router<Arc<Service>> {
+    Router::new().route("/hooks/{name}", post(take))
 }
 
 /// What may stand behind the path.
@@ -105,7 +111,7 @@ async fn take(
     Path(name): Path<String>,
     Query(asked): Query<Asked>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Body,
 ) -> Response {
     let Some(collecting) = &service.collecting else {
         return problem(StatusCode::NOT_FOUND, "nothing is collected here");
@@ -133,6 +139,12 @@ async fn take(
 #[derive(Debug)]
 enum Not {
     Admitted,
+    /// It is larger than this.
+    Small(usize),
+    /// It came too slowly, or broke off.
+    Whole(String),
+    /// As many are being read of this hook as may be.
+    Alone,
     Understood(String),
     Kept(Refused),
 }
@@ -141,7 +153,10 @@ impl Not {
     fn outcome(&self) -> &'static str {
         match self {
             Self::Admitted => "denied",
+            Self::Small(_) => "large",
+            Self::Whole(_) => "slow",
             Self::Understood(_) => "unreadable",
+            Self::Alone => "full",
             Self::Kept(Refused::Full) => "full",
             Self::Kept(_) => "refused",
         }
@@ -158,15 +173,27 @@ impl Not {
                     .insert(header::WWW_AUTHENTICATE, challenge);
                 response
             }
-            Self::Understood(why) => problem(StatusCode::BAD_REQUEST, why),
-            Self::Kept(why) => {
-                let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, &why.to_string());
-                let again = header::HeaderValue::from_static(AGAIN);
-                response.headers_mut().insert(header::RETRY_AFTER, again);
-                response
-            }
+            Self::Small(most) => problem(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!(
+                    "a body may have {most} bytes; divide it, or raise [serve.limits] max_body"
+                ),
+            ),
+            Self::Whole(why) => problem(StatusCode::REQUEST_TIMEOUT, why),
+            // What cannot be read may be quoted.
+            Self::Understood(why) => problem(StatusCode::BAD_REQUEST, &redact(why)),
+            Self::Alone => again("too many bodies of this hook are being read; come again"),
+            Self::Kept(why) => again(&why.to_string()),
         }
     }
+}
+
+/// Sends away for a while.
+fn again(why: &str) -> Response {
+    let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, why);
+    let again = header::HeaderValue::from_static(AGAIN);
+    response.headers_mut().insert(header::RETRY_AFTER, again);
+    response
 }
 
 async fn answer(
@@ -174,14 +201,22 @@ async fn answer(
     intake: &Intake,
     hook: &Hook,
     headers: &HeaderMap,
-    body: Bytes,
+    body: Body,
     asked: Asked,
 ) -> Result<(u64, Summary), Not> {
+    // Who may not push is told so before anything of the body is read.
+    if !hook.guard.may_admit(headers) {
+        return Err(Not::Admitted);
+    }
+    let Ok(_place) = hook.places.try_acquire() else {
+        return Err(Not::Alone);
+    };
+    // Held until it is kept: what is under way is bounded.
+    let most = service.config.serve.limits.body();
+    let (body, _room) = body::read(intake, headers, body, most).await?;
     if !hook.guard.admits(headers, &body) {
         return Err(Not::Admitted);
     }
-    // Held until it is kept: what is under way is bounded.
-    let _room = intake.room(body.len()).map_err(Not::Kept)?;
     let now = (service.clock)();
     let (kind, cluster) = (hook.kind, asked.cluster.or_else(|| hook.cluster.clone()));
     let work = move || read(kind, body, cluster.as_deref(), now);

@@ -175,7 +175,7 @@ impl Segments for Kept {
             }
             let mut files = Vec::new();
             for segment in snapshot.segments(Table::Events) {
-                if may_match(snapshot, segment, bounds)? {
+                if may_match(snapshot, segment, bounds)? && self.is_whole(snapshot, segment)? {
                     files.push(File {
                         path: segment.path(&root).to_string_lossy().into_owned(),
                         bytes: segment.bytes,

@@ -8,15 +8,17 @@ pub(super) mod remote;
 mod seen;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::catalog::TableProvider;
 use datafusion::error::Result as DataFusionResult;
 use futures::future::BoxFuture;
+use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
-use whathappened_store::{Snapshot, Store};
+use whathappened_store::{Segment, Snapshot, Store, Table};
 
 use super::functions::Asked;
 use super::rows::{Fill, table};
@@ -37,6 +39,9 @@ pub struct Kept {
     root: PathBuf,
     rules: Arc<Rules>,
     access: Access,
+    /// Segments that were compared with their checksums, and what was told of those
+    /// that are damaged.
+    compared: Mutex<BTreeMap<String, Option<Coverage>>>,
 }
 
 impl Kept {
@@ -47,6 +52,7 @@ impl Kept {
             root,
             rules,
             access: Access::default(),
+            compared: Mutex::default(),
         }
     }
 
@@ -65,6 +71,39 @@ impl Kept {
         let store = Store::open_to_read(&self.root)?;
         let snapshot = store.snapshot_for(&self.access)?;
         at(&snapshot)
+    }
+
+    /// Whether a segment is what was written. One that is not costs its own rows:
+    /// it is left out, which the log and the table `coverage` say.
+    fn is_whole(&self, snapshot: &Snapshot<'_>, segment: &Segment) -> Result<bool, Error> {
+        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(told) = compared().get(&segment.file) {
+            return Ok(told.is_none());
+        }
+        let is_whole = snapshot.is_whole(segment)?;
+        let told = snapshot.coverage_of(Vec::new()).into_iter().rfind(|row| {
+            let of_it = |detail: &String| detail.starts_with(&segment.file);
+            !is_whole && row.detail.as_ref().is_some_and(of_it)
+        });
+        if let Some(detail) = told.as_ref().and_then(|row| row.detail.as_ref()) {
+            tracing::warn!("{detail}");
+        }
+        compared().insert(segment.file.clone(), told);
+        Ok(is_whole)
+    }
+
+    /// Compares every segment of a table.
+    pub(super) fn look_at(&self, snapshot: &Snapshot<'_>, table: Table) -> Result<(), Error> {
+        for segment in snapshot.segments(table) {
+            self.is_whole(snapshot, segment)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of coverage for the damaged segments that statements came upon.
+    pub(super) fn damage(&self) -> Vec<Coverage> {
+        let compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.values().flatten().cloned().collect()
     }
 
     /// The folder of the store.

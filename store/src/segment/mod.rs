@@ -3,18 +3,22 @@
 
 mod filter;
 mod read;
+mod sums;
 mod write;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
-pub(crate) use read::{Rows, Wanted, at, ids, places};
+pub(crate) use read::{Rows, Wanted, at, footer, ids, places, salvage};
+pub(crate) use sums::{Checked, sums};
 pub(crate) use write::{Draft, Writer, id_key, subject_key};
 
 use crate::day::Day;
+use crate::db::has;
+use crate::error::StoreError;
 use crate::record::Table;
 
 /// A live segment.
@@ -53,7 +57,7 @@ impl Segment {
     }
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<Segment> {
+pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Segment> {
     let table: i64 = row.get("tbl")?;
     Ok(Segment {
         id: row.get("id")?,
@@ -104,6 +108,42 @@ fn filter(db: &Connection, sql: &str, segment: i64) -> rusqlite::Result<Filter> 
     })
 }
 
+/// Opens a segment of the list, to be compared with its checksums while it is read.
+pub(crate) fn open(
+    db: &Connection,
+    (root, db_path): (&Path, &Path),
+    segment: &Segment,
+) -> Result<Checked, StoreError> {
+    let sums = || {
+        if !has(db, "checksums")? {
+            return Ok(None);
+        }
+        db.prepare_cached("SELECT sums FROM checksums WHERE segment = ?1")?
+            .query_row([segment.id], |row| row.get::<_, Vec<u8>>(0))
+            .optional()
+    };
+    let sums = sums().map_err(StoreError::database(db_path))?;
+    Checked::open(&segment.path(root), Some(segment.bytes), sums)
+}
+
+/// Whether a segment is what was written, as far as there is something to compare it
+/// with; else whether its footer can be read.
+pub(crate) fn compare(file: &Checked) -> Result<(), StoreError> {
+    if file.has_sums() {
+        return file.compare();
+    }
+    footer(file).map(drop)
+}
+
+/// Says of a file that will be written that it counts for nothing until it is on the
+/// list: whoever finds it after our death may remove it. Files that nobody
+/// announced are never removed.
+pub(crate) fn announce(db: &Connection, file: &str, now: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR REPLACE INTO garbage (file, since) VALUES (?1, ?2)")?
+        .execute(params![file, now])?;
+    Ok(())
+}
+
 /// Adds a written segment to the list.
 pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::Result<i64> {
     db.prepare_cached(
@@ -122,14 +162,29 @@ pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::R
         draft.words,
         draft.ids
     ])?;
-    Ok(db.last_insert_rowid())
+    let id = db.last_insert_rowid();
+    db.prepare_cached("INSERT OR REPLACE INTO checksums (segment, sums) VALUES (?1, ?2)")?
+        .execute(params![id, draft.sums])?;
+    db.prepare_cached("DELETE FROM garbage WHERE file = ?1")?
+        .execute([&draft.file])?;
+    Ok(id)
 }
 
 /// Takes a segment off the list; its file stays a while for those who read it.
 pub(crate) fn remove(db: &Connection, segment: &Segment, now: i64) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM segments WHERE id = ?1")?
-        .execute([segment.id])?;
+    unlist(db, segment)?;
     db.prepare_cached("INSERT OR IGNORE INTO garbage (file, since) VALUES (?1, ?2)")?
         .execute(params![segment.file, now])?;
+    Ok(())
+}
+
+/// Takes a segment off the list and lets its file be.
+pub(crate) fn unlist(db: &Connection, segment: &Segment) -> rusqlite::Result<()> {
+    for sql in [
+        "DELETE FROM segments WHERE id = ?1",
+        "DELETE FROM checksums WHERE segment = ?1",
+    ] {
+        db.prepare_cached(sql)?.execute([segment.id])?;
+    }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Reads segments: whole, by place, or only their ids.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use arrow::array::RecordBatch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -11,7 +11,10 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use whathappened_connectors::redact;
 
+use super::Checked;
+use super::write::RULES;
 use crate::columns::{Reader, id};
 use crate::error::StoreError;
 use crate::record::{Class, Record};
@@ -23,18 +26,24 @@ pub(crate) type Wanted = (Class, String, String);
 
 /// All rows of a segment, in order.
 pub(crate) struct Rows<R> {
+    is_old: bool,
     path: PathBuf,
     reader: ParquetRecordBatchReader,
     ready: std::vec::IntoIter<R>,
 }
 
 impl<R: Record> Rows<R> {
-    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io(path))?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-            .and_then(|builder| builder.with_batch_size(BATCH).build())
+    pub(crate) fn open(file: Checked) -> Result<Self, StoreError> {
+        let path = &file.path().to_owned();
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
+        let is_old = is_old(builder.metadata());
+        let reader = builder
+            .with_batch_size(BATCH)
+            .build()
             .map_err(StoreError::segment(path))?;
         Ok(Self {
+            is_old,
             path: path.to_owned(),
             reader,
             ready: Vec::new().into_iter(),
@@ -54,7 +63,7 @@ impl<R: Record> Iterator for Rows<R> {
                 Ok(batch) => batch,
                 Err(error) => return Some(Err(StoreError::damaged(&self.path, error))),
             };
-            match R::rows(&batch) {
+            match decoded::<R>(&batch, self.is_old) {
                 Ok(rows) => self.ready = rows.into_iter(),
                 Err(why) => return Some(Err(StoreError::damaged(&self.path, why))),
             }
@@ -62,9 +71,35 @@ impl<R: Record> Iterator for Rows<R> {
     }
 }
 
+/// Reads the footer; says whether the texts were redacted under fewer rules than now.
+pub(crate) fn footer(file: &Checked) -> Result<bool, StoreError> {
+    ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
+        .map(|metadata| is_old(metadata.metadata()))
+        .map_err(StoreError::segment(file.path()))
+}
+
+fn is_old(metadata: &ParquetMetaData) -> bool {
+    let words = metadata.file_metadata().key_value_metadata();
+    let rules = words
+        .into_iter()
+        .flatten()
+        .find(|word| word.key == RULES)
+        .and_then(|word| word.value.as_ref()?.parse::<i64>().ok());
+    rules.is_none_or(|rules| rules < redact::RULES)
+}
+
+/// The rows of a batch; those of old segments are redacted on their way out.
+fn decoded<R: Record>(batch: &RecordBatch, is_old: bool) -> Result<Vec<R>, String> {
+    let mut rows = R::rows(batch)?;
+    if is_old {
+        rows.iter_mut().for_each(R::redact);
+    }
+    Ok(rows)
+}
+
 /// Calls `take` with every id of a segment and its row number.
-pub(crate) fn ids(path: &Path, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+pub(crate) fn ids(file: Checked, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
+    let path = &file.path().to_owned();
     let builder =
         ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["id"]);
@@ -89,11 +124,12 @@ pub(crate) fn ids(path: &Path, take: &mut dyn FnMut(u128)) -> Result<(), StoreEr
 }
 
 /// The rows of some numbers, which ascend.
-pub(crate) fn at<R: Record>(path: &Path, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+pub(crate) fn at<R: Record>(file: Checked, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
+    let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
         .map_err(StoreError::segment(path))?;
+    let is_old = is_old(builder.metadata());
     let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let runs = numbers.iter().map(|number| *number..*number + 1);
     let selection = RowSelection::from_consecutive_ranges(runs, total);
@@ -105,19 +141,54 @@ pub(crate) fn at<R: Record>(path: &Path, numbers: &[usize]) -> Result<Vec<R>, St
     let mut rows = Vec::with_capacity(numbers.len());
     for batch in reader {
         let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
-        rows.extend(R::rows(&batch).map_err(|why| StoreError::damaged(path, why))?);
+        rows.extend(decoded::<R>(&batch, is_old).map_err(|why| StoreError::damaged(path, why))?);
     }
     Ok(rows)
 }
 
+/// What can still be read of a segment: (rows, how many it had). Each run of rows
+/// that cannot be read costs itself alone.
+pub(crate) fn salvage<R: Record>(
+    file: &Checked,
+    take: &mut dyn FnMut(R),
+) -> Result<u64, StoreError> {
+    let path = file.path();
+    let load = |policy| {
+        let options = ArrowReaderOptions::new().with_page_index_policy(policy);
+        ArrowReaderMetadata::load(file, options)
+    };
+    let metadata = load(PageIndexPolicy::Optional)
+        .or_else(|_| load(PageIndexPolicy::Skip))
+        .map_err(StoreError::segment(path))?;
+    let is_old = is_old(metadata.metadata());
+    let total = metadata.metadata().file_metadata().num_rows();
+    let total = usize::try_from(total).unwrap_or(0);
+    for from in (0..total).step_by(BATCH) {
+        let run = from..(from + BATCH).min(total);
+        let selection = RowSelection::from_consecutive_ranges(std::iter::once(run), total);
+        let reader =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+                .with_row_selection(selection)
+                .with_batch_size(BATCH)
+                .build();
+        let Ok(reader) = reader else { continue };
+        for batch in reader.map_while(Result::ok) {
+            let rows = decoded::<R>(&batch, is_old).unwrap_or_default();
+            rows.into_iter().for_each(&mut *take);
+        }
+    }
+    Ok(total as u64)
+}
+
 /// The rows of some places: opens only the pages that may hold them.
 pub(crate) fn places<R: Record>(
-    path: &Path,
+    file: Checked,
     wanted: &BTreeSet<Wanted>,
 ) -> Result<Vec<R>, StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+    let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
+    let is_old = is_old(metadata.metadata());
     let mut by_class: BTreeMap<i32, BTreeSet<&str>> = BTreeMap::new();
     for (class, _, subject) in wanted {
         by_class
@@ -142,17 +213,14 @@ pub(crate) fn places<R: Record>(
         let keep = hits(&batch, wanted).map_err(damaged)?;
         // Runs of neighbours are cut out before anything is decoded.
         for (start, len) in keep {
-            rows.extend(R::rows(&batch.slice(start, len)).map_err(damaged)?);
+            rows.extend(decoded::<R>(&batch.slice(start, len), is_old).map_err(damaged)?);
         }
     }
     Ok(rows)
 }
 
 /// Runs of rows that are of a wanted place: (first row, length).
-fn hits(
-    batch: &arrow::array::RecordBatch,
-    wanted: &BTreeSet<Wanted>,
-) -> Result<Vec<(usize, usize)>, String> {
+fn hits(batch: &RecordBatch, wanted: &BTreeSet<Wanted>) -> Result<Vec<(usize, usize)>, String> {
     let read = Reader(batch);
     let (class, namespace) = (read.ints("class")?, read.text("namespace")?);
     let subject = read.text("subject")?;

@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use whathappened_connectors::redact;
 use whathappened_connectors::time::Nanos;
 
 use super::filter::{Filter, filter_key};
+use super::sums::Summed;
 use crate::day::Day;
 use crate::error::StoreError;
+use crate::private;
 use crate::record::{Class, Place, Record, Table};
 
 /// Rows of a page: what one experiment's day costs to read.
@@ -37,6 +41,8 @@ const KEYS: [&str; 15] = [
     "time_lo",
     "workload",
 ];
+/// Under which rules its texts were redacted, in a segment's own words.
+pub(super) const RULES: &str = "whathappened.redaction";
 /// Columns whose values rarely repeat.
 const UNIQUE: [&str; 5] = ["attributes", "body", "id", "origin", "raw"];
 
@@ -52,6 +58,8 @@ pub(crate) struct Draft {
     pub(crate) time_to: Nanos,
     pub(crate) words: Vec<u8>,
     pub(crate) ids: Vec<u8>,
+    /// Checksums of its blocks; see [`super::Checked`].
+    pub(crate) sums: Vec<u8>,
 }
 
 /// Takes rows in order.
@@ -59,7 +67,7 @@ pub(crate) struct Writer<R: Record> {
     root: PathBuf,
     day: Day,
     draft_path: PathBuf,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Summed>,
     rows: Vec<Box<R>>,
     places: Vec<Place>,
     class: Option<Class>,
@@ -74,10 +82,15 @@ pub(crate) struct Writer<R: Record> {
 impl<R: Record> Writer<R> {
     pub(crate) fn new(root: &Path, day: Day) -> Result<Self, StoreError> {
         let folder = folder(root, R::TABLE, day);
-        fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+        private::folder(&folder).map_err(StoreError::io(&folder))?;
         let draft_path = folder.join(format!("{}.writing", std::process::id()));
-        let file = File::create(&draft_path).map_err(StoreError::io(&draft_path))?;
-        let writer = ArrowWriter::try_new(file, R::schema(), Some(properties()))
+        let file = private::private_file()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .open(&draft_path)
+            .map_err(StoreError::io(&draft_path))?;
+        let writer = ArrowWriter::try_new(Summed::new(file), R::schema(), Some(properties()))
             .map_err(StoreError::segment(&draft_path))?;
         Ok(Self {
             root: root.to_owned(),
@@ -138,12 +151,18 @@ impl<R: Record> Writer<R> {
     }
 
     /// Ends the segment: it is on the disk under its name, and in no list yet.
-    pub(crate) fn finish(mut self, number: i64) -> Result<Draft, StoreError> {
+    /// `announce` is told its name before there is a file of that name.
+    pub(crate) fn finish(
+        mut self,
+        number: i64,
+        announce: impl FnOnce(&str) -> Result<(), StoreError>,
+    ) -> Result<Draft, StoreError> {
         self.write()?;
         self.writer
             .finish()
             .map_err(StoreError::segment(&self.draft_path))?;
-        let file = self.writer.inner();
+        let written = self.writer.inner();
+        let (file, sums) = (written.file(), written.sums());
         file.sync_all().map_err(StoreError::io(&self.draft_path))?;
         let bytes = file
             .metadata()
@@ -156,18 +175,21 @@ impl<R: Record> Writer<R> {
         );
         let folder = folder(&self.root, R::TABLE, self.day);
         let path = folder.join(&name);
+        let file = format!("{}/day={}/{name}", R::TABLE.as_str(), self.day);
+        announce(&file)?;
         fs::rename(&self.draft_path, &path).map_err(StoreError::io(&path))?;
         sync_folder(&folder)?;
         Ok(Draft {
             table: R::TABLE,
             day: self.day,
-            file: format!("{}/day={}/{name}", R::TABLE.as_str(), self.day),
+            file,
             rows: self.written,
             bytes,
             time_from: self.time_from,
             time_to: self.time_to,
             words: Filter::of(&self.words).to_bytes(),
             ids: Filter::of(&self.ids).to_bytes(),
+            sums,
         })
     }
 
@@ -215,6 +237,10 @@ fn properties() -> WriterProperties {
     let zstd = ZstdLevel::try_new(1).map_or(Compression::SNAPPY, Compression::ZSTD);
     let mut properties = WriterProperties::builder()
         .set_created_by(concat!("whathappened ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![KeyValue::new(
+            RULES.to_owned(),
+            redact::RULES.to_string(),
+        )]))
         .set_compression(zstd)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_data_page_row_count_limit(PAGE_ROWS)

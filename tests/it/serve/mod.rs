@@ -26,6 +26,81 @@ fn audit(names: &[String]) -> String {
     json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": items.collect::<Vec<_>>()}).to_string()
 }
 
+/// Sends only a head that promises a body, and gives the answer's status and how long it took.
+fn promise(address: &str, head: &str) -> (u16, Duration) {
+    let begun = std::time::Instant::now();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    let head = format!("{head}Host: localhost\r\nContent-Length: 1000000\r\n\r\nx");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    std::io::Read::read_exact(&mut stream, &mut answer).unwrap();
+    let code = String::from_utf8_lossy(&answer[9..12]).parse().unwrap();
+    (code, begun.elapsed())
+}
+
+#[test]
+fn who_may_not_push_is_told_before_the_body_comes() {
+    let server = ApiServer::start();
+    configure(&server);
+    let service = Service::start(&server);
+    let token = service::TOKEN;
+    for (head, code) in [
+        ("POST /hooks/generic HTTP/1.1\r\n".to_owned(), 401),
+        (
+            "POST /hooks/generic HTTP/1.1\r\nAuthorization: Bearer wrong\r\n".to_owned(),
+            401,
+        ),
+        ("POST /hooks/datadog HTTP/1.1\r\n".to_owned(), 404),
+        ("POST /hooks/nothing HTTP/1.1\r\n".to_owned(), 404),
+        // Who may push and then says nothing more is let go as well.
+        (
+            format!("POST /hooks/generic HTTP/1.1\r\nAuthorization: Bearer {token}\r\n"),
+            408,
+        ),
+    ] {
+        let (told, took) = promise(&service.address, &head);
+        assert_eq!(told, code, "{head}");
+        let most = if code == 408 { 20 } else { 3 };
+        assert!(took < Duration::from_secs(most), "{head}: {took:?}");
+    }
+    // Many of them turn nobody away.
+    let head = format!(
+        "POST /hooks/generic HTTP/1.1\r\nAuthorization: Bearer {token}\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nx"
+    );
+    let mut slow = Vec::new();
+    for _ in 0..300 {
+        let mut stream = TcpStream::connect(&service.address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        slow.push(stream);
+    }
+    let good = audit(&["p-9".to_owned()]);
+    assert_eq!(service.push("kubernetes-audit", &good).0, 200);
+    assert_eq!(service.get("/readyz").0, 200);
+    assert_eq!(service.get("/api/v1/experiments").0, 200);
+}
+
+#[test]
+fn a_store_that_lost_its_list_is_told_at_once() {
+    let server = ApiServer::start();
+    configure(&server);
+    let folder = std::path::PathBuf::from(server.path("store")).join("events/day=2026-11-21");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("00000001-0123456789abcdef.parquet"), "PAR1").unwrap();
+    let begun = std::time::Instant::now();
+    let output = Service::spawn(&server).wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && told.contains("lost or empty"),
+        "{told}"
+    );
+    assert!(told.contains("whathappened store repair"), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(8));
+    assert!(folder.join("00000001-0123456789abcdef.parquet").exists());
+}
+
 fn told(count: usize) -> impl Fn(&str) -> bool {
     move |metrics| {
         let line = metrics

@@ -134,7 +134,7 @@ fn request(address: &str, head: &str, body: &str) -> std::io::Result<(u16, Strin
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(60)))?;
     let head = format!(
-        "{head}Host: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        "{head}Host: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes())?;

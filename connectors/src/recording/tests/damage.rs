@@ -107,7 +107,7 @@ fn a_line_of_200_mb_costs_no_memory() {
         b"hello\n",
     ] {
         let (to, from) = std::sync::mpsc::sync_channel(64);
-        let mut feed = feed::Feed::new(&options, vec![to]);
+        let mut feed = feed::Feed::new(&options, vec![to], Default::default());
         let mut endless = Endless {
             left: 200 << 20,
             start,

@@ -186,3 +186,82 @@ fn everything_shared_reads_without_harm() {
     );
     assert_eq!(summary.total.status, FileStatus::Complete);
 }
+
+#[cfg(unix)]
+#[test]
+fn links_lead_neither_out_of_the_folder_nor_in_circles() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("a.json"), A).unwrap();
+    let root = folder.path().join("given");
+    fs::create_dir(&root).unwrap();
+    symlink(outside.path(), root.join("out")).unwrap();
+    symlink(outside.path().join("a.json"), root.join("out.json")).unwrap();
+    // A mesh: each folder links to all, which would be factorially many paths.
+    for n in 0..20 {
+        fs::create_dir(root.join(format!("d{n}"))).unwrap();
+    }
+    for n in 0..20 {
+        for m in 0..20 {
+            symlink(root.join(format!("d{m}")), root.join(format!("d{n}/to{m}"))).unwrap();
+        }
+    }
+    fs::write(root.join("d3/b.json"), A).unwrap();
+    for n in 0..30 {
+        symlink(root.join("d3/b.json"), root.join(format!("link{n}.json"))).unwrap();
+    }
+    let begun = std::time::Instant::now();
+    let (summary, seen) = records(&[root.clone()], &options());
+    assert_eq!(seen.len(), 2, "itself, and once by its links");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5));
+    let told: Vec<String> = summary
+        .files
+        .iter()
+        .filter_map(|file| match &file.status {
+            FileStatus::Failed(why) if why.contains("leads out") => Some(file.name.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    // A link that is named is followed.
+    let link = folder.path().join("link");
+    symlink(&root, &link).unwrap();
+    assert_eq!(records(&[link], &options()).1.len(), 2);
+}
+
+#[test]
+fn names_are_one_line_and_move_no_cursor() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a\u{1b}[2J\n\rerror: \u{202e}gnp.json";
+    fs::write(folder.path().join(name), A).unwrap();
+    let (summary, _) = records(&[folder.path().to_owned()], &options());
+    let shown = &summary.files[0].name;
+    assert!(!shown.contains(char::is_control), "{shown:?}");
+    assert!(
+        shown.contains("\\u{1b}[2J\\n\\rerror: \\u{202e}gnp"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn too_many_files_and_facts_are_left_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..40 {
+        fs::write(folder.path().join(format!("{n:02}.json")), A).unwrap();
+    }
+    let few = Options {
+        max_members: 10,
+        ..options()
+    };
+    let (summary, seen) = records(&[folder.path().to_owned()], &few);
+    assert!(
+        seen.len() <= 11 && summary.files.len() <= 11,
+        "{}",
+        seen.len()
+    );
+    let FileStatus::Failed(why) = &summary.files[10].status else {
+        panic!("{summary:?}");
+    };
+    assert!(why.contains("10 files and members"), "{why}");
+}

@@ -1,0 +1,146 @@
+//! Private keys over several lines, and long runs of base64: what a key is made of
+//! when its lines come one by one.
+
+use std::ops::Range;
+
+use super::{Found, MASK};
+
+pub(super) const HINTS: &[&str] = &["-----begin", "---- begin", "private-lines:"];
+
+/// A block is no longer than this.
+const LONGEST: usize = 64 << 10;
+/// Lines of keys have at least so many letters.
+const RUN: usize = 60;
+
+/// What stands between the lines that begin and end a private key.
+pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    if rest.len() >= 14 && rest.as_bytes()[..14].eq_ignore_ascii_case(b"private-lines:") {
+        return Some(at + 14..at + 14 + body(&rest[14..]));
+    }
+    let head = rest.trim_start_matches('-');
+    let head_at = at + rest.len() - head.len();
+    let line = &head[..head.find("----")?];
+    if line.len() > 60 || !line.contains("PRIVATE") {
+        return None;
+    }
+    let behind = &head[line.len()..];
+    let from = head_at + line.len() + behind.bytes().take_while(|byte| *byte == b'-').count();
+    let body_text = &text[from..];
+    let mut near = body_text.len().min(LONGEST);
+    while !body_text.is_char_boundary(near) {
+        near -= 1;
+    }
+    let near = &body_text[..near];
+    let end = match near.find("-----END").or_else(|| near.find("---- END")) {
+        Some(end) => end,
+        None => body(body_text),
+    };
+    (end > 0).then_some(from..from + end)
+}
+
+/// How far what could be a key's lines goes on; a quote or a sentence ends it.
+fn body(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut line = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\n' => line = at + 1,
+            b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'\\')) => {
+                at += 1;
+                line = at + 1;
+            }
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'+'
+            | b'/'
+            | b'='
+            | b':'
+            | b','
+            | b'-'
+            | b'.'
+            | b'\r'
+            | b'\t'
+            | b'('
+            | b')' => {}
+            // `Proc-Type: 4,ENCRYPTED` is a head; `INFO the key is …` is none.
+            b' ' if bytes[line..at].contains(&b':')
+                || bytes[line..at].iter().all(|byte| *byte == b' ') => {}
+            b' ' => return line,
+            _ => return at,
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Adds runs of base64 that are as long as the lines of a key, and are no path, number
+/// or name.
+pub(super) fn runs(text: &str, found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    let mut at = RUN - 1;
+    let mut more: Vec<Found> = Vec::new();
+    // A run of that length has a letter at one of every so many places.
+    while let Some(byte) = bytes.get(at) {
+        if !is_base64(*byte) {
+            at += RUN;
+            continue;
+        }
+        let start = bytes[..at]
+            .iter()
+            .rposition(|byte| !is_base64(*byte))
+            .map_or(0, |before| before + 1);
+        let mut end = bytes[at..]
+            .iter()
+            .position(|byte| !is_base64(*byte))
+            .map_or(bytes.len(), |after| at + after);
+        if end - start >= RUN {
+            // `\nMIIE…`: the letter belongs to the end of a line.
+            let start = match bytes[..start] {
+                [.., b'\\'] if bytes.get(start) == Some(&b'n') => start + 1,
+                _ => start,
+            };
+            if is_key(&bytes[start..end]) {
+                end += bytes[end..]
+                    .iter()
+                    .take(2)
+                    .take_while(|byte| **byte == b'=')
+                    .count();
+                more.push((start..end, MASK.into()));
+            }
+        }
+        at = end + RUN;
+    }
+    if more.is_empty() {
+        return;
+    }
+    more.retain(|(run, _)| {
+        found
+            .iter()
+            .all(|(one, _)| run.end <= one.start || one.end <= run.start)
+    });
+    found.append(&mut more);
+    found.sort_by_key(|(range, _)| range.start);
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}
+
+/// Whether a run has what chance gives: all kinds of letters, and few slashes.
+fn is_key(run: &[u8]) -> bool {
+    let count = |what: fn(&&u8) -> bool| run.iter().filter(what).count();
+    let slashes = count(|byte| **byte == b'/');
+    let longest = run
+        .split(|byte| *byte == b'/')
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or(0);
+    count(|byte| byte.is_ascii_digit()) * 20 >= run.len()
+        && count(|byte| byte.is_ascii_uppercase()) * 6 >= run.len()
+        && count(|byte| byte.is_ascii_lowercase()) * 6 >= run.len()
+        && slashes <= 2 + run.len() / 20
+        && longest >= 16
+}

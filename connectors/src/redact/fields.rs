@@ -1,0 +1,150 @@
+//! Secrets in what has more form than a text: maps, lists of arguments, observations.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{MASK, redact};
+use crate::event::Event;
+use crate::object::ObjectBody;
+use crate::observation::Observation;
+
+/// Takes secrets out of the value of a key, which may be telling: `db-password`.
+#[must_use]
+pub fn value<'a>(key: &str, text: &'a str) -> Cow<'a, str> {
+    let clean = redact(text);
+    if text.is_empty() || !may_tell(key) {
+        return clean;
+    }
+    // As it would stand in a text; what is masked there is masked here.
+    let name = key.rsplit(['/', '.']).next().unwrap_or(key);
+    let told = format!("{name}={clean}");
+    let begin = name.len() + 1;
+    match redact(&told) {
+        Cow::Borrowed(_) => clean,
+        Cow::Owned(told) if told.get(begin..).is_some_and(|told| told.starts_with(MASK)) => {
+            // All of it: a value may have several words.
+            Cow::Borrowed(MASK)
+        }
+        Cow::Owned(told) => match told.get(begin..) {
+            Some(told) => Cow::Owned(told.to_owned()),
+            None => Cow::Borrowed(MASK),
+        },
+    }
+}
+
+/// Whether a key has a word that a rule begins with; cheap for those that have none.
+fn may_tell(key: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "credential",
+        "auth",
+        "cookie",
+        "signature",
+    ];
+    let key = key.to_ascii_lowercase();
+    WORDS.iter().any(|word| key.contains(word))
+}
+
+/// Takes secrets out of the words of a command, where one word may tell what the
+/// next one is.
+#[must_use]
+pub fn arguments(words: Vec<String>) -> Vec<String> {
+    let Ok(list) = serde_json::to_string(&words) else {
+        return words;
+    };
+    match redact(&list) {
+        Cow::Borrowed(_) => words,
+        Cow::Owned(clean) => match serde_json::from_str::<Vec<String>>(&clean) {
+            Ok(clean) if clean.len() == words.len() => clean,
+            // What reaches over several words leaves no list: then word by word.
+            _ => words
+                .iter()
+                .map(|word| match redact(word) {
+                    Cow::Borrowed(word) if !clean.contains(word) => MASK.to_owned(),
+                    clean => clean.into_owned(),
+                })
+                .collect(),
+        },
+    }
+}
+
+/// Takes secrets out of everything that an observation tells beside its text and its
+/// original record, which decoders redact as they make them.
+pub fn observation(told: &mut Observation) {
+    match told {
+        Observation::Event(fact) => event(fact),
+        Observation::Object(version) => body(&mut version.body),
+        Observation::EventGrew { .. } => {}
+    }
+}
+
+/// Takes secrets out of a fact that was kept before some of the rules were there.
+pub fn fact(fact: &mut Event) {
+    event(fact);
+    replace(&mut fact.raw);
+    if let Some(text) = &mut fact.message {
+        replace(text);
+    }
+}
+
+fn event(event: &mut Event) {
+    let texts = [&mut event.reason, &mut event.actor, &mut event.severity];
+    for text in texts.into_iter().flatten() {
+        replace(text);
+    }
+    for (key, one) in &mut event.attributes {
+        json(key, one, 8);
+    }
+}
+
+/// Takes secrets out of the body of a version of an object.
+pub fn body(body: &mut ObjectBody) {
+    map(&mut body.annotations);
+    map(&mut body.labels);
+    for container in &mut body.containers {
+        container.command = arguments(std::mem::take(&mut container.command));
+        replace(&mut container.image);
+    }
+}
+
+fn map(map: &mut BTreeMap<String, String>) {
+    for (key, text) in map {
+        set(key, text);
+    }
+}
+
+fn json(key: &str, one: &mut Value, depth: u8) {
+    match one {
+        Value::String(text) => set(key, text),
+        Value::Array(items) if depth > 0 => {
+            for item in items {
+                json(key, item, depth - 1);
+            }
+        }
+        Value::Object(fields) if depth > 0 => {
+            for (key, value) in fields {
+                json(key, value, depth - 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn set(key: &str, text: &mut String) {
+    let clean = value(key, text);
+    if clean != *text {
+        *text = clean.into_owned();
+    }
+}
+
+fn replace(text: &mut String) {
+    if let Cow::Owned(clean) = redact(text) {
+        *text = clean;
+    }
+}

@@ -1,0 +1,224 @@
+//! Where a value begins and ends, and whether it can be a secret.
+
+use std::ops::Range;
+
+use super::MASK;
+
+/// The value that stands at a place, and in how many backslashes its quotes are.
+pub(super) struct Value {
+    pub(super) range: Range<usize>,
+    pub(super) is_quoted: bool,
+}
+
+/// Backslashes, then a quote: how many of them, which quote, and where it ends.
+pub(super) fn quote(text: &str, at: usize) -> Option<(usize, u8, usize)> {
+    let rest = text.as_bytes().get(at..)?;
+    let backslashes = rest.iter().take_while(|byte| **byte == b'\\').count();
+    match rest.get(backslashes) {
+        Some(quote @ (b'"' | b'\'')) => Some((backslashes, *quote, at + backslashes + 1)),
+        _ => None,
+    }
+}
+
+/// What stands at a place: in quotes up to their end, else up to where it ends by itself.
+pub(super) fn at(text: &str, at: usize) -> Value {
+    match quote(text, at) {
+        Some((backslashes, quote, from)) => Value {
+            range: from..quoted_end(text, from, backslashes, quote),
+            is_quoted: true,
+        },
+        None => Value {
+            range: at..bare_end(text, at),
+            is_quoted: false,
+        },
+    }
+}
+
+/// The end of what is in quotes that stand behind so many backslashes. A text may
+/// be cut off before it.
+fn quoted_end(text: &str, from: usize, backslashes: usize, quote: u8) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    let mut run = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'\\' {
+            run += 1;
+        } else {
+            let closes = match backslashes {
+                0 => quote == b'\'' || run % 2 == 0,
+                _ => run <= backslashes,
+            };
+            if *byte == quote && closes {
+                return at - run.min(backslashes);
+            }
+            // The text around it ends here, too.
+            if *byte == b'"' && backslashes > 0 && run == 0 {
+                return at;
+            }
+            run = 0;
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+/// The end of a value without quotes. What stands in the middle of it belongs to it,
+/// unless another key begins there.
+fn bare_end(text: &str, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while let Some(byte) = bytes.get(at) {
+        let next = bytes.get(at + 1).copied().unwrap_or(b' ');
+        let goes_on = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => false,
+            // `\n` in JSON is an end of line, `\"` one of a quote.
+            b'\\' if next == b'\\' => bytes.get(at + 2).is_some_and(is_inner),
+            b'\\' => false,
+            b'"' | b'\'' | b'`' => at > from && is_inner(&next),
+            b'&' | b';' | b',' => is_inner(&next) && !is_key(text, at + 1),
+            b'{' | b'[' | b'(' | b'<' => true,
+            b'}' | b']' | b')' | b'>' => is_inner(&next),
+            _ => true,
+        };
+        if !goes_on {
+            break;
+        }
+        at += 1;
+    }
+    // A character is not cut in two: only ASCII ends a value.
+    at
+}
+
+fn is_inner(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"$!#%^*_+=?/.@~-".contains(byte)
+}
+
+/// `name=` or `name:` follows.
+fn is_key(text: &str, at: usize) -> bool {
+    let rest = &text.as_bytes()[at..];
+    let name = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte))
+        .count();
+    name > 0 && matches!(rest.get(name), Some(b'=' | b':'))
+}
+
+pub(super) fn starts_inside_word(text: &str, at: usize) -> bool {
+    text[..at]
+        .bytes()
+        .next_back()
+        .is_some_and(|before| before.is_ascii_alphanumeric() || before == b'-')
+        // `\n` in JSON is no letter.
+        && !matches!(text.as_bytes()[..at], [.., b'\\', b'n' | b't' | b'r'])
+}
+
+/// A value that only says that there is one, or where it is.
+pub(super) fn names_no_secret(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "",
+        "-",
+        "|",
+        ">",
+        "true",
+        "false",
+        "null",
+        "none",
+        "nil",
+        "yes",
+        "required",
+        "incorrect",
+        "invalid",
+        "expired",
+        "missing",
+        "unset",
+        "empty",
+        "is",
+        "was",
+        "not",
+        "no",
+        "must",
+        "should",
+        "cannot",
+        "could",
+        "wrong",
+        "failed",
+        "for",
+        "from",
+        "the",
+        "authentication",
+        "redacted",
+        "hidden",
+        "masked",
+        "omitted",
+        "undefined",
+        MASK,
+    ];
+    is_reference(value)
+        || value.starts_with("[redacted")
+        || (value.len() > 2 && value.bytes().all(|byte| b"*xX.-".contains(&byte)))
+        || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// `$(NAME)`, `${NAME}`, `$NAME`, `<name>`, `{{ … }}`, `%s`: what will stand there is
+/// not here.
+fn is_reference(value: &str) -> bool {
+    let inside = |open: &str, close: &str| {
+        value.starts_with(open) && (value.ends_with(close) || !value.contains(close))
+    };
+    let is_variable = value.strip_prefix('$').is_some_and(|name| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    });
+    inside("$(", ")")
+        || inside("${", "}")
+        || inside("<", ">")
+        || value.starts_with("{{")
+        || value.starts_with("***")
+        || matches!(value, "%s" | "%v" | "%q" | "%d" | "{}" | "?")
+        || is_variable
+}
+
+/// `pod-identity-webhook`: the name of an object that holds a secret.
+pub(super) fn is_name(value: &str) -> bool {
+    value.contains('-') && value.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+}
+
+/// `/var/run/secrets/token`: where it is.
+pub(super) fn is_path(value: &str) -> bool {
+    (value.starts_with('/') && value[1..].contains('/'))
+        || value.starts_with("./")
+        || value.starts_with("~/")
+}
+
+pub(super) fn is_number(value: &str) -> bool {
+    value
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'e'))
+}
+
+/// Whether it looks made by a machine and not like a word of prose.
+pub(super) fn is_random(value: &str) -> bool {
+    value.len() >= 8 && (value.bytes().any(|b| b.is_ascii_digit()) || value.len() >= 24)
+}
+
+pub(super) fn has_both_cases(value: &str) -> bool {
+    let has = |what: fn(&u8) -> bool| value.as_bytes().iter().any(what);
+    has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// Whether a word of a sentence is no word: letters with digits or signs.
+pub(super) fn is_strong(value: &str, least: usize) -> bool {
+    let has = |what: fn(&u8) -> bool| value.as_bytes().iter().any(what);
+    let signs = |byte: &u8| b"$!#%^&*@+=?~".contains(byte);
+    value.len() >= least
+        && has(u8::is_ascii_alphabetic)
+        && (has(u8::is_ascii_digit) || has(signs))
+        && !value.contains("://")
+}
+
+/// Upper case, lower case and digits.
+pub(super) fn is_mixed(value: &str, least: usize) -> bool {
+    value.len() >= least && has_both_cases(value) && value.bytes().any(|b| b.is_ascii_digit())
+}

@@ -1,0 +1,146 @@
+//! Statements of the command line under the limits of those of the service: this
+//! program again, in a process of its own that is ended where one takes too much.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::Instant;
+
+use crate::error::Error;
+use crate::serve::statement::{program, resident};
+
+/// Says to the child that it is one.
+const CHILD: &str = "WHATHAPPENED_SUPERVISED";
+/// What the child calls itself while a statement runs, and otherwise.
+const RUNNING: &str = "wh-statement";
+const WAITING: &str = "wh-prompt";
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a statement may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// Time.
+    pub(super) timeout: Duration,
+    /// Memory, beside what was read before.
+    pub(super) memory: u64,
+}
+
+/// Whether somebody watches this process.
+pub(super) fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Whether a process can be watched here.
+pub(super) fn is_possible() -> bool {
+    std::path::Path::new("/proc/self/status").exists()
+}
+
+/// Makes of this process one that is watched: it ends with who watches, and what
+/// goes wrong inside the engine is told as an error alone.
+pub(super) fn begin() {
+    if !is_child() {
+        return;
+    }
+    std::panic::set_hook(Box::new(|_| {}));
+    #[cfg(unix)]
+    std::thread::spawn(|| {
+        let parent = std::os::unix::process::parent_id();
+        while std::os::unix::process::parent_id() == parent {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        std::process::abort();
+    });
+}
+
+/// While it is held, a statement runs.
+pub(super) struct Running;
+
+impl Running {
+    pub(super) fn begin() -> Self {
+        name(RUNNING);
+        Self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        name(WAITING);
+    }
+}
+
+fn name(text: &str) {
+    if is_child() {
+        // Who cannot be named is not watched, as before.
+        let _named = std::fs::write("/proc/self/comm", text);
+    }
+}
+
+/// Runs this very command in a process of its own.
+///
+/// # Errors
+/// What ended it, or [`Error::Ended`] where it told that itself.
+pub(super) async fn run(limits: Limits) -> Result<(), Error> {
+    let failed = |error| Error::Io {
+        path: "starting a process for the statement".to_owned(),
+        error,
+    };
+    let mut child = Command::new(program())
+        .args(std::env::args_os().skip(1))
+        .env(CHILD, "1")
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(failed)?;
+    let process = child.id().map(|id| PathBuf::from(format!("/proc/{id}")));
+    let ended = tokio::select! {
+        status = child.wait() => Ok(status.map_err(failed)?),
+        why = watch(process, limits) => Err(why),
+    };
+    let status = match ended {
+        Ok(status) => status,
+        Err(why) => {
+            // It may have ended by itself.
+            let _over = child.kill().await;
+            return Err(Error::Halted(why));
+        }
+    };
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(code) => Err(Error::Ended(u8::try_from(code).unwrap_or(1))),
+        None => Err(Error::Halted(format!(
+            "the statement ended the process that ran it ({status}); write it less deeply nested"
+        ))),
+    }
+}
+
+/// Until a statement takes more than it may.
+async fn watch(process: Option<PathBuf>, limits: Limits) -> String {
+    let read = |what: &str| {
+        let path = process.as_ref()?.join(what);
+        std::fs::read_to_string(path).ok()
+    };
+    let mut begun: Option<(Instant, u64)> = None;
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let is_running = read("comm").is_some_and(|name| name.trim_end() == RUNNING);
+        let held = read("status").as_deref().and_then(resident).unwrap_or(0);
+        if !is_running {
+            begun = None;
+            continue;
+        }
+        let (since, before) = *begun.get_or_insert_with(|| (Instant::now(), held));
+        if since.elapsed() > limits.timeout {
+            return format!(
+                "the statement took longer than {} s; narrow it with WHERE, or raise --timeout",
+                limits.timeout.as_secs()
+            );
+        }
+        if held.saturating_sub(before) > limits.memory {
+            return format!(
+                "the statement held more than {} MiB of memory; narrow it with WHERE or LIMIT, or raise --max-memory",
+                limits.memory >> 20
+            );
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! Connections: bounded in number, and none stays that says nothing.
+//!
+//! A connection counts as idle until the headers of a request are complete, so
+//! one deadline ends idle ones and those that send their headers slowly. Where
+//! all places are taken, whoever was idle longest makes room for who comes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use axum::extract::connect_info::Connected;
+use axum::extract::{ConnectInfo, Request};
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::serve::{IncomingStream, Listener};
+use futures::task::AtomicWaker;
+use http_body_util::BodyExt as _;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, Sleep};
+
+/// How long a connection may be open without a whole request's headers.
+const IDLE: Duration = Duration::from_secs(30);
+/// How long nothing of an answer may be taken.
+const UNREAD: Duration = Duration::from_secs(60);
+/// Connections at once, where the system allows as many.
+const MOST: usize = 4_096;
+/// Files that the process needs for other things.
+const SPARE: usize = 160;
+
+/// What is known of a connection.
+#[derive(Debug)]
+struct Pulse {
+    /// Requests whose answers are not over; and since when there are none.
+    state: Mutex<(usize, Instant)>,
+    /// It has to go.
+    gone: std::sync::atomic::AtomicBool,
+    waker: AtomicWaker,
+}
+
+impl Pulse {
+    fn idle_since(&self) -> Option<Instant> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.0 == 0).then_some(state.1)
+    }
+
+    fn end(&self) {
+        self.gone.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+}
+
+/// A request that is worked on.
+struct Busy(Arc<Pulse>);
+
+impl Busy {
+    fn of(pulse: Arc<Pulse>) -> Self {
+        pulse.state.lock().unwrap_or_else(PoisonError::into_inner).0 += 1;
+        Self(pulse)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = (state.0.saturating_sub(1), Instant::now());
+        drop(state);
+        // The deadline of the next request begins now.
+        self.0.waker.wake();
+    }
+}
+
+/// Everybody who is connected, by number.
+#[derive(Debug)]
+struct Everybody {
+    most: usize,
+    next: AtomicU64,
+    there: Mutex<BTreeMap<u64, Arc<Pulse>>>,
+}
+
+impl Everybody {
+    /// A place for one more; somebody idle makes room for it. `None` where all are busy.
+    fn admit(self: &Arc<Self>) -> Option<Place> {
+        let mut there = self.there.lock().unwrap_or_else(PoisonError::into_inner);
+        if there.len() >= self.most {
+            let idle = there
+                .iter()
+                .filter_map(|(number, pulse)| Some((pulse.idle_since()?, *number)))
+                .min();
+            let (_, number) = idle?;
+            if let Some(pulse) = there.remove(&number) {
+                pulse.end();
+            }
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let pulse = Arc::new(Pulse {
+            state: Mutex::new((0, Instant::now())),
+            gone: false.into(),
+            waker: AtomicWaker::new(),
+        });
+        there.insert(number, Arc::clone(&pulse));
+        Some(Place {
+            number,
+            pulse,
+            among: Arc::clone(self),
+        })
+    }
+}
+
+/// A connection's place among the others.
+#[derive(Debug)]
+struct Place {
+    number: u64,
+    pulse: Arc<Pulse>,
+    among: Arc<Everybody>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let there = self.among.there.lock();
+        there
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.number);
+    }
+}
+
+/// A listener whose connections are bounded.
+#[derive(Debug)]
+pub(super) struct Bounded {
+    listener: TcpListener,
+    everybody: Arc<Everybody>,
+    idle: Duration,
+}
+
+impl Bounded {
+    pub(super) fn new(listener: TcpListener) -> Self {
+        let most = files().map_or(MOST, |files| {
+            files.saturating_sub(SPARE).max(files / 2).clamp(16, MOST)
+        });
+        Self::of(listener, most, IDLE)
+    }
+
+    fn of(listener: TcpListener, most: usize, idle: Duration) -> Self {
+        let everybody = Everybody {
+            most,
+            next: AtomicU64::new(0),
+            there: Mutex::default(),
+        };
+        Self {
+            listener,
+            everybody: Arc::new(everybody),
+            idle,
+        }
+    }
+}
+
+/// How many files this process may have open.
+fn files() -> Option<usize> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+impl Listener for Bounded {
+    type Io = Io;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Io, SocketAddr) {
+        loop {
+            let (stream, address) = Listener::accept(&mut self.listener).await;
+            let Some(place) = self.everybody.admit() else {
+                tracing::warn!(
+                    "all {} connections are busy: {address} is turned away",
+                    self.everybody.most
+                );
+                continue;
+            };
+            let io = Io {
+                stream,
+                place,
+                patience: self.idle,
+                idle: None,
+                unread: None,
+            };
+            return (io, address);
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+/// A connection that ends when it says nothing for long.
+#[derive(Debug)]
+pub(super) struct Io {
+    stream: TcpStream,
+    place: Place,
+    patience: Duration,
+    idle: Option<Pin<Box<Sleep>>>,
+    unread: Option<Pin<Box<Sleep>>>,
+}
+
+fn late(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, why)
+}
+
+impl Io {
+    /// Whether it was idle for too long, or has to make room.
+    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        let pulse = &self.place.pulse;
+        pulse.waker.register(context.waker());
+        if pulse.gone.load(Ordering::Acquire) {
+            return true;
+        }
+        let Some(since) = pulse.idle_since() else {
+            return false;
+        };
+        let end = since + self.patience;
+        let idle = self
+            .idle
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
+        if idle.deadline() != end {
+            idle.as_mut().reset(end);
+        }
+        idle.as_mut().poll(context).is_ready()
+    }
+
+    /// An answer of which nothing is taken ends the connection.
+    fn taken<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.unread = None;
+            return written;
+        }
+        let unread = self
+            .unread
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(UNREAD)));
+        match unread.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(late("nothing of the answer is taken"))),
+            Poll::Pending => written,
+        }
+    }
+}
+
+impl AsyncRead for Io {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.is_over(context) {
+            return Poll::Ready(Err(late("no request came")));
+        }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Io {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.taken(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.taken(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// The connection that a request came by.
+#[derive(Clone, Debug)]
+pub(super) struct Line(Arc<Pulse>);
+
+impl Connected<IncomingStream<'_, Bounded>> for Line {
+    fn connect_info(stream: IncomingStream<'_, Bounded>) -> Self {
+        Self(Arc::clone(&stream.io().place.pulse))
+    }
+}
+
+/// While a request is worked on and its answer is sent, its connection is not idle.
+pub(super) async fn busy(request: Request, next: Next) -> Response {
+    let line = request.extensions().get::<ConnectInfo<Line>>();
+    let Some(busy) = line.map(|line| Busy::of(Arc::clone(&line.0.0))) else {
+        return next.run(request).await;
+    };
+    let mut response = next.run(request).await;
+    // Its length is not known any more once something is held with it.
+    if let Some(length) = response.body().size_hint().exact() {
+        let headers = response.headers_mut();
+        headers
+            .entry(header::CONTENT_LENGTH)
+            .or_insert_with(|| length.into());
+    }
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _until_it_is_sent = &busy;
+            frame
+        }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// A listener for a few, one of whose answers takes its time.
+    async fn listen(most: usize) -> SocketAddr {
+        let slow = || async {
+            tokio::time::sleep(Duration::from_millis(900)).await;
+            "slow"
+        };
+        let routes = Router::new()
+            .route("/", get(|| async { "here" }))
+            .route("/slow", get(slow))
+            .layer(from_fn(busy))
+            .into_make_service_with_connect_info::<Line>();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let bounded = Bounded::of(listener, most, Duration::from_millis(300));
+        tokio::spawn(async move { axum::serve(bounded, routes).await });
+        address
+    }
+
+    async fn ask(address: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        // Who is turned away is closed.
+        let _closed = stream.read_to_string(&mut text).await;
+        text
+    }
+
+    #[tokio::test]
+    async fn who_says_nothing_or_is_slow_to_ask_is_let_go() {
+        let address = listen(64).await;
+        let begun = Instant::now();
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        let mut slow = TcpStream::connect(address).await.unwrap();
+        let dripping = tokio::spawn(async move {
+            let mut sent = 0;
+            while slow.write_all(b"G").await.is_ok() && sent < 100 {
+                sent += 1;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            sent
+        });
+        let mut nothing = Vec::new();
+        // Reset or closed.
+        let _ended = idle.read_to_end(&mut nothing).await;
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert!(dripping.await.unwrap() < 100);
+        // An answer may take as long as it takes.
+        assert!(ask(address, "/slow").await.ends_with("slow"));
+        // One connection may ask again in time.
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        for _ in 0..3 {
+            let head = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+            stream.write_all(head).await.unwrap();
+            let mut text = [0; 64];
+            assert!(stream.read(&mut text).await.unwrap() > 0);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn who_is_idle_makes_room_and_who_is_answered_stays() {
+        let address = listen(8).await;
+        let answered: Vec<_> = (0..4)
+            .map(|_| tokio::spawn(async move { ask(address, "/slow").await }))
+            .collect();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let mut idle = Vec::new();
+        for _ in 0..20 {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        assert!(ask(address, "/").await.ends_with("here"));
+        for one in answered {
+            assert!(one.await.unwrap().ends_with("slow"));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Segments that are not what was written: set aside, so that they cost what was in
+//! them and nothing else, and told of as coverage.
+
+use rusqlite::{Connection, Row, params};
+use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_connectors::time::Nanos;
+
+use crate::db::has;
+use crate::error::StoreError;
+use crate::record::{Record, Table};
+use crate::segment::{self, Checked, Rows, Segment};
+use crate::store::Store;
+
+/// A segment that was set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Aside {
+    pub(crate) segment: Segment,
+    /// Its checksums, where there were some.
+    pub(crate) sums: Option<Vec<u8>>,
+    /// What is wrong with it.
+    pub(crate) why: String,
+    /// How many of its rows were saved, once that was tried.
+    pub(crate) saved: Option<u64>,
+}
+
+impl Aside {
+    pub(crate) fn coverage(&self) -> Coverage {
+        row(&self.segment, &self.why, self.saved)
+    }
+
+    /// Opens what is left of it.
+    pub(crate) fn open(&self, store: &Store) -> Result<Checked, StoreError> {
+        let path = self.segment.path(&store.root);
+        match Checked::open(&path, Some(self.segment.bytes), self.sums.clone()) {
+            // A file of another length is compared with nothing: the decoder is all there is.
+            Err(error) if error.is_damage() => Checked::open(&path, None, None),
+            opened => opened,
+        }
+    }
+}
+
+/// What a damaged segment means for whoever asks.
+pub(crate) fn row(segment: &Segment, why: &str, saved: Option<u64>) -> Coverage {
+    let (file, rows) = (&segment.file, segment.rows);
+    let what = match segment.table {
+        Table::Events => "facts",
+        Table::Objects => "versions of objects",
+    };
+    let lost = rows.saturating_sub(saved.unwrap_or(0));
+    let then = match saved {
+        Some(saved) => format!("{saved} of its {rows} {what} were saved"),
+        None => format!(
+            "its {rows} {what} are left out; `whathappened store repair` saves what can be read"
+        ),
+    };
+    let known = |at: Nanos| (at != Nanos::MIN && at != Nanos::MAX).then_some(at);
+    Coverage {
+        asked_from: known(segment.time_from),
+        asked_to: known(segment.time_to),
+        status: if lost == 0 {
+            Status::Complete
+        } else {
+            Status::Failed
+        },
+        rows: saved.unwrap_or(0),
+        detail: Some(format!("{file} is damaged: {why}; {then}")),
+        would_have_shown: (lost > 0).then(|| format!("{lost} {what} of {}", segment.day)),
+        ..Coverage::new("store", segment.table.as_str())
+    }
+}
+
+/// What is wrong, without where.
+pub(crate) fn why(error: &StoreError) -> String {
+    // The Parquet reader says what kind of error it passes on.
+    let said = |text: String| text.trim_start_matches("External: ").to_owned();
+    match error {
+        StoreError::Damaged { why, .. } => said(why.clone()),
+        StoreError::Segment { error, .. } => said(error.to_string()),
+        StoreError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
+            "the file is gone".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Takes a segment off the list; its file stays, for whoever can read more of it.
+pub(crate) fn set_aside(db: &Connection, segment: &Segment, why: &str) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT OR REPLACE INTO damaged
+           (file, tbl, day, rows, bytes, time_from, time_to, stored_at, sums, why)
+         SELECT file, tbl, day, rows, bytes, time_from, time_to, stored_at,
+                (SELECT sums FROM checksums WHERE segment = id), ?2
+         FROM segments WHERE id = ?1",
+        params![segment.id, why],
+    )?;
+    // No hot row stands in for what nobody reads any more.
+    db.execute(
+        "UPDATE hot SET replaces = NULL WHERE replaces = ?1",
+        [segment.id],
+    )?;
+    segment::unlist(db, segment)
+}
+
+/// Notes what became of a segment that was set aside.
+pub(crate) fn saved(db: &Connection, file: &str, rows: u64) -> rusqlite::Result<()> {
+    db.execute(
+        "UPDATE damaged SET saved = ?2 WHERE file = ?1",
+        params![file, rows],
+    )?;
+    Ok(())
+}
+
+/// Forgets what was stored too long ago; the files go with other files that nobody needs.
+pub(crate) fn forget(db: &Connection, oldest: Nanos, now: Nanos) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT OR IGNORE INTO garbage (file, since)
+         SELECT file, ?2 FROM damaged WHERE stored_at < ?1",
+        [oldest, now],
+    )?;
+    db.execute("DELETE FROM damaged WHERE stored_at < ?1", [oldest])?;
+    Ok(())
+}
+
+/// Everything that was set aside, by file.
+pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<Aside>> {
+    if !has(db, "damaged")? {
+        return Ok(Vec::new());
+    }
+    let read = |row: &Row<'_>| {
+        Ok(Aside {
+            segment: segment::of_row(row)?,
+            sums: row.get("sums")?,
+            why: row.get("why")?,
+            saved: row.get("saved")?,
+        })
+    };
+    db.prepare_cached("SELECT *, 0 AS id FROM damaged ORDER BY file")?
+        .query_map([], read)?
+        .collect()
+}
+
+/// A row of coverage for each.
+pub(crate) fn rows(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
+    Ok(all(db)?.iter().map(Aside::coverage).collect())
+}
+
+impl Store {
+    /// Sets segments aside in a transaction of its own.
+    pub(crate) fn set_aside(
+        &mut self,
+        damaged: &[(Segment, StoreError)],
+    ) -> Result<(), StoreError> {
+        if damaged.is_empty() {
+            return Ok(());
+        }
+        let set = || {
+            let tx = self.db.unchecked_transaction()?;
+            for (segment, error) in damaged {
+                tracing::error!(segment = segment.file, %error, "segment {} is damaged and set aside", segment.file);
+                set_aside(&tx, segment, &why(error))?;
+            }
+            tx.commit()
+        };
+        set().map_err(StoreError::database(&self.db_path))
+    }
+
+    /// Those of some segments that can be read to their ends; the others are set aside.
+    pub(crate) fn whole<R: Record>(
+        &mut self,
+        segments: Vec<Segment>,
+    ) -> Result<Vec<Segment>, StoreError> {
+        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+        for segment in segments {
+            match self.read_through::<R>(&segment) {
+                Ok(()) => whole.push(segment),
+                Err(error) if error.is_damage() => damaged.push((segment, error)),
+                Err(error) => return Err(error),
+            }
+        }
+        self.set_aside(&damaged)?;
+        Ok(whole)
+    }
+
+    fn read_through<R: Record>(&self, segment: &Segment) -> Result<(), StoreError> {
+        let file = self.open_segment(segment)?;
+        if file.has_sums() {
+            return file.compare();
+        }
+        for row in Rows::<R>::open(file)? {
+            row?;
+        }
+        Ok(())
+    }
+}

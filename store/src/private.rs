@@ -1,0 +1,32 @@
+//! What is kept is its owner's alone: folders 0700, files 0600.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Makes a folder and those above it, where they are not there.
+pub(crate) fn folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// How a file is opened that only its owner may read.
+#[must_use]
+pub fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a file that others open by its name, such as a database; what is in it stays.
+pub(crate) fn touch(path: &Path) -> io::Result<File> {
+    private_file()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+}

@@ -1,0 +1,472 @@
+//! Makes a store whole again as far as its files allow: the list anew from the
+//! segments, what can be read of damaged ones in new ones. Nothing is deleted.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode};
+use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_connectors::time::Nanos;
+
+use crate::catalogue::Seen;
+use crate::compact::merge_into_one;
+use crate::damage;
+use crate::day::Day;
+use crate::db;
+use crate::error::StoreError;
+use crate::hot;
+use crate::kept;
+use crate::limits::Limits;
+use crate::lock::Lock;
+use crate::pack::Pack;
+use crate::record::{Either, Fact, Object, Record, Table};
+use crate::retain::on_disk;
+use crate::segment::{self, Checked, Draft, Filter, Segment, filter_key, id_key, subject_key};
+use crate::store::{DATABASE, Store};
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// The list was lost and was made anew.
+    pub is_anew: bool,
+    /// What was there of the old list is kept under this name.
+    pub list: Option<String>,
+    /// Segments that were put on the list.
+    pub listed: u64,
+    /// Rows of segments that were not on the list and are now.
+    pub rows: u64,
+    /// Segments that were written anew, since their texts had been redacted under fewer
+    /// rules than there are now.
+    pub renewed: u64,
+    /// Segments that are damaged: file, rows that were saved, rows it should have.
+    pub damaged: Vec<(String, u64, u64)>,
+}
+
+/// Repairs the store in a folder; `now` is the present. Waits for other processes.
+///
+/// # Errors
+/// When there is none, a newer program wrote it, or the disk cannot be used.
+pub fn repair(
+    root: &Path,
+    limits: Limits,
+    now: Nanos,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Repaired, StoreError> {
+    let db_path = root.join(DATABASE);
+    let on_disk = on_disk(root)?;
+    if on_disk.is_empty() && !db_path.exists() {
+        return Err(StoreError::Missing {
+            path: root.to_owned(),
+        });
+    }
+    let mut repaired = Repaired::default();
+    let is_anew = is_lost(root, limits, !on_disk.is_empty())?;
+    if is_anew {
+        repaired.is_anew = true;
+        repaired.list = put_aside(root, now)?;
+        db::make_anew(&db_path)?;
+    }
+    let mut store = Store::open(root, limits)?;
+    let _lock = Lock::wait(root)?;
+    if is_anew {
+        number_after(&store, &on_disk)?;
+    }
+    let mut repair = Repair {
+        store: &mut store,
+        now,
+        is_anew,
+        repaired,
+        progress,
+    };
+    repair.check()?;
+    repair.adopt()?;
+    repair.renew()?;
+    repair.save()?;
+    let repaired = repair.repaired;
+    if let Some(old) = &repaired.list {
+        recover(&mut store, &root.join(old))?;
+    }
+    if is_anew {
+        tell(&mut store, &repaired, now)?;
+    }
+    Ok(repaired)
+}
+
+/// Whether there is a list that can be used.
+fn is_lost(root: &Path, limits: Limits, has_segments: bool) -> Result<bool, StoreError> {
+    let checked = Store::open(root, limits).and_then(|store| store.quick_check());
+    match checked {
+        Ok(said) => Ok(!said.is_empty() && has_segments),
+        Err(StoreError::Unlisted { .. } | StoreError::Foreign { .. }) => Ok(has_segments),
+        Err(StoreError::Database { error, .. })
+            if matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ) =>
+        {
+            Ok(has_segments)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes over what can be read of the old list's own rows: those that were in no
+/// segment yet, what sources could not show, and incidents.
+fn recover(store: &mut Store, old: &Path) -> Result<(), StoreError> {
+    if !old.metadata().is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    let Ok(db) = Connection::open(old) else {
+        return Ok(());
+    };
+    store.put_hot(hot::readable(&db), hot::readable(&db))?;
+    let incidents = kept::incidents(&db, "1", &[]).unwrap_or_default();
+    store.keep_incidents(&[], &incidents)
+}
+
+/// Keeps the old list under another name.
+fn put_aside(root: &Path, now: Nanos) -> Result<Option<String>, StoreError> {
+    let is_there = root.join(DATABASE).metadata();
+    let is_there = is_there.is_ok_and(|file| file.len() > 0);
+    let name = format!("{DATABASE}.damaged-{}", now / 1_000_000_000);
+    for end in ["", "-wal", "-shm"] {
+        let (from, to) = (
+            root.join(format!("{DATABASE}{end}")),
+            root.join(format!("{name}{end}")),
+        );
+        match fs::rename(&from, &to) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StoreError::io(&from)(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(is_there.then_some(name))
+}
+
+/// New segments get numbers that no file has.
+fn number_after(store: &Store, files: &[String]) -> Result<(), StoreError> {
+    let number = |file: &String| {
+        let name = file.rsplit('/').next()?;
+        name.split('-').next()?.parse::<i64>().ok()
+    };
+    let most = files.iter().filter_map(number).max().unwrap_or(0);
+    let set = || {
+        let changed = store.db.execute(
+            "UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'segments'",
+            [most],
+        )?;
+        if changed == 0 {
+            store.db.execute(
+                "INSERT INTO sqlite_sequence (name, seq) VALUES ('segments', ?1)",
+                [most],
+            )?;
+        }
+        Ok(())
+    };
+    set().map_err(StoreError::database(&store.db_path))
+}
+
+/// What went with the old list is missing from now on, and says so.
+fn tell(store: &mut Store, repaired: &Repaired, now: Nanos) -> Result<(), StoreError> {
+    let row = Coverage {
+        asked_to: Some(now),
+        status: Status::Truncated,
+        rows: repaired.rows,
+        detail: Some(format!(
+            "the store's list was lost and was made anew from {} segments; what was in no segment yet, what sources could not show before, and kept incidents are gone",
+            repaired.listed
+        )),
+        would_have_shown: Some("the last facts before the list was lost".to_owned()),
+        ..Coverage::new("store", "list")
+    };
+    store.keep_coverage(&[(format!("store/list/{now}"), row)], now)
+}
+
+struct Repair<'a> {
+    store: &'a mut Store,
+    now: Nanos,
+    is_anew: bool,
+    repaired: Repaired,
+    progress: &'a mut dyn FnMut(&str),
+}
+
+impl Repair<'_> {
+    /// Sets aside what is on the list and is not what was written.
+    fn check(&mut self) -> Result<(), StoreError> {
+        for table in [Table::Events, Table::Objects] {
+            let live = segment::live(&self.store.db, table, None)
+                .map_err(StoreError::database(&self.store.db_path))?;
+            for one in live {
+                (self.progress)(&one.file);
+                match table {
+                    Table::Events => self.store.whole::<Fact>(vec![one])?,
+                    Table::Objects => self.store.whole::<Object>(vec![one])?,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes segments anew whose texts were redacted under fewer rules.
+    fn renew(&mut self) -> Result<(), StoreError> {
+        for table in [Table::Events, Table::Objects] {
+            let live = segment::live(&self.store.db, table, None)
+                .map_err(StoreError::database(&self.store.db_path))?;
+            for one in live {
+                if !segment::footer(&self.store.open_segment(&one)?)? {
+                    continue;
+                }
+                (self.progress)(&one.file);
+                match table {
+                    Table::Events => self.write_anew::<Fact>(one)?,
+                    Table::Objects => self.write_anew::<Object>(one)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_anew<R: Record>(&mut self, one: Segment) -> Result<(), StoreError> {
+        let (day, stored_at) = (one.day, one.stored_at);
+        let old = [one];
+        let draft = merge_into_one::<R>(self.store, day, &old, Pack::new(), Vec::new(), self.now)?;
+        let times = (self.now, stored_at);
+        self.store
+            .commit(Some(&draft), &old, &Seen::default(), times, |_, _| Ok(()))?;
+        self.repaired.renewed += 1;
+        Ok(())
+    }
+
+    /// Puts segments on the list that it does not know.
+    fn adopt(&mut self) -> Result<(), StoreError> {
+        let unknown = self.store.unknown()?;
+        for of_day in unknown.chunk_by(|a, b| folder(a) == folder(b)) {
+            let Some((table, day)) = of_day.first().and_then(|file| place(file)) else {
+                continue;
+            };
+            // Of a day's rows each id counts once; the same may be in what was replaced.
+            let mut ids = HashSet::new();
+            for file in of_day {
+                (self.progress)(file);
+                match table {
+                    Table::Events => self.take::<Fact>(file, day, &mut ids)?,
+                    Table::Objects => self.take::<Object>(file, day, &mut ids)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take<R: Record + Into<Either>>(
+        &mut self,
+        file: &str,
+        day: Day,
+        ids: &mut HashSet<u128>,
+    ) -> Result<(), StoreError> {
+        let path = self.store.root.join(file);
+        let meta = path.metadata().map_err(StoreError::io(&path))?;
+        let stored_at = meta
+            .modified()
+            .ok()
+            .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok())
+            .and_then(|at| Nanos::try_from(at.as_nanos()).ok())
+            .unwrap_or(self.now);
+        let mut found = Reading::default();
+        let mut twice = !self.is_anew;
+        let mut pack = Pack::<R>::new();
+        let mut failed = None;
+        let opened = Checked::open(&path, None, None);
+        match opened.and_then(segment::Rows::<R>::open) {
+            Ok(rows) => {
+                for row in rows {
+                    match row {
+                        Ok(row) => twice |= !found.see(&row, ids),
+                        Err(error) => failed = Some(error),
+                    }
+                    if failed.is_some() {
+                        break;
+                    }
+                }
+            }
+            Err(error) => failed = Some(error),
+        }
+        let segment = |rows| Segment {
+            id: 0,
+            table: R::TABLE,
+            day,
+            file: file.to_owned(),
+            rows,
+            bytes: meta.len(),
+            time_from: Nanos::MIN,
+            time_to: Nanos::MIN,
+            stored_at,
+        };
+        if let Some(error) = failed {
+            if !error.is_damage() {
+                return Err(error);
+            }
+            return self
+                .note(&segment(0), &damage::why(&error))
+                .map_err(StoreError::database(&self.store.db_path));
+        }
+        self.repaired.listed += 1;
+        self.repaired.rows += found.rows;
+        if !twice {
+            ids.extend(found.ids.iter().copied());
+            let sums = segment::sums(&path)?;
+            let draft = found.draft(R::TABLE, day, file, meta.len(), sums);
+            let seen = found.seen;
+            let times = (self.now, stored_at);
+            self.store
+                .commit(Some(&draft), &[], &seen, times, |_, _| Ok(()))?;
+            return Ok(());
+        }
+        // Some of it is elsewhere, too: its rows are merged in, as if they were told again.
+        ids.extend(found.ids.iter().copied());
+        let rows = segment::Rows::<R>::open(Checked::open(&path, None, None)?)?;
+        for row in rows {
+            pack.push(row?)
+                .map_err(|error| StoreError::damaged(&path, error))?;
+            if pack.bytes() > self.store.limits.buffer_bytes {
+                let full = std::mem::replace(&mut pack, Pack::new());
+                self.land(day, full, &found.seen)?;
+            }
+        }
+        self.land(day, pack, &found.seen)?;
+        segment::announce(&self.store.db, file, self.now)
+            .map_err(StoreError::database(&self.store.db_path))
+    }
+
+    fn land<R: Record>(&mut self, day: Day, rows: Pack<R>, seen: &Seen) -> Result<(), StoreError> {
+        let now = self.now;
+        self.store
+            .land::<R>(day, rows, seen, &HashMap::new(), now)?;
+        Ok(())
+    }
+
+    /// Notes a damaged segment that was never on this list.
+    fn note(&self, segment: &Segment, why: &str) -> rusqlite::Result<()> {
+        self.store.db.execute(
+            "INSERT OR REPLACE INTO damaged
+               (file, tbl, day, rows, bytes, time_from, time_to, stored_at, why)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            rusqlite::params![
+                segment.file,
+                segment.table.number(),
+                segment.day.0,
+                segment.rows,
+                segment.bytes,
+                segment.time_from,
+                segment.time_to,
+                segment.stored_at,
+                why
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Takes what can still be read of damaged segments into new ones.
+    fn save(&mut self) -> Result<(), StoreError> {
+        let aside =
+            damage::all(&self.store.db).map_err(StoreError::database(&self.store.db_path))?;
+        for one in aside {
+            if one.saved.is_some() {
+                continue;
+            }
+            (self.progress)(&one.segment.file);
+            let (saved, of) = match one.segment.table {
+                Table::Events => self.salvage::<Fact>(&one)?,
+                Table::Objects => self.salvage::<Object>(&one)?,
+            };
+            damage::saved(&self.store.db, &one.segment.file, saved)
+                .map_err(StoreError::database(&self.store.db_path))?;
+            self.repaired
+                .damaged
+                .push((one.segment.file.clone(), saved, of));
+        }
+        Ok(())
+    }
+
+    fn salvage<R: Record + Into<Either>>(
+        &mut self,
+        one: &damage::Aside,
+    ) -> Result<(u64, u64), StoreError> {
+        let file = match one.open(self.store) {
+            Ok(file) => file,
+            Err(error) if error.is_damage() => return Ok((0, one.segment.rows)),
+            Err(error) => return Err(error),
+        };
+        let (mut seen, mut pack, mut failed) = (Seen::default(), Pack::<R>::new(), None);
+        let mut saved = 0;
+        let of = segment::salvage::<R>(&file, &mut |row| {
+            saved += 1;
+            seen.see(&row.clone().into());
+            failed = failed.take().or(pack.push(row).err());
+        });
+        if let Some(error) = failed {
+            return Err(StoreError::damaged(file.path(), error));
+        }
+        self.land(one.segment.day, pack, &seen)?;
+        Ok((saved, of.unwrap_or(one.segment.rows).max(one.segment.rows)))
+    }
+}
+
+/// What is in a segment, as its writer knew it.
+#[derive(Default)]
+struct Reading {
+    rows: u64,
+    seen: Seen,
+    ids: HashSet<u128>,
+    words: HashSet<i64>,
+    times: Option<(Nanos, Nanos)>,
+}
+
+impl Reading {
+    /// Takes a row in; `false` where its id was there before.
+    fn see<R: Record + Into<Either>>(&mut self, row: &R, before: &HashSet<u128>) -> bool {
+        let place = row.place();
+        self.rows += 1;
+        self.seen.see(&row.clone().into());
+        let (from, to) = self.times.unwrap_or((Nanos::MAX, Nanos::MIN));
+        self.times = Some((from.min(place.time), to.max(row.last())));
+        self.words.insert(subject_key(&place));
+        row.words(&mut |column, value| {
+            self.words.insert(filter_key(column, value));
+        });
+        !before.contains(&place.id) & self.ids.insert(place.id)
+    }
+
+    fn draft(&self, table: Table, day: Day, file: &str, bytes: u64, sums: Vec<u8>) -> Draft {
+        let ids: HashSet<i64> = self.ids.iter().map(|id| id_key(*id)).collect();
+        let (time_from, time_to) = self.times.unwrap_or((Nanos::MAX, Nanos::MIN));
+        Draft {
+            table,
+            day,
+            file: file.to_owned(),
+            rows: self.rows,
+            bytes,
+            time_from,
+            time_to,
+            words: Filter::of(&self.words).to_bytes(),
+            ids: Filter::of(&ids).to_bytes(),
+            sums,
+        }
+    }
+}
+
+fn folder(file: &str) -> &str {
+    file.rsplit_once('/').map_or(file, |(folder, _)| folder)
+}
+
+/// Table and day of a file below the store's folder.
+fn place(file: &str) -> Option<(Table, Day)> {
+    let (table, rest) = file.split_once("/day=")?;
+    let table = match table {
+        "events" => Table::Events,
+        "objects" => Table::Objects,
+        _ => return None,
+    };
+    Some((table, rest.split_once('/')?.0.parse().ok()?))
+}

@@ -1,0 +1,277 @@
+//! A list that is lost and segments that are not what was written: nothing is
+//! deleted, and what is damaged costs itself alone.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::repair;
+
+/// Segments in a store's folder, in order.
+fn segments(root: &Path) -> Vec<PathBuf> {
+    crate::retain::on_disk(root)
+        .unwrap()
+        .into_iter()
+        .map(|file| root.join(file))
+        .collect()
+}
+
+fn filled() -> (tempfile::TempDir, PathBuf) {
+    let (folder, mut store) = store();
+    let root = store.root().to_owned();
+    for day in 0..3_u64 {
+        let rows = (0..400).map(|n| {
+            told(event(
+                n + day * 1_000,
+                &format!("p-{}", n % 9),
+                START + DAY * day as i64,
+            ))
+        });
+        import(
+            &mut store,
+            rows.chain([pod("p-1", "exp-a", "job-a", START)]),
+        );
+    }
+    (folder, root)
+}
+
+fn anew(root: &Path) -> crate::Repaired {
+    repair(root, Limits::default(), START, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_lost_list_is_told_and_nothing_is_deleted() {
+    for way in ["gone", "empty"] {
+        let (_folder, root) = filled();
+        let before = segments(&root);
+        for end in ["", "-wal", "-shm"] {
+            let path = root.join(format!("store.db{end}"));
+            let _absent = std::fs::remove_file(&path);
+            if way == "empty" && end.is_empty() {
+                std::fs::write(&path, "").unwrap();
+            }
+        }
+        for error in [
+            Store::open(&root, Limits::default()).unwrap_err(),
+            Store::open_to_read(&root).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("lost or empty"), "{error}");
+            assert!(error.hint().unwrap().contains("store repair"), "{error}");
+        }
+        assert_eq!(segments(&root), before, "{way}");
+        let repaired = anew(&root);
+        assert_eq!((repaired.listed, repaired.rows), (4, 1_201), "{way}");
+        let mut store = Store::open(&root, Limits::default()).unwrap();
+        assert_eq!(facts(&store).len(), 1_200);
+        let snapshot = store.snapshot().unwrap();
+        let name = whathappened_core::resolve::Name::parse("exp-a");
+        assert!(snapshot.find(&name).unwrap().is_some(), "the catalogue");
+        let coverage = snapshot.coverage().unwrap();
+        assert!(coverage[0].detail.as_ref().unwrap().contains("made anew"));
+        drop(snapshot);
+        // The same again is known, and what is new gets a name that no file has.
+        let same = (0..400).map(|n| told(event(n, &format!("p-{}", n % 9), START)));
+        assert_eq!(import(&mut store, same), 0);
+        assert_eq!(import(&mut store, [told(event(9_999, "p-0", START))]), 1);
+        store.retain(START + 10 * DAY).unwrap();
+        store.compact(1, START + 10 * DAY, &mut |_, _| {}).unwrap();
+        assert_eq!(facts(&store).len(), 1_201);
+        assert!(store.verify(&mut |_| {}).unwrap().is_well());
+    }
+}
+
+#[test]
+fn an_old_list_deletes_nothing_that_it_does_not_know() {
+    let (folder, root) = filled();
+    let aside = folder.path().join("old.db");
+    {
+        let store = Store::open(&root, Limits::default()).unwrap();
+        let to = format!("VACUUM INTO '{}'", aside.display());
+        store.db.execute_batch(&to).unwrap();
+    }
+    let mut store = Store::open(&root, Limits::default()).unwrap();
+    import(
+        &mut store,
+        (5_000..5_050).map(|n| told(event(n, "q", START))),
+    );
+    drop(store);
+    for end in ["-wal", "-shm"] {
+        let _absent = std::fs::remove_file(root.join(format!("store.db{end}")));
+    }
+    std::fs::copy(&aside, root.join("store.db")).unwrap();
+    let before = segments(&root).len();
+    let limits = Limits {
+        grace: 0,
+        ..Limits::default()
+    };
+    let mut store = Store::open(&root, limits).unwrap();
+    store.retain(START).unwrap();
+    assert_eq!(segments(&root).len(), before);
+    assert_eq!(store.verify(&mut |_| {}).unwrap().unknown.len(), 1);
+    drop(store);
+    assert_eq!(anew(&root).listed, 1);
+    let store = Store::open(&root, limits).unwrap();
+    assert_eq!(facts(&store).len(), 1_250);
+    assert!(store.verify(&mut |_| {}).unwrap().is_well());
+}
+
+/// Every place of a segment, one at a time, for one byte.
+#[test]
+fn a_flipped_byte_costs_at_most_its_segment_and_is_told() {
+    let (_folder, root) = filled();
+    let path = segments(&root).remove(0);
+    let right = std::fs::read(&path).unwrap();
+    for at in (0..right.len()).step_by(right.len() / 97) {
+        let mut wrong = right.clone();
+        wrong[at] ^= 0x40;
+        std::fs::write(&path, &wrong).unwrap();
+        let store = Store::open_to_read(&root).unwrap();
+        assert!(!store.verify(&mut |_| {}).unwrap().is_well(), "byte {at}");
+        let snapshot = store.snapshot().unwrap();
+        let mut found = 0;
+        snapshot
+            .everything(None, &mut |_| found += 1, &mut |_| {})
+            .unwrap();
+        assert!((800..=1_200).contains(&found), "byte {at}: {found}");
+        if found < 1_200 {
+            let told = snapshot.coverage().unwrap();
+            assert!(
+                told.iter().any(|row| row.source == "store"),
+                "byte {at}: {told:?}"
+            );
+        }
+        snapshot
+            .find(&whathappened_core::resolve::Name::parse("exp-a"))
+            .unwrap();
+    }
+}
+
+#[test]
+fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
+    for way in ["bulk", "hot", "gone"] {
+        let (_folder, root) = filled();
+        let path = segments(&root).remove(0);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 1;
+        match way {
+            "gone" => std::fs::remove_file(&path).unwrap(),
+            _ => std::fs::write(&path, &bytes).unwrap(),
+        }
+        let mut store = Store::open(&root, Limits::default()).unwrap();
+        let same = || (0..400).map(|n| told(event(n, &format!("p-{}", n % 9), START)));
+        if way == "hot" {
+            store.write(same().collect(), &[]).unwrap();
+        } else {
+            import(&mut store, same());
+        }
+        assert_eq!(facts(&store).len(), 1_200, "{way}");
+        store.flush(START).unwrap();
+        store.compact(1, START, &mut |_, _| {}).unwrap();
+        assert_eq!(facts(&store).len(), 1_200, "{way}");
+        let told = store.coverage().unwrap();
+        assert!(
+            told[0].detail.as_ref().unwrap().contains("is damaged"),
+            "{way}"
+        );
+        assert!(way == "gone" || path.exists(), "what is damaged is kept");
+        drop(store);
+        anew(&root);
+        let store = Store::open_to_read(&root).unwrap();
+        assert_eq!(facts(&store).len(), 1_200, "{way}");
+    }
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_segment_is_saved() {
+    let (_folder, mut store) = store();
+    let root = store.root().to_owned();
+    import(
+        &mut store,
+        (0..20_000).map(|n| told(event(n, &format!("p-{:05}", n), START))),
+    );
+    drop(store);
+    let path = segments(&root).remove(0);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let repaired = anew(&root);
+    let [(_, saved, of)] = repaired.damaged.as_slice() else {
+        panic!("{repaired:?}");
+    };
+    assert_eq!(*of, 20_000);
+    assert!(*saved >= 10_000 && saved < of, "{repaired:?}");
+    let store = Store::open_to_read(&root).unwrap();
+    assert_eq!(facts(&store).len() as u64, *saved);
+    assert_eq!(anew(&root).damaged, []);
+}
+
+#[test]
+fn a_broken_database_keeps_its_segments_and_is_made_anew() {
+    let (_folder, root) = filled();
+    let path = root.join("store.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let before = segments(&root);
+    for at in (4_096..bytes.len()).step_by(512) {
+        bytes[at..at + 64].fill(0xa5);
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let repaired = anew(&root);
+    let old = repaired.list.as_ref().unwrap();
+    assert!(root.join(old).exists(), "the old list is kept");
+    let after = segments(&root);
+    assert!(before.iter().all(|one| after.contains(one)));
+    let store = Store::open_to_read(&root).unwrap();
+    assert_eq!(facts(&store).len(), 1_200);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_kept_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, root) = filled();
+    let _notes = crate::Notes::open(&root, "slack").unwrap();
+    let mut folders = vec![root];
+    while let Some(folder) = folders.pop() {
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(mode(&path), 0o600, "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_kept_under_fewer_rules_is_redacted_on_its_way_out_and_by_repair() {
+    let (_folder, mut store) = store();
+    let root = store.root().to_owned();
+    let mut secret = event(1, "a-0", START);
+    secret.raw = "password=hunter2abc".to_owned();
+    secret.message = Some("with password hunter2abc".to_owned());
+    import(&mut store, [told(secret)]);
+    // A segment of a program that did not say under which rules.
+    let path = segments(&root).remove(0);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let word = b"whathappened.redaction";
+    while let Some(at) = bytes.windows(word.len()).position(|some| some == word) {
+        bytes[at] = b'W';
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    store.db.execute("DELETE FROM checksums", []).unwrap();
+    let is_clean = |store: &Store| {
+        let facts = facts(store);
+        assert_eq!(facts.len(), 1);
+        let told = format!("{:?}", facts[0]);
+        assert!(!told.contains("hunter2"), "{told}");
+    };
+    is_clean(&store);
+    drop(store);
+    assert_eq!(anew(&root).renewed, 1);
+    assert_eq!(anew(&root).renewed, 0);
+    is_clean(&Store::open_to_read(&root).unwrap());
+}

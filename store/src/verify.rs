@@ -1,0 +1,134 @@
+//! Whether everything that is kept is what was written.
+
+use std::collections::BTreeSet;
+
+use crate::damage;
+use crate::error::StoreError;
+use crate::record::{Fact, Object, Record, Table};
+use crate::retain::on_disk;
+use crate::segment::{self, Rows, Segment};
+use crate::store::Store;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Segments that are what was written.
+    pub segments: u64,
+    /// Rows in them.
+    pub rows: u64,
+    /// Those of them without checksums, which an older program wrote: they decode.
+    pub unchecked: u64,
+    /// Segments that are not, and what is wrong; also those that were set aside before.
+    pub damaged: Vec<(String, String)>,
+    /// Segments in the folder that the list does not know.
+    pub unknown: Vec<String>,
+    /// What the database says of itself where it is not well.
+    pub database: Vec<String>,
+}
+
+impl Verified {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_well(&self) -> bool {
+        self.damaged.is_empty() && self.unknown.is_empty() && self.database.is_empty()
+    }
+}
+
+impl Store {
+    /// Reads everything that is kept, to its end. Nothing is changed.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or the system cannot read a file now.
+    pub fn verify(&self, progress: &mut dyn FnMut(&Segment)) -> Result<Verified, StoreError> {
+        let failed = || StoreError::database(&self.db_path);
+        let mut verified = Verified {
+            database: self.quick_check()?,
+            unknown: self.unknown()?,
+            ..Verified::default()
+        };
+        for aside in damage::all(&self.db).map_err(failed())? {
+            let why = match aside.saved {
+                Some(saved) => format!("{}; {saved} of its rows were saved", aside.why),
+                None => aside.why,
+            };
+            verified.damaged.push((aside.segment.file, why));
+        }
+        for table in [Table::Events, Table::Objects] {
+            for one in segment::live(&self.db, table, None).map_err(failed())? {
+                progress(&one);
+                let read = match table {
+                    Table::Events => self.decode::<Fact>(&one),
+                    Table::Objects => self.decode::<Object>(&one),
+                };
+                match read {
+                    Ok(has_sums) => {
+                        verified.segments += 1;
+                        verified.rows += one.rows;
+                        verified.unchecked += u64::from(!has_sums);
+                    }
+                    Err(error) if error.is_damage() => {
+                        verified.damaged.push((one.file, damage::why(&error)));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(verified)
+    }
+
+    /// What the database says of itself where it is not well.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn quick_check(&self) -> Result<Vec<String>, StoreError> {
+        let ask = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare("PRAGMA quick_check(10)")?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        };
+        let mut said = ask().map_err(StoreError::database(&self.db_path))?;
+        said.retain(|line| line != "ok");
+        Ok(said)
+    }
+
+    /// Segments in the folder that are neither on the list nor known to be useless.
+    pub(crate) fn unknown(&self) -> Result<Vec<String>, StoreError> {
+        let known = || -> rusqlite::Result<BTreeSet<String>> {
+            let mut known = BTreeSet::new();
+            for table in ["segments", "garbage", "damaged"] {
+                if crate::db::has(&self.db, table)? {
+                    let mut files = self.db.prepare(&format!("SELECT file FROM {table}"))?;
+                    for file in files.query_map([], |row| row.get(0))? {
+                        known.insert(file?);
+                    }
+                }
+            }
+            Ok(known)
+        };
+        // The folder is read first: what is put on the list meanwhile is known then.
+        let mut files = on_disk(&self.root)?;
+        let known = known().map_err(StoreError::database(&self.db_path))?;
+        files.retain(|file| !known.contains(file));
+        Ok(files)
+    }
+
+    /// Whether there were checksums to compare it with.
+    fn decode<R: Record>(&self, one: &Segment) -> Result<bool, StoreError> {
+        let file = self.open_segment(one)?;
+        let has_sums = file.has_sums();
+        if has_sums {
+            file.compare()?;
+        }
+        let mut rows = 0;
+        for row in Rows::<R>::open(file)? {
+            row?;
+            rows += 1;
+        }
+        if rows != one.rows {
+            let why = format!("it has {rows} rows instead of {}", one.rows);
+            return Err(StoreError::damaged(&one.path(&self.root), why));
+        }
+        Ok(has_sums)
+    }
+}
