@@ -360,6 +360,10 @@ fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
     if chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.contains(&"node.system_oom")) {
         found.insert("code.host_oom");
     }
+    if chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.contains(&"hw.gpu_memory")) {
+        // A node that offers a GPU less does not say what of it broke.
+        found.insert("hw.gpu");
+    }
     if by_machine {
         found.insert("code.exception");
     }
