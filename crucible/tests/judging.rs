@@ -28,6 +28,7 @@ fn drained() -> Run {
             Layer { what: "the node is drained".to_owned(), time: died, causes: vec!["ops.node_drained".to_owned()], seen: Seen::Named },
         ],
         actors: vec!["carol@lab.example".to_owned()],
+        actor_written: true,
         first: vec!["moe-8b-0-aaaaa".to_owned()],
         victims: vec!["moe-8b-0-aaaaa".to_owned()],
         collateral: vec!["moe-8b-1-bbbbb".to_owned()],
