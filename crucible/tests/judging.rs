@@ -111,6 +111,6 @@ fn a_liar_is_caught_and_its_case_made_small() {
     let story = shrink(&draw(seed), &options, &to).unwrap();
     assert!(story.contains("hw.thermal"));
     let left: Vec<_> = std::fs::read_dir(to.join("input")).unwrap().collect();
-    assert_eq!(left.len(), 1, "one file is enough for a liar");
+    assert!((1..=2).contains(&left.len()), "what tells of the cause is enough for a liar");
     assert!(to.join("expect.json").is_file() && to.join("truth.json").is_file());
 }
