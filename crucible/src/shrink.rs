@@ -47,7 +47,7 @@ pub fn shrink(plan: &Plan, options: &Options, output: &Path) -> std::io::Result<
     let mut count = 0;
     let rows = one(plan, &folder.join("0"), &mut tool, options);
     // The gravest of its failures.
-    let Some(worst) = rows.iter().filter(|row| row.is_bad() && row.variant.is_empty()).max_by_key(|row| (row.judged.verdict, row.broken.len(), row.main)) else {
+    let Some(worst) = rows.iter().filter(|row| row.is_bad() && row.variant.is_empty()).max_by_key(|row| (row.judged.verdict, row.broken.len(), row.broken_run, row.main)) else {
         return Err(std::io::Error::other(format!("seed {} does not fail", plan.seed)));
     };
     let failure = Failure::of(worst);

@@ -55,6 +55,9 @@ pub struct Run {
     pub symptoms: Vec<String>,
     /// Names of whoever began it; none where nobody did.
     pub actors: Vec<String>,
+    /// Whether any of these names stands in a written record.
+    #[serde(default)]
+    pub actor_written: bool,
     /// Pods that died first, as far as can be told apart.
     pub first: Vec<String>,
     /// Pods that were struck themselves.
@@ -282,6 +285,7 @@ fn blank() -> Run {
         fine: Vec::new(),
         symptoms: Vec::new(),
         actors: Vec::new(),
+        actor_written: false,
         first: Vec::new(),
         victims: Vec::new(),
         collateral: Vec::new(),

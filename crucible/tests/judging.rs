@@ -28,6 +28,7 @@ fn drained() -> Run {
             Layer { what: "the node is drained".to_owned(), time: died, causes: vec!["ops.node_drained".to_owned()], seen: Seen::Named },
         ],
         actors: vec!["carol@lab.example".to_owned()],
+        actor_written: true,
         first: vec!["moe-8b-0-aaaaa".to_owned()],
         victims: vec!["moe-8b-0-aaaaa".to_owned()],
         collateral: vec!["moe-8b-1-bbbbb".to_owned()],
@@ -110,6 +111,6 @@ fn a_liar_is_caught_and_its_case_made_small() {
     let story = shrink(&draw(seed), &options, &to).unwrap();
     assert!(story.contains("hw.thermal"));
     let left: Vec<_> = std::fs::read_dir(to.join("input")).unwrap().collect();
-    assert_eq!(left.len(), 1, "one file is enough for a liar");
+    assert!((1..=2).contains(&left.len()), "what tells of the cause is enough for a liar");
     assert!(to.join("expect.json").is_file() && to.join("truth.json").is_file());
 }

@@ -167,7 +167,9 @@ fn details(run: &Run, main: &Incident, judged: &mut Judged) {
         judged.collateral = Some(same(&run.collateral, &main.collateral));
     }
     // Who did it can only be told where a record names the act.
-    if run.layers.first().is_some_and(|layer| layer.seen == Seen::Named) && !run.actors.is_empty() {
+    // and the name itself was written; a process ends by nobody's hand.
+    let told = run.actor_written && !main.cause.starts_with("code.");
+    if told && run.layers.first().is_some_and(|layer| layer.seen == Seen::Named) {
         judged.actor = Some(main.actor.as_ref().is_some_and(|actor| run.actors.contains(&actor.name)));
     }
 }

@@ -51,7 +51,11 @@ pub fn record(case: &Case, observe: &Observe) -> Recorded {
 pub fn truth_of(case: &Case, files: &[File], observers: String) -> Truth {
     let tags: BTreeSet<Tag> = files.iter().flat_map(File::tags).collect();
     let written: BTreeSet<String> = files.iter().flat_map(File::subjects).collect();
-    truth::of(case, &tags, &written, observers)
+    let mut truth = truth::of(case, &tags, &written, observers);
+    if let Some(run) = truth.runs.first_mut() {
+        run.actor_written = run.actors.iter().any(|name| files.iter().any(|file| file.records.iter().any(|record| record.text.contains(name.as_str()))));
+    }
+    truth
 }
 
 fn gather(case: &Case, observe: &Observe) -> Vec<File> {
