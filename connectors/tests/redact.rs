@@ -1,5 +1,10 @@
 //! Every kind of secret, in every place that a line of text may have it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up must fail"
+)]
+
 use whathappened_connectors::redact::{MASK, arguments, redact, value};
 
 /// A body of letters that looks made by a machine.

@@ -24,7 +24,12 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
     let command = if serves {
         vec!["python".to_owned(), "serve.py".to_owned()]
     } else {
-        vec!["torchrun".to_owned(), "train.py".to_owned(), "--config".to_owned(), format!("configs/{}.yaml", plan.name)]
+        vec![
+            "torchrun".to_owned(),
+            "train.py".to_owned(),
+            "--config".to_owned(),
+            format!("configs/{}.yaml", plan.name),
+        ]
     };
     namespace(w, &plan.namespace);
     w.loads.push(Load {
@@ -67,7 +72,12 @@ fn namespace(w: &mut World, name: &str) {
     };
     if !w.exists(&key) {
         let object = namespace_json(&key, w.plan.start.plus(-200 * HOUR));
-        w.put(Change::Added, &key, object, Ask::new(Client::person("system:admin"), "create", ""));
+        w.put(
+            Change::Added,
+            &key,
+            object,
+            Ask::new(Client::person("system:admin"), "create", ""),
+        );
     }
 }
 
@@ -92,7 +102,11 @@ pub fn play(plan: &Plan) -> Case {
         // Fillers are made first.
         w.after(load.at, move |w| make(w, at));
     }
-    for planned in plan.faults.iter().filter(|one| !one.fault.is_before_start()) {
+    for planned in plan
+        .faults
+        .iter()
+        .filter(|one| !one.fault.is_before_start())
+    {
         let planned = planned.clone();
         let at = plan.loads.get(planned.load).map_or(0, |load| load.at) + planned.at;
         w.after(at, move |w| fault::strike(w, &planned));
@@ -122,8 +136,16 @@ fn beat(w: &mut World) {
     if w.now.since(w.plan.start) % (5 * MIN) < MIN {
         schedule(w);
         for node in 0..w.nodes.len() {
-            if let Some(name) = w.nodes.get(node).filter(|node| node.heard && node.up && node.gone.is_none()).map(|node| node.name.clone()) {
-                w.put_node(node, Ask::new(Client::kubelet(&name), "patch", "status").body(json!({"status": {}})));
+            if let Some(name) = w
+                .nodes
+                .get(node)
+                .filter(|node| node.heard && node.up && node.gone.is_none())
+                .map(|node| node.name.clone())
+            {
+                w.put_node(
+                    node,
+                    Ask::new(Client::kubelet(&name), "patch", "status").body(json!({"status": {}})),
+                );
             }
         }
     }
@@ -139,7 +161,10 @@ fn to_the_end(w: &mut World, horizon: Time) {
 
 fn just_after(w: &mut World, horizon: Time, rng: &mut Rng) -> Time {
     while w.now < horizon {
-        let died = w.deaths.iter().any(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == 0));
+        let died = w
+            .deaths
+            .iter()
+            .any(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == 0));
         if died || w.loads.first().is_some_and(|load| load.ended.is_some()) {
             break;
         }

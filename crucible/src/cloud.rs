@@ -25,7 +25,12 @@ struct Machine {
 
 fn machine(w: &World, node: usize) -> Machine {
     let Some(node) = w.nodes.get(node) else {
-        return Machine { name: String::new(), instance: String::new(), zone: String::new(), pool: String::new() };
+        return Machine {
+            name: String::new(),
+            instance: String::new(),
+            zone: String::new(),
+            pool: String::new(),
+        };
     };
     Machine {
         name: node.name.clone(),
@@ -45,7 +50,14 @@ pub(crate) fn forget(w: &mut World, node: usize) {
 }
 
 /// A system event of Google's.
-pub(crate) fn gcp_system(w: &mut World, node: usize, method: &str, message: &str, metadata: Value, tags: &[Tag]) {
+pub(crate) fn gcp_system(
+    w: &mut World,
+    node: usize,
+    method: &str,
+    message: &str,
+    metadata: Value,
+    tags: &[Tag],
+) {
     let of = machine(w, node);
     let id = format!("systemevent-{}-{}", w.now.0 / 1_000_000, w.rng.hex(12));
     let mut payload = json!({"@type": "type.googleapis.com/google.cloud.audit.AuditLog", "status": {"message": message},
@@ -64,7 +76,14 @@ pub(crate) fn gcp_system(w: &mut World, node: usize, method: &str, message: &str
 }
 
 /// A call that somebody made to Google: its first record, and its last.
-pub(crate) fn gcp_call(w: &mut World, node: usize, method: &str, who: &str, agent: &str, tags: &[Tag]) {
+pub(crate) fn gcp_call(
+    w: &mut World,
+    node: usize,
+    method: &str,
+    who: &str,
+    agent: &str,
+    tags: &[Tag],
+) {
     let of = machine(w, node);
     let id = format!("operation-{}-{}", w.now.0 / 1_000_000, w.rng.hex(24));
     let took = w.rng.secs(20, 70);
@@ -86,7 +105,13 @@ pub(crate) fn gcp_call(w: &mut World, node: usize, method: &str, who: &str, agen
 
 /// A record of `CloudTrail`; the caller gives what differs.
 #[expect(clippy::needless_pass_by_value, reason = "a literal at every call")]
-pub(crate) fn trail(w: &mut World, name: &str, identity: Value, fields: &[(&str, Value)], tags: &[Tag]) {
+pub(crate) fn trail(
+    w: &mut World,
+    name: &str,
+    identity: Value,
+    fields: &[(&str, Value)],
+    tags: &[Tag],
+) {
     let late = w.rng.secs(60, 840);
     let mut body = json!({"eventVersion": "1.11", "userIdentity": identity, "eventTime": w.now.secs(), "eventSource": "ec2.amazonaws.com", "eventName": name,
         "awsRegion": "eu-west-1", "sourceIPAddress": "203.0.113.7", "userAgent": "aws-cli/2.27.1", "requestParameters": null, "responseElements": null,
@@ -99,7 +124,14 @@ pub(crate) fn trail(w: &mut World, name: &str, identity: Value, fields: &[(&str,
 
 /// An event of `EventBridge`.
 #[expect(clippy::needless_pass_by_value, reason = "a literal at every call")]
-pub(crate) fn bridge(w: &mut World, node: usize, kind: &str, source: &str, detail: Value, tags: &[Tag]) {
+pub(crate) fn bridge(
+    w: &mut World,
+    node: usize,
+    kind: &str,
+    source: &str,
+    detail: Value,
+    tags: &[Tag],
+) {
     let of = machine(w, node);
     let body = json!({"version": "0", "id": w.rng.uuid(), "detail-type": kind, "source": source, "account": "123456789012", "time": w.now.secs(),
         "region": "eu-west-1", "resources": [format!("arn:aws:ec2:eu-west-1:123456789012:instance/{}", of.instance)], "detail": detail});
@@ -108,12 +140,28 @@ pub(crate) fn bridge(w: &mut World, node: usize, kind: &str, source: &str, detai
 }
 
 fn azure_id(of: &Machine) -> String {
-    format!("/subscriptions/0a0a0a0a-1111-2222-3333-444444444444/resourceGroups/MC_lab_aks_westeurope/providers/Microsoft.Compute/virtualMachineScaleSets/{}/virtualMachines/{}", of.pool, of.instance)
+    format!(
+        "/subscriptions/0a0a0a0a-1111-2222-3333-444444444444/resourceGroups/MC_lab_aks_westeurope/providers/Microsoft.Compute/virtualMachineScaleSets/{}/virtualMachines/{}",
+        of.pool, of.instance
+    )
 }
 
 /// A record of Azure's activity log.
-#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "literals at every call, one for each field")]
-pub(crate) fn azure(w: &mut World, node: usize, category: &str, operation: &str, status: &str, caller: Option<&str>, properties: Value, tags: &[Tag]) {
+#[expect(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    reason = "literals at every call, one for each field"
+)]
+pub(crate) fn azure(
+    w: &mut World,
+    node: usize,
+    category: &str,
+    operation: &str,
+    status: &str,
+    caller: Option<&str>,
+    properties: Value,
+    tags: &[Tag],
+) {
     let of = machine(w, node);
     let late = w.rng.secs(60, 600);
     let mut body = json!({"channels": "Admin, Operation", "correlationId": w.rng.uuid(), "eventDataId": w.rng.uuid(), "eventName": {"value": "", "localizedValue": ""},
@@ -153,21 +201,54 @@ pub(crate) fn delete_instance(w: &mut World, node: usize, who: &str, act: ActId)
     let tags = names(act);
     match w.plan.cluster.cloud {
         Cloud::Gcp => {
-            let email = if who.contains('@') { who.to_owned() } else { "123456-compute@developer.gserviceaccount.com".to_owned() };
+            let email = if who.contains('@') {
+                who.to_owned()
+            } else {
+                "123456-compute@developer.gserviceaccount.com".to_owned()
+            };
             gcp_call(w, node, "v1.compute.instances.delete", &email, who, &tags);
         }
         Cloud::Aws => {
             let (name, identity) = if who.contains('@') {
-                ("TerminateInstances", iam(who.split('@').next().unwrap_or(who)))
+                (
+                    "TerminateInstances",
+                    iam(who.split('@').next().unwrap_or(who)),
+                )
             } else {
-                ("TerminateInstanceInAutoScalingGroup", json!({"type": "AssumedRole", "arn": format!("arn:aws:sts::123456789012:assumed-role/{who}/{who}"), "accountId": "123456789012"}))
+                (
+                    "TerminateInstanceInAutoScalingGroup",
+                    json!({"type": "AssumedRole", "arn": format!("arn:aws:sts::123456789012:assumed-role/{who}/{who}"), "accountId": "123456789012"}),
+                )
             };
             let id = instance(w, node);
-            let parameters = if name == "TerminateInstances" { instances(w, node) } else { json!({"instanceId": id, "shouldDecrementDesiredCapacity": true}) };
+            let parameters = if name == "TerminateInstances" {
+                instances(w, node)
+            } else {
+                json!({"instanceId": id, "shouldDecrementDesiredCapacity": true})
+            };
             let answer = json!({"instancesSet": {"items": [{"instanceId": id, "currentState": {"code": 32, "name": "shutting-down"}, "previousState": {"code": 16, "name": "running"}}]}});
-            trail(w, name, identity, &[("requestParameters", parameters), ("responseElements", answer), ("userAgent", json!(who))], &tags);
+            trail(
+                w,
+                name,
+                identity,
+                &[
+                    ("requestParameters", parameters),
+                    ("responseElements", answer),
+                    ("userAgent", json!(who)),
+                ],
+                &tags,
+            );
         }
-        Cloud::Azure => azure(w, node, "Administrative", "Microsoft.Compute/virtualMachineScaleSets/delete/action", "Accepted", Some(who), json!({"statusCode": "Accepted"}), &tags),
+        Cloud::Azure => azure(
+            w,
+            node,
+            "Administrative",
+            "Microsoft.Compute/virtualMachineScaleSets/delete/action",
+            "Accepted",
+            Some(who),
+            json!({"statusCode": "Accepted"}),
+            &tags,
+        ),
         Cloud::OnPrem => {}
     }
     forget(w, node);

@@ -25,7 +25,13 @@ fn one(run: &Run) -> Value {
         if let [only] = run.first.as_slice() {
             value["first_victim"] = json!(only);
         }
-        value["story"] = json!(run.layers.iter().map(|layer| layer.what.as_str()).collect::<Vec<_>>().join("; then "));
+        value["story"] = json!(
+            run.layers
+                .iter()
+                .map(|layer| layer.what.as_str())
+                .collect::<Vec<_>>()
+                .join("; then ")
+        );
     }
     value
 }

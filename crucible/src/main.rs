@@ -1,5 +1,6 @@
 //! The command line of the crucible.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -66,6 +67,9 @@ enum Command {
         /// Ask again with records shuffled and doubled, and with sources left out
         #[arg(long)]
         perturb: bool,
+        /// Seeds that are known to fail, one a line with its reason; only others fail the run
+        #[arg(long)]
+        known: Option<PathBuf>,
     },
     /// Changes the records of cases that exist already and asks again
     Perturb {
@@ -119,11 +123,20 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             }
             std::fs::create_dir_all(&output)?;
             let recorded = write_case(&played, &drawn.observe, &output)?;
-            let text = if plan { serde_json::to_string_pretty(&drawn) } else { serde_json::to_string_pretty(&recorded.truth) };
+            let text = if plan {
+                serde_json::to_string_pretty(&drawn)
+            } else {
+                serde_json::to_string_pretty(&recorded.truth)
+            };
             println!("{}", text.unwrap_or_default());
             Ok(ExitCode::SUCCESS)
         }
-        Command::Perturb { folders, tool, seed, one_shot } => {
+        Command::Perturb {
+            folders,
+            tool,
+            seed,
+            one_shot,
+        } => {
             let scratch = scratch()?;
             let mut tool = Tool::new(&tool, one_shot);
             let mut outcome = Outcome::default();
@@ -137,18 +150,62 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                 }
                 outcome.add(found);
             }
-            println!("{} cases, {} questions of changed records: {} violations, {} weaker", outcome.cases, outcome.asked, outcome.violations.len(), outcome.weaker);
-            Ok(if outcome.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            println!(
+                "{} cases, {} questions of changed records: {} violations, {} weaker",
+                outcome.cases,
+                outcome.asked,
+                outcome.violations.len(),
+                outcome.weaker
+            );
+            Ok(if outcome.violations.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            })
         }
-        Command::Shrink { seed, tool, output, one_shot } => {
+        Command::Shrink {
+            seed,
+            tool,
+            output,
+            one_shot,
+        } => {
             let scratch = scratch()?;
-            let options = Options { tool, from: seed, seeds: 1, jobs: 1, one_shot, keep: None, scratch: scratch.path().to_owned(), perturb: false };
+            let options = Options {
+                tool,
+                from: seed,
+                seeds: 1,
+                jobs: 1,
+                one_shot,
+                keep: None,
+                scratch: scratch.path().to_owned(),
+                perturb: false,
+            };
             print!("{}", shrink(&draw(seed), &options, &output)?);
             Ok(ExitCode::SUCCESS)
         }
-        Command::Run { seeds, from_seed, tool, jobs, one_shot, keep, list, rows: to, perturb } => {
+        Command::Run {
+            seeds,
+            from_seed,
+            tool,
+            jobs,
+            one_shot,
+            keep,
+            list,
+            rows: to,
+            perturb,
+            known,
+        } => {
             let scratch = scratch()?;
-            let options = Options { tool, from: from_seed, seeds, jobs, one_shot, keep, scratch: scratch.path().to_owned(), perturb };
+            let options = Options {
+                tool,
+                from: from_seed,
+                seeds,
+                jobs,
+                one_shot,
+                keep,
+                scratch: scratch.path().to_owned(),
+                perturb,
+            };
             let began = Instant::now();
             let rows = run(&options);
             let took = began.elapsed().as_secs_f64();
@@ -156,13 +213,41 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                 rows.iter().filter(|row| row.is_bad()).for_each(print_row);
             }
             if let Some(to) = to {
-                let lines: Vec<String> = rows.iter().filter_map(|row| serde_json::to_string(row).ok()).collect();
+                let lines: Vec<String> = rows
+                    .iter()
+                    .filter_map(|row| serde_json::to_string(row).ok())
+                    .collect();
                 std::fs::write(to, lines.join("\n"))?;
             }
             print!("{}", table::all(&rows));
-            println!("{seeds} seeds in {took:.1} s, {:.0} a minute, {} questions", seeds as f64 * 60.0 / took.max(0.001), rows.len());
-            let bad = rows.iter().any(|row| !row.broken.is_empty() || (row.judged.verdict == Verdict::FalseBlame && row.judged.level == "established"));
-            Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+            println!(
+                "{seeds} seeds in {took:.1} s, {:.0} a minute, {} questions",
+                seeds as f64 * 60.0 / took.max(0.001),
+                rows.len()
+            );
+            let known = known.map_or_else(|| Ok(String::new()), std::fs::read_to_string)?;
+            let known: BTreeSet<u64> = known
+                .lines()
+                .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+                .collect();
+            let bad: BTreeSet<u64> = rows
+                .iter()
+                .filter(|row| {
+                    !row.broken.is_empty()
+                        || (row.judged.verdict == Verdict::FalseBlame
+                            && row.judged.level == "established")
+                })
+                .map(|row| row.seed)
+                .collect();
+            let new: Vec<String> = bad.difference(&known).map(u64::to_string).collect();
+            if new.is_empty() {
+                return Ok(ExitCode::SUCCESS);
+            }
+            println!(
+                "seeds with an invariant broken or false blame at established: {}",
+                new.join(" ")
+            );
+            Ok(ExitCode::FAILURE)
         }
     }
 }
@@ -174,6 +259,27 @@ fn scratch() -> std::io::Result<tempfile::TempDir> {
 
 fn print_row(row: &Row) {
     let said: String = row.judged.said.chars().take(110).collect();
-    let broken: Vec<String> = row.broken.iter().map(|one| format!("({}) {}", one.which, one.how.chars().take(90).collect::<String>())).collect();
-    println!("seed {} {} [{}] {} -> {} · {} ({}), right: {} | {said} {}", row.seed, row.fault, row.observers, row.ask, row.judged.cause, row.judged.level, row.judged.verdict.name(), row.judged.right.join("|"), broken.join("; "));
+    let broken: Vec<String> = row
+        .broken
+        .iter()
+        .map(|one| {
+            format!(
+                "({}) {}",
+                one.which,
+                one.how.chars().take(90).collect::<String>()
+            )
+        })
+        .collect();
+    println!(
+        "seed {} {} [{}] {} -> {} · {} ({}), right: {} | {said} {}",
+        row.seed,
+        row.fault,
+        row.observers,
+        row.ask,
+        row.judged.cause,
+        row.judged.level,
+        row.judged.verdict.name(),
+        row.judged.right.join("|"),
+        broken.join("; ")
+    );
 }

@@ -67,16 +67,29 @@ impl Outcome {
 ///
 /// # Errors
 /// When the case cannot be read or written.
-pub fn perturb(folder: &Path, tool: &mut Tool, scratch: &Path, seed: u64) -> std::io::Result<Outcome> {
+pub fn perturb(
+    folder: &Path,
+    tool: &mut Tool,
+    scratch: &Path,
+    seed: u64,
+) -> std::io::Result<Outcome> {
     let mut outcome = Outcome::default();
-    let Some(asked) = asked(folder)? else { return Ok(outcome) };
+    let Some(asked) = asked(folder)? else {
+        return Ok(outcome);
+    };
     let input = Input::read(folder)?;
     outcome.cases = 1;
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let mut rng = Rng::stream(seed, &name);
     let base = scratch.join(&name);
     input.write(&base)?;
-    let before: Vec<Reply> = asked.iter().map(|one| ask(tool, &base, &one.name)).collect();
+    let before: Vec<Reply> = asked
+        .iter()
+        .map(|one| ask(tool, &base, &one.name))
+        .collect();
     std::fs::remove_dir_all(&base)?;
     for change in Change::all(&input, &mut rng) {
         let changed = change.apply(&input, &mut rng);
@@ -89,7 +102,12 @@ pub fn perturb(folder: &Path, tool: &mut Tool, scratch: &Path, seed: u64) -> std
             match compare(one, before, &after, change.is_less()) {
                 Kept::Same => {}
                 Kept::Weaker => outcome.weaker += 1,
-                Kept::Not(how) => outcome.violations.push(Violation { case: name.clone(), change: change.to_string(), ask: one.name.clone(), how }),
+                Kept::Not(how) => outcome.violations.push(Violation {
+                    case: name.clone(),
+                    change: change.to_string(),
+                    ask: one.name.clone(),
+                    how,
+                }),
             }
         }
         std::fs::remove_dir_all(&to)?;
@@ -125,32 +143,76 @@ pub fn cases(folders: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
 }
 
 fn strings(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn asked(folder: &Path) -> std::io::Result<Option<Vec<Asked>>> {
     let text = std::fs::read_to_string(folder.join("expect.json"))?;
-    let Ok(value) = serde_json::from_str::<Value>(&text) else { return Ok(None) };
+    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+        return Ok(None);
+    };
     if let Some(many) = value["experiments"].as_object() {
-        return Ok(Some(many.iter().map(|(name, one)| Asked { name: name.clone(), right: strings(&one["cause"]), must_not: strings(&one["must_not"]), any: false }).collect()));
+        return Ok(Some(
+            many.iter()
+                .map(|(name, one)| Asked {
+                    name: name.clone(),
+                    right: strings(&one["cause"]),
+                    must_not: strings(&one["must_not"]),
+                    any: false,
+                })
+                .collect(),
+        ));
     }
-    let any = matches!(value["level"].as_str(), Some("record" | "cluster" | "incident"));
+    let any = matches!(
+        value["level"].as_str(),
+        Some("record" | "cluster" | "incident")
+    );
     let mut right = strings(&value["cause"]);
     right.extend(strings(&value["also_acceptable"]));
     Ok(value["object"].as_str().map(|object| {
-        vec![Asked { name: if any { "*".to_owned() } else { object.to_owned() }, right, must_not: strings(&value["must_not"]), any }]
+        vec![Asked {
+            name: if any {
+                "*".to_owned()
+            } else {
+                object.to_owned()
+            },
+            right,
+            must_not: strings(&value["must_not"]),
+            any,
+        }]
     }))
 }
 
 fn ask(tool: &mut Tool, folder: &Path, name: &str) -> Reply {
-    let from = ["input", "loki"].iter().map(|part| folder.join(part)).filter(|path| path.is_dir()).collect();
-    tool.ask(&Question { from, name: name.to_owned() })
+    let from = ["input", "loki"]
+        .iter()
+        .map(|part| folder.join(part))
+        .filter(|path| path.is_dir())
+        .collect();
+    tool.ask(&Question {
+        from,
+        name: name.to_owned(),
+    })
 }
 
 fn is_right(one: &Asked, reply: &Reply) -> bool {
     match reply {
-        Reply::Answer(answer) if one.any => one.right.is_empty() || answer.incidents.iter().any(|incident| one.right.contains(&incident.cause)),
-        Reply::Answer(answer) => answer.main().is_some_and(|main| one.right.contains(&main.cause)),
+        Reply::Answer(answer) if one.any => {
+            one.right.is_empty()
+                || answer
+                    .incidents
+                    .iter()
+                    .any(|incident| one.right.contains(&incident.cause))
+        }
+        Reply::Answer(answer) => answer
+            .main()
+            .is_some_and(|main| one.right.contains(&main.cause)),
         Reply::Error(_) => false,
     }
 }
@@ -163,19 +225,35 @@ enum Kept {
 
 /// The incident that is compared: the right one where several are told, else the main one.
 fn told(one: &Asked, answer: &Answer) -> (String, String) {
-    let found = if one.any { answer.incidents.iter().find(|incident| one.right.contains(&incident.cause)) } else { answer.main() };
-    found.map_or_else(|| ("unknown".to_owned(), "unknown".to_owned()), |incident| (incident.cause.clone(), incident.level.clone()))
+    let found = if one.any {
+        answer
+            .incidents
+            .iter()
+            .find(|incident| one.right.contains(&incident.cause))
+    } else {
+        answer.main()
+    };
+    found.map_or_else(
+        || ("unknown".to_owned(), "unknown".to_owned()),
+        |incident| (incident.cause.clone(), incident.level.clone()),
+    )
 }
 
 fn compare(one: &Asked, before: &Reply, after: &Reply, is_less: bool) -> Kept {
-    let Reply::Answer(was) = before else { return Kept::Same };
+    let Reply::Answer(was) = before else {
+        return Kept::Same;
+    };
     let now = match after {
         Reply::Answer(now) => now,
         // With less to read the name may be nowhere.
         Reply::Error(_) if is_less => return Kept::Weaker,
         Reply::Error(error) => return Kept::Not(format!("no answer: {error}")),
     };
-    if let Some(bad) = now.incidents.iter().find(|incident| rank(&incident.level) >= 2 && one.must_not.contains(&incident.cause)) {
+    if let Some(bad) = now
+        .incidents
+        .iter()
+        .find(|incident| rank(&incident.level) >= 2 && one.must_not.contains(&incident.cause))
+    {
         return Kept::Not(format!("false blame: {} · {}", bad.cause, bad.level));
     }
     let (before, after) = (told(one, was), told(one, now));
@@ -184,7 +262,11 @@ fn compare(one: &Asked, before: &Reply, after: &Reply, is_less: bool) -> Kept {
     }
     let change = format!("{} · {} -> {} · {}", before.0, before.1, after.0, after.1);
     if before.0 == after.0 {
-        return if is_less && rank(&after.1) < rank(&before.1) { Kept::Weaker } else { Kept::Not(change) };
+        return if is_less && rank(&after.1) < rank(&before.1) {
+            Kept::Weaker
+        } else {
+            Kept::Not(change)
+        };
     }
     if is_less && (after.0 == "unknown" || rank(&after.1) <= 1 || one.right.contains(&after.0)) {
         return Kept::Weaker;

@@ -91,7 +91,14 @@ impl Rng {
     /// Some letters as Kubernetes draws them.
     pub fn letters(&mut self, count: usize) -> String {
         (0..count)
-            .map(|_| char::from(SUFFIX.get(self.below(SUFFIX.len())).copied().unwrap_or(b'x')))
+            .map(|_| {
+                char::from(
+                    SUFFIX
+                        .get(self.below(SUFFIX.len()))
+                        .copied()
+                        .unwrap_or(b'x'),
+                )
+            })
             .collect()
     }
 

@@ -104,7 +104,9 @@ pub fn one(plan: &Plan, folder: &Path, tool: &mut Tool, options: &Options) -> Ve
     let recorded = record(&case, &plan.observe);
     let mut rows = ask_all(&case, &recorded, folder, tool);
     if options.perturb {
-        rows.extend(crate::perturb::of_case(&case, &recorded, &rows, folder, tool));
+        rows.extend(crate::perturb::of_case(
+            &case, &recorded, &rows, folder, tool,
+        ));
     }
     if let Some(keep) = &options.keep
         && rows.iter().any(Row::is_bad)
@@ -126,20 +128,44 @@ pub fn ask_all(case: &Case, recorded: &Recorded, folder: &Path, tool: &mut Tool)
     let plan = &case.world.plan;
     let skew = plan.observe.skew_s.abs() * SEC;
     let mut rows = Vec::new();
-    for (at, run) in truth.runs.iter().enumerate().take(3).filter(|(_, run)| run.seen) {
+    for (at, run) in truth
+        .runs
+        .iter()
+        .enumerate()
+        .take(3)
+        .filter(|(_, run)| run.seen)
+    {
         let mut names = vec![run.ask()];
         if at == 0 {
-            names.extend(otherwise(plan.seed, run, plan.observe.watches && plan.observe.gap.is_none()));
+            names.extend(otherwise(
+                plan.seed,
+                run,
+                plan.observe.watches && plan.observe.gap.is_none(),
+            ));
         }
         for name in names {
-            rows.push(ask_one(recorded, at, &name, &folder.join("input"), skew, tool));
+            rows.push(ask_one(
+                recorded,
+                at,
+                &name,
+                &folder.join("input"),
+                skew,
+                tool,
+            ));
         }
     }
     rows
 }
 
 /// Asks once for a run, by its place in the truth.
-pub fn ask_one(recorded: &Recorded, at: usize, name: &str, input: &Path, skew: i64, tool: &mut Tool) -> Row {
+pub fn ask_one(
+    recorded: &Recorded,
+    at: usize,
+    name: &str,
+    input: &Path,
+    skew: i64,
+    tool: &mut Tool,
+) -> Row {
     let truth = &recorded.truth;
     let question = Question {
         from: vec![input.to_owned()],
@@ -155,7 +181,11 @@ pub fn ask_one(recorded: &Recorded, at: usize, name: &str, input: &Path, skew: i
     let run = run.unwrap_or(&blank);
     Row {
         seed: truth.seed,
-        fault: if at == 0 { truth.fault.clone() } else { "bystander".to_owned() },
+        fault: if at == 0 {
+            truth.fault.clone()
+        } else {
+            "bystander".to_owned()
+        },
         observers: truth.observers.clone(),
         ask: name.to_owned(),
         main: at == 0,
@@ -177,13 +207,24 @@ pub fn signature(reply: &Reply) -> String {
             .iter()
             .map(|one| {
                 let pods = |of: &[crate::judge::Victim]| {
-                    let mut names: Vec<&str> = of.iter().map(|victim| victim.pod.as_str()).collect();
+                    let mut names: Vec<&str> =
+                        of.iter().map(|victim| victim.pod.as_str()).collect();
                     names.sort_unstable();
                     names.join(",")
                 };
-                let first = one.first_victim.as_ref().map_or("", |victim| victim.pod.as_str());
+                let first = one
+                    .first_victim
+                    .as_ref()
+                    .map_or("", |victim| victim.pod.as_str());
                 let actor = one.actor.as_ref().map_or("", |actor| actor.name.as_str());
-                format!("{} {} {} by {actor}; first {first}; victims {}; collateral {}", one.role, one.cause, one.level, pods(&one.victims), pods(&one.collateral))
+                format!(
+                    "{} {} {} by {actor}; first {first}; victims {}; collateral {}",
+                    one.role,
+                    one.cause,
+                    one.level,
+                    pods(&one.victims),
+                    pods(&one.collateral)
+                )
             })
             .collect::<Vec<_>>()
             .join(" | "),
@@ -195,6 +236,10 @@ fn otherwise(seed: u64, run: &Run, labels: bool) -> Option<String> {
     let mut rng = Rng::stream(seed, "ask");
     let mut ways = Vec::new();
     ways.extend(run.label.clone().filter(|_| labels));
-    ways.extend(run.first.first().map(|pod| format!("pod/{}/{pod}", run.namespace)));
+    ways.extend(
+        run.first
+            .first()
+            .map(|pod| format!("pod/{}/{pod}", run.namespace)),
+    );
     rng.pick(&ways).cloned()
 }

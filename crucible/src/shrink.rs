@@ -47,8 +47,22 @@ pub fn shrink(plan: &Plan, options: &Options, output: &Path) -> std::io::Result<
     let mut count = 0;
     let rows = one(plan, &folder.join("0"), &mut tool, options);
     // The gravest of its failures.
-    let Some(worst) = rows.iter().filter(|row| row.is_bad() && row.variant.is_empty()).max_by_key(|row| (row.judged.verdict, row.broken.len(), row.broken_run, row.main)) else {
-        return Err(std::io::Error::other(format!("seed {} does not fail", plan.seed)));
+    let Some(worst) = rows
+        .iter()
+        .filter(|row| row.is_bad() && row.variant.is_empty())
+        .max_by_key(|row| {
+            (
+                row.judged.verdict,
+                row.broken.len(),
+                row.broken_run,
+                row.main,
+            )
+        })
+    else {
+        return Err(std::io::Error::other(format!(
+            "seed {} does not fail",
+            plan.seed
+        )));
     };
     let failure = Failure::of(worst);
     let mut fails = |plan: &Plan| {
@@ -85,7 +99,16 @@ pub fn shrink(plan: &Plan, options: &Options, output: &Path) -> std::io::Result<
     let records: usize = recorded.files.iter().map(|file| file.records.len()).sum();
     let story = format!(
         "Seed {} of the crucible, made smaller: {} said {} · {} ({}); invariants broken: {:?}.\nFaults left: {:?}; deeds left: {:?}; {} workloads, {} files, {records} records.\n",
-        plan.seed, worst.ask, failure.cause, failure.level, failure.verdict.name(), failure.broken, plan.faults.iter().map(|one| one.fault).collect::<Vec<_>>(), plan.deeds, plan.loads.len(), recorded.files.len()
+        plan.seed,
+        worst.ask,
+        failure.cause,
+        failure.level,
+        failure.verdict.name(),
+        failure.broken,
+        plan.faults.iter().map(|one| one.fault).collect::<Vec<_>>(),
+        plan.deeds,
+        plan.loads.len(),
+        recorded.files.len()
     );
     std::fs::write(output.join("story.md"), &story)?;
     Ok(story)
@@ -136,13 +159,20 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
     found
 }
 
-fn fewer_files(case: &case::Case, recorded: &mut Recorded, fails: &mut impl FnMut(&Recorded) -> bool) {
+fn fewer_files(
+    case: &case::Case,
+    recorded: &mut Recorded,
+    fails: &mut impl FnMut(&Recorded) -> bool,
+) {
     let mut at = recorded.files.len();
     while at > 0 {
         at -= 1;
         let mut files = recorded.files.clone();
         files.remove(at);
-        let less = Recorded { truth: truth_of(case, &files, recorded.truth.observers.clone()), files };
+        let less = Recorded {
+            truth: truth_of(case, &files, recorded.truth.observers.clone()),
+            files,
+        };
         if !less.files.is_empty() && fails(&less) {
             *recorded = less;
         }
@@ -150,18 +180,33 @@ fn fewer_files(case: &case::Case, recorded: &mut Recorded, fails: &mut impl FnMu
 }
 
 /// Halves, quarters and so on of each file's records are left out.
-fn fewer_records(case: &case::Case, recorded: &mut Recorded, fails: &mut impl FnMut(&Recorded) -> bool) {
+fn fewer_records(
+    case: &case::Case,
+    recorded: &mut Recorded,
+    fails: &mut impl FnMut(&Recorded) -> bool,
+) {
     for file in 0..recorded.files.len() {
-        let mut size = recorded.files.get(file).map_or(0, |file| file.records.len()).div_ceil(2);
+        let mut size = recorded
+            .files
+            .get(file)
+            .map_or(0, |file| file.records.len())
+            .div_ceil(2);
         while size > 0 {
             let mut from = 0;
-            while recorded.files.get(file).is_some_and(|file| from < file.records.len()) {
+            while recorded
+                .files
+                .get(file)
+                .is_some_and(|file| from < file.records.len())
+            {
                 let mut files = recorded.files.clone();
                 if let Some(file) = files.get_mut(file) {
                     let to = (from + size).min(file.records.len());
                     file.records.drain(from..to);
                 }
-                let less = Recorded { truth: truth_of(case, &files, recorded.truth.observers.clone()), files };
+                let less = Recorded {
+                    truth: truth_of(case, &files, recorded.truth.observers.clone()),
+                    files,
+                };
                 if fails(&less) {
                     *recorded = less;
                 } else {

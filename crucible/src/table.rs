@@ -26,16 +26,33 @@ pub fn all(rows: &[Row]) -> String {
     let mut out = String::new();
     let changed: Vec<&Row> = rows.iter().filter(|row| !row.variant.is_empty()).collect();
     if !changed.is_empty() {
-        by(&mut out, "records changed", &changed, |row| row.variant.clone());
+        by(&mut out, "records changed", &changed, |row| {
+            row.variant.clone()
+        });
     }
     let every = rows;
-    let plain: Vec<Row> = rows.iter().filter(|row| row.variant.is_empty()).cloned().collect();
+    let plain: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.variant.is_empty())
+        .cloned()
+        .collect();
     let rows = plain.as_slice();
     let asked: Vec<&Row> = rows.iter().filter(|row| row.main).collect();
-    by(&mut out, "fault of the run that is asked for", &asked, |row| row.fault.clone());
+    by(
+        &mut out,
+        "fault of the run that is asked for",
+        &asked,
+        |row| row.fault.clone(),
+    );
     by(&mut out, "observers", &asked, |row| row.observers.clone());
     let others: Vec<&Row> = rows.iter().filter(|row| !row.main).collect();
-    by(&mut out, "bystanders", &others, |row| if row.broken_run { "broken".to_owned() } else { "healthy".to_owned() });
+    by(&mut out, "bystanders", &others, |row| {
+        if row.broken_run {
+            "broken".to_owned()
+        } else {
+            "healthy".to_owned()
+        }
+    });
     levels(&mut out, rows);
     details(&mut out, rows);
     confusion(&mut out, rows);
@@ -47,7 +64,11 @@ pub fn all(rows: &[Row]) -> String {
 fn by(out: &mut String, title: &str, rows: &[&Row], key: impl Fn(&Row) -> String) {
     let mut groups: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for row in rows {
-        *groups.entry(key(row)).or_default().entry(row.judged.verdict).or_default() += 1;
+        *groups
+            .entry(key(row))
+            .or_default()
+            .entry(row.judged.verdict)
+            .or_default() += 1;
     }
     let _ = write!(out, "\n{title:<34} {:>6}", "n");
     for column in COLUMNS {
@@ -59,7 +80,11 @@ fn by(out: &mut String, title: &str, rows: &[&Row], key: impl Fn(&Row) -> String
         let _ = write!(out, "{name:<34} {total:>6}");
         for column in COLUMNS {
             let count = counts.get(column).copied().unwrap_or(0);
-            let text = if count == 0 { "·".to_owned() } else { count.to_string() };
+            let text = if count == 0 {
+                "·".to_owned()
+            } else {
+                count.to_string()
+            };
             let _ = write!(out, " {text:>11}");
         }
         out.push('\n');
@@ -68,12 +93,30 @@ fn by(out: &mut String, title: &str, rows: &[&Row], key: impl Fn(&Row) -> String
 
 /// How often each level is right.
 fn levels(out: &mut String, rows: &[Row]) {
-    let _ = writeln!(out, "\n{:<14} {:>6} {:>9} {:>12}", "level", "n", "on chain", "false blame");
+    let _ = writeln!(
+        out,
+        "\n{:<14} {:>6} {:>9} {:>12}",
+        "level", "n", "on chain", "false blame"
+    );
     for level in ["established", "supported", "hypothesis", "unknown"] {
-        let of: Vec<&Row> = rows.iter().filter(|row| row.judged.level == level).collect();
-        let good = of.iter().filter(|row| matches!(row.judged.verdict, Verdict::Right | Verdict::Downstream)).count();
-        let bad = of.iter().filter(|row| row.judged.verdict == Verdict::FalseBlame).count();
-        let _ = writeln!(out, "{level:<14} {:>6} {:>8.2}% {bad:>12}", of.len(), percent(good, of.len()));
+        let of: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.judged.level == level)
+            .collect();
+        let good = of
+            .iter()
+            .filter(|row| matches!(row.judged.verdict, Verdict::Right | Verdict::Downstream))
+            .count();
+        let bad = of
+            .iter()
+            .filter(|row| row.judged.verdict == Verdict::FalseBlame)
+            .count();
+        let _ = writeln!(
+            out,
+            "{level:<14} {:>6} {:>8.2}% {bad:>12}",
+            of.len(),
+            percent(good, of.len())
+        );
     }
 }
 
@@ -91,7 +134,12 @@ fn details(out: &mut String, rows: &[Row]) {
     let count = |name: &str, of: fn(&Row) -> Option<bool>, out: &mut String| {
         let all: Vec<bool> = rows.iter().filter_map(of).collect();
         let good = all.iter().filter(|&&one| one).count();
-        let _ = writeln!(out, "{name:<14} {good:>6} of {:<6} {:>6.1}%", all.len(), percent(good, all.len()));
+        let _ = writeln!(
+            out,
+            "{name:<14} {good:>6} of {:<6} {:>6.1}%",
+            all.len(),
+            percent(good, all.len())
+        );
     };
     count("first victim", |row| row.judged.first, out);
     count("victims", |row| row.judged.victims, out);
@@ -102,9 +150,23 @@ fn details(out: &mut String, rows: &[Row]) {
 /// What was said instead of what is right, most often first.
 fn confusion(out: &mut String, rows: &[Row]) {
     let mut pairs: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !matches!(row.judged.verdict, Verdict::Right | Verdict::Fair)) {
-        let right = row.judged.right.first().cloned().unwrap_or_else(|| "(nothing written)".to_owned());
-        pairs.entry((right, format!("{} · {}", row.judged.cause, row.judged.level))).or_default().push(row.seed);
+    for row in rows
+        .iter()
+        .filter(|row| !matches!(row.judged.verdict, Verdict::Right | Verdict::Fair))
+    {
+        let right = row
+            .judged
+            .right
+            .first()
+            .cloned()
+            .unwrap_or_else(|| "(nothing written)".to_owned());
+        pairs
+            .entry((
+                right,
+                format!("{} · {}", row.judged.cause, row.judged.level),
+            ))
+            .or_default()
+            .push(row.seed);
     }
     let mut pairs: Vec<_> = pairs.into_iter().collect();
     pairs.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(&b.0)));
@@ -112,7 +174,12 @@ fn confusion(out: &mut String, rows: &[Row]) {
     for ((right, said), mut seeds) in pairs.into_iter().take(60) {
         seeds.dedup();
         let shown: Vec<String> = seeds.iter().take(4).map(u64::to_string).collect();
-        let _ = writeln!(out, "{right:<30} {said:<44} {:>5}  {}", seeds.len(), shown.join(" "));
+        let _ = writeln!(
+            out,
+            "{right:<30} {said:<44} {:>5}  {}",
+            seeds.len(),
+            shown.join(" ")
+        );
     }
 }
 
@@ -120,7 +187,10 @@ fn invariants(out: &mut String, rows: &[Row]) {
     let mut counts: BTreeMap<char, Vec<(u64, &str)>> = BTreeMap::new();
     for row in rows {
         for broken in &row.broken {
-            counts.entry(broken.which).or_default().push((row.seed, &broken.how));
+            counts
+                .entry(broken.which)
+                .or_default()
+                .push((row.seed, &broken.how));
         }
     }
     out.push('\n');
@@ -130,20 +200,62 @@ fn invariants(out: &mut String, rows: &[Row]) {
     for (which, found) in counts {
         let _ = writeln!(out, "invariant ({which}) broken {} times", found.len());
         for (seed, how) in found.iter().take(4) {
-            let _ = writeln!(out, "    seed {seed}: {}", how.chars().take(150).collect::<String>());
+            let _ = writeln!(
+                out,
+                "    seed {seed}: {}",
+                how.chars().take(150).collect::<String>()
+            );
         }
     }
 }
 
 fn summary(out: &mut String, rows: &[Row]) {
-    let broken: Vec<&Row> = rows.iter().filter(|row| row.main && row.broken_run).collect();
-    let visible: Vec<&&Row> = broken.iter().filter(|row| row.judged.seen > Seen::Nothing).collect();
-    let named: Vec<&&Row> = broken.iter().filter(|row| row.judged.seen == Seen::Named).collect();
-    let right = |of: &[&&Row]| of.iter().filter(|row| row.judged.verdict == Verdict::Right).count();
-    let blame = |level: &str| rows.iter().filter(|row| row.judged.verdict == Verdict::FalseBlame && row.judged.level == level).count();
-    let _ = writeln!(out, "\ntop-1 where a record names the cause: {} of {} ({:.1}%); where anything tells of it: {} of {} ({:.1}%)",
-        right(&named), named.len(), percent(right(&named), named.len()), right(&visible), visible.len(), percent(right(&visible), visible.len()));
-    let abstained = visible.iter().filter(|row| matches!(row.judged.verdict, Verdict::Unknown | Verdict::NoAnswer)).count();
-    let _ = writeln!(out, "abstained where something was written: {abstained} of {}", visible.len());
-    let _ = writeln!(out, "false blame: {} established, {} supported, of {} questions", blame("established"), blame("supported"), rows.len());
+    let broken: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.main && row.broken_run)
+        .collect();
+    let visible: Vec<&&Row> = broken
+        .iter()
+        .filter(|row| row.judged.seen > Seen::Nothing)
+        .collect();
+    let named: Vec<&&Row> = broken
+        .iter()
+        .filter(|row| row.judged.seen == Seen::Named)
+        .collect();
+    let right = |of: &[&&Row]| {
+        of.iter()
+            .filter(|row| row.judged.verdict == Verdict::Right)
+            .count()
+    };
+    let blame = |level: &str| {
+        rows.iter()
+            .filter(|row| row.judged.verdict == Verdict::FalseBlame && row.judged.level == level)
+            .count()
+    };
+    let _ = writeln!(
+        out,
+        "\ntop-1 where a record names the cause: {} of {} ({:.1}%); where anything tells of it: {} of {} ({:.1}%)",
+        right(&named),
+        named.len(),
+        percent(right(&named), named.len()),
+        right(&visible),
+        visible.len(),
+        percent(right(&visible), visible.len())
+    );
+    let abstained = visible
+        .iter()
+        .filter(|row| matches!(row.judged.verdict, Verdict::Unknown | Verdict::NoAnswer))
+        .count();
+    let _ = writeln!(
+        out,
+        "abstained where something was written: {abstained} of {}",
+        visible.len()
+    );
+    let _ = writeln!(
+        out,
+        "false blame: {} established, {} supported, of {} questions",
+        blame("established"),
+        blame("supported"),
+        rows.len()
+    );
 }

@@ -52,12 +52,19 @@ pub fn say_all(w: &mut World, pod: usize, text: &str, tags: &[Tag]) {
 /// A line as `logging` formats it.
 #[must_use]
 pub fn info(time: Time, text: &str) -> String {
-    format!("{} INFO train {text}", time.format("%Y-%m-%d %H:%M:%S,%3f", 0))
+    format!(
+        "{} INFO train {text}",
+        time.format("%Y-%m-%d %H:%M:%S,%3f", 0)
+    )
 }
 
 fn gang(w: &World, load: usize) -> Vec<usize> {
     (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.load == load && pod.gone.is_none() && pod.alive))
+        .filter(|&at| {
+            w.pods
+                .get(at)
+                .is_some_and(|pod| pod.load == load && pod.gone.is_none() && pod.alive)
+        })
         .collect()
 }
 
@@ -65,8 +72,16 @@ fn gang(w: &World, load: usize) -> Vec<usize> {
 pub fn started(w: &mut World, pod: usize) {
     let Some(body) = w.pods.get(pod) else { return };
     let (load, rank) = (body.load, body.rank);
-    let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else { return };
-    let line = info(w.now, &format!("rank {rank} of {} starts, config configs/{}.yaml", plan.size, plan.name));
+    let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else {
+        return;
+    };
+    let line = info(
+        w.now,
+        &format!(
+            "rank {rank} of {} starts, config configs/{}.yaml",
+            plan.size, plan.name
+        ),
+    );
     say(w, pod, false, line, &[]);
     let here = gang(w, load).len();
     let now = w.now;
@@ -97,7 +112,13 @@ pub fn started(w: &mut World, pod: usize) {
             load.noticed = None;
         }
         for pod in gang(w, load) {
-            let line = info(w.now, &format!("process group initialised, world size {}", plan.size * plan.gpus.max(1)));
+            let line = info(
+                w.now,
+                &format!(
+                    "process group initialised, world size {}",
+                    plan.size * plan.gpus.max(1)
+                ),
+            );
             say(w, pod, false, line, &[]);
         }
         w.soon(2000, 5000, move |w| step(w, load, now));
@@ -125,7 +146,9 @@ fn alone(w: &mut World, pod: usize, round: u32) {
 
 /// One round of lines of a gang that trains.
 fn step(w: &mut World, load: usize, since: Time) {
-    let Some(body) = w.loads.get(load) else { return };
+    let Some(body) = w.loads.get(load) else {
+        return;
+    };
     if body.training != Some(since) || body.gone.is_some() {
         return;
     }
@@ -146,16 +169,32 @@ fn step(w: &mut World, load: usize, since: Time) {
         }
         for pod in gang(w, load) {
             let rank = w.pods.get(pod).map_or(0, |pod| pod.rank);
-            let line = info(now, &format!("step={step} loss={whole:.4} lr=1.2e-04 tokens_per_s={} rank={rank}", 98_000 + jitter));
+            let line = info(
+                now,
+                &format!(
+                    "step={step} loss={whole:.4} lr=1.2e-04 tokens_per_s={} rank={rank}",
+                    98_000 + jitter
+                ),
+            );
             say(w, pod, false, line, &[]);
             if rank == 0 && step % 50 == 0 {
-                let line = info(now.plus(SEC), &format!("saved checkpoint step={step} to /mnt/ckpt/{}/step-{step}", plan.name));
+                let line = info(
+                    now.plus(SEC),
+                    &format!(
+                        "saved checkpoint step={step} to /mnt/ckpt/{}/step-{step}",
+                        plan.name
+                    ),
+                );
                 say(w, pod, false, line, &[]);
             }
         }
     }
     // A run that has been going for long is told of less often.
-    let slow = if now.since(since) > 40 * 60 * SEC { 8 } else { 1 };
+    let slow = if now.since(since) > 40 * 60 * SEC {
+        8
+    } else {
+        1
+    };
     w.soon(12_000 * slow, 28_000 * slow, move |w| step(w, load, since));
 }
 
@@ -167,7 +206,18 @@ fn finish(w: &mut World, load: usize) {
         let lag = w.rng.millis(300, 2500);
         w.after(lag, move |w| {
             if w.pods.get(pod).is_some_and(|pod| pod.alive) {
-                exit(w, pod, &Exit { code: 0, reason: "Completed", message: String::new(), act: None, tie: Tie::Victim, tags: Vec::new() });
+                exit(
+                    w,
+                    pod,
+                    &Exit {
+                        code: 0,
+                        reason: "Completed",
+                        message: String::new(),
+                        act: None,
+                        tie: Tie::Victim,
+                        tags: Vec::new(),
+                    },
+                );
             }
         });
     }
@@ -183,19 +233,42 @@ pub fn over(w: &mut World, load: usize) {
 
 /// The others of a gang notice that one is lost: by its connections, or when a collective times out.
 pub fn peer_lost(w: &mut World, load: usize, lost: usize) {
-    let Some(body) = w.loads.get(load) else { return };
+    let Some(body) = w.loads.get(load) else {
+        return;
+    };
     if !body.plan.gang || body.training.is_none() || body.noticed.is_some() {
         return;
     }
-    let (nccl, resets, attempt, since, step) = (body.plan.nccl_s, body.plan.resets, body.attempt, body.training, body.step);
+    let (nccl, resets, attempt, since, step) = (
+        body.plan.nccl_s,
+        body.plan.resets,
+        body.attempt,
+        body.training,
+        body.step,
+    );
     if let Some(body) = w.loads.get_mut(load) {
         body.noticed = Some(attempt);
     }
     let Some(gone) = w.pods.get(lost) else { return };
-    let lost_ip = gone.node.and_then(|node| w.nodes.get(node)).map(|node| node.ip.clone()).unwrap_or_default();
-    let Some(death) = w.deaths.iter().rev().find(|death| death.pod == lost).map(|death| death.act) else { return };
+    let lost_ip = gone
+        .node
+        .and_then(|node| w.nodes.get(node))
+        .map(|node| node.ip.clone())
+        .unwrap_or_default();
+    let Some(death) = w
+        .deaths
+        .iter()
+        .rev()
+        .find(|death| death.pod == lost)
+        .map(|death| death.act)
+    else {
+        return;
+    };
     // A machine that is gone sends no reset.
-    let silent = gone.node.and_then(|node| w.nodes.get(node)).is_some_and(|node| !node.up);
+    let silent = gone
+        .node
+        .and_then(|node| w.nodes.get(node))
+        .is_some_and(|node| !node.up);
     let began = w.now;
     for pod in gang(w, load) {
         if pod == lost {
@@ -222,7 +295,9 @@ pub fn peer_lost(w: &mut World, load: usize, lost: usize) {
 }
 
 fn still(w: &World, pod: usize, load: usize, since: Option<Time>) -> bool {
-    w.pods.get(pod).is_some_and(|pod| pod.alive && pod.phase == Phase::Running && !pod.stopping)
+    w.pods
+        .get(pod)
+        .is_some_and(|pod| pod.alive && pod.phase == Phase::Running && !pod.stopping)
         && w.loads.get(load).is_some_and(|load| load.training == since)
 }
 
@@ -230,7 +305,11 @@ fn reset(w: &mut World, pod: usize, rank: u32, peer: &str, death: crate::world::
     let act = w.act("a rank lost its connection to another", &[], Some(death));
     let tags = claims(death);
     let pid = w.pods.get(pod).map_or(0, |pod| pod.pid);
-    let name = w.pods.get(pod).map(|pod| pod.name.clone()).unwrap_or_default();
+    let name = w
+        .pods
+        .get(pod)
+        .map(|pod| pod.name.clone())
+        .unwrap_or_default();
     let text = format!(
         "{name}:{pid}:{} [0] NCCL WARN socketProgress: Connection closed by remote peer {peer}<50122>\n\
 [rank{rank}]: Traceback (most recent call last):\n\
@@ -254,7 +333,13 @@ fn reset(w: &mut World, pod: usize, rank: u32, peer: &str, death: crate::world::
 
 /// The watchdog's words, and the end of the process: rank, number of the operation, limit in
 /// seconds, and how many milliseconds it waited.
-pub fn timeout(w: &mut World, pod: usize, waited: (u32, i64, i64, i64), death: crate::world::ActId, tie: Tie) {
+pub fn timeout(
+    w: &mut World,
+    pod: usize,
+    waited: (u32, i64, i64, i64),
+    death: crate::world::ActId,
+    tie: Tie,
+) {
     let (rank, seq, nccl, waited) = waited;
     let act = w.act("a collective timed out", &[], Some(death));
     let tags = claims(death);

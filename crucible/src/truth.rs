@@ -96,14 +96,19 @@ impl Run {
     /// All cause ids on the true chain.
     #[must_use]
     pub fn chain(&self) -> BTreeSet<&str> {
-        self.layers.iter().flat_map(|layer| layer.causes.iter().map(String::as_str)).collect()
+        self.layers
+            .iter()
+            .flat_map(|layer| layer.causes.iter().map(String::as_str))
+            .collect()
     }
 
     /// What is right as a first answer: the most upstream act of which something was written.
     #[must_use]
     pub fn right(&self) -> Vec<&str> {
         let seen = self.layers.iter().find(|layer| layer.seen > Seen::Nothing);
-        let mut right: Vec<&str> = seen.map(|layer| layer.causes.iter().map(String::as_str).collect()).unwrap_or_default();
+        let mut right: Vec<&str> = seen
+            .map(|layer| layer.causes.iter().map(String::as_str).collect())
+            .unwrap_or_default();
         right.extend(self.fine.iter().map(String::as_str));
         right
     }
@@ -128,9 +133,15 @@ pub struct Truth {
 
 /// What the tags of the written records say of an act.
 fn seen(act: ActId, tags: &BTreeSet<Tag>) -> Seen {
-    if tags.contains(&Tag { act, says: Says::Names }) {
+    if tags.contains(&Tag {
+        act,
+        says: Says::Names,
+    }) {
         Seen::Named
-    } else if tags.contains(&Tag { act, says: Says::Claims }) {
+    } else if tags.contains(&Tag {
+        act,
+        says: Says::Claims,
+    }) {
         Seen::Claimed
     } else {
         Seen::Nothing
@@ -139,7 +150,12 @@ fn seen(act: ActId, tags: &BTreeSet<Tag>) -> Seen {
 
 /// Works out what is true; `tags` are those of all records that were written.
 #[must_use]
-pub fn of(case: &Case, tags: &BTreeSet<Tag>, written: &BTreeSet<String>, observers: String) -> Truth {
+pub fn of(
+    case: &Case,
+    tags: &BTreeSet<Tag>,
+    written: &BTreeSet<String>,
+    observers: String,
+) -> Truth {
     let w = &case.world;
     let mut runs: Vec<Run> = (0..w.loads.len())
         .filter(|&at| w.loads.get(at).is_some_and(|load| load.created.is_some()))
@@ -154,7 +170,15 @@ pub fn of(case: &Case, tags: &BTreeSet<Tag>, written: &BTreeSet<String>, observe
         runs.retain(|other| other.ask() != first);
         runs.insert(0, run);
     }
-    let fault = w.plan.faults.iter().find(|planned| planned.load == 0).map_or_else(|| "none".to_owned(), |planned| format!("{:?}", planned.fault));
+    let fault = w
+        .plan
+        .faults
+        .iter()
+        .find(|planned| planned.load == 0)
+        .map_or_else(
+            || "none".to_owned(),
+            |planned| format!("{:?}", planned.fault),
+        );
     Truth {
         seed: w.plan.seed,
         now: case.now,
@@ -169,11 +193,22 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
     let Some(load) = w.loads.get(at) else {
         return blank();
     };
-    let pods: Vec<usize> = (0..w.pods.len()).filter(|&pod| w.pods.get(pod).is_some_and(|pod| pod.load == at)).collect();
-    let mut uids: Vec<String> = pods.iter().filter_map(|&pod| w.pods.get(pod)).map(|pod| pod.uid.clone()).collect();
+    let pods: Vec<usize> = (0..w.pods.len())
+        .filter(|&pod| w.pods.get(pod).is_some_and(|pod| pod.load == at))
+        .collect();
+    let mut uids: Vec<String> = pods
+        .iter()
+        .filter_map(|&pod| w.pods.get(pod))
+        .map(|pod| pod.uid.clone())
+        .collect();
     uids.push(load.uid.clone());
     uids.extend(load.set.iter().map(|set| set.1.clone()));
-    uids.extend(w.jobs.iter().filter(|job| job.load == at).map(|job| job.uid.clone()));
+    uids.extend(
+        w.jobs
+            .iter()
+            .filter(|job| job.load == at)
+            .map(|job| job.uid.clone()),
+    );
     uids.sort();
     uids.dedup();
     let mut run = Run {
@@ -182,10 +217,20 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         name: load.plan.name.clone(),
         uid: load.uid.clone(),
         label: load.plan.label.clone(),
-        pods: pods.iter().filter_map(|&pod| w.pods.get(pod)).map(|pod| pod.name.clone()).collect(),
+        pods: pods
+            .iter()
+            .filter_map(|&pod| w.pods.get(pod))
+            .map(|pod| pod.name.clone())
+            .collect(),
         seen: uids.iter().any(|uid| written.contains(uid)),
         uids,
-        ended: w.deaths.iter().filter_map(|death| w.pods.get(death.pod).map(|pod| (pod, death.time))).filter(|(pod, _)| pod.load == at).map(|(pod, time)| (pod.name.clone(), time)).collect(),
+        ended: w
+            .deaths
+            .iter()
+            .filter_map(|death| w.pods.get(death.pod).map(|pod| (pod, death.time)))
+            .filter(|(pod, _)| pod.load == at)
+            .map(|(pod, time)| (pod.name.clone(), time))
+            .collect(),
         ..blank()
     };
     run.state = match load.state {
@@ -203,15 +248,33 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
     let ended = load.ended.is_some();
     // What counts is what came after all of it last ran.
     let all = of_load(w, at);
-    let mut deaths: Vec<&Death> = all.iter().filter(|death| load.well.is_none_or(|well| death.time >= well)).copied().collect();
+    let mut deaths: Vec<&Death> = all
+        .iter()
+        .filter(|death| load.well.is_none_or(|well| death.time >= well))
+        .copied()
+        .collect();
     let flaps = flapping(w, &all);
     if deaths.is_empty() && flaps && !ended {
-        deaths = all.iter().filter(|death| w.now.since(death.time) < 12 * MIN).copied().collect();
+        deaths = all
+            .iter()
+            .filter(|death| w.now.since(death.time) < 12 * MIN)
+            .copied()
+            .collect();
     }
     run.history = history(w, &all);
     let past = load.blocked.filter(|_| ended);
-    let waits = load.blocked.filter(|&act| w.graph.get(act).is_some_and(|act| act.what == crate::control::NO_ROOM));
-    let caused = deaths.iter().any(|death| w.graph.chain(death.act).iter().filter_map(|&id| w.graph.get(id)).any(|act| !act.causes.is_empty()));
+    let waits = load.blocked.filter(|&act| {
+        w.graph
+            .get(act)
+            .is_some_and(|act| act.what == crate::control::NO_ROOM)
+    });
+    let caused = deaths.iter().any(|death| {
+        w.graph
+            .chain(death.act)
+            .iter()
+            .filter_map(|&id| w.graph.get(id))
+            .any(|act| !act.causes.is_empty())
+    });
     if !caused {
         match load.blocked {
             Some(act) => {
@@ -225,7 +288,8 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
             None => {
                 run.fine.push("none.running".to_owned());
                 if ended {
-                    run.fine.extend(["unknown".to_owned(), "ops.manual_delete".to_owned()]);
+                    run.fine
+                        .extend(["unknown".to_owned(), "ops.manual_delete".to_owned()]);
                 }
             }
         }
@@ -254,13 +318,32 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
     let of = |death: &&Death| w.pods.get(death.pod).map(|pod| pod.name.clone());
     let same_root = |death: &&&Death| w.graph.chain(death.act).first().copied() == root;
     let near = first.time.plus(2 * SEC);
-    run.first = names(fatal.iter().filter(|death| death.time <= near && death.tie == first.tie).filter_map(&of));
-    run.victims = names(fatal.iter().filter(|death| death.tie == Tie::Victim).filter(same_root).filter_map(&of));
-    run.collateral = names(fatal.iter().filter(|death| death.tie == Tie::Collateral).filter_map(of));
+    run.first = names(
+        fatal
+            .iter()
+            .filter(|death| death.time <= near && death.tie == first.tie)
+            .filter_map(&of),
+    );
+    run.victims = names(
+        fatal
+            .iter()
+            .filter(|death| death.tie == Tie::Victim)
+            .filter(same_root)
+            .filter_map(&of),
+    );
+    run.collateral = names(
+        fatal
+            .iter()
+            .filter(|death| death.tie == Tie::Collateral)
+            .filter_map(of),
+    );
     run.collateral.retain(|name| !run.victims.contains(name));
     run.died = Some(first.time);
     run.death_seen = seen(first.act, tags);
-    run.actors = root.and_then(|root| w.graph.get(root)).map(|act| act.actors.clone()).unwrap_or_default();
+    run.actors = root
+        .and_then(|root| w.graph.get(root))
+        .map(|act| act.actors.clone())
+        .unwrap_or_default();
     run.symptoms = symptoms(w, at, first.act);
     run
 }
@@ -308,14 +391,23 @@ fn of_load(w: &World, at: usize) -> Vec<&Death> {
 
 /// Whether it ends again and again.
 fn flapping(w: &World, all: &[&Death]) -> bool {
-    all.iter().filter(|death| w.now.since(death.time) < 30 * MIN).count() > 2 && all.iter().any(|death| w.now.since(death.time) < 12 * MIN)
+    all.iter()
+        .filter(|death| w.now.since(death.time) < 30 * MIN)
+        .count()
+        > 2
+        && all.iter().any(|death| w.now.since(death.time) < 12 * MIN)
 }
 
 /// Ids of everything that ever struck it.
 fn history(w: &World, all: &[&Death]) -> Vec<String> {
     let mut found = BTreeSet::new();
     for death in all {
-        for act in w.graph.chain(death.act).into_iter().filter_map(|id| w.graph.get(id)) {
+        for act in w
+            .graph
+            .chain(death.act)
+            .into_iter()
+            .filter_map(|id| w.graph.get(id))
+        {
             found.extend(act.causes.iter().map(|&cause| cause.to_owned()));
         }
     }
@@ -324,16 +416,29 @@ fn history(w: &World, all: &[&Death]) -> Vec<String> {
 
 /// Whether all that is wanted runs.
 fn is_well(w: &World, at: usize) -> bool {
-    let Some(load) = w.loads.get(at) else { return false };
-    let running = w.pods.iter().filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none()).count();
+    let Some(load) = w.loads.get(at) else {
+        return false;
+    };
+    let running = w
+        .pods
+        .iter()
+        .filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none())
+        .count();
     running >= usize::try_from(load.wanted).unwrap_or(0)
 }
 
 /// Deaths that nothing came after: of each pod the last; of a workload that makes pods
 /// anew, those since it last ran well.
 fn fatal<'a>(w: &World, at: usize, deaths: &[&'a Death]) -> Vec<&'a Death> {
-    let serves = w.loads.get(at).is_some_and(|load| !load.plan.gang && load.set.is_some());
-    let last = deaths.iter().map(|death| death.time).max().unwrap_or_default();
+    let serves = w
+        .loads
+        .get(at)
+        .is_some_and(|load| !load.plan.gang && load.set.is_some());
+    let last = deaths
+        .iter()
+        .map(|death| death.time)
+        .max()
+        .unwrap_or_default();
     deaths
         .iter()
         .filter(|death| !serves || last.since(death.time) < 10 * MIN)
@@ -360,19 +465,44 @@ fn layers(w: &World, run: &mut Run, act: ActId, tags: &BTreeSet<Tag>) {
 fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
     let mut found = BTreeSet::new();
     let chain = w.graph.chain(first);
-    let by_machine = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.iter().any(|cause| cause.starts_with("hw.") || cause.starts_with("node.driver") || cause.starts_with("dep.")));
-    if chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.contains(&"node.system_oom")) {
+    let by_machine = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| {
+        act.causes.iter().any(|cause| {
+            cause.starts_with("hw.")
+                || cause.starts_with("node.driver")
+                || cause.starts_with("dep.")
+        })
+    });
+    if chain
+        .iter()
+        .filter_map(|&id| w.graph.get(id))
+        .any(|act| act.causes.contains(&"node.system_oom"))
+    {
         found.insert("code.host_oom");
     }
-    if chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| act.causes.contains(&"hw.gpu_memory")) {
+    if chain
+        .iter()
+        .filter_map(|&id| w.graph.get(id))
+        .any(|act| act.causes.contains(&"hw.gpu_memory"))
+    {
         // A node that offers a GPU less does not say what of it broke.
         found.insert("hw.gpu");
     }
     if by_machine {
         found.insert("code.exception");
     }
-    for death in w.deaths.iter().filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at)) {
-        let Some(from) = w.graph.get(death.act).and_then(|act| act.from).and_then(|id| w.graph.get(id)) else { continue };
+    for death in w
+        .deaths
+        .iter()
+        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
+    {
+        let Some(from) = w
+            .graph
+            .get(death.act)
+            .and_then(|act| act.from)
+            .and_then(|id| w.graph.get(id))
+        else {
+            continue;
+        };
         if from.what.starts_with("a collective timed out") {
             found.insert("hang.collective_timeout");
         }

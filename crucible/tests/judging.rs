@@ -24,8 +24,18 @@ fn drained() -> Run {
         uid: "u-1".to_owned(),
         state: "failed".to_owned(),
         layers: vec![
-            Layer { what: "the pool is upgraded".to_owned(), time: died.plus(-60 * SEC), causes: vec!["ops.node_upgrade".to_owned()], seen: Seen::Named },
-            Layer { what: "the node is drained".to_owned(), time: died, causes: vec!["ops.node_drained".to_owned()], seen: Seen::Named },
+            Layer {
+                what: "the pool is upgraded".to_owned(),
+                time: died.plus(-60 * SEC),
+                causes: vec!["ops.node_upgrade".to_owned()],
+                seen: Seen::Named,
+            },
+            Layer {
+                what: "the node is drained".to_owned(),
+                time: died,
+                causes: vec!["ops.node_drained".to_owned()],
+                seen: Seen::Named,
+            },
         ],
         actors: vec!["carol@lab.example".to_owned()],
         actor_written: true,
@@ -55,46 +65,114 @@ fn verdict(main: &Value) -> Verdict {
 }
 
 fn letters(main: &Value) -> String {
-    let truth = Truth { seed: 1, now: Time(0), fault: String::new(), observers: String::new(), runs: vec![drained()], bystanders: 0 };
-    check(&truth, &drained(), &answer(main), 0).iter().map(|one| one.which).collect()
+    let truth = Truth {
+        seed: 1,
+        now: Time(0),
+        fault: String::new(),
+        observers: String::new(),
+        runs: vec![drained()],
+        bystanders: 0,
+    };
+    check(&truth, &drained(), &answer(main), 0)
+        .iter()
+        .map(|one| one.which)
+        .collect()
 }
 
 #[test]
 fn causes_are_judged_by_the_true_chain() {
-    assert_eq!(verdict(&json!({"cause": "ops.node_upgrade", "level": "established"})), Verdict::Right);
-    assert_eq!(verdict(&json!({"cause": "ops.node_drained", "level": "established"})), Verdict::Downstream);
-    assert_eq!(verdict(&json!({"cause": "hw.gpu", "level": "supported"})), Verdict::FalseBlame);
-    assert_eq!(verdict(&json!({"cause": "hw.gpu", "level": "hypothesis"})), Verdict::Wrong);
-    assert_eq!(verdict(&json!({"cause": "unknown", "level": "unknown"})), Verdict::Unknown);
-    assert_eq!(verdict(&json!({"cause": "none.running", "level": "established"})), Verdict::FalseFine);
+    assert_eq!(
+        verdict(&json!({"cause": "ops.node_upgrade", "level": "established"})),
+        Verdict::Right
+    );
+    assert_eq!(
+        verdict(&json!({"cause": "ops.node_drained", "level": "established"})),
+        Verdict::Downstream
+    );
+    assert_eq!(
+        verdict(&json!({"cause": "hw.gpu", "level": "supported"})),
+        Verdict::FalseBlame
+    );
+    assert_eq!(
+        verdict(&json!({"cause": "hw.gpu", "level": "hypothesis"})),
+        Verdict::Wrong
+    );
+    assert_eq!(
+        verdict(&json!({"cause": "unknown", "level": "unknown"})),
+        Verdict::Unknown
+    );
+    assert_eq!(
+        verdict(&json!({"cause": "none.running", "level": "established"})),
+        Verdict::FalseFine
+    );
 }
 
 #[test]
 fn details_are_judged_where_the_cause_is_right() {
-    let right = judge(&drained(), &Reply::Answer(Box::new(answer(&json!({"cause": "ops.node_upgrade", "level": "supported", "actor": {"name": "carol@lab.example"}})))));
-    assert_eq!((right.first, right.victims, right.collateral, right.actor), (Some(true), Some(true), Some(true), Some(true)));
-    let wrong = judge(&drained(), &Reply::Answer(Box::new(answer(&json!({"cause": "ops.node_upgrade", "level": "supported", "first_victim": {"pod": "moe-8b-1-bbbbb"}, "victims": []})))));
-    assert_eq!((wrong.first, wrong.victims, wrong.actor), (Some(false), Some(false), Some(false)));
+    let right = judge(
+        &drained(),
+        &Reply::Answer(Box::new(answer(
+            &json!({"cause": "ops.node_upgrade", "level": "supported", "actor": {"name": "carol@lab.example"}}),
+        ))),
+    );
+    assert_eq!(
+        (right.first, right.victims, right.collateral, right.actor),
+        (Some(true), Some(true), Some(true), Some(true))
+    );
+    let wrong = judge(
+        &drained(),
+        &Reply::Answer(Box::new(answer(
+            &json!({"cause": "ops.node_upgrade", "level": "supported", "first_victim": {"pod": "moe-8b-1-bbbbb"}, "victims": []}),
+        ))),
+    );
+    assert_eq!(
+        (wrong.first, wrong.victims, wrong.actor),
+        (Some(false), Some(false), Some(false))
+    );
 }
 
 #[test]
 fn broken_invariants_are_found() {
     let late = json!([{"role": "cause", "time": "2026-03-01T10:43:00Z", "text": "taint"}]);
-    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "chain": late})), "a");
-    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "victims": [{"pod": "moe-8b-0-aaaaa", "time": "2026-03-01T10:43:00Z"}]})), "b");
+    assert_eq!(
+        letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "chain": late})),
+        "a"
+    );
+    assert_eq!(
+        letters(
+            &json!({"cause": "ops.node_upgrade", "level": "supported", "victims": [{"pod": "moe-8b-0-aaaaa", "time": "2026-03-01T10:43:00Z"}]})
+        ),
+        "b"
+    );
     let hop = json!([{"role": "cause"}, {"role": "death", "edge": "inferred"}]);
-    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "established", "chain": hop})), "c");
-    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "run_id": "u-9"})), "d");
-    assert_eq!(letters(&json!({"cause": "none.completed", "level": "established"})), "h");
+    assert_eq!(
+        letters(&json!({"cause": "ops.node_upgrade", "level": "established", "chain": hop})),
+        "c"
+    );
+    assert_eq!(
+        letters(&json!({"cause": "ops.node_upgrade", "level": "supported", "run_id": "u-9"})),
+        "d"
+    );
+    assert_eq!(
+        letters(&json!({"cause": "none.completed", "level": "established"})),
+        "h"
+    );
     let fine = json!([{"role": "cause", "time": "2026-03-01T09:59:00Z"}, {"role": "mechanism", "time": DIED, "edge": "asserted"}, {"role": "death", "time": DIED, "edge": "asserted"}]);
-    assert_eq!(letters(&json!({"cause": "ops.node_upgrade", "level": "established", "chain": fine})), "");
+    assert_eq!(
+        letters(&json!({"cause": "ops.node_upgrade", "level": "established", "chain": fine})),
+        ""
+    );
 }
 
 /// A tool that always says the same.
 fn liar(folder: &Path) -> PathBuf {
     let path = folder.join("liar");
     let incident = json!({"incidents": [{"cause": "hw.thermal", "level": "established"}]});
-    std::fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = batch ] && exit 1\necho '{incident}'\n")).unwrap();
+    std::fs::write(
+        &path,
+        format!("#!/bin/sh\n[ \"$1\" = batch ] && exit 1\necho '{incident}'\n"),
+    )
+    .unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     path
 }
@@ -102,15 +180,37 @@ fn liar(folder: &Path) -> PathBuf {
 #[test]
 fn a_liar_is_caught_and_its_case_made_small() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { tool: liar(folder.path()), from: 20, seeds: 12, jobs: 2, one_shot: true, keep: None, scratch: folder.path().join("scratch"), perturb: false };
+    let options = Options {
+        tool: liar(folder.path()),
+        from: 20,
+        seeds: 12,
+        jobs: 2,
+        one_shot: true,
+        keep: None,
+        scratch: folder.path().join("scratch"),
+        perturb: false,
+    };
     let rows = run(&options);
-    assert!(rows.iter().any(|row| row.judged.verdict == Verdict::FalseBlame));
+    assert!(
+        rows.iter()
+            .any(|row| row.judged.verdict == Verdict::FalseBlame)
+    );
     assert!(rows.is_sorted_by_key(|row| row.seed));
-    let seed = (0..500).find(|&seed| draw(seed).faults.first().is_some_and(|one| one.fault == Fault::Exception)).unwrap();
+    let seed = (0..500)
+        .find(|&seed| {
+            draw(seed)
+                .faults
+                .first()
+                .is_some_and(|one| one.fault == Fault::Exception)
+        })
+        .unwrap();
     let to = folder.path().join("small");
     let story = shrink(&draw(seed), &options, &to).unwrap();
     assert!(story.contains("hw.thermal"));
     let left: Vec<_> = std::fs::read_dir(to.join("input")).unwrap().collect();
-    assert!((1..=2).contains(&left.len()), "what tells of the cause is enough for a liar");
+    assert!(
+        (1..=2).contains(&left.len()),
+        "what tells of the cause is enough for a liar"
+    );
     assert!(to.join("expect.json").is_file() && to.join("truth.json").is_file());
 }

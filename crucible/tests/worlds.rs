@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use whathappened_crucible::case::{add_load, play};
 use whathappened_crucible::control::{drain, machine_dies, make, scale_down, set_taint};
 use whathappened_crucible::observe::{record, write_all};
-use whathappened_crucible::plan::{Cloud, Cluster, Fault, Load, LoadKind, Observe, Plan, Planned, draw};
+use whathappened_crucible::plan::{
+    Cloud, Cluster, Fault, Load, LoadKind, Observe, Plan, Planned, draw,
+};
 use whathappened_crucible::time::{MIN, SEC, Time};
 use whathappened_crucible::truth::Seen;
 use whathappened_crucible::world::{Client, Kind, State, Taint, World};
@@ -16,7 +18,15 @@ fn plan(cloud: Cloud) -> Plan {
     Plan {
         seed: 5,
         start: Time::parse("2026-03-01T10:00:00Z").unwrap(),
-        cluster: Cluster { cloud, nodes: 6, gpus: 8, spot: false, grace_s: 40, bear_s: 60, minor: 34 },
+        cluster: Cluster {
+            cloud,
+            nodes: 6,
+            gpus: 8,
+            spot: false,
+            grace_s: 40,
+            bear_s: 60,
+            minor: 34,
+        },
         loads: Vec::new(),
         faults: Vec::new(),
         deeds: Vec::new(),
@@ -61,11 +71,19 @@ fn run(w: &mut World, nanos: i64) {
 }
 
 fn reasons(w: &World) -> BTreeSet<String> {
-    w.api.revs.iter().filter(|rev| rev.key.kind == Kind::Event).filter_map(|rev| rev.object["reason"].as_str().map(str::to_owned)).collect()
+    w.api
+        .revs
+        .iter()
+        .filter(|rev| rev.key.kind == Kind::Event)
+        .filter_map(|rev| rev.object["reason"].as_str().map(str::to_owned))
+        .collect()
 }
 
 fn running(w: &World) -> usize {
-    w.pods.iter().filter(|pod| pod.gone.is_none() && pod.alive).count()
+    w.pods
+        .iter()
+        .filter(|pod| pod.gone.is_none() && pod.alive)
+        .count()
 }
 
 #[test]
@@ -74,7 +92,11 @@ fn the_same_seed_gives_the_same_bytes() {
         let once = || {
             let drawn = draw(seed);
             let recorded = record(&play(&drawn), &drawn.observe);
-            recorded.files.iter().map(|file| (file.path.clone(), file.content().0)).collect::<Vec<_>>()
+            recorded
+                .files
+                .iter()
+                .map(|file| (file.path.clone(), file.content().0))
+                .collect::<Vec<_>>()
         };
         assert_eq!(once(), once());
     }
@@ -95,11 +117,21 @@ fn every_fault_can_be_played_and_is_told_by_some_record() {
         if fault.is_look_alike() {
             continue;
         }
-        let told = drawn.iter().filter(|plan| plan.faults.first().is_some_and(|one| one.fault == fault)).any(|plan| {
-            let plan = Plan { observe: Observe::all(), deeds: Vec::new(), ..plan.clone() };
-            let recorded = record(&play(&plan), &plan.observe);
-            recorded.truth.runs.first().is_some_and(|run| run.layers.iter().any(|layer| layer.seen > Seen::Nothing))
-        });
+        let told =
+            drawn
+                .iter()
+                .filter(|plan| plan.faults.first().is_some_and(|one| one.fault == fault))
+                .any(|plan| {
+                    let plan = Plan {
+                        observe: Observe::all(),
+                        deeds: Vec::new(),
+                        ..plan.clone()
+                    };
+                    let recorded = record(&play(&plan), &plan.observe);
+                    recorded.truth.runs.first().is_some_and(|run| {
+                        run.layers.iter().any(|layer| layer.seen > Seen::Nothing)
+                    })
+                });
         assert!(told, "{fault:?} is never told of");
     }
 }
@@ -114,7 +146,12 @@ fn a_gang_is_torn_down_when_one_is_evicted() {
     run(&mut w, MIN);
     assert_eq!((w.loads[0].state, running(&w)), (State::Failed, 0));
     let told = reasons(&w);
-    for reason in ["NodeNotSchedulable", "Killing", "SuccessfulDelete", "BackoffLimitExceeded"] {
+    for reason in [
+        "NodeNotSchedulable",
+        "Killing",
+        "SuccessfulDelete",
+        "BackoffLimitExceeded",
+    ] {
         assert!(told.contains(reason), "{reason}");
     }
 }
@@ -123,25 +160,42 @@ fn a_gang_is_torn_down_when_one_is_evicted() {
 fn a_job_set_makes_its_gang_anew() {
     let mut w = World::new(plan(Cloud::Gcp));
     w.make_nodes();
-    let at = add_load(&mut w, Load { retries: 1, ..load(LoadKind::JobSet) });
+    let at = add_load(
+        &mut w,
+        Load {
+            retries: 1,
+            ..load(LoadKind::JobSet)
+        },
+    );
     make(&mut w, at);
     run(&mut w, 3 * MIN);
     let node = w.pods[0].node.unwrap();
     let act = w.deed("drain", &["ops.node_drained"], &["bob@lab.example"], None);
     drain(&mut w, node, &Client::person("bob@lab.example"), act);
     run(&mut w, 3 * MIN);
-    assert_eq!((w.loads[0].attempt, running(&w), w.loads[0].state), (2, 2, State::Running));
+    assert_eq!(
+        (w.loads[0].attempt, running(&w), w.loads[0].state),
+        (2, 2, State::Running)
+    );
     assert!(reasons(&w).contains("Restarting"));
 }
 
 #[test]
 fn a_stateful_set_uses_its_names_again() {
     let mut w = world(Cloud::Gcp, LoadKind::StatefulSet);
-    let (name, uid, node) = (w.pods[0].name.clone(), w.pods[0].uid.clone(), w.pods[0].node.unwrap());
+    let (name, uid, node) = (
+        w.pods[0].name.clone(),
+        w.pods[0].uid.clone(),
+        w.pods[0].node.unwrap(),
+    );
     let act = w.deed("drain", &["ops.node_drained"], &["bob@lab.example"], None);
     drain(&mut w, node, &Client::person("bob@lab.example"), act);
     run(&mut w, 2 * MIN);
-    let again = w.pods.iter().find(|pod| pod.name == name && pod.gone.is_none()).unwrap();
+    let again = w
+        .pods
+        .iter()
+        .find(|pod| pod.name == name && pod.gone.is_none())
+        .unwrap();
     assert!(again.uid != uid && again.node != Some(node));
 }
 
@@ -153,8 +207,17 @@ fn a_silent_node_is_tainted_and_its_pods_deleted_after_what_they_bear() {
     let act = w.act("silent", &["node.not_ready"], None);
     machine_dies(&mut w, node, act);
     run(&mut w, 4 * MIN);
-    let at = |reason: &str| w.api.revs.iter().find(|rev| rev.object["reason"] == reason).map(|rev| rev.time.since(since) / SEC);
-    let (quiet, deleted) = (at("NodeNotReady").unwrap(), at("TaintManagerEviction").unwrap());
+    let at = |reason: &str| {
+        w.api
+            .revs
+            .iter()
+            .find(|rev| rev.object["reason"] == reason)
+            .map(|rev| rev.time.since(since) / SEC)
+    };
+    let (quiet, deleted) = (
+        at("NodeNotReady").unwrap(),
+        at("TaintManagerEviction").unwrap(),
+    );
     assert!((30..=46).contains(&quiet), "{quiet}");
     assert!((60..=61).contains(&(deleted - quiet)));
     // Another pod takes its place, and the dead one stays with a deletion time.
@@ -168,12 +231,34 @@ fn a_taint_drives_out_at_once_and_leaves_what_is_over() {
     let node = w.pods[0].node.unwrap();
     let by = Client::person("bob@lab.example");
     let act = w.deed("taint", &["ops.node_drained"], &["bob@lab.example"], None);
-    set_taint(&mut w, node, Taint { key: "lab.example/x".to_owned(), value: None, effect: "NoExecute", added: None }, &by, act);
+    set_taint(
+        &mut w,
+        node,
+        Taint {
+            key: "lab.example/x".to_owned(),
+            value: None,
+            effect: "NoExecute",
+            added: None,
+        },
+        &by,
+        act,
+    );
     run(&mut w, MIN);
     assert_eq!(w.loads[0].state, State::Failed);
     let deaths = w.deaths.len();
     let again = w.deed("taint", &["ops.node_drained"], &["bob@lab.example"], None);
-    set_taint(&mut w, node, Taint { key: "lab.example/y".to_owned(), value: None, effect: "NoExecute", added: None }, &by, again);
+    set_taint(
+        &mut w,
+        node,
+        Taint {
+            key: "lab.example/y".to_owned(),
+            value: None,
+            effect: "NoExecute",
+            added: None,
+        },
+        &by,
+        again,
+    );
     run(&mut w, MIN);
     assert_eq!(w.deaths.len(), deaths, "what is over does not die again");
 }
@@ -182,12 +267,25 @@ fn a_taint_drives_out_at_once_and_leaves_what_is_over() {
 fn the_autoscaler_taints_evicts_and_removes() {
     let mut w = world(Cloud::Gcp, LoadKind::Job);
     let node = w.pods[0].node.unwrap();
-    let act = w.deed("scale down", &["ops.scale_down"], &["cluster-autoscaler"], None);
+    let act = w.deed(
+        "scale down",
+        &["ops.scale_down"],
+        &["cluster-autoscaler"],
+        None,
+    );
     scale_down(&mut w, node, act);
     run(&mut w, 6 * MIN);
     assert!(w.nodes[node].gone.is_some());
-    assert!(w.cloud.iter().any(|one| one.body["protoPayload"]["methodName"] == "v1.compute.instances.delete"));
-    assert!(["ScaleDown", "DeletingNode", "RemovingNode"].iter().all(|reason| reasons(&w).contains(*reason)));
+    assert!(
+        w.cloud
+            .iter()
+            .any(|one| one.body["protoPayload"]["methodName"] == "v1.compute.instances.delete")
+    );
+    assert!(
+        ["ScaleDown", "DeletingNode", "RemovingNode"]
+            .iter()
+            .all(|reason| reasons(&w).contains(*reason))
+    );
 }
 
 #[test]
@@ -195,27 +293,58 @@ fn a_cut_file_tells_only_what_is_whole() {
     let mut drawn = draw(1);
     drawn.observe = Observe::all();
     let mut recorded = record(&play(&drawn), &drawn.observe);
-    let file = recorded.files.iter_mut().find(|file| file.path == "events.json").unwrap();
+    let file = recorded
+        .files
+        .iter_mut()
+        .find(|file| file.path == "events.json")
+        .unwrap();
     let whole = file.tags().count();
     file.kept = Some(40);
     assert!(whole > 0 && file.tags().count() == 0);
     let folder = tempfile::tempdir().unwrap();
     write_all(&recorded.files, folder.path()).unwrap();
-    assert_eq!(std::fs::metadata(folder.path().join("events.json")).unwrap().len(), 40);
+    assert_eq!(
+        std::fs::metadata(folder.path().join("events.json"))
+            .unwrap()
+            .len(),
+        40
+    );
 }
 
 #[test]
 fn deeds_after_the_end_change_no_death() {
     for seed in 0..60 {
         let mut drawn = draw(seed);
-        drawn.faults = vec![Planned { fault: Fault::Exception, load: 0, at: 200 * SEC }];
+        drawn.faults = vec![Planned {
+            fault: Fault::Exception,
+            load: 0,
+            at: 200 * SEC,
+        }];
         drawn.deeds.clear();
         let before = record(&play(&drawn), &Observe::all());
-        let Some(run) = before.truth.runs.first().filter(|run| run.state == "failed") else { continue };
-        let cause: Vec<_> = run.layers.iter().map(|layer| layer.causes.clone()).collect();
-        drawn.deeds = vec![whathappened_crucible::plan::Deed::TaintNode, whathappened_crucible::plan::Deed::RebootNode];
+        let Some(run) = before
+            .truth
+            .runs
+            .first()
+            .filter(|run| run.state == "failed")
+        else {
+            continue;
+        };
+        let cause: Vec<_> = run
+            .layers
+            .iter()
+            .map(|layer| layer.causes.clone())
+            .collect();
+        drawn.deeds = vec![
+            whathappened_crucible::plan::Deed::TaintNode,
+            whathappened_crucible::plan::Deed::RebootNode,
+        ];
         let after = record(&play(&drawn), &Observe::all());
-        let again: Vec<_> = after.truth.runs[0].layers.iter().map(|layer| layer.causes.clone()).collect();
+        let again: Vec<_> = after.truth.runs[0]
+            .layers
+            .iter()
+            .map(|layer| layer.causes.clone())
+            .collect();
         assert_eq!(cause, again, "seed {seed}");
     }
 }

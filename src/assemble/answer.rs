@@ -211,7 +211,7 @@ fn incidents(
             .runs
             .get(finding.run)
             .is_some_and(|run| is_gang(&case.world, run));
-        let goes_on = death.is_some_and(|death| death.goes_on());
+        let goes_on = death.is_some_and(whathappened_core::death::Death::goes_on);
         (
             place,
             finding.recovered,

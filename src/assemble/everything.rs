@@ -141,8 +141,18 @@ fn told(
     let teller = Teller::new(case, verdict);
     let mut incidents: Vec<Incident> = Vec::new();
     let faults = verdict.faults(&case.world, &case.rules.causes, place.is_some());
-    for finding in verdict.findings.iter().chain(&faults) {
+    for finding in &verdict.findings {
         if is_news(case, verdict, finding) && wanted(finding) {
+            incidents.push(teller.tell(finding, role(finding))?);
+        }
+    }
+    // Of a machine that is asked for, what somebody died of is not told once more without them.
+    let struck: BTreeSet<String> = incidents.iter().map(|one| one.cause.clone()).collect();
+    for finding in faults.iter().filter(|one| wanted(one)) {
+        let rule = finding.candidate.as_ref().map(|one| one.rule);
+        let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+        let again = cause.is_some_and(|rule| struck.contains(&rule.cause));
+        if is_news(case, verdict, finding) && !(place.is_some() && again) {
             incidents.push(teller.tell(finding, role(finding))?);
         }
     }

@@ -11,6 +11,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
+use whathappened_connectors::object::ObjectBody;
 use whathappened_core::death::Death;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared::Troubles;
@@ -47,7 +48,7 @@ pub const DEATHS: &[Column] = &[
     (
         "gpus",
         DataType::Float64,
-        "GPUs that the pod asked for; NULL where its spec is not known",
+        "GPUs that the pod asked for; NULL where its spec is not known or asks for nothing at all",
     ),
     (
         "wanted",
@@ -176,7 +177,12 @@ impl DeathColumns {
             .append_option(pod.and_then(|pod| symbols.some(pod.node)));
         let asked = pod.filter(|pod| {
             let body = pod.body.as_ref();
-            pod.kind == Kind::Pod && body.is_some_and(|body| !body.containers.is_empty())
+            // Who asks for nothing at all may use whatever its machine has.
+            let asks = |body: &Arc<ObjectBody>| {
+                let mut containers = body.containers.iter();
+                containers.any(|one| !(one.limits.is_empty() && one.requests.is_empty()))
+            };
+            pod.kind == Kind::Pod && body.is_some_and(asks)
         });
         self.gpus.append_option(asked.map(Pod::gpus));
         let root = runs.get(death.run).and_then(|run| match run.root {

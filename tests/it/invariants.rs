@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+/// Most files of a case of which each is left out in turn.
+const MANY: usize = 9;
+
 /// What is asked of one case.
 struct Question {
     input: PathBuf,
@@ -237,13 +240,25 @@ fn less_evidence_blames_nobody_falsely() {
         .map(|reply| {
             let of = incidents(reply).iter().map(|one| &one["alternatives"]);
             let rest = of.filter_map(Value::as_array).flatten();
-            rest.map(|one| text(one, "cause").to_owned()).collect()
+            let mut steps: Vec<String> = rest.map(|one| text(one, "cause").to_owned()).collect();
+            // A machine whose host failed did stop answering.
+            let of_chain = incidents(reply).iter().map(|one| &one["evidence"]);
+            let mut records = of_chain.filter_map(Value::as_array).flatten();
+            if records.any(|one| texts(&one["signals"]).contains(&"k8s.node.not_ready".to_owned()))
+            {
+                steps.push("node.not_ready".to_owned());
+            }
+            steps
         })
         .collect();
     let mut requests = Vec::new();
     let mut of: BTreeMap<usize, (usize, String)> = BTreeMap::new();
     for (number, one) in questions.iter().enumerate() {
         let files = files(&one.input);
+        // A folder of many files has many of one kind.
+        if files.len() > MANY {
+            continue;
+        }
         for left_out in &files {
             let rest: Vec<String> = files
                 .iter()

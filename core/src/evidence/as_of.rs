@@ -169,6 +169,7 @@ mod tests {
             source_kind: SourceKind::Kubernetes,
             origin: Origin::default(),
         });
+        evidence.settle().unwrap();
         let (known, later) = evidence.as_of(20 * SECOND).unwrap();
         assert_eq!((known.rows().len(), later), (2, 2));
         assert!(known.rows().iter().all(|row| row.end.is_none()));

@@ -91,7 +91,6 @@ fn by_name(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
 }
 
 /// Kinds and names of what may have made a pod of a name, the likeliest first.
-#[must_use]
 pub fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
     let drawn = pod
         .rsplit_once('-')

@@ -7,17 +7,44 @@ use crate::world::{ActId, Ask, Change, Client, Key, Kind, Source, Tie, World, cl
 
 /// The cloud's controller finds no machine behind a node and deletes the object.
 pub(crate) fn cloud_deletes(w: &mut World, node: usize) {
-    let Some(body) = w.nodes.get(node) else { return };
+    let Some(body) = w.nodes.get(node) else {
+        return;
+    };
     if body.gone.is_some() {
         return;
     }
     let (key, name, act) = (body.key(), body.name.clone(), body.lost);
     let tags = act.map(claims).unwrap_or_default();
-    w.tell(&Source::Controller("cloud-node-lifecycle-controller"), key.clone(), "Normal", "DeletingNode",
-        format!("Deleting node {name} because it does not exist in the cloud provider"), &tags);
-    w.drop_node(node, Ask::new(Client::account("kube-system", "cloud-node-controller", "cloud-controller-manager/v1.34.0"), "delete", "").tells(&tags));
+    w.tell(
+        &Source::Controller("cloud-node-lifecycle-controller"),
+        key.clone(),
+        "Normal",
+        "DeletingNode",
+        format!("Deleting node {name} because it does not exist in the cloud provider"),
+        &tags,
+    );
+    w.drop_node(
+        node,
+        Ask::new(
+            Client::account(
+                "kube-system",
+                "cloud-node-controller",
+                "cloud-controller-manager/v1.34.0",
+            ),
+            "delete",
+            "",
+        )
+        .tells(&tags),
+    );
     w.soon(1000, 5000, move |w| {
-        w.tell(&Source::Controller("node-controller"), key, "Normal", "RemovingNode", format!("Node {name} event: Removing Node {name} from Controller"), &tags);
+        w.tell(
+            &Source::Controller("node-controller"),
+            key,
+            "Normal",
+            "RemovingNode",
+            format!("Node {name} event: Removing Node {name} from Controller"),
+            &tags,
+        );
     });
     let lag = w.rng.secs(40, 80);
     w.after(lag, move |w| collect_orphans(w, node, act));
@@ -28,15 +55,27 @@ pub fn collect_orphans(w: &mut World, node: usize, act: Option<ActId>) {
     let now = w.now;
     let by = Client::controller("pod-garbage-collector");
     let pods: Vec<usize> = (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none()))
+        .filter(|&at| {
+            w.pods
+                .get(at)
+                .is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none())
+        })
         .collect();
     for pod in pods {
         let mut tags = act.map(claims).unwrap_or_default();
-        let Some(body) = w.pods.get_mut(pod) else { continue };
+        let Some(body) = w.pods.get_mut(pod) else {
+            continue;
+        };
         if body.phase.is_over() {
             tags.clear();
         } else {
-            body.condition("DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists", now);
+            body.condition(
+                "DisruptionTarget",
+                "True",
+                "DeletionByPodGC",
+                "PodGC: node no longer exists",
+                now,
+            );
             body.phase = crate::world::Phase::Failed;
             if let Some(act) = act
                 && let Some(death) = w.die(pod, act, Tie::Victim, true)
@@ -50,9 +89,16 @@ pub fn collect_orphans(w: &mut World, node: usize, act: Option<ActId>) {
         w.soon(1, 30, move |w| {
             if w.pods.get(pod).is_some_and(|pod| pod.tracked) {
                 make::request_deletion(w, pod, by.clone(), Some(0), &tags);
-                w.soon(2500, 3500, move |w| w.drop_pod(pod, Ask::new(by, "delete", "")));
+                w.soon(2500, 3500, move |w| {
+                    w.drop_pod(pod, Ask::new(by, "delete", ""));
+                });
             } else {
-                w.drop_pod(pod, Ask::new(by, "delete", "").body(json!({"gracePeriodSeconds": 0})).tells(&tags));
+                w.drop_pod(
+                    pod,
+                    Ask::new(by, "delete", "")
+                        .body(json!({"gracePeriodSeconds": 0}))
+                        .tells(&tags),
+                );
                 make::settle(w, pod);
             }
         });
@@ -71,15 +117,30 @@ pub fn delete_namespace(w: &mut World, namespace: &str, by: &Client, act: ActId)
     let mut object = namespace_json(&key, w.plan.start);
     object["metadata"]["deletionTimestamp"] = json!(now.secs());
     object["status"]["phase"] = json!("Terminating");
-    w.put(Change::Modified, &key, object, Ask::new(by.clone(), "delete", "").tells(&names(act)));
+    w.put(
+        Change::Modified,
+        &key,
+        object,
+        Ask::new(by.clone(), "delete", "").tells(&names(act)),
+    );
     let namespace = namespace.to_owned();
     w.soon(80, 900, move |w| {
         let controller = Client::controller("namespace-controller");
         let loads: Vec<usize> = (0..w.loads.len())
-            .filter(|&at| w.loads.get(at).is_some_and(|load| load.plan.namespace == namespace && load.created.is_some() && load.gone.is_none()))
+            .filter(|&at| {
+                w.loads.get(at).is_some_and(|load| {
+                    load.plan.namespace == namespace
+                        && load.created.is_some()
+                        && load.gone.is_none()
+                })
+            })
             .collect();
         let pods: Vec<usize> = (0..w.pods.len())
-            .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.namespace == namespace && pod.gone.is_none()))
+            .filter(|&at| {
+                w.pods
+                    .get(at)
+                    .is_some_and(|pod| pod.namespace == namespace && pod.gone.is_none())
+            })
             .collect();
         w.closed.push(namespace.clone());
         for load in loads {
@@ -91,18 +152,38 @@ pub fn delete_namespace(w: &mut World, namespace: &str, by: &Client, act: ActId)
             }
             make::delete_pod(w, pod, &controller, act, Tie::Victim);
         }
-        let events: Vec<Key> = w.api.live.keys().filter(|key| key.kind == Kind::Event && key.namespace == namespace).cloned().collect();
+        let events: Vec<Key> = w
+            .api
+            .live
+            .keys()
+            .filter(|key| key.kind == Kind::Event && key.namespace == namespace)
+            .cloned()
+            .collect();
         for key in events {
             let object = w.latest(&key);
             if let Some(object) = object {
-                w.put(Change::Deleted, &key, (*object).clone(), Ask::new(controller.clone(), "delete", ""));
+                w.put(
+                    Change::Deleted,
+                    &key,
+                    (*object).clone(),
+                    Ask::new(controller.clone(), "delete", ""),
+                );
             }
         }
         let lag = w.rng.secs(32, 45);
         w.after(lag, move |w| {
             let object = w.latest(&key);
             if let Some(object) = object {
-                w.put(Change::Deleted, &key, (*object).clone(), Ask::new(Client::controller("namespace-controller"), "update", "finalize"));
+                w.put(
+                    Change::Deleted,
+                    &key,
+                    (*object).clone(),
+                    Ask::new(
+                        Client::controller("namespace-controller"),
+                        "update",
+                        "finalize",
+                    ),
+                );
             }
         });
     });

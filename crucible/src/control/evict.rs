@@ -20,7 +20,9 @@ pub fn uncordon(w: &mut World, node: usize, by: &Client) {
 }
 
 fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags: &[Tag]) {
-    let Some(body) = w.nodes.get_mut(node) else { return };
+    let Some(body) = w.nodes.get_mut(node) else {
+        return;
+    };
     if body.unschedulable == cordoned || body.gone.is_some() {
         return;
     }
@@ -28,23 +30,55 @@ fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags
     let key = body.key();
     let name = body.name.clone();
     if cordoned {
-        body.taints.push(Taint { key: "node.kubernetes.io/unschedulable".to_owned(), value: None, effect: "NoSchedule", added: None });
+        body.taints.push(Taint {
+            key: "node.kubernetes.io/unschedulable".to_owned(),
+            value: None,
+            effect: "NoSchedule",
+            added: None,
+        });
     } else {
-        body.taints.retain(|one| one.key != "node.kubernetes.io/unschedulable");
+        body.taints
+            .retain(|one| one.key != "node.kubernetes.io/unschedulable");
     }
     let value = if cordoned { json!(true) } else { Value::Null };
-    w.put_node(node, Ask::new(by.clone(), "patch", "").body(json!({"spec": {"unschedulable": value}})).tells(tags));
-    let (reason, state) = if cordoned { ("NodeNotSchedulable", "NodeNotSchedulable") } else { ("NodeSchedulable", "NodeSchedulable") };
+    w.put_node(
+        node,
+        Ask::new(by.clone(), "patch", "")
+            .body(json!({"spec": {"unschedulable": value}}))
+            .tells(tags),
+    );
+    let (reason, state) = if cordoned {
+        ("NodeNotSchedulable", "NodeNotSchedulable")
+    } else {
+        ("NodeSchedulable", "NodeSchedulable")
+    };
     let message = format!("Node {name} status is now: {state}");
     // The kubelet says that it is so, not who did it.
-    let tags: Vec<Tag> = tags.iter().map(|tag| Tag { says: crate::world::Says::Claims, ..*tag }).collect();
-    w.soon(500, 9000, move |w| w.tell(&Source::Kubelet(node), key, "Normal", reason, message, &tags));
+    let tags: Vec<Tag> = tags
+        .iter()
+        .map(|tag| Tag {
+            says: crate::world::Says::Claims,
+            ..*tag
+        })
+        .collect();
+    w.soon(500, 9000, move |w| {
+        w.tell(
+            &Source::Kubelet(node),
+            key,
+            "Normal",
+            reason,
+            message,
+            &tags,
+        );
+    });
 }
 
 /// Somebody taints a node; a `NoExecute` taint drives out what does not bear it.
 pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: ActId) {
     let now = w.now;
-    let Some(body) = w.nodes.get_mut(node) else { return };
+    let Some(body) = w.nodes.get_mut(node) else {
+        return;
+    };
     if body.gone.is_some() {
         return;
     }
@@ -56,8 +90,16 @@ pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: Act
     if let Some(value) = &taint.value {
         patch["value"] = json!(value);
     }
-    body.taints.push(Taint { added: drives.then_some(now), ..taint });
-    w.put_node(node, Ask::new(by.clone(), "patch", "").body(json!({"spec": {"taints": [patch]}})).tells(&names(act)));
+    body.taints.push(Taint {
+        added: drives.then_some(now),
+        ..taint
+    });
+    w.put_node(
+        node,
+        Ask::new(by.clone(), "patch", "")
+            .body(json!({"spec": {"taints": [patch]}}))
+            .tells(&names(act)),
+    );
     if drives {
         w.soon(5, 80, move |w| taint::judge(w, node));
     }
@@ -66,7 +108,9 @@ pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: Act
 /// Asks the eviction API for one pod. Gives whether it was granted.
 pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) -> bool {
     let now = w.now;
-    let Some(body) = w.pods.get(pod) else { return false };
+    let Some(body) = w.pods.get(pod) else {
+        return false;
+    };
     if body.gone.is_some() || body.deletion.is_some() {
         return true;
     }
@@ -77,7 +121,12 @@ pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) -> bo
         let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": "Cannot evict pod as it would violate the pod's disruption budget.", "reason": "TooManyRequests",
             "details": {"causes": [{"reason": "DisruptionBudget", "message": format!("The disruption budget {} needs 1 healthy pods and has 1 currently", "gang-pdb")}]}, "code": 429});
-        w.call(&key, Ask::new(by.clone(), "create", EVICTION).body(request), 429, Some(std::rc::Rc::new(status)));
+        w.call(
+            &key,
+            Ask::new(by.clone(), "create", EVICTION).body(request),
+            429,
+            Some(std::rc::Rc::new(status)),
+        );
         return false;
     }
     let mut tags = names(act);
@@ -89,10 +138,23 @@ pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) -> bo
     if let Some(body) = w.pods.get_mut(pod)
         && !over
     {
-        body.condition("DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting", now);
+        body.condition(
+            "DisruptionTarget",
+            "True",
+            "EvictionByEvictionAPI",
+            "Eviction API: evicting",
+            now,
+        );
     }
     let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
-    w.call(&key, Ask::new(by.clone(), "create", EVICTION).body(request).tells(&tags), 201, Some(std::rc::Rc::new(status)));
+    w.call(
+        &key,
+        Ask::new(by.clone(), "create", EVICTION)
+            .body(request)
+            .tells(&tags),
+        201,
+        Some(std::rc::Rc::new(status)),
+    );
     // The API server itself writes the condition and the deletion: no request of their own is logged.
     silent_put(w, pod, &tags);
     request_silently(w, pod, &tags);
@@ -101,7 +163,10 @@ pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) -> bo
 
 fn silent_put(w: &mut World, pod: usize, tags: &[Tag]) {
     let before = w.api.calls.len();
-    w.put_pod(pod, Ask::new(Client::controller("eviction"), "patch", "status").tells(tags));
+    w.put_pod(
+        pod,
+        Ask::new(Client::controller("eviction"), "patch", "status").tells(tags),
+    );
     w.api.calls.truncate(before);
 }
 
@@ -117,7 +182,11 @@ pub fn drain(w: &mut World, node: usize, by: &Client, act: ActId) {
     let by = by.clone();
     w.soon(60, 700, move |w| {
         let pods: Vec<usize> = (0..w.pods.len())
-            .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none() && pod.deletion.is_none()))
+            .filter(|&at| {
+                w.pods.get(at).is_some_and(|pod| {
+                    pod.node == Some(node) && pod.gone.is_none() && pod.deletion.is_none()
+                })
+            })
             .collect();
         for pod in pods {
             let by = by.clone();

@@ -12,9 +12,14 @@ use crate::world::{
 
 /// Makes a Job of a workload.
 pub(super) fn create(w: &mut World, load: usize, uid: String, by: &Client, attempt: u32) -> usize {
-    let Some(body) = w.loads.get(load) else { return 0 };
+    let Some(body) = w.loads.get(load) else {
+        return 0;
+    };
     let (name, deadline) = match body.plan.kind {
-        LoadKind::JobSet => (format!("{}-workers-0", body.plan.name), body.plan.deadline_s),
+        LoadKind::JobSet => (
+            format!("{}-workers-0", body.plan.name),
+            body.plan.deadline_s,
+        ),
         _ => (body.plan.name.clone(), body.plan.deadline_s),
     };
     w.jobs.push(Job {
@@ -44,7 +49,9 @@ pub(super) fn create(w: &mut World, load: usize, uid: String, by: &Client, attem
 
 /// The controller will look at a Job.
 pub(super) fn due(w: &mut World, at: usize, low: i64, high: i64) {
-    let Some(job) = w.jobs.get_mut(at) else { return };
+    let Some(job) = w.jobs.get_mut(at) else {
+        return;
+    };
     if job.due {
         return;
     }
@@ -58,7 +65,9 @@ fn client() -> Client {
 
 /// The controller looks at a Job.
 pub fn sync(w: &mut World, at: usize) {
-    let Some(job) = w.jobs.get_mut(at) else { return };
+    let Some(job) = w.jobs.get_mut(at) else {
+        return;
+    };
     job.due = false;
     if job.gone.is_some() {
         release(w, at);
@@ -70,14 +79,26 @@ pub fn sync(w: &mut World, at: usize) {
     let load = job.load;
     let counted = count(w, at);
     let Some(job) = w.jobs.get(at) else { return };
-    let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else { return };
-    let limit = if plan.kind == LoadKind::JobSet { 0 } else { plan.retries };
+    let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else {
+        return;
+    };
+    let limit = if plan.kind == LoadKind::JobSet {
+        0
+    } else {
+        plan.retries
+    };
     if job.closing {
         close(w, at);
         return;
     }
     if job.failed > limit {
-        give_up(w, at, "BackoffLimitExceeded", "Job has reached the specified backoff limit", None);
+        give_up(
+            w,
+            at,
+            "BackoffLimitExceeded",
+            "Job has reached the specified backoff limit",
+            None,
+        );
         return;
     }
     if job.succeeded >= plan.size {
@@ -100,12 +121,16 @@ pub fn sync(w: &mut World, at: usize) {
 
 /// Whether the controller waits before it tries again; it does so once a failure.
 fn pending_retry(w: &mut World, at: usize) -> bool {
-    let Some(job) = w.jobs.get_mut(at) else { return true };
+    let Some(job) = w.jobs.get_mut(at) else {
+        return true;
+    };
     if job.failed <= job.retries {
         return false;
     }
     job.retries = job.failed;
-    let wait = (10 * SEC).saturating_mul(1 << (job.failed - 1).min(6)).min(10 * MIN);
+    let wait = (10 * SEC)
+        .saturating_mul(1 << (job.failed - 1).min(6))
+        .min(10 * MIN);
     if let Some(load) = w.loads.get_mut(job.load) {
         load.attempt += 1;
     }
@@ -131,7 +156,8 @@ fn missing(w: &World, at: usize, size: u32) -> Vec<u32> {
             !w.pods.iter().any(|pod| {
                 pod.job == Some(at)
                     && pod.rank == rank
-                    && (pod.phase == Phase::Succeeded || (pod.gone.is_none() && pod.deletion.is_none() && !pod.phase.is_over()))
+                    && (pod.phase == Phase::Succeeded
+                        || (pod.gone.is_none() && pod.deletion.is_none() && !pod.phase.is_over()))
             })
         })
         .collect()
@@ -142,7 +168,14 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
     let (load, name, uid, attempt) = (job.load, job.name.clone(), job.uid.clone(), job.attempt);
     let Some(key) = w.job_key(at) else { return };
     if let Some((reason, act)) = super::replica::refused(w, load) {
-        w.tell(&Source::Controller("job-controller"), key, "Warning", "FailedCreate", format!("Error creating: {reason}"), &crate::world::names(act));
+        w.tell(
+            &Source::Controller("job-controller"),
+            key,
+            "Warning",
+            "FailedCreate",
+            format!("Error creating: {reason}"),
+            &crate::world::names(act),
+        );
         if let Some(wait) = super::replica::wait_again(w, load) {
             w.after(wait, move |w| {
                 if let Some(load) = w.loads.get_mut(load) {
@@ -171,14 +204,30 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
     ] {
         pod.labels.push((key.to_owned(), value.to_owned()));
     }
-    pod.labels.push(("batch.kubernetes.io/job-completion-index".to_owned(), rank.to_string()));
-    pod.annotations.push(("batch.kubernetes.io/job-completion-index".to_owned(), rank.to_string()));
+    pod.labels.push((
+        "batch.kubernetes.io/job-completion-index".to_owned(),
+        rank.to_string(),
+    ));
+    pod.annotations.push((
+        "batch.kubernetes.io/job-completion-index".to_owned(),
+        rank.to_string(),
+    ));
     if kind == Some(LoadKind::JobSet) {
-        let set = w.loads.get(load).map(|load| load.plan.name.clone()).unwrap_or_default();
+        let set = w
+            .loads
+            .get(load)
+            .map(|load| load.plan.name.clone())
+            .unwrap_or_default();
         for (key, value) in [
             ("jobset.sigs.k8s.io/jobset-name", set),
-            ("jobset.sigs.k8s.io/restart-attempt", (attempt - 1).to_string()),
-            ("jobset.sigs.k8s.io/replicatedjob-name", "workers".to_owned()),
+            (
+                "jobset.sigs.k8s.io/restart-attempt",
+                (attempt - 1).to_string(),
+            ),
+            (
+                "jobset.sigs.k8s.io/replicatedjob-name",
+                "workers".to_owned(),
+            ),
             ("jobset.sigs.k8s.io/job-index", "0".to_owned()),
         ] {
             pod.labels.push((key.to_owned(), value));
@@ -192,7 +241,14 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
         ..pod
     };
     w.new_pod(pod, Ask::new(client(), "create", ""));
-    w.tell(&Source::Controller("job-controller"), key, "Normal", "SuccessfulCreate", format!("Created pod: {pod_name}"), &[]);
+    w.tell(
+        &Source::Controller("job-controller"),
+        key,
+        "Normal",
+        "SuccessfulCreate",
+        format!("Created pod: {pod_name}"),
+        &[],
+    );
     w.soon(3, 20, super::schedule);
 }
 
@@ -200,7 +256,9 @@ fn create_pod(w: &mut World, at: usize, rank: u32) {
 fn count(w: &mut World, at: usize) -> u32 {
     let mut seen = 0;
     for pod in 0..w.pods.len() {
-        let Some(body) = w.pods.get_mut(pod) else { continue };
+        let Some(body) = w.pods.get_mut(pod) else {
+            continue;
+        };
         if body.job != Some(at) || body.counted || body.gone.is_some() {
             continue;
         }
@@ -226,7 +284,10 @@ fn count(w: &mut World, at: usize) -> u32 {
 fn let_go(w: &mut World, pod: usize) {
     let ask = Ask::new(client(), "patch", "").body(json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["batch.kubernetes.io/job-tracking"]}}));
     w.put_pod(pod, ask);
-    let over = w.pods.get(pod).is_some_and(|pod| pod.deletion.is_some() && (pod.released || pod.node.is_none() || pod.deletion.is_some_and(|one| one.1 == 0)));
+    let over = w.pods.get(pod).is_some_and(|pod| {
+        pod.deletion.is_some()
+            && (pod.released || pod.node.is_none() || pod.deletion.is_some_and(|one| one.1 == 0))
+    });
     if over {
         w.drop_pod(pod, Ask::new(client(), "patch", ""));
     }
@@ -235,7 +296,10 @@ fn let_go(w: &mut World, pod: usize) {
 /// The pods of a Job that is gone lose its finalizer.
 fn release(w: &mut World, at: usize) {
     for pod in 0..w.pods.len() {
-        if w.pods.get(pod).is_some_and(|pod| pod.job == Some(at) && pod.tracked && pod.gone.is_none()) {
+        if w.pods
+            .get(pod)
+            .is_some_and(|pod| pod.job == Some(at) && pod.tracked && pod.gone.is_none())
+        {
             if let Some(pod) = w.pods.get_mut(pod) {
                 pod.tracked = false;
             }
@@ -260,28 +324,55 @@ fn give_up(w: &mut World, at: usize, reason: &'static str, message: &str, why: O
     let load = w.jobs.get(at).map_or(0, |job| job.load);
     let teardown = match why {
         Some(act) => act,
-        None => w.act("the Job controller deletes what is left of the gang", &[], first),
+        None => w.act(
+            "the Job controller deletes what is left of the gang",
+            &[],
+            first,
+        ),
     };
     if let Some(job) = w.jobs.get_mut(at) {
         job.closing = true;
-        job.conditions.push(("FailureTarget", reason, message.to_owned(), now));
+        job.conditions
+            .push(("FailureTarget", reason, message.to_owned(), now));
     }
     let tags = first.map(claims).unwrap_or_default();
-    w.put_job(at, Change::Modified, Ask::new(client(), "update", "status").tells(&tags));
+    w.put_job(
+        at,
+        Change::Modified,
+        Ask::new(client(), "update", "status").tells(&tags),
+    );
     let left: Vec<usize> = (0..w.pods.len())
         .filter(|&pod| {
             w.pods.get(pod).is_some_and(|pod| {
-                pod.job == Some(at) && pod.gone.is_none() && pod.deletion.is_none() && !pod.phase.is_over()
+                pod.job == Some(at)
+                    && pod.gone.is_none()
+                    && pod.deletion.is_none()
+                    && !pod.phase.is_over()
             })
         })
         .collect();
-    let tie = if why.is_some() { Tie::Victim } else { Tie::Collateral };
+    let tie = if why.is_some() {
+        Tie::Victim
+    } else {
+        Tie::Collateral
+    };
     for pod in left {
         let Some(key) = w.job_key(at) else { return };
-        let name = w.pods.get(pod).map(|pod| pod.name.clone()).unwrap_or_default();
+        let name = w
+            .pods
+            .get(pod)
+            .map(|pod| pod.name.clone())
+            .unwrap_or_default();
         w.die(pod, teardown, tie, true);
         make::request_deletion(w, pod, client(), None, &tags);
-        w.tell(&Source::Controller("job-controller"), key, "Normal", "SuccessfulDelete", format!("Deleted pod: {name}"), &tags);
+        w.tell(
+            &Source::Controller("job-controller"),
+            key,
+            "Normal",
+            "SuccessfulDelete",
+            format!("Deleted pod: {name}"),
+            &tags,
+        );
     }
     train::over(w, load);
     due(w, at, 40, 200);
@@ -289,34 +380,71 @@ fn give_up(w: &mut World, at: usize, reason: &'static str, message: &str, why: O
 
 fn close(w: &mut World, at: usize) {
     let now = w.now;
-    let open = w.pods.iter().any(|pod| pod.job == Some(at) && pod.gone.is_none() && !pod.phase.is_over());
+    let open = w
+        .pods
+        .iter()
+        .any(|pod| pod.job == Some(at) && pod.gone.is_none() && !pod.phase.is_over());
     let first = first_death(w, at);
     let tags = first.map(claims).unwrap_or_default();
     if open {
-        w.put_job(at, Change::Modified, Ask::new(client(), "update", "status").tells(&tags));
+        w.put_job(
+            at,
+            Change::Modified,
+            Ask::new(client(), "update", "status").tells(&tags),
+        );
         return;
     }
     let Some(key) = w.job_key(at) else { return };
-    let Some(job) = w.jobs.get_mut(at) else { return };
-    let Some((_, reason, message, _)) = job.conditions.first().cloned() else { return };
-    job.conditions.push(("Failed", reason, message.clone(), now));
+    let Some(job) = w.jobs.get_mut(at) else {
+        return;
+    };
+    let Some((_, reason, message, _)) = job.conditions.first().cloned() else {
+        return;
+    };
+    job.conditions
+        .push(("Failed", reason, message.clone(), now));
     let load = job.load;
-    w.put_job(at, Change::Modified, Ask::new(client(), "update", "status").tells(&tags));
-    w.tell(&Source::Controller("job-controller"), key, "Warning", reason, message, &tags);
+    w.put_job(
+        at,
+        Change::Modified,
+        Ask::new(client(), "update", "status").tells(&tags),
+    );
+    w.tell(
+        &Source::Controller("job-controller"),
+        key,
+        "Warning",
+        reason,
+        message,
+        &tags,
+    );
     finish(w, at, load, State::Failed);
 }
 
 fn complete(w: &mut World, at: usize) {
     let now = w.now;
     let Some(key) = w.job_key(at) else { return };
-    let Some(job) = w.jobs.get_mut(at) else { return };
+    let Some(job) = w.jobs.get_mut(at) else {
+        return;
+    };
     let load = job.load;
     for kind in ["SuccessCriteriaMet", "Complete"] {
-        job.conditions.push((kind, "CompletionsReached", "Reached expected number of succeeded pods".to_owned(), now));
+        job.conditions.push((
+            kind,
+            "CompletionsReached",
+            "Reached expected number of succeeded pods".to_owned(),
+            now,
+        ));
     }
     job.completed = Some(now);
     w.put_job(at, Change::Modified, Ask::new(client(), "update", "status"));
-    w.tell(&Source::Controller("job-controller"), key, "Normal", "Completed", "Job completed", &[]);
+    w.tell(
+        &Source::Controller("job-controller"),
+        key,
+        "Normal",
+        "Completed",
+        "Job completed",
+        &[],
+    );
     finish(w, at, load, State::Completed);
 }
 
@@ -341,26 +469,66 @@ fn deadline_passed(w: &mut World, at: usize) {
     if job.closing || job.completed.is_some() || job.gone.is_some() {
         return;
     }
-    let act = w.deed("its deadline passed", &["code.deadline"], &["job-controller", "system:serviceaccount:kube-system:job-controller"], None);
-    give_up(w, at, "DeadlineExceeded", "Job was active longer than specified deadline", Some(act));
+    let act = w.deed(
+        "its deadline passed",
+        &["code.deadline"],
+        &[
+            "job-controller",
+            "system:serviceaccount:kube-system:job-controller",
+        ],
+        None,
+    );
+    give_up(
+        w,
+        at,
+        "DeadlineExceeded",
+        "Job was active longer than specified deadline",
+        Some(act),
+    );
 }
 
 /// Suspends or resumes a Job; suspension deletes its pods.
 pub fn suspend(w: &mut World, at: usize, by: &Client, act: ActId) {
-    let Some(job) = w.jobs.get_mut(at) else { return };
+    let Some(job) = w.jobs.get_mut(at) else {
+        return;
+    };
     job.suspended = true;
     let load = job.load;
-    w.put_job(at, Change::Modified, Ask::new(by.clone(), "patch", "").body(json!({"spec": {"suspend": true}})).tells(&crate::world::names(act)));
+    w.put_job(
+        at,
+        Change::Modified,
+        Ask::new(by.clone(), "patch", "")
+            .body(json!({"spec": {"suspend": true}}))
+            .tells(&crate::world::names(act)),
+    );
     w.soon(20, 200, move |w| {
         for pod in make::pods_of(w, load) {
             let Some(key) = w.job_key(at) else { return };
-            let name = w.pods.get(pod).map(|pod| pod.name.clone()).unwrap_or_default();
+            let name = w
+                .pods
+                .get(pod)
+                .map(|pod| pod.name.clone())
+                .unwrap_or_default();
             w.die(pod, act, Tie::Victim, true);
             make::request_deletion(w, pod, client(), None, &claims(act));
-            w.tell(&Source::Controller("job-controller"), key, "Normal", "SuccessfulDelete", format!("Deleted pod: {name}"), &claims(act));
+            w.tell(
+                &Source::Controller("job-controller"),
+                key,
+                "Normal",
+                "SuccessfulDelete",
+                format!("Deleted pod: {name}"),
+                &claims(act),
+            );
         }
         if let Some(key) = w.job_key(at) {
-            w.tell(&Source::Controller("job-controller"), key, "Normal", "Suspended", "Job suspended", &claims(act));
+            w.tell(
+                &Source::Controller("job-controller"),
+                key,
+                "Normal",
+                "Suspended",
+                "Job suspended",
+                &claims(act),
+            );
         }
         train::over(w, load);
     });

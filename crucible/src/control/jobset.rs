@@ -6,7 +6,11 @@ use super::{job, make};
 use crate::world::{Ask, Change, Client, Source, State, World, claims};
 
 fn client() -> Client {
-    Client::account("jobset-system", "jobset-controller-manager", "manager/v0.0.0 (linux/amd64) kubernetes/$Format")
+    Client::account(
+        "jobset-system",
+        "jobset-controller-manager",
+        "manager/v0.0.0 (linux/amd64) kubernetes/$Format",
+    )
 }
 
 fn teller() -> Source {
@@ -26,7 +30,12 @@ fn child(w: &mut World, load: usize) {
     let uid = w.rng.uuid();
     let attempt = w.loads.get(load).map_or(1, |load| load.attempt);
     job::create(w, load, uid, &client(), attempt);
-    put(w, load, Change::Modified, Ask::new(client(), "update", "status"));
+    put(
+        w,
+        load,
+        Change::Modified,
+        Ask::new(client(), "update", "status"),
+    );
 }
 
 fn put(w: &mut World, load: usize, change: Change, ask: Ask) {
@@ -41,7 +50,12 @@ fn put(w: &mut World, load: usize, change: Change, ask: Ask) {
 
 fn json_of(w: &World, at: usize) -> Option<Value> {
     let load = w.loads.get(at)?;
-    let labels: Value = Value::Object(w.labels(at).into_iter().map(|(name, value)| (name, json!(value))).collect());
+    let labels: Value = Value::Object(
+        w.labels(at)
+            .into_iter()
+            .map(|(name, value)| (name, json!(value)))
+            .collect(),
+    );
     let conditions: Vec<Value> = load
         .conditions
         .iter()
@@ -51,7 +65,11 @@ fn json_of(w: &World, at: usize) -> Option<Value> {
     if !conditions.is_empty() {
         status["conditions"] = json!(conditions);
     }
-    if let Some(last) = load.conditions.last().filter(|one| matches!(one.0.as_str(), "Failed" | "Completed")) {
+    if let Some(last) = load
+        .conditions
+        .last()
+        .filter(|one| matches!(one.0.as_str(), "Failed" | "Completed"))
+    {
         status["terminalState"] = json!(last.0);
     }
     Some(json!({
@@ -69,7 +87,9 @@ fn json_of(w: &World, at: usize) -> Option<Value> {
 pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
     let now = w.now;
     let Some(key) = w.root_key(load) else { return };
-    let Some(body) = w.loads.get_mut(load) else { return };
+    let Some(body) = w.loads.get_mut(load) else {
+        return;
+    };
     if body.gone.is_some() || body.ended.is_some() {
         return;
     }
@@ -81,39 +101,111 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
         .map(|death| claims(death.act))
         .unwrap_or_default();
     if state == State::Completed {
-        body.conditions.push(("Completed".to_owned(), "AllJobsCompleted".to_owned(), "jobset completed successfully".to_owned(), now));
+        body.conditions.push((
+            "Completed".to_owned(),
+            "AllJobsCompleted".to_owned(),
+            "jobset completed successfully".to_owned(),
+            now,
+        ));
         body.ended = Some(now);
         body.state = State::Completed;
-        put(w, load, Change::Modified, Ask::new(client(), "update", "status"));
-        w.tell(&teller(), key, "Normal", "AllJobsCompleted", "jobset completed successfully", &[]);
+        put(
+            w,
+            load,
+            Change::Modified,
+            Ask::new(client(), "update", "status"),
+        );
+        w.tell(
+            &teller(),
+            key,
+            "Normal",
+            "AllJobsCompleted",
+            "jobset completed successfully",
+            &[],
+        );
         return;
     }
-    let child_name = w.jobs.get(at).map(|job| job.name.clone()).unwrap_or_default();
-    let Some(body) = w.loads.get_mut(load) else { return };
+    let child_name = w
+        .jobs
+        .get(at)
+        .map(|job| job.name.clone())
+        .unwrap_or_default();
+    let Some(body) = w.loads.get_mut(load) else {
+        return;
+    };
     if body.attempt > body.plan.retries {
         let (reason, message) = if body.plan.retries > 0 {
-            ("ReachedMaxRestarts", format!("jobset failed due to reaching max number of restarts (first failed job: {child_name})"))
+            (
+                "ReachedMaxRestarts",
+                format!(
+                    "jobset failed due to reaching max number of restarts (first failed job: {child_name})"
+                ),
+            )
         } else {
-            ("FailedJobs", format!("jobset failed due to one or more job failures (first failed job: {child_name})"))
+            (
+                "FailedJobs",
+                format!(
+                    "jobset failed due to one or more job failures (first failed job: {child_name})"
+                ),
+            )
         };
-        body.conditions.push(("Failed".to_owned(), reason.to_owned(), message.clone(), now));
+        body.conditions
+            .push(("Failed".to_owned(), reason.to_owned(), message.clone(), now));
         body.ended = Some(now);
         body.state = State::Failed;
-        put(w, load, Change::Modified, Ask::new(client(), "update", "status").tells(&tags));
-        w.tell(&teller(), key, "Warning", if body_is_max(reason) { "ReachedMaxRestarts" } else { "FailedJobs" }, message, &tags);
+        put(
+            w,
+            load,
+            Change::Modified,
+            Ask::new(client(), "update", "status").tells(&tags),
+        );
+        w.tell(
+            &teller(),
+            key,
+            "Warning",
+            if body_is_max(reason) {
+                "ReachedMaxRestarts"
+            } else {
+                "FailedJobs"
+            },
+            message,
+            &tags,
+        );
         return;
     }
     body.attempt += 1;
     let attempt = body.attempt;
-    put(w, load, Change::Modified, Ask::new(client(), "update", "status").tells(&tags));
-    w.tell(&teller(), key, "Warning", "Restarting", format!("restarting jobset, attempt: {}", attempt - 1), &tags);
+    put(
+        w,
+        load,
+        Change::Modified,
+        Ask::new(client(), "update", "status").tells(&tags),
+    );
+    w.tell(
+        &teller(),
+        key,
+        "Warning",
+        "Restarting",
+        format!("restarting jobset, attempt: {}", attempt - 1),
+        &tags,
+    );
     if let Some(job) = w.jobs.get_mut(at) {
         job.gone = Some(now);
     }
-    w.put_job(at, Change::Deleted, Ask::new(client(), "delete", "").tells(&tags));
+    w.put_job(
+        at,
+        Change::Deleted,
+        Ask::new(client(), "delete", "").tells(&tags),
+    );
     let teardown = w.act("the JobSet controller makes the gang anew", &[], None);
     for pod in make::pods_of(w, load) {
-        make::delete_pod(w, pod, &Client::controller("generic-garbage-collector"), teardown, crate::world::Tie::Collateral);
+        make::delete_pod(
+            w,
+            pod,
+            &Client::controller("generic-garbage-collector"),
+            teardown,
+            crate::world::Tie::Collateral,
+        );
     }
     w.soon(900, 4000, move |w| child(w, load));
 }

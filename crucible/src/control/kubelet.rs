@@ -7,7 +7,8 @@ use crate::control::{make, schedule};
 use crate::time::{MIN, SEC};
 use crate::train;
 use crate::world::{
-    ActId, Ask, Client, Ended, Involved, Phase, Running, Source, Stage, Tag, Tie, Trouble, Unit, World, claims,
+    ActId, Ask, Client, Ended, Involved, Phase, Running, Source, Stage, Tag, Tie, Trouble, Unit,
+    World, claims,
 };
 
 /// How a container's process ended.
@@ -44,7 +45,10 @@ impl Exit {
     /// That claims its own cause, as an exit code of 139 does.
     #[must_use]
     pub fn telling(self) -> Self {
-        Self { tags: self.act.map(claims).unwrap_or_default(), ..self }
+        Self {
+            tags: self.act.map(claims).unwrap_or_default(),
+            ..self
+        }
     }
 }
 
@@ -64,7 +68,9 @@ pub(super) fn client(w: &World, node: usize) -> Client {
 pub(super) fn take(w: &mut World, pod: usize) {
     let now = w.now;
     let Some(node) = hears(w, pod) else { return };
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.deletion.is_some() || body.phase.is_over() {
         return;
     }
@@ -75,7 +81,11 @@ pub(super) fn take(w: &mut World, pod: usize) {
         ("Ready", "False", "ContainersNotReady"),
         ("ContainersReady", "False", "ContainersNotReady"),
     ] {
-        let message = if reason.is_empty() { "" } else { "containers with unready status: [trainer]" };
+        let message = if reason.is_empty() {
+            ""
+        } else {
+            "containers with unready status: [trainer]"
+        };
         body.condition(kind, status, reason, message, now);
     }
     let by = client(w, node);
@@ -100,7 +110,14 @@ pub(super) fn begin(w: &mut World, pod: usize) {
     let tell = Source::Kubelet(node);
     if w.rng.chance(25) {
         let took = w.rng.range(3000, 40_000);
-        w.tell(&tell, key.clone(), "Normal", "Pulling", format!("Pulling image \"{image}\""), &[]);
+        w.tell(
+            &tell,
+            key.clone(),
+            "Normal",
+            "Pulling",
+            format!("Pulling image \"{image}\""),
+            &[],
+        );
         w.after(took * crate::time::MS, move |w| {
             let secs = took / 1000;
             w.tell(&Source::Kubelet(node), key, "Normal", "Pulled",
@@ -108,7 +125,14 @@ pub(super) fn begin(w: &mut World, pod: usize) {
             run(w, pod);
         });
     } else {
-        w.tell(&tell, key, "Normal", "Pulled", format!("Container image \"{image}\" already present on machine"), &[]);
+        w.tell(
+            &tell,
+            key,
+            "Normal",
+            "Pulled",
+            format!("Container image \"{image}\" already present on machine"),
+            &[],
+        );
         w.soon(20, 200, move |w| run(w, pod));
     }
 }
@@ -120,7 +144,9 @@ fn run(w: &mut World, pod: usize) {
     let id = w.rng.hex(64);
     let start_fails = trouble(w, pod);
     let minor = w.plan.cluster.minor;
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.stopping || body.phase.is_over() {
         return;
     }
@@ -131,16 +157,60 @@ fn run(w: &mut World, pod: usize) {
     } else {
         ("Created container trainer", "Started container trainer")
     };
-    w.tell(&Source::Kubelet(node), key.clone(), "Normal", "Created", created, &[]);
-    if let Some(Trouble { at: Stage::Command(code), message, act, .. }) = start_fails {
-        w.tell(&Source::Kubelet(node), key, "Warning", "Failed", format!("Error: {message}"), &crate::world::names(act));
-        let reason = if code == 128 { "StartError" } else { "ContainerCannotRun" };
+    w.tell(
+        &Source::Kubelet(node),
+        key.clone(),
+        "Normal",
+        "Created",
+        created,
+        &[],
+    );
+    if let Some(Trouble {
+        at: Stage::Command(code),
+        message,
+        act,
+        ..
+    }) = start_fails
+    {
+        w.tell(
+            &Source::Kubelet(node),
+            key,
+            "Warning",
+            "Failed",
+            format!("Error: {message}"),
+            &crate::world::names(act),
+        );
+        let reason = if code == 128 {
+            "StartError"
+        } else {
+            "ContainerCannotRun"
+        };
         let tags = crate::world::names(act);
-        exit(w, pod, &Exit { code, reason, message, act: Some(act), tie: Tie::Victim, tags });
+        exit(
+            w,
+            pod,
+            &Exit {
+                code,
+                reason,
+                message,
+                act: Some(act),
+                tie: Tie::Victim,
+                tags,
+            },
+        );
         return;
     }
-    w.tell(&Source::Kubelet(node), key, "Normal", "Started", started, &[]);
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    w.tell(
+        &Source::Kubelet(node),
+        key,
+        "Normal",
+        "Started",
+        started,
+        &[],
+    );
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     body.alive = true;
     body.phase = Phase::Running;
     body.container.state = Running::Since(now);
@@ -206,9 +276,16 @@ pub fn exit(w: &mut World, pod: usize, exit: &Exit) {
 
 /// Whether a container that ends like this starts again where it is.
 fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
-    let Some(body) = w.pods.get(pod) else { return false };
-    let Some(load) = w.loads.get(body.load) else { return false };
-    let policy_always = body.owner.as_ref().is_some_and(|owner| matches!(owner.kind, "ReplicaSet" | "StatefulSet"));
+    let Some(body) = w.pods.get(pod) else {
+        return false;
+    };
+    let Some(load) = w.loads.get(body.load) else {
+        return false;
+    };
+    let policy_always = body
+        .owner
+        .as_ref()
+        .is_some_and(|owner| matches!(owner.kind, "ReplicaSet" | "StatefulSet"));
     body.deletion.is_none() && (policy_always || (load.plan.restarts && code != 0))
 }
 
@@ -216,7 +293,12 @@ fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
 fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
     let Some(node) = hears(w, pod) else {
         // It will be said once the kubelet is heard again.
-        let up = w.pods.get(pod).and_then(|pod| pod.node).and_then(|node| w.nodes.get(node)).is_some_and(|node| node.up);
+        let up = w
+            .pods
+            .get(pod)
+            .and_then(|pod| pod.node)
+            .and_then(|node| w.nodes.get(node))
+            .is_some_and(|node| node.up);
         if let Some(body) = w.pods.get_mut(pod).filter(|_| up) {
             body.unsaid = Some(end);
         }
@@ -224,7 +306,9 @@ fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
     };
     let now = w.now;
     let by = client(w, node);
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.phase.is_over() {
         return;
     }
@@ -232,29 +316,61 @@ fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
     body.container.ready = false;
     if restarts {
         let times = body.container.restarts;
-        body.condition("Ready", "False", "ContainersNotReady", "containers with unready status: [trainer]", now);
-        body.condition("ContainersReady", "False", "ContainersNotReady", "containers with unready status: [trainer]", now);
+        body.condition(
+            "Ready",
+            "False",
+            "ContainersNotReady",
+            "containers with unready status: [trainer]",
+            now,
+        );
+        body.condition(
+            "ContainersReady",
+            "False",
+            "ContainersNotReady",
+            "containers with unready status: [trainer]",
+            now,
+        );
         body.container.state = Running::Ended(end.clone());
-        let (key, name) = (body.key(), format!("{}_{}({})", body.name, body.namespace, body.uid));
+        let (key, name) = (
+            body.key(),
+            format!("{}_{}({})", body.name, body.namespace, body.uid),
+        );
         w.put_pod(pod, Ask::new(by.clone(), "patch", "status").tells(tags));
         if times == 0 {
             w.soon(300, 1500, move |w| again(w, pod));
         } else {
-            let wait = (10 * SEC).saturating_mul(1 << (times - 1).min(5)).min(5 * MIN);
+            let wait = (10 * SEC)
+                .saturating_mul(1 << (times - 1).min(5))
+                .min(5 * MIN);
             let body = w.pods.get_mut(pod);
             if let Some(body) = body {
                 body.container.last = Some(end);
-                body.container.state = Running::Waiting("CrashLoopBackOff".to_owned(),
-                    format!("back-off {} restarting failed container=trainer pod={name}", backoff_text(wait)));
+                body.container.state = Running::Waiting(
+                    "CrashLoopBackOff".to_owned(),
+                    format!(
+                        "back-off {} restarting failed container=trainer pod={name}",
+                        backoff_text(wait)
+                    ),
+                );
             }
-            w.tell(&Source::Kubelet(node), Involved::container(key), "Warning", "BackOff",
-                format!("Back-off restarting failed container trainer in pod {name}"), tags);
+            w.tell(
+                &Source::Kubelet(node),
+                Involved::container(key),
+                "Warning",
+                "BackOff",
+                format!("Back-off restarting failed container trainer in pod {name}"),
+                tags,
+            );
             w.put_pod(pod, Ask::new(by, "patch", "status").tells(tags));
             w.after(wait, move |w| again(w, pod));
         }
         return;
     }
-    body.phase = if good { Phase::Succeeded } else { Phase::Failed };
+    body.phase = if good {
+        Phase::Succeeded
+    } else {
+        Phase::Failed
+    };
     let why = if good { "PodCompleted" } else { "PodFailed" };
     body.condition("PodReadyToStartContainers", "False", "", "", now);
     body.condition("Ready", "False", why, "", now);
@@ -280,7 +396,9 @@ fn backoff_text(nanos: i64) -> String {
 
 fn again(w: &mut World, pod: usize) {
     let Some(_) = hears(w, pod) else { return };
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.stopping || body.phase.is_over() {
         return;
     }
@@ -295,7 +413,9 @@ fn again(w: &mut World, pod: usize) {
 /// A pod whose deletion was asked for is stopped.
 pub fn stop(w: &mut World, pod: usize) {
     let Some(node) = hears(w, pod) else { return };
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.stopping {
         return;
     }
@@ -315,10 +435,21 @@ pub fn stop(w: &mut World, pod: usize) {
         w.soon(300, 2000, move |w| release(w, pod));
         return;
     }
-    w.tell(&Source::Kubelet(node), Involved::container(key), "Normal", "Killing", "Stopping container trainer", &tags);
+    w.tell(
+        &Source::Kubelet(node),
+        Involved::container(key),
+        "Normal",
+        "Killing",
+        "Stopping container trainer",
+        &tags,
+    );
     w.host_line(node, Unit::Kubelet, format!("I{} kuberuntime_container.go:864] \"Killing container with a grace period\" containerName=\"trainer\" gracePeriod={grace}", train::klog(w.now)), &tags);
     let obeys = w.loads.get(load).is_some_and(|load| load.plan.obeys);
-    let lag = if obeys { w.rng.millis(300, 6000).min(grace * SEC) } else { grace * SEC };
+    let lag = if obeys {
+        w.rng.millis(300, 6000).min(grace * SEC)
+    } else {
+        grace * SEC
+    };
     if obeys {
         train::say(w, pod, true, "received SIGTERM, stopping", &tags);
     }
@@ -327,7 +458,18 @@ pub fn stop(w: &mut World, pod: usize) {
             return;
         }
         let code = if obeys { 143 } else { 137 };
-        exit(w, pod, &Exit { code, reason: "Error", message: String::new(), act: death, tie: Tie::Collateral, tags });
+        exit(
+            w,
+            pod,
+            &Exit {
+                code,
+                reason: "Error",
+                message: String::new(),
+                act: death,
+                tie: Tie::Collateral,
+                tags,
+            },
+        );
     });
 }
 
@@ -335,7 +477,9 @@ pub fn stop(w: &mut World, pod: usize) {
 fn release(w: &mut World, pod: usize) {
     let Some(node) = hears(w, pod) else { return };
     let by = client(w, node);
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() {
         return;
     }
@@ -346,7 +490,11 @@ fn release(w: &mut World, pod: usize) {
         w.soon(1500, 2500, move |w| release(w, pod));
         return;
     }
-    w.drop_pod(pod, Ask::new(by, "delete", "").body(json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})));
+    w.drop_pod(
+        pod,
+        Ask::new(by, "delete", "")
+            .body(json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})),
+    );
     make::settle(w, pod);
     w.soon(20, 500, schedule);
 }
@@ -354,10 +502,16 @@ fn release(w: &mut World, pod: usize) {
 /// The kubelet of a machine that came back looks at what it finds.
 pub fn kubelet_restarts(w: &mut World, node: usize) {
     let pods: Vec<usize> = (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none()))
+        .filter(|&at| {
+            w.pods
+                .get(at)
+                .is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none())
+        })
         .collect();
     for pod in pods {
-        let Some(body) = w.pods.get(pod) else { continue };
+        let Some(body) = w.pods.get(pod) else {
+            continue;
+        };
         if body.alive && body.deletion.is_none() {
             // It ran on unheard: its status is posted anew.
             let by = client(w, node);
@@ -399,7 +553,11 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
             started: Some(started),
             finished: w.now,
         };
-        let end = w.pods.get_mut(pod).and_then(|pod| pod.unsaid.take()).unwrap_or(lost);
+        let end = w
+            .pods
+            .get_mut(pod)
+            .and_then(|pod| pod.unsaid.take())
+            .unwrap_or(lost);
         let restarts = restarts_in_place(w, pod, end.code);
         w.soon(500, 3000, move |w| report(w, pod, end, restarts, &tags));
     }

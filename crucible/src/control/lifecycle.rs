@@ -10,14 +10,19 @@ use crate::world::{ActId, Ask, Client, Source, Taint, Tie, Unit, World, claims, 
 
 /// The kubelet of a node no longer speaks to the API server; its containers run on.
 pub fn go_silent(w: &mut World, node: usize, act: ActId) {
-    let Some(body) = w.nodes.get_mut(node) else { return };
+    let Some(body) = w.nodes.get_mut(node) else {
+        return;
+    };
     body.heard = false;
     body.lost.get_or_insert(act);
     let boot = body.boot.clone();
     let grace = w.plan.cluster.grace_s * SEC;
     let lag = w.rng.range(-8 * SEC, 5 * SEC);
     w.after(grace + lag, move |w| {
-        let same = w.nodes.get(node).is_some_and(|body| !body.heard && body.gone.is_none() && body.boot == boot);
+        let same = w
+            .nodes
+            .get(node)
+            .is_some_and(|body| !body.heard && body.gone.is_none() && body.boot == boot);
         if same {
             unknown(w, node);
         }
@@ -27,25 +32,48 @@ pub fn go_silent(w: &mut World, node: usize, act: ActId) {
 /// The controller has heard nothing for the grace period.
 fn unknown(w: &mut World, node: usize) {
     let now = w.now;
-    let Some(body) = w.nodes.get(node) else { return };
+    let Some(body) = w.nodes.get(node) else {
+        return;
+    };
     let (key, act) = (body.key(), body.lost);
     let tags = act.map(names).unwrap_or_default();
     for kind in ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"] {
-        w.set_condition(node, kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.");
+        w.set_condition(
+            node,
+            kind,
+            "Unknown",
+            "NodeStatusUnknown",
+            "Kubelet stopped posting node status.",
+        );
     }
     let by = Client::controller("node-controller");
     w.put_node(node, Ask::new(by.clone(), "update", "status").tells(&tags));
-    w.tell(&Source::Controller("node-controller"), key, "Normal", "NodeNotReady", format!("Node {} status is now: NodeNotReady", name_of(w, node)), &tags);
+    w.tell(
+        &Source::Controller("node-controller"),
+        key,
+        "Normal",
+        "NodeNotReady",
+        format!("Node {} status is now: NodeNotReady", name_of(w, node)),
+        &tags,
+    );
     not_ready_pods(w, node, &tags);
     if let Some(body) = w.nodes.get_mut(node) {
         for effect in ["NoSchedule", "NoExecute"] {
-            body.taints.push(Taint { key: "node.kubernetes.io/unreachable".to_owned(), value: None, effect, added: Some(now) });
+            body.taints.push(Taint {
+                key: "node.kubernetes.io/unreachable".to_owned(),
+                value: None,
+                effect,
+                added: Some(now),
+            });
         }
     }
     w.put_node(node, Ask::new(by, "patch", "").body(json!({"spec": {"taints": [
         {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}, {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}})).tells(&tags));
     w.soon(5, 80, move |w| taint::judge(w, node));
-    let is_gone_in_cloud = w.plan.cluster.cloud != Cloud::OnPrem && w.nodes.get(node).is_some_and(|body| !body.up && body.instance.starts_with("gone "));
+    let is_gone_in_cloud = w.plan.cluster.cloud != Cloud::OnPrem
+        && w.nodes
+            .get(node)
+            .is_some_and(|body| !body.up && body.instance.starts_with("gone "));
     if is_gone_in_cloud {
         let lag = w.rng.secs(2, 20);
         w.after(lag, move |w| collect::cloud_deletes(w, node));
@@ -55,32 +83,64 @@ fn unknown(w: &mut World, node: usize) {
 fn not_ready_pods(w: &mut World, node: usize, tags: &[crate::world::Tag]) {
     let now = w.now;
     let pods: Vec<usize> = (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none() && !pod.phase.is_over()))
+        .filter(|&at| {
+            w.pods.get(at).is_some_and(|pod| {
+                pod.node == Some(node) && pod.gone.is_none() && !pod.phase.is_over()
+            })
+        })
         .collect();
     for pod in pods {
-        let Some(body) = w.pods.get_mut(pod) else { continue };
+        let Some(body) = w.pods.get_mut(pod) else {
+            continue;
+        };
         body.condition("Ready", "False", "", "", now);
         body.container.ready = false;
         let key = body.key();
-        w.put_pod(pod, Ask::new(Client::controller("node-controller"), "update", "status").tells(tags));
-        w.tell(&Source::Controller("node-controller"), key, "Warning", "NodeNotReady", "Node is not ready", tags);
+        w.put_pod(
+            pod,
+            Ask::new(Client::controller("node-controller"), "update", "status").tells(tags),
+        );
+        w.tell(
+            &Source::Controller("node-controller"),
+            key,
+            "Warning",
+            "NodeNotReady",
+            "Node is not ready",
+            tags,
+        );
     }
 }
 
 fn name_of(w: &World, node: usize) -> String {
-    w.nodes.get(node).map(|node| node.name.clone()).unwrap_or_default()
+    w.nodes
+        .get(node)
+        .map(|node| node.name.clone())
+        .unwrap_or_default()
 }
 
 /// The machine stops: its containers end with it, and nobody there says so.
 /// Gives the pods that it took.
 pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
-    let named = w.graph.get(act).is_some_and(|act| act.causes.contains(&"node.not_ready"));
-    let act = if named { act } else { w.act("the node stopped answering", &["node.not_ready"], Some(act)) };
-    let Some(body) = w.nodes.get_mut(node) else { return Vec::new() };
+    let named = w
+        .graph
+        .get(act)
+        .is_some_and(|act| act.causes.contains(&"node.not_ready"));
+    let act = if named {
+        act
+    } else {
+        w.act("the node stopped answering", &["node.not_ready"], Some(act))
+    };
+    let Some(body) = w.nodes.get_mut(node) else {
+        return Vec::new();
+    };
     body.up = false;
     body.lost = Some(act);
     let pods: Vec<usize> = (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none() && !pod.phase.is_over()))
+        .filter(|&at| {
+            w.pods.get(at).is_some_and(|pod| {
+                pod.node == Some(node) && pod.gone.is_none() && !pod.phase.is_over()
+            })
+        })
         .collect();
     for &pod in &pods {
         let was = w.pods.get(pod).is_some_and(|pod| pod.alive);
@@ -101,7 +161,9 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
 pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     let boot = w.rng.uuid();
     let now = w.now;
-    let Some(body) = w.nodes.get_mut(node) else { return };
+    let Some(body) = w.nodes.get_mut(node) else {
+        return;
+    };
     if body.gone.is_some() {
         return;
     }
@@ -118,32 +180,80 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     let by = Client::kubelet(&name);
     if rebooted {
         w.host_line(node, Unit::Kernel, "Linux version 6.8.0-1021-generic (buildd@lcy02-amd64-080) (x86_64-linux-gnu-gcc-13 (Ubuntu 13.3.0-6ubuntu2~24.04) 13.3.0) #23-Ubuntu SMP", &claims(act));
-        w.tell(&Source::Kubelet(node), key.clone(), "Normal", "Starting", "Starting kubelet.", &[]);
-        w.tell(&Source::Kubelet(node), key.clone(), "Warning", "Rebooted", format!("Node {name} has been rebooted, boot id: {boot}"), &names(act));
+        w.tell(
+            &Source::Kubelet(node),
+            key.clone(),
+            "Normal",
+            "Starting",
+            "Starting kubelet.",
+            &[],
+        );
+        w.tell(
+            &Source::Kubelet(node),
+            key.clone(),
+            "Warning",
+            "Rebooted",
+            format!("Node {name} has been rebooted, boot id: {boot}"),
+            &names(act),
+        );
     }
     for (kind, reason, message) in [
-        ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-        ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-        ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        (
+            "MemoryPressure",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        (
+            "DiskPressure",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure",
+        ),
+        (
+            "PIDPressure",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available",
+        ),
     ] {
         w.set_condition(node, kind, "False", reason, message);
     }
-    let changed = w.set_condition(node, "Ready", "True", "KubeletReady", "kubelet is posting ready status");
+    let changed = w.set_condition(
+        node,
+        "Ready",
+        "True",
+        "KubeletReady",
+        "kubelet is posting ready status",
+    );
     w.put_node(node, Ask::new(by, "patch", "status").tells(&claims(act)));
     if changed || rebooted {
-        w.tell(&Source::Kubelet(node), key, "Normal", "NodeReady", format!("Node {name} status is now: NodeReady"), &[]);
+        w.tell(
+            &Source::Kubelet(node),
+            key,
+            "Normal",
+            "NodeReady",
+            format!("Node {name} status is now: NodeReady"),
+            &[],
+        );
     }
     kubelet::kubelet_restarts(w, node);
     w.after(700 * MS, move |w| {
-        let Some(body) = w.nodes.get_mut(node) else { return };
+        let Some(body) = w.nodes.get_mut(node) else {
+            return;
+        };
         if !body.heard {
             return;
         }
         body.lost = None;
         let before = body.taints.len();
-        body.taints.retain(|one| !one.key.starts_with("node.kubernetes.io/unreachable") && !one.key.starts_with("node.kubernetes.io/not-ready"));
+        body.taints.retain(|one| {
+            !one.key.starts_with("node.kubernetes.io/unreachable")
+                && !one.key.starts_with("node.kubernetes.io/not-ready")
+        });
         if body.taints.len() != before {
-            w.put_node(node, Ask::new(Client::controller("node-controller"), "patch", "").body(json!({"spec": {"taints": null}})));
+            w.put_node(
+                node,
+                Ask::new(Client::controller("node-controller"), "patch", "")
+                    .body(json!({"spec": {"taints": null}})),
+            );
         }
         super::schedule(w);
     });

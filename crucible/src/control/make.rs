@@ -6,14 +6,17 @@ use crate::control::{job, jobset, kubelet, replica, schedule};
 use crate::plan::LoadKind;
 use crate::time::SEC;
 use crate::world::{
-    ActId, Ask, Change, Client, Container, Key, Kind, Owner, Phase, Pod, Running, State, Tag, Tie, World, names,
+    ActId, Ask, Change, Client, Container, Key, Kind, Owner, Phase, Pod, Running, State, Tag, Tie,
+    World, names,
 };
 
 /// Somebody makes a workload.
 pub fn make(w: &mut World, at: usize) {
     let uid = w.rng.uuid();
     let now = w.now;
-    let Some(load) = w.loads.get_mut(at) else { return };
+    let Some(load) = w.loads.get_mut(at) else {
+        return;
+    };
     load.uid = uid;
     load.created = Some(now);
     load.state = State::Pending;
@@ -22,15 +25,27 @@ pub fn make(w: &mut World, at: usize) {
     let by = Client::person(&owner);
     match kind {
         LoadKind::Job => {
-            let uid = w.loads.get(at).map(|load| load.uid.clone()).unwrap_or_default();
+            let uid = w
+                .loads
+                .get(at)
+                .map(|load| load.uid.clone())
+                .unwrap_or_default();
             job::create(w, at, uid, &by, 1);
         }
         LoadKind::JobSet => jobset::create(w, at, &by),
         LoadKind::Deployment | LoadKind::StatefulSet => replica::create(w, at, &by),
         LoadKind::Pod => {
-            let name = w.loads.get(at).map(|load| load.plan.name.clone()).unwrap_or_default();
+            let name = w
+                .loads
+                .get(at)
+                .map(|load| load.plan.name.clone())
+                .unwrap_or_default();
             let pod = blank(w, at, name, None);
-            let uid = w.loads.get(at).map(|load| load.uid.clone()).unwrap_or_default();
+            let uid = w
+                .loads
+                .get(at)
+                .map(|load| load.uid.clone())
+                .unwrap_or_default();
             w.new_pod(Pod { uid, ..pod }, Ask::new(by, "create", ""));
             w.soon(3, 20, schedule);
         }
@@ -39,7 +54,11 @@ pub fn make(w: &mut World, at: usize) {
 
 /// A pod that is about to be made.
 pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owner>) -> Pod {
-    let namespace = w.loads.get(load).map(|load| load.plan.namespace.clone()).unwrap_or_default();
+    let namespace = w
+        .loads
+        .get(load)
+        .map(|load| load.plan.namespace.clone())
+        .unwrap_or_default();
     let attempt = w.loads.get(load).map_or(1, |load| load.attempt);
     Pod {
         name,
@@ -83,15 +102,27 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
 }
 
 /// Deletion of a pod is asked for; the kubelet will stop it.
-pub(super) fn request_deletion(w: &mut World, pod: usize, by: Client, grace: Option<i64>, tags: &[Tag]) {
+pub(super) fn request_deletion(
+    w: &mut World,
+    pod: usize,
+    by: Client,
+    grace: Option<i64>,
+    tags: &[Tag],
+) {
     let now = w.now;
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.deletion.is_some() {
         return;
     }
     let unbound = body.node.is_none();
     let over = body.phase.is_over();
-    let grace = if unbound || over { 0 } else { grace.unwrap_or(30) };
+    let grace = if unbound || over {
+        0
+    } else {
+        grace.unwrap_or(30)
+    };
     body.deletion = Some((now.plus(grace * SEC), grace));
     body.generation += 1;
     let tracked = body.tracked;
@@ -133,7 +164,10 @@ pub(super) fn settle(w: &mut World, pod: usize) {
 
 /// Somebody deletes a pod by its name.
 pub fn delete_pod(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) {
-    if w.pods.get(pod).is_none_or(|pod| pod.gone.is_some() || pod.deletion.is_some()) {
+    if w.pods
+        .get(pod)
+        .is_none_or(|pod| pod.gone.is_some() || pod.deletion.is_some())
+    {
         return;
     }
     let over = w.pods.get(pod).is_some_and(|pod| pod.phase.is_over());
@@ -161,7 +195,9 @@ pub fn delete_root(w: &mut World, at: usize, by: &Client, act: ActId) {
     w.put(Change::Deleted, &key, (*object).clone(), Ask::new(by.clone(), "delete", "")
         .body(json!({"kind": "DeleteOptions", "apiVersion": key.kind.api_version(), "propagationPolicy": "Background"}))
         .tells(&names(act)));
-    let Some(load) = w.loads.get_mut(at) else { return };
+    let Some(load) = w.loads.get_mut(at) else {
+        return;
+    };
     load.gone = Some(now);
     if load.ended.is_none() {
         load.ended = Some(now);
@@ -179,32 +215,53 @@ pub fn delete_root(w: &mut World, at: usize, by: &Client, act: ActId) {
 /// Pods of a workload that are there.
 pub(super) fn pods_of(w: &World, load: usize) -> Vec<usize> {
     (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.load == load && pod.gone.is_none()))
+        .filter(|&at| {
+            w.pods
+                .get(at)
+                .is_some_and(|pod| pod.load == load && pod.gone.is_none())
+        })
         .collect()
 }
 
 fn collect_children(w: &mut World, load: usize, act: ActId) {
     let by = Client::controller("generic-garbage-collector");
     let jobs: Vec<usize> = (0..w.jobs.len())
-        .filter(|&at| w.jobs.get(at).is_some_and(|job| job.load == load && job.gone.is_none()))
+        .filter(|&at| {
+            w.jobs
+                .get(at)
+                .is_some_and(|job| job.load == load && job.gone.is_none())
+        })
         .collect();
     for at in jobs {
         let now = w.now;
         if let Some(job) = w.jobs.get_mut(at) {
             job.gone = Some(now);
         }
-        w.put_job(at, Change::Deleted, Ask::new(by.clone(), "delete", "").tells(&names(act)));
+        w.put_job(
+            at,
+            Change::Deleted,
+            Ask::new(by.clone(), "delete", "").tells(&names(act)),
+        );
     }
     if let Some((name, uid)) = w.loads.get(load).and_then(|load| load.set.clone()) {
         let key = Key {
             kind: Kind::ReplicaSet,
-            namespace: w.loads.get(load).map(|load| load.plan.namespace.clone()).unwrap_or_default(),
+            namespace: w
+                .loads
+                .get(load)
+                .map(|load| load.plan.namespace.clone())
+                .unwrap_or_default(),
             name,
             uid,
         };
         let object = w.latest(&key);
         if let Some(object) = object {
-            w.put(Change::Deleted, &key, (*object).clone(), Ask::new(by.clone(), "delete", "").tells(&names(act)));
+            w.put(
+                Change::Deleted,
+                &key,
+                (*object).clone(),
+                Ask::new(by.clone(), "delete", "").tells(&names(act)),
+            );
         }
     }
     for pod in pods_of(w, load) {

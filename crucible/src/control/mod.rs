@@ -14,8 +14,8 @@ mod taint;
 mod wedge;
 
 pub use autoscaler::scale_down;
-pub use collect::{collect_orphans, delete_namespace};
 pub(crate) use collect::namespace_json;
+pub use collect::{collect_orphans, delete_namespace};
 pub use evict::{cordon, drain, evict, set_taint, uncordon};
 pub use job::{suspend as suspend_job, sync as sync_job};
 pub use jobset::child_ended;

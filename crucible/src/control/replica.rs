@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::{make, schedule};
 use crate::plan::LoadKind;
 use crate::time::SEC;
-use crate::world::{ActId, Ask, Change, Client, Key, Kind, Owner, Phase, Pod, Source, State, Tie, World, claims, names};
+use crate::world::{
+    ActId, Ask, Change, Client, Key, Kind, Owner, Phase, Pod, Source, State, Tie, World, claims,
+    names,
+};
 
 /// What admission answers to a pod of this workload, where it refuses it.
 pub(super) fn refused(w: &World, load: usize) -> Option<(String, ActId)> {
@@ -33,7 +36,10 @@ pub(super) fn wait_again(w: &mut World, load: usize) -> Option<i64> {
 /// Makes the root object.
 pub(super) fn create(w: &mut World, load: usize, by: &Client) {
     put_root(w, load, Change::Added, Ask::new(by.clone(), "create", ""));
-    let is_deployment = w.loads.get(load).is_some_and(|load| load.plan.kind == LoadKind::Deployment);
+    let is_deployment = w
+        .loads
+        .get(load)
+        .is_some_and(|load| load.plan.kind == LoadKind::Deployment);
     if is_deployment {
         w.soon(10, 60, move |w| new_set(w, load));
     } else {
@@ -44,13 +50,27 @@ pub(super) fn create(w: &mut World, load: usize, by: &Client) {
 fn new_set(w: &mut World, load: usize) {
     let hash = w.rng.letters(10);
     let uid = w.rng.uuid();
-    let Some(body) = w.loads.get_mut(load) else { return };
+    let Some(body) = w.loads.get_mut(load) else {
+        return;
+    };
     let name = format!("{}-{hash}", body.plan.name);
     body.set = Some((name.clone(), uid));
     let wanted = body.wanted;
-    put_set(w, load, Change::Added, Ask::new(Client::controller("deployment-controller"), "create", ""));
+    put_set(
+        w,
+        load,
+        Change::Added,
+        Ask::new(Client::controller("deployment-controller"), "create", ""),
+    );
     if let Some(key) = w.root_key(load) {
-        w.tell(&Source::Controller("deployment-controller"), key, "Normal", "ScalingReplicaSet", format!("Scaled up replica set {name} from 0 to {wanted}"), &[]);
+        w.tell(
+            &Source::Controller("deployment-controller"),
+            key,
+            "Normal",
+            "ScalingReplicaSet",
+            format!("Scaled up replica set {name} from 0 to {wanted}"),
+            &[],
+        );
     }
     w.soon(10, 60, move |w| sync(w, load));
 }
@@ -58,7 +78,9 @@ fn new_set(w: &mut World, load: usize) {
 fn counts(w: &World, load: usize) -> (u32, u32) {
     let mut all = 0;
     let mut ready = 0;
-    for pod in w.pods.iter().filter(|pod| pod.load == load && pod.gone.is_none() && pod.deletion.is_none() && !pod.phase.is_over()) {
+    for pod in w.pods.iter().filter(|pod| {
+        pod.load == load && pod.gone.is_none() && pod.deletion.is_none() && !pod.phase.is_over()
+    }) {
         all += 1;
         ready += u32::from(pod.container.ready);
     }
@@ -66,10 +88,19 @@ fn counts(w: &World, load: usize) -> (u32, u32) {
 }
 
 fn put_set(w: &mut World, load: usize, change: Change, ask: Ask) {
-    let Some(body) = w.loads.get(load) else { return };
-    let (Some((name, uid)), Some(created)) = (body.set.clone(), body.created) else { return };
+    let Some(body) = w.loads.get(load) else {
+        return;
+    };
+    let (Some((name, uid)), Some(created)) = (body.set.clone(), body.created) else {
+        return;
+    };
     let (all, ready) = counts(w, load);
-    let key = Key { kind: Kind::ReplicaSet, namespace: body.plan.namespace.clone(), name: name.clone(), uid: uid.clone() };
+    let key = Key {
+        kind: Kind::ReplicaSet,
+        namespace: body.plan.namespace.clone(),
+        name: name.clone(),
+        uid: uid.clone(),
+    };
     if change != Change::Added && !w.exists(&key) {
         return;
     }
@@ -83,7 +114,12 @@ fn put_set(w: &mut World, load: usize, change: Change, ask: Ask) {
 }
 
 fn labels(w: &World, load: usize) -> Value {
-    Value::Object(w.labels(load).into_iter().map(|(name, value)| (name, json!(value))).collect())
+    Value::Object(
+        w.labels(load)
+            .into_iter()
+            .map(|(name, value)| (name, json!(value)))
+            .collect(),
+    )
 }
 
 fn put_root(w: &mut World, load: usize, change: Change, ask: Ask) {
@@ -91,7 +127,9 @@ fn put_root(w: &mut World, load: usize, change: Change, ask: Ask) {
     if change != Change::Added && !w.exists(&key) {
         return;
     }
-    let Some(body) = w.loads.get(load) else { return };
+    let Some(body) = w.loads.get(load) else {
+        return;
+    };
     let (all, ready) = counts(w, load);
     let Some(created) = body.created else { return };
     let mut object = json!({"apiVersion": "apps/v1", "kind": key.kind.name(),
@@ -113,7 +151,9 @@ fn put_root(w: &mut World, load: usize, change: Change, ask: Ask) {
 
 /// The controllers look at a set of replicas.
 pub fn sync(w: &mut World, load: usize) {
-    let Some(body) = w.loads.get(load) else { return };
+    let Some(body) = w.loads.get(load) else {
+        return;
+    };
     if body.gone.is_some() || w.closed.contains(&body.plan.namespace) {
         return;
     }
@@ -124,8 +164,14 @@ pub fn sync(w: &mut World, load: usize) {
     let wanted = body.wanted;
     for rank in 0..wanted {
         let there = w.pods.iter().any(|pod| {
-            pod.load == load && pod.rank == rank && pod.gone.is_none()
-                && (if is_deployment { pod.deletion.is_none() && !pod.phase.is_over() } else { true })
+            pod.load == load
+                && pod.rank == rank
+                && pod.gone.is_none()
+                && (if is_deployment {
+                    pod.deletion.is_none() && !pod.phase.is_over()
+                } else {
+                    true
+                })
         });
         if !there {
             create_pod(w, load, rank, is_deployment);
@@ -133,35 +179,91 @@ pub fn sync(w: &mut World, load: usize) {
     }
     if !is_deployment {
         // Pods of a StatefulSet that ended are made anew under their name.
-        let over: Vec<usize> = make::pods_of(w, load).into_iter().filter(|&pod| w.pods.get(pod).is_some_and(|pod| pod.phase.is_over() && pod.deletion.is_none())).collect();
+        let over: Vec<usize> = make::pods_of(w, load)
+            .into_iter()
+            .filter(|&pod| {
+                w.pods
+                    .get(pod)
+                    .is_some_and(|pod| pod.phase.is_over() && pod.deletion.is_none())
+            })
+            .collect();
         for pod in over {
             let act = w.act("the StatefulSet controller makes the pod anew", &[], None);
-            let name = w.pods.get(pod).map(|pod| pod.name.clone()).unwrap_or_default();
-            make::delete_pod(w, pod, &Client::controller("statefulset-controller"), act, Tie::Collateral);
+            let name = w
+                .pods
+                .get(pod)
+                .map(|pod| pod.name.clone())
+                .unwrap_or_default();
+            make::delete_pod(
+                w,
+                pod,
+                &Client::controller("statefulset-controller"),
+                act,
+                Tie::Collateral,
+            );
             if let Some(key) = w.root_key(load) {
                 let set = key.name.clone();
-                w.tell(&Source::Controller("statefulset-controller"), key, "Normal", "SuccessfulDelete", format!("delete Pod {name} in StatefulSet {set} successful"), &[]);
+                w.tell(
+                    &Source::Controller("statefulset-controller"),
+                    key,
+                    "Normal",
+                    "SuccessfulDelete",
+                    format!("delete Pod {name} in StatefulSet {set} successful"),
+                    &[],
+                );
             }
             w.soon(100, 900, move |w| sync(w, load));
         }
     }
     if is_deployment {
-        put_set(w, load, Change::Modified, Ask::new(Client::controller("replicaset-controller"), "update", "status"));
+        put_set(
+            w,
+            load,
+            Change::Modified,
+            Ask::new(
+                Client::controller("replicaset-controller"),
+                "update",
+                "status",
+            ),
+        );
     }
-    let by = if is_deployment { "deployment-controller" } else { "statefulset-controller" };
-    put_root(w, load, Change::Modified, Ask::new(Client::controller(by), "update", "status"));
+    let by = if is_deployment {
+        "deployment-controller"
+    } else {
+        "statefulset-controller"
+    };
+    put_root(
+        w,
+        load,
+        Change::Modified,
+        Ask::new(Client::controller(by), "update", "status"),
+    );
 }
 
 fn create_pod(w: &mut World, load: usize, rank: u32, is_deployment: bool) {
-    let Some(body) = w.loads.get(load) else { return };
+    let Some(body) = w.loads.get(load) else {
+        return;
+    };
     let (component, api, kind, name, uid) = if is_deployment {
-        let Some((name, uid)) = body.set.clone() else { return };
+        let Some((name, uid)) = body.set.clone() else {
+            return;
+        };
         ("replicaset-controller", "apps/v1", "ReplicaSet", name, uid)
     } else {
-        ("statefulset-controller", "apps/v1", "StatefulSet", body.plan.name.clone(), body.uid.clone())
+        (
+            "statefulset-controller",
+            "apps/v1",
+            "StatefulSet",
+            body.plan.name.clone(),
+            body.uid.clone(),
+        )
     };
     let key = Key {
-        kind: if is_deployment { Kind::ReplicaSet } else { Kind::StatefulSet },
+        kind: if is_deployment {
+            Kind::ReplicaSet
+        } else {
+            Kind::StatefulSet
+        },
         namespace: body.plan.namespace.clone(),
         name: name.clone(),
         uid: uid.clone(),
@@ -172,7 +274,14 @@ fn create_pod(w: &mut World, load: usize, rank: u32, is_deployment: bool) {
         } else {
             format!("create Pod {name}-{rank} in StatefulSet {name} failed error: {reason}")
         };
-        w.tell(&Source::Controller(component), key, "Warning", "FailedCreate", message, &names(act));
+        w.tell(
+            &Source::Controller(component),
+            key,
+            "Warning",
+            "FailedCreate",
+            message,
+            &names(act),
+        );
         if let Some(wait) = wait_again(w, load) {
             w.after(wait, move |w| {
                 if let Some(load) = w.loads.get_mut(load) {
@@ -189,49 +298,125 @@ fn create_pod(w: &mut World, load: usize, rank: u32, is_deployment: bool) {
     } else {
         (format!("{name}-{rank}"), None)
     };
-    let owner = Owner { api: api.to_owned(), kind, name: name.clone(), uid };
+    let owner = Owner {
+        api: api.to_owned(),
+        kind,
+        name: name.clone(),
+        uid,
+    };
     let mut pod = make::blank(w, load, pod_name.clone(), Some(owner));
     if is_deployment {
-        pod.labels.push(("pod-template-hash".to_owned(), name.rsplit('-').next().unwrap_or("").to_owned()));
+        pod.labels.push((
+            "pod-template-hash".to_owned(),
+            name.rsplit('-').next().unwrap_or("").to_owned(),
+        ));
     } else {
-        pod.labels.push(("statefulset.kubernetes.io/pod-name".to_owned(), pod_name.clone()));
-        pod.labels.push(("apps.kubernetes.io/pod-index".to_owned(), rank.to_string()));
+        pod.labels.push((
+            "statefulset.kubernetes.io/pod-name".to_owned(),
+            pod_name.clone(),
+        ));
+        pod.labels
+            .push(("apps.kubernetes.io/pod-index".to_owned(), rank.to_string()));
     }
-    w.new_pod(Pod { stem, rank, ..pod }, Ask::new(Client::controller(component), "create", ""));
+    w.new_pod(
+        Pod { stem, rank, ..pod },
+        Ask::new(Client::controller(component), "create", ""),
+    );
     let message = if is_deployment {
         format!("Created pod: {pod_name}")
     } else {
         format!("create Pod {pod_name} in StatefulSet {name} successful")
     };
-    w.tell(&Source::Controller(component), key, "Normal", "SuccessfulCreate", message, &[]);
+    w.tell(
+        &Source::Controller(component),
+        key,
+        "Normal",
+        "SuccessfulCreate",
+        message,
+        &[],
+    );
     w.soon(3, 20, schedule);
 }
 
 /// Somebody scales a workload.
 pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
-    let Some(body) = w.loads.get_mut(load) else { return };
+    let Some(body) = w.loads.get_mut(load) else {
+        return;
+    };
     let from = body.wanted;
     body.wanted = to;
     let is_deployment = body.plan.kind == LoadKind::Deployment;
-    put_root(w, load, Change::Modified, Ask::new(by.clone(), "patch", "scale").body(json!({"spec": {"replicas": to}})).tells(&names(act)));
+    put_root(
+        w,
+        load,
+        Change::Modified,
+        Ask::new(by.clone(), "patch", "scale")
+            .body(json!({"spec": {"replicas": to}}))
+            .tells(&names(act)),
+    );
     w.soon(20, 90, move |w| {
-        let (Some(root), Some(body)) = (w.root_key(load), w.loads.get(load)) else { return };
+        let (Some(root), Some(body)) = (w.root_key(load), w.loads.get(load)) else {
+            return;
+        };
         let set = body.set.clone();
         if let Some((name, _)) = &set {
-            w.tell(&Source::Controller("deployment-controller"), root.clone(), "Normal", "ScalingReplicaSet", format!("Scaled down replica set {name} from {from} to {to}"), &names(act));
-            put_set(w, load, Change::Modified, Ask::new(Client::controller("deployment-controller"), "update", "").tells(&claims(act)));
+            w.tell(
+                &Source::Controller("deployment-controller"),
+                root.clone(),
+                "Normal",
+                "ScalingReplicaSet",
+                format!("Scaled down replica set {name} from {from} to {to}"),
+                &names(act),
+            );
+            put_set(
+                w,
+                load,
+                Change::Modified,
+                Ask::new(Client::controller("deployment-controller"), "update", "")
+                    .tells(&claims(act)),
+            );
         }
-        let component = if is_deployment { "replicaset-controller" } else { "statefulset-controller" };
+        let component = if is_deployment {
+            "replicaset-controller"
+        } else {
+            "statefulset-controller"
+        };
         let mut pods = make::pods_of(w, load);
-        pods.retain(|&pod| w.pods.get(pod).is_some_and(|pod| pod.rank >= to && pod.phase != Phase::Succeeded));
+        pods.retain(|&pod| {
+            w.pods
+                .get(pod)
+                .is_some_and(|pod| pod.rank >= to && pod.phase != Phase::Succeeded)
+        });
         for pod in pods {
-            let name = w.pods.get(pod).map(|pod| pod.name.clone()).unwrap_or_default();
+            let name = w
+                .pods
+                .get(pod)
+                .map(|pod| pod.name.clone())
+                .unwrap_or_default();
             make::delete_pod(w, pod, &Client::controller(component), act, Tie::Victim);
             let (key, message) = match &set {
-                Some((set, uid)) => (Key { kind: Kind::ReplicaSet, name: set.clone(), uid: uid.clone(), namespace: root.namespace.clone() }, format!("Deleted pod: {name}")),
-                None => (root.clone(), format!("delete Pod {name} in StatefulSet {} successful", root.name)),
+                Some((set, uid)) => (
+                    Key {
+                        kind: Kind::ReplicaSet,
+                        name: set.clone(),
+                        uid: uid.clone(),
+                        namespace: root.namespace.clone(),
+                    },
+                    format!("Deleted pod: {name}"),
+                ),
+                None => (
+                    root.clone(),
+                    format!("delete Pod {name} in StatefulSet {} successful", root.name),
+                ),
             };
-            w.tell(&Source::Controller(component), key, "Normal", "SuccessfulDelete", message, &claims(act));
+            w.tell(
+                &Source::Controller(component),
+                key,
+                "Normal",
+                "SuccessfulDelete",
+                message,
+                &claims(act),
+            );
         }
         if to == 0 {
             let now = w.now;
@@ -246,26 +431,52 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
 /// Somebody changes the template of a Deployment or `StatefulSet`: its pods are made anew,
 /// with a command that does not work.
 pub fn replace_template(w: &mut World, load: usize, by: &Client, act: ActId) {
-    let Some(body) = w.loads.get_mut(load) else { return };
-    body.command = vec!["python".to_owned(), "serve.py".to_owned(), "--shrads=8".to_owned()];
+    let Some(body) = w.loads.get_mut(load) else {
+        return;
+    };
+    body.command = vec![
+        "python".to_owned(),
+        "serve.py".to_owned(),
+        "--shrads=8".to_owned(),
+    ];
     let old = body.set.clone();
     let is_deployment = body.plan.kind == LoadKind::Deployment;
-    body.curse = Some(crate::world::Curse(std::rc::Rc::new(move |w: &mut World, pod| {
-        w.soon(900, 4000, move |w| {
+    body.curse = Some(crate::world::Curse(std::rc::Rc::new(
+        move |w: &mut World, pod| {
+            w.soon(900, 4000, move |w| {
             if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
                 crate::train::say_all(w, pod, "usage: serve.py [-h] [--shards SHARDS]\nserve.py: error: unrecognized arguments: --shrads=8", &claims(act));
                 super::exit(w, pod, &super::Exit::code(2, act, Tie::Victim));
             }
         });
-    })));
+        },
+    )));
     let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "trainer", "command": ["python", "serve.py", "--shrads=8"]}]}}}});
-    put_root(w, load, Change::Modified, Ask::new(by.clone(), "patch", "").body(patch).tells(&names(act)));
+    put_root(
+        w,
+        load,
+        Change::Modified,
+        Ask::new(by.clone(), "patch", "")
+            .body(patch)
+            .tells(&names(act)),
+    );
     w.soon(20, 90, move |w| {
-        let component = if is_deployment { "replicaset-controller" } else { "statefulset-controller" };
+        let component = if is_deployment {
+            "replicaset-controller"
+        } else {
+            "statefulset-controller"
+        };
         if is_deployment {
             if let (Some((old, _)), Some(root)) = (old, w.root_key(load)) {
                 let wanted = w.loads.get(load).map_or(1, |load| load.wanted);
-                w.tell(&Source::Controller("deployment-controller"), root, "Normal", "ScalingReplicaSet", format!("Scaled down replica set {old} from {wanted} to 0"), &names(act));
+                w.tell(
+                    &Source::Controller("deployment-controller"),
+                    root,
+                    "Normal",
+                    "ScalingReplicaSet",
+                    format!("Scaled down replica set {old} from {wanted} to 0"),
+                    &names(act),
+                );
             }
             new_set(w, load);
         }

@@ -54,13 +54,19 @@ fn refusal(w: &World, pod: usize, at: usize) -> Option<String> {
     {
         let value = taint.value.as_deref().unwrap_or("");
         return Some(if w.plan.cluster.minor >= 34 {
-            format!("node(s) had untolerated taint(s) {{{}: {value}}}", taint.key)
+            format!(
+                "node(s) had untolerated taint(s) {{{}: {value}}}",
+                taint.key
+            )
         } else {
             format!("node(s) had untolerated taint {{{}: {value}}}", taint.key)
         });
     }
     if let Some((name, value)) = &load.selector
-        && !node.labels.iter().any(|(key, has)| key == name && has == value)
+        && !node
+            .labels
+            .iter()
+            .any(|(key, has)| key == name && has == value)
     {
         return Some("node(s) didn't match Pod's node affinity/selector".to_owned());
     }
@@ -84,7 +90,10 @@ pub fn schedule(w: &mut World) {
     let mut waiting: Vec<(i32, usize)> = (0..w.pods.len())
         .filter(|&at| {
             w.pods.get(at).is_some_and(|pod| {
-                pod.node.is_none() && pod.gone.is_none() && pod.deletion.is_none() && !pod.phase.is_over()
+                pod.node.is_none()
+                    && pod.gone.is_none()
+                    && pod.deletion.is_none()
+                    && !pod.phase.is_over()
             })
         })
         .map(|at| (-priority(w, at), at))
@@ -97,7 +106,9 @@ pub fn schedule(w: &mut World) {
 
 fn try_one(w: &mut World, pod: usize) {
     let now = w.now;
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     // What was found unschedulable is not looked at again at once.
     if body.tried.is_some_and(|tried| now.since(tried) < BACKOFF) {
         return;
@@ -113,33 +124,63 @@ fn try_one(w: &mut World, pod: usize) {
         if w.nodes.get(at).is_some_and(|node| node.gone.is_some()) {
             continue;
         }
-        let Some(reason) = refusal(w, pod, at) else { continue };
+        let Some(reason) = refusal(w, pod, at) else {
+            continue;
+        };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, count)) => *count += 1,
             None => reasons.push((reason, 1)),
         }
     }
     reasons.sort();
-    let said: Vec<String> = reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    let said: Vec<String> = reasons
+        .iter()
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
     let said = format!("0/{total} nodes are available: {}.", said.join(", "));
     let pushed = preempt(w, pod);
     let tail = if pushed {
         String::new()
     } else {
-        let claims = if w.plan.cluster.minor >= 34 { " no new claims to deallocate," } else { "" };
-        let busy = reasons.iter().filter(|(reason, _)| reason.starts_with("Insufficient")).map(|(_, count)| count).sum::<usize>();
+        let claims = if w.plan.cluster.minor >= 34 {
+            " no new claims to deallocate,"
+        } else {
+            ""
+        };
+        let busy = reasons
+            .iter()
+            .filter(|(reason, _)| reason.starts_with("Insufficient"))
+            .map(|(_, count)| count)
+            .sum::<usize>();
         let mut parts = Vec::new();
         if busy > 0 {
-            parts.push(format!("{busy} No preemption victims found for incoming pod"));
+            parts.push(format!(
+                "{busy} No preemption victims found for incoming pod"
+            ));
         }
         if total > busy {
-            parts.push(format!("{} Preemption is not helpful for scheduling", total - busy));
+            parts.push(format!(
+                "{} Preemption is not helpful for scheduling",
+                total - busy
+            ));
         }
-        format!("{claims} preemption: 0/{total} nodes are available: {}.", parts.join(", "))
+        format!(
+            "{claims} preemption: 0/{total} nodes are available: {}.",
+            parts.join(", ")
+        )
     };
-    let Some(load) = w.pods.get(pod).map(|pod| pod.load) else { return };
+    let Some(load) = w.pods.get(pod).map(|pod| pod.load) else {
+        return;
+    };
     if w.loads.get(load).is_some_and(|load| load.blocked.is_none()) {
-        let act = w.act(NO_ROOM, &["sched.unschedulable_capacity", "sched.unschedulable_constraint"], None);
+        let act = w.act(
+            NO_ROOM,
+            &[
+                "sched.unschedulable_capacity",
+                "sched.unschedulable_constraint",
+            ],
+            None,
+        );
         if let Some(load) = w.loads.get_mut(load) {
             load.blocked = Some(act);
         }
@@ -153,15 +194,28 @@ fn try_one(w: &mut World, pod: usize) {
         .map(names)
         .unwrap_or_default();
     let message = format!("{said}{tail}");
-    w.tell(&Source::Scheduler("Scheduling"), key, "Warning", "FailedScheduling", message.clone(), &tags);
+    w.tell(
+        &Source::Scheduler("Scheduling"),
+        key,
+        "Warning",
+        "FailedScheduling",
+        message.clone(),
+        &tags,
+    );
     let now = w.now;
     let changed = w.pods.get_mut(pod).is_some_and(|pod| {
-        let known = pod.conditions.iter().any(|one| one.kind == "PodScheduled" && one.message == message);
+        let known = pod
+            .conditions
+            .iter()
+            .any(|one| one.kind == "PodScheduled" && one.message == message);
         pod.condition("PodScheduled", "False", "Unschedulable", &message, now);
         !known
     });
     if changed {
-        w.put_pod(pod, Ask::new(Client::scheduler(), "patch", "status").tells(&tags));
+        w.put_pod(
+            pod,
+            Ask::new(Client::scheduler(), "patch", "status").tells(&tags),
+        );
     }
 }
 
@@ -174,18 +228,29 @@ fn preempt(w: &mut World, pod: usize) -> bool {
     let need = wants(w, pod);
     let mut best: Option<(usize, Vec<usize>)> = None;
     for at in 0..w.nodes.len() {
-        let Some(node) = w.nodes.get(at) else { continue };
-        if node.gone.is_some() || node.unschedulable || !node.taints.is_empty() || need > i64::from(node.gpus.1) {
+        let Some(node) = w.nodes.get(at) else {
+            continue;
+        };
+        if node.gone.is_some()
+            || node.unschedulable
+            || !node.taints.is_empty()
+            || need > i64::from(node.gpus.1)
+        {
             continue;
         }
-        let taken = w.pods.iter().any(|other| other.nominated == Some(at) && other.node.is_none() && other.gone.is_none());
+        let taken = w.pods.iter().any(|other| {
+            other.nominated == Some(at) && other.node.is_none() && other.gone.is_none()
+        });
         if taken {
             continue;
         }
         let mut lower: Vec<(i32, usize)> = (0..w.pods.len())
             .filter(|&other| {
                 w.pods.get(other).is_some_and(|other| {
-                    other.node == Some(at) && other.gone.is_none() && other.deletion.is_none() && !other.phase.is_over()
+                    other.node == Some(at)
+                        && other.gone.is_none()
+                        && other.deletion.is_none()
+                        && !other.phase.is_over()
                 })
             })
             .map(|other| (priority(w, other), other))
@@ -201,15 +266,29 @@ fn preempt(w: &mut World, pod: usize) -> bool {
             room += wants(w, other);
             out.push(other);
         }
-        if room >= need && best.as_ref().is_none_or(|(_, known)| out.len() < known.len()) {
+        if room >= need
+            && best
+                .as_ref()
+                .is_none_or(|(_, known)| out.len() < known.len())
+        {
             best = Some((at, out));
         }
     }
-    let Some((node, out)) = best else { return false };
-    let Some(preemptor) = w.pods.get(pod).map(|pod| (pod.uid.clone(), pod.name.clone())) else {
+    let Some((node, out)) = best else {
         return false;
     };
-    let node_name = w.nodes.get(node).map(|node| node.name.clone()).unwrap_or_default();
+    let Some(preemptor) = w
+        .pods
+        .get(pod)
+        .map(|pod| (pod.uid.clone(), pod.name.clone()))
+    else {
+        return false;
+    };
+    let node_name = w
+        .nodes
+        .get(node)
+        .map(|node| node.name.clone())
+        .unwrap_or_default();
     for victim in out {
         let act = w.deed(
             format!("preempted by {}", preemptor.1),
@@ -233,14 +312,29 @@ fn push_out(w: &mut World, victim: usize, act: ActId, preemptor: &str, node: &st
     let now = w.now;
     let tags = names(act);
     w.die(victim, act, Tie::Victim, true);
-    let Some(body) = w.pods.get_mut(victim) else { return };
-    body.condition("DisruptionTarget", "True", "PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod", now);
+    let Some(body) = w.pods.get_mut(victim) else {
+        return;
+    };
+    body.condition(
+        "DisruptionTarget",
+        "True",
+        "PreemptionByScheduler",
+        "default-scheduler: preempting to accommodate a higher priority pod",
+        now,
+    );
     let key = body.key();
     w.put_pod(victim, Ask::new(Client::scheduler(), "patch", "status")
         .body(json!({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "default-scheduler: preempting to accommodate a higher priority pod"}]}}))
         .tells(&tags));
     make::request_deletion(w, victim, Client::scheduler(), None, &tags);
-    w.tell(&Source::Scheduler("Preempting"), key, "Normal", "Preempted", format!("Preempted by pod {preemptor} on node {node}"), &tags);
+    w.tell(
+        &Source::Scheduler("Preempting"),
+        key,
+        "Normal",
+        "Preempted",
+        format!("Preempted by pod {preemptor} on node {node}"),
+        &tags,
+    );
 }
 
 fn bind(w: &mut World, pod: usize, node: usize) {
@@ -248,7 +342,9 @@ fn bind(w: &mut World, pod: usize, node: usize) {
     let Some(node_name) = w.nodes.get(node).map(|node| node.name.clone()) else {
         return;
     };
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     body.node = Some(node);
     let load = body.load;
     body.nominated = None;
@@ -258,15 +354,37 @@ fn bind(w: &mut World, pod: usize, node: usize) {
         .body(json!({"kind": "Binding", "apiVersion": "v1", "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid}, "target": {"kind": "Node", "name": node_name}}));
     let json = w.pod_json(pod);
     w.put(Change::Modified, &key, json, ask);
-    let message = format!("Successfully assigned {}/{} to {node_name}", key.namespace, key.name);
+    let message = format!(
+        "Successfully assigned {}/{} to {node_name}",
+        key.namespace, key.name
+    );
     w.soon(2, 12, move |w| {
-        w.tell(&Source::Scheduler("Binding"), Key { kind: Kind::Pod, ..key }, "Normal", "Scheduled", message, &[]);
+        w.tell(
+            &Source::Scheduler("Binding"),
+            Key {
+                kind: Kind::Pod,
+                ..key
+            },
+            "Normal",
+            "Scheduled",
+            message,
+            &[],
+        );
     });
     w.soon(20, 120, move |w| kubelet::take(w, pod));
     // What waited for room has it.
-    let waits = w.pods.iter().any(|pod| pod.load == load && pod.node.is_none() && pod.gone.is_none());
-    let for_room = w.loads.get(load).and_then(|load| load.blocked).and_then(|act| w.graph.get(act)).is_some_and(|act| act.what == NO_ROOM);
-    if !waits && for_room
+    let waits = w
+        .pods
+        .iter()
+        .any(|pod| pod.load == load && pod.node.is_none() && pod.gone.is_none());
+    let for_room = w
+        .loads
+        .get(load)
+        .and_then(|load| load.blocked)
+        .and_then(|act| w.graph.get(act))
+        .is_some_and(|act| act.what == NO_ROOM);
+    if !waits
+        && for_room
         && let Some(load) = w.loads.get_mut(load)
     {
         load.blocked = None;

@@ -17,7 +17,9 @@ fn bears(w: &World, key: &str) -> i64 {
 
 /// The controller looks at the taints of a node.
 pub fn judge(w: &mut World, node: usize) {
-    let Some(body) = w.nodes.get(node) else { return };
+    let Some(body) = w.nodes.get(node) else {
+        return;
+    };
     if body.gone.is_some() {
         return;
     }
@@ -31,14 +33,22 @@ pub fn judge(w: &mut World, node: usize) {
         return;
     };
     let pods: Vec<usize> = (0..w.pods.len())
-        .filter(|&at| w.pods.get(at).is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none() && pod.deletion.is_none()))
+        .filter(|&at| {
+            w.pods.get(at).is_some_and(|pod| {
+                pod.node == Some(node) && pod.gone.is_none() && pod.deletion.is_none()
+            })
+        })
         .collect();
     for pod in pods {
         let lag = w.rng.millis(1, 25);
         let key = key.clone();
         w.after(wait + lag, move |w| {
             let still = w.nodes.get(node).is_some_and(|node| {
-                node.gone.is_none() && node.taints.iter().any(|one| one.effect == "NoExecute" && one.key == key)
+                node.gone.is_none()
+                    && node
+                        .taints
+                        .iter()
+                        .any(|one| one.effect == "NoExecute" && one.key == key)
             });
             if still {
                 delete(w, pod, node);
@@ -51,13 +61,21 @@ fn delete(w: &mut World, pod: usize, node: usize) {
     let now = w.now;
     let act = w.nodes.get(node).and_then(|node| node.lost);
     let tags: Vec<Tag> = act.map(claims).unwrap_or_default();
-    let Some(body) = w.pods.get_mut(pod) else { return };
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     if body.gone.is_some() || body.deletion.is_some() {
         return;
     }
     let key = body.key();
     let over = body.phase.is_over();
-    body.condition("DisruptionTarget", "True", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", now);
+    body.condition(
+        "DisruptionTarget",
+        "True",
+        "DeletionByTaintManager",
+        "Taint manager: deleting due to NoExecute taint",
+        now,
+    );
     let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
     // What is already over cannot be killed.
     let mut tags = tags;
@@ -68,7 +86,14 @@ fn delete(w: &mut World, pod: usize, node: usize) {
     {
         tags.extend(claims(death));
     }
-    w.tell(&Source::Controller("taint-eviction-controller"), Involved::without_uid(key), "Normal", "TaintManagerEviction", message, &tags);
+    w.tell(
+        &Source::Controller("taint-eviction-controller"),
+        Involved::without_uid(key),
+        "Normal",
+        "TaintManagerEviction",
+        message,
+        &tags,
+    );
     let by = Client::controller("node-controller");
     w.put_pod(pod, Ask::new(by.clone(), "patch", "status")
         .body(json!({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager", "message": "Taint manager: deleting due to NoExecute taint"}]}}))

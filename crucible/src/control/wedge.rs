@@ -42,26 +42,88 @@ pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &Trouble, times: u32) 
             w.tell(&kubelet, key, "Warning", "FailedMount", message, &tags);
         }
         Stage::Attach => {
-            w.tell(&Source::Controller("attachdetach-controller"), key, "Warning", "FailedAttachVolume", message, &tags);
+            w.tell(
+                &Source::Controller("attachdetach-controller"),
+                key,
+                "Warning",
+                "FailedAttachVolume",
+                message,
+                &tags,
+            );
         }
         Stage::Sandbox => {
-            w.tell(&kubelet, key, "Warning", "FailedCreatePodSandBox", format!("Failed to create pod sandbox: {message}"), &tags);
+            w.tell(
+                &kubelet,
+                key,
+                "Warning",
+                "FailedCreatePodSandBox",
+                format!("Failed to create pod sandbox: {message}"),
+                &tags,
+            );
         }
         Stage::Image => {
             let about = Involved::container(key);
-            w.tell(&kubelet, about.clone(), "Normal", "Pulling", format!("Pulling image \"{image}\""), &[]);
-            w.tell(&kubelet, about.clone(), "Warning", "Failed", format!("Failed to pull image \"{image}\": {message}"), &tags);
-            w.tell(&kubelet, about.clone(), "Warning", "Failed", "Error: ErrImagePull", &tags);
+            w.tell(
+                &kubelet,
+                about.clone(),
+                "Normal",
+                "Pulling",
+                format!("Pulling image \"{image}\""),
+                &[],
+            );
+            w.tell(
+                &kubelet,
+                about.clone(),
+                "Warning",
+                "Failed",
+                format!("Failed to pull image \"{image}\": {message}"),
+                &tags,
+            );
+            w.tell(
+                &kubelet,
+                about.clone(),
+                "Warning",
+                "Failed",
+                "Error: ErrImagePull",
+                &tags,
+            );
             state = Some(("ErrImagePull".to_owned(), message));
             if times > 0 {
-                w.tell(&kubelet, about.clone(), "Normal", "BackOff", format!("Back-off pulling image \"{image}\""), &tags);
-                w.tell(&kubelet, about, "Warning", "Failed", "Error: ImagePullBackOff", &tags);
-                state = Some(("ImagePullBackOff".to_owned(), format!("Back-off pulling image \"{image}\": ErrImagePull: {}", hindrance.message)));
+                w.tell(
+                    &kubelet,
+                    about.clone(),
+                    "Normal",
+                    "BackOff",
+                    format!("Back-off pulling image \"{image}\""),
+                    &tags,
+                );
+                w.tell(
+                    &kubelet,
+                    about,
+                    "Warning",
+                    "Failed",
+                    "Error: ImagePullBackOff",
+                    &tags,
+                );
+                state = Some((
+                    "ImagePullBackOff".to_owned(),
+                    format!(
+                        "Back-off pulling image \"{image}\": ErrImagePull: {}",
+                        hindrance.message
+                    ),
+                ));
             }
         }
         Stage::Config => {
             let about = Involved::container(key);
-            w.tell(&kubelet, about, "Warning", "Failed", format!("Error: {message}"), &tags);
+            w.tell(
+                &kubelet,
+                about,
+                "Warning",
+                "Failed",
+                format!("Error: {message}"),
+                &tags,
+            );
             state = Some(("CreateContainerConfigError".to_owned(), message));
         }
         Stage::Command(_) => {}

@@ -1,7 +1,9 @@
 //! What is done later, on the same machines and under the same names.
 
 use super::OPERATOR;
-use crate::control::{delete_namespace, delete_root, drain, machine_dies, machine_returns, make, set_taint};
+use crate::control::{
+    delete_namespace, delete_root, drain, machine_dies, machine_returns, make, set_taint,
+};
 use crate::plan::{Deed, LoadKind};
 use crate::time::SEC;
 use crate::world::{Ask, Client, Phase, Taint, Unit, World, names};
@@ -17,11 +19,27 @@ pub fn play(w: &mut World, deed: Deed) {
         .min_by_key(|death| (death.time, death.pod))
         .and_then(|death| w.pods.get(death.pod))
         .and_then(|pod| pod.node);
-    let alive = w.pods.iter().any(|pod| pod.load == 0 && pod.alive && pod.gone.is_none());
+    let alive = w
+        .pods
+        .iter()
+        .any(|pod| pod.load == 0 && pod.alive && pod.gone.is_none());
     match deed {
         Deed::SameNameElsewhere => {
-            let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else { return };
-            let other = crate::plan::Load { namespace: "sandbox".to_owned(), size: 1, gpus: 0, trains: None, priority: None, deadline_s: None, label: None, owner: "erin@lab.example".to_owned(), gang: false, ..plan };
+            let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else {
+                return;
+            };
+            let other = crate::plan::Load {
+                namespace: "sandbox".to_owned(),
+                size: 1,
+                gpus: 0,
+                trains: None,
+                priority: None,
+                deadline_s: None,
+                label: None,
+                owner: "erin@lab.example".to_owned(),
+                gang: false,
+                ..plan
+            };
             let at = crate::case::add_load(w, other);
             make(w, at);
             return;
@@ -31,26 +49,52 @@ pub fn play(w: &mut World, deed: Deed) {
     }
     match deed {
         Deed::Rerun => {
-            let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else { return };
+            let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else {
+                return;
+            };
             if !matches!(plan.kind, LoadKind::Job | LoadKind::JobSet) {
                 return;
             }
-            let act = w.deed("its owner clears it away", &[], &[plan.owner.as_str()], None);
+            let act = w.deed(
+                "its owner clears it away",
+                &[],
+                &[plan.owner.as_str()],
+                None,
+            );
             delete_root(w, 0, &Client::person(&plan.owner), act);
             let lag = w.rng.secs(8, 60);
             w.after(lag, move |w| {
-                let at = crate::case::add_load(w, crate::plan::Load { deadline_s: None, trains: None, ..plan });
+                let at = crate::case::add_load(
+                    w,
+                    crate::plan::Load {
+                        deadline_s: None,
+                        trains: None,
+                        ..plan
+                    },
+                );
                 make(w, at);
             });
         }
         Deed::DeleteRun => {
-            let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else { return };
-            let act = w.deed("its owner clears it away", &[], &[plan.owner.as_str()], None);
+            let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else {
+                return;
+            };
+            let act = w.deed(
+                "its owner clears it away",
+                &[],
+                &[plan.owner.as_str()],
+                None,
+            );
             delete_root(w, 0, &Client::person(&plan.owner), act);
         }
         Deed::DeleteNamespace => {
-            let Some(namespace) = w.loads.first().map(|load| load.plan.namespace.clone()) else { return };
-            let busy = w.pods.iter().any(|pod| pod.namespace == namespace && pod.alive && pod.gone.is_none());
+            let Some(namespace) = w.loads.first().map(|load| load.plan.namespace.clone()) else {
+                return;
+            };
+            let busy = w
+                .pods
+                .iter()
+                .any(|pod| pod.namespace == namespace && pod.alive && pod.gone.is_none());
             if !busy {
                 let act = w.deed("the namespace is cleared away", &[], &[OPERATOR], None);
                 delete_namespace(w, &namespace, &operator, act);
@@ -62,20 +106,53 @@ pub fn play(w: &mut World, deed: Deed) {
 
 fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
     let Some(node) = node else { return };
-    let others = w.pods.iter().any(|pod| pod.node == Some(node) && pod.gone.is_none() && !matches!(pod.phase, Phase::Succeeded | Phase::Failed));
-    let up = w.nodes.get(node).is_some_and(|node| node.up && node.gone.is_none());
+    let others = w.pods.iter().any(|pod| {
+        pod.node == Some(node)
+            && pod.gone.is_none()
+            && !matches!(pod.phase, Phase::Succeeded | Phase::Failed)
+    });
+    let up = w
+        .nodes
+        .get(node)
+        .is_some_and(|node| node.up && node.gone.is_none());
     match deed {
         Deed::TaintNode if !others => {
-            let act = w.deed("the node is set aside", &["ops.node_drained"], &[OPERATOR], None);
-            set_taint(w, node, Taint { key: "lab.example/quarantine".to_owned(), value: Some("investigate".to_owned()), effect: "NoExecute", added: None }, operator, act);
+            let act = w.deed(
+                "the node is set aside",
+                &["ops.node_drained"],
+                &[OPERATOR],
+                None,
+            );
+            set_taint(
+                w,
+                node,
+                Taint {
+                    key: "lab.example/quarantine".to_owned(),
+                    value: Some("investigate".to_owned()),
+                    effect: "NoExecute",
+                    added: None,
+                },
+                operator,
+                act,
+            );
         }
         Deed::DrainNode if !others => {
-            let act = w.deed("the node is drained later", &["ops.node_drained"], &[OPERATOR], None);
+            let act = w.deed(
+                "the node is drained later",
+                &["ops.node_drained"],
+                &[OPERATOR],
+                None,
+            );
             drain(w, node, operator, act);
         }
         Deed::RebootNode if !others && up => {
             let act = w.act("the node is rebooted later", &["node.reboot"], None);
-            w.host_line(node, Unit::Systemd, "The system will reboot now!", &names(act));
+            w.host_line(
+                node,
+                Unit::Systemd,
+                "The system will reboot now!",
+                &names(act),
+            );
             w.after(3 * SEC, move |w| {
                 machine_dies(w, node, act);
                 let lag = w.rng.secs(70, 200);
@@ -83,10 +160,20 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
             });
         }
         Deed::DeleteNode if !others => {
-            let act = w.deed("the node is deleted later", &["ops.node_drained"], &[OPERATOR], None);
-            w.drop_node(node, Ask::new(operator.clone(), "delete", "").tells(&names(act)));
+            let act = w.deed(
+                "the node is deleted later",
+                &["ops.node_drained"],
+                &[OPERATOR],
+                None,
+            );
+            w.drop_node(
+                node,
+                Ask::new(operator.clone(), "delete", "").tells(&names(act)),
+            );
             let lag = w.rng.secs(20, 80);
-            w.after(lag, move |w| crate::control::collect_orphans(w, node, Some(act)));
+            w.after(lag, move |w| {
+                crate::control::collect_orphans(w, node, Some(act));
+            });
         }
         Deed::XidLater if up => {
             let act = w.act("a GPU breaks later", &["hw.gpu"], None);

@@ -57,7 +57,9 @@ pub fn strike(w: &mut World, planned: &Planned) {
         | Fault::Shutdown
         | Fault::NodePressure
         | Fault::NodeBlip => machines::strike(w, planned.fault, load),
-        Fault::Storage | Fault::Dns | Fault::Redis | Fault::Service => depends::strike(w, planned.fault, load),
+        Fault::Storage | Fault::Dns | Fault::Redis | Fault::Service => {
+            depends::strike(w, planned.fault, load);
+        }
         _ => ops::strike(w, planned.fault, load),
     }
 }
@@ -66,7 +68,9 @@ pub fn strike(w: &mut World, planned: &Planned) {
 pub(crate) fn victim(w: &mut World, load: usize) -> Option<usize> {
     let alive: Vec<usize> = (0..w.pods.len())
         .filter(|&at| {
-            w.pods.get(at).is_some_and(|pod| pod.load == load && pod.gone.is_none() && pod.alive && !pod.stopping)
+            w.pods.get(at).is_some_and(|pod| {
+                pod.load == load && pod.gone.is_none() && pod.alive && !pod.stopping
+            })
         })
         .collect();
     w.rng.pick(&alive).copied()

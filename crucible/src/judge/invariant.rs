@@ -46,27 +46,71 @@ pub fn check(truth: &Truth, run: &Run, answer: &Answer, skew: i64) -> Vec<Broken
 
 /// (a) No cause or mechanism after the death it explains.
 fn late(incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
-    let Some(death) = incident.first_victim.as_ref().and_then(|victim| victim.time_hi.as_deref().or(victim.time.as_deref())).and_then(Time::parse) else {
+    let Some(death) = incident
+        .first_victim
+        .as_ref()
+        .and_then(|victim| victim.time_hi.as_deref().or(victim.time.as_deref()))
+        .and_then(Time::parse)
+    else {
         return;
     };
     for link in &incident.chain {
-        let Some(time) = link.time.as_deref().and_then(Time::parse) else { continue };
-        if matches!(link.role.as_str(), "cause" | "mechanism") && link.edge.as_deref() != Some("context") && time.since(death) > skew + SEC {
-            found.push(broken('a', format!("{} {}s after the death: {}", link.role, time.since(death) / SEC, link.text)));
+        let Some(time) = link.time.as_deref().and_then(Time::parse) else {
+            continue;
+        };
+        if matches!(link.role.as_str(), "cause" | "mechanism")
+            && link.edge.as_deref() != Some("context")
+            && time.since(death) > skew + SEC
+        {
+            found.push(broken(
+                'a',
+                format!(
+                    "{} {}s after the death: {}",
+                    link.role,
+                    time.since(death) / SEC,
+                    link.text
+                ),
+            ));
         }
     }
 }
 
 /// (b) A pod that has ended is not killed later.
 fn twice(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
-    for victim in incident.victims.iter().chain(&incident.collateral).chain(&incident.first_victim) {
-        let Some(said) = victim.time.as_deref().and_then(Time::parse) else { continue };
+    for victim in incident
+        .victims
+        .iter()
+        .chain(&incident.collateral)
+        .chain(&incident.first_victim)
+    {
+        let Some(said) = victim.time.as_deref().and_then(Time::parse) else {
+            continue;
+        };
         // A name may be used again: the nearest of its ends counts.
-        let Some(ended) = run.ended.iter().filter(|(pod, _)| *pod == victim.pod).map(|(_, time)| *time).min_by_key(|time| said.since(*time).abs()) else { continue };
+        let Some(ended) = run
+            .ended
+            .iter()
+            .filter(|(pod, _)| *pod == victim.pod)
+            .map(|(_, time)| *time)
+            .min_by_key(|time| said.since(*time).abs())
+        else {
+            continue;
+        };
         // What became of a lost machine's pods shows minutes later.
-        let slack = if run.history.iter().any(|cause| cause.starts_with("node.")) { 700 } else { 100 };
+        let slack = if run.history.iter().any(|cause| cause.starts_with("node.")) {
+            700
+        } else {
+            100
+        };
         if said.since(ended) > skew + slack * SEC {
-            found.push(broken('b', format!("{} is said to die {}s after it had ended", victim.pod, said.since(ended) / SEC)));
+            found.push(broken(
+                'b',
+                format!(
+                    "{} is said to die {}s after it had ended",
+                    victim.pod,
+                    said.since(ended) / SEC
+                ),
+            ));
         }
     }
 }
@@ -77,8 +121,17 @@ fn hops(incident: &Incident, found: &mut Vec<Broken>) {
         return;
     }
     for link in incident.chain.iter().skip(1) {
-        if matches!(link.role.as_str(), "mechanism" | "death") && link.edge.as_deref() != Some("asserted") {
-            found.push(broken('c', format!("established over a hop that is {}: {}", link.edge.as_deref().unwrap_or("not tied"), link.text)));
+        if matches!(link.role.as_str(), "mechanism" | "death")
+            && link.edge.as_deref() != Some("asserted")
+        {
+            found.push(broken(
+                'c',
+                format!(
+                    "established over a hop that is {}: {}",
+                    link.edge.as_deref().unwrap_or("not tied"),
+                    link.text
+                ),
+            ));
         }
     }
 }
@@ -98,12 +151,32 @@ fn others(truth: &Truth, incident: &Incident, found: &mut Vec<Broken>) {
     if !incident.cause.starts_with("code.") {
         return;
     }
-    let Some(run) = truth.runs.iter().find(|run| incident.run_id.as_ref().is_some_and(|id| run.uids.contains(id))) else { return };
+    let Some(run) = truth.runs.iter().find(|run| {
+        incident
+            .run_id
+            .as_ref()
+            .is_some_and(|id| run.uids.contains(id))
+    }) else {
+        return;
+    };
     let own: BTreeSet<&str> = run.uids.iter().map(String::as_str).collect();
     for row in &incident.evidence {
-        let Some(uid) = row.get("pod_uid").and_then(serde_json::Value::as_str) else { continue };
-        if !own.contains(uid) && truth.runs.iter().any(|other| other.uids.iter().any(|one| one == uid)) {
-            found.push(broken('g', format!("a record of pod {uid} of another run is evidence for {}", incident.cause)));
+        let Some(uid) = row.get("pod_uid").and_then(serde_json::Value::as_str) else {
+            continue;
+        };
+        if !own.contains(uid)
+            && truth
+                .runs
+                .iter()
+                .any(|other| other.uids.iter().any(|one| one == uid))
+        {
+            found.push(broken(
+                'g',
+                format!(
+                    "a record of pod {uid} of another run is evidence for {}",
+                    incident.cause
+                ),
+            ));
         }
     }
 }
@@ -111,8 +184,13 @@ fn others(truth: &Truth, incident: &Incident, found: &mut Vec<Broken>) {
 /// (h) All is well only where nothing died.
 fn fine(run: &Run, main: &Incident, found: &mut Vec<Broken>) {
     use crate::truth::Seen;
-    let written = run.death_seen > Seen::Nothing || (run.died.is_none() && run.layers.iter().any(|layer| layer.seen > Seen::Nothing));
-    if main.cause.starts_with("none.") && run.is_broken() && written && main.level == "established" {
-        found.push(broken('h', format!("{} although it is {}", main.cause, run.state)));
+    let written = run.death_seen > Seen::Nothing
+        || (run.died.is_none() && run.layers.iter().any(|layer| layer.seen > Seen::Nothing));
+    if main.cause.starts_with("none.") && run.is_broken() && written && main.level == "established"
+    {
+        found.push(broken(
+            'h',
+            format!("{} although it is {}", main.cause, run.state),
+        ));
     }
 }

@@ -125,9 +125,12 @@ impl Tool {
                 return Err("the tool's process ended".to_owned());
             }
         }
-        let mut value: Value = serde_json::from_str(&reply).map_err(|error| format!("no JSON: {error}"))?;
+        let mut value: Value =
+            serde_json::from_str(&reply).map_err(|error| format!("no JSON: {error}"))?;
         if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
-            return Err(error.as_str().map_or_else(|| error.to_string(), str::to_owned));
+            return Err(error
+                .as_str()
+                .map_or_else(|| error.to_string(), str::to_owned));
         }
         Ok(value["answer"].take())
     }

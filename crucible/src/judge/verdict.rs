@@ -79,7 +79,12 @@ pub struct Judged {
 #[must_use]
 pub fn judge(run: &Run, reply: &Reply) -> Judged {
     let right: Vec<String> = run.right().into_iter().map(str::to_owned).collect();
-    let seen = run.layers.iter().map(|layer| layer.seen).max().unwrap_or(Seen::Nothing);
+    let seen = run
+        .layers
+        .iter()
+        .map(|layer| layer.seen)
+        .max()
+        .unwrap_or(Seen::Nothing);
     let mut judged = Judged {
         verdict: Verdict::NoAnswer,
         cause: "none given".to_owned(),
@@ -120,24 +125,38 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
     let cause = main.cause.as_str();
     let chain = run.chain();
     let right = run.right();
-    let death_written = run.death_seen > Seen::Nothing || (run.died.is_none() && run.layers.iter().any(|layer| layer.seen > Seen::Nothing));
+    let death_written = run.death_seen > Seen::Nothing
+        || (run.died.is_none() && run.layers.iter().any(|layer| layer.seen > Seen::Nothing));
     if right.contains(&cause) {
         return Verdict::Right;
     }
     if chain.contains(cause) {
         // Where nothing of it was written, any act of the chain is as good.
         let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
-        return if anything { Verdict::Downstream } else { Verdict::Right };
+        return if anything {
+            Verdict::Downstream
+        } else {
+            Verdict::Right
+        };
     }
     let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
     if cause == "unknown" {
-        return if !anything && run.is_broken() { Verdict::Fair } else { Verdict::Unknown };
+        return if !anything && run.is_broken() {
+            Verdict::Fair
+        } else {
+            Verdict::Unknown
+        };
     }
-    let guessed = main.level == "hypothesis" && (cause == "code.exception" || cause.starts_with("none."));
+    let guessed =
+        main.level == "hypothesis" && (cause == "code.exception" || cause.starts_with("none."));
     if !anything && run.is_broken() && guessed {
         return Verdict::Fair;
     }
-    if cause == "none.running" && run.death_seen == Seen::Nothing && run.died.is_some() && run.state == "running" {
+    if cause == "none.running"
+        && run.death_seen == Seen::Nothing
+        && run.died.is_some()
+        && run.state == "running"
+    {
         return Verdict::Fair;
     }
     if cause.starts_with("none.") {
@@ -162,15 +181,28 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
 
 fn details(run: &Run, main: &Incident, judged: &mut Judged) {
     if run.death_seen > Seen::Nothing {
-        judged.first = Some(main.first_victim.as_ref().is_some_and(|victim| run.first.contains(&victim.pod)));
+        judged.first = Some(
+            main.first_victim
+                .as_ref()
+                .is_some_and(|victim| run.first.contains(&victim.pod)),
+        );
         judged.victims = Some(same(&run.victims, &main.victims));
         judged.collateral = Some(same(&run.collateral, &main.collateral));
     }
     // Who did it can only be told where a record names the act.
     // and the name itself was written; a process ends by nobody's hand.
     let told = run.actor_written && !main.cause.starts_with("code.");
-    if told && run.layers.first().is_some_and(|layer| layer.seen == Seen::Named) {
-        judged.actor = Some(main.actor.as_ref().is_some_and(|actor| run.actors.contains(&actor.name)));
+    if told
+        && run
+            .layers
+            .first()
+            .is_some_and(|layer| layer.seen == Seen::Named)
+    {
+        judged.actor = Some(
+            main.actor
+                .as_ref()
+                .is_some_and(|actor| run.actors.contains(&actor.name)),
+        );
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
         .collect();
     calls.sort_by(|a, b| (a.done, &a.id).cmp(&(b.done, &b.id)));
     for call in calls {
-        file.records.push(Record::new(line(call, policy).to_string(), &call.tags).about(&call.key.uid));
+        file.records
+            .push(Record::new(line(call, policy).to_string(), &call.tags).about(&call.key.uid));
     }
     files.push(file);
 }
@@ -27,12 +28,14 @@ pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
 /// Policies drop what is frequent and says little.
 fn is_kept(call: &Call) -> bool {
     let of_node = call.by.name.starts_with("system:node:");
-    !(call.key.kind == Kind::Event || (call.key.kind == Kind::Node && call.sub == "status" && of_node))
+    !(call.key.kind == Kind::Event
+        || (call.key.kind == Kind::Node && call.sub == "status" && of_node))
 }
 
 fn line(call: &Call, policy: Policy) -> Value {
     let generated = call.verb == "create" && call.key.kind == Kind::Pod && call.sub.is_empty();
-    let mut object = json!({"resource": call.key.kind.resource(), "apiVersion": call.key.kind.version()});
+    let mut object =
+        json!({"resource": call.key.kind.resource(), "apiVersion": call.key.kind.version()});
     if !call.key.kind.group().is_empty() {
         object["apiGroup"] = json!(call.key.kind.group());
     }

@@ -70,7 +70,12 @@ impl File {
 
     /// A JSON document around a list.
     #[must_use]
-    pub fn list(source: &str, path: impl Into<String>, head: impl Into<String>, tail: &'static str) -> Self {
+    pub fn list(
+        source: &str,
+        path: impl Into<String>,
+        head: impl Into<String>,
+        tail: &'static str,
+    ) -> Self {
         Self {
             head: head.into(),
             between: ",\n",
@@ -114,12 +119,18 @@ impl File {
 
     /// What its whole records tell.
     pub fn tags(&self) -> impl Iterator<Item = Tag> + '_ {
-        self.records.iter().take(self.whole()).flat_map(|record| record.tags.iter().copied())
+        self.records
+            .iter()
+            .take(self.whole())
+            .flat_map(|record| record.tags.iter().copied())
     }
 
     /// What its whole records are about.
     pub fn subjects(&self) -> impl Iterator<Item = String> + '_ {
-        self.records.iter().take(self.whole()).filter_map(|record| record.subject.clone())
+        self.records
+            .iter()
+            .take(self.whole())
+            .filter_map(|record| record.subject.clone())
     }
 }
 

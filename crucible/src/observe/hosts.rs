@@ -14,8 +14,23 @@ pub(super) fn lines(case: &Case, observe: &Observe, files: &mut Vec<File>) {
     let dmesg = observe.zone_min == 0 && rng.chance(20);
     for (at, node) in w.nodes.iter().enumerate() {
         // The clock of one node is off.
-        let skew = if at == w.deaths.first().and_then(|death| w.pods.get(death.pod)).and_then(|pod| pod.node).unwrap_or(0) { observe.skew_s * SEC } else { 0 };
-        let mut lines: Vec<HostLine> = w.hosts.iter().filter(|line| line.node == at && line.time <= case.now).cloned().collect();
+        let skew = if at
+            == w.deaths
+                .first()
+                .and_then(|death| w.pods.get(death.pod))
+                .and_then(|pod| pod.node)
+                .unwrap_or(0)
+        {
+            observe.skew_s * SEC
+        } else {
+            0
+        };
+        let mut lines: Vec<HostLine> = w
+            .hosts
+            .iter()
+            .filter(|line| line.node == at && line.time <= case.now)
+            .cloned()
+            .collect();
         lines.extend(noise(w.plan.start, case.now, at));
         lines.sort_by_key(|a| (a.time, a.unit));
         let name = if dmesg { "dmesg" } else { "syslog" };
@@ -31,7 +46,13 @@ pub(super) fn lines(case: &Case, observe: &Observe, files: &mut Vec<File>) {
             } else {
                 let stamp = time.format("%Y-%m-%dT%H:%M:%S%.6f%:z", observe.zone_min);
                 match line.unit {
-                    Unit::Kernel => format!("{stamp} {} kernel: [{}.{:06}] {}", node.name, up / SEC, up % SEC / 1000, line.text),
+                    Unit::Kernel => format!(
+                        "{stamp} {} kernel: [{}.{:06}] {}",
+                        node.name,
+                        up / SEC,
+                        up % SEC / 1000,
+                        line.text
+                    ),
                     Unit::Systemd => format!("{stamp} {} systemd[1]: {}", node.name, line.text),
                     unit => format!("{stamp} {} {}[2514]: {}", node.name, unit.name(), line.text),
                 }

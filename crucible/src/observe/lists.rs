@@ -29,11 +29,23 @@ pub(super) fn lists(case: &Case, files: &mut Vec<File>) {
     let found = snapshot(case, case.now);
     for kind in Kind::ALL {
         let head = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"\"},\"items\":[\n";
-        let mut file = File::list(kind.resource(), format!("{}.json", kind.resource()), head, "\n]}\n");
+        let mut file = File::list(
+            kind.resource(),
+            format!("{}.json", kind.resource()),
+            head,
+            "\n]}\n",
+        );
         let mut revs: Vec<&&Rev> = found.iter().filter(|rev| rev.key.kind == *kind).collect();
-        revs.sort_by(|a, b| (&a.key.namespace, &a.key.name, a.version).cmp(&(&b.key.namespace, &b.key.name, b.version)));
+        revs.sort_by(|a, b| {
+            (&a.key.namespace, &a.key.name, a.version).cmp(&(
+                &b.key.namespace,
+                &b.key.name,
+                b.version,
+            ))
+        });
         for rev in revs {
-            file.records.push(Record::new(rev.object.to_string(), &rev.tags).about(subject(rev)));
+            file.records
+                .push(Record::new(rev.object.to_string(), &rev.tags).about(subject(rev)));
         }
         files.push(file);
     }
@@ -50,14 +62,34 @@ fn subject(rev: &Rev) -> &str {
 
 /// One watch a kind: what was there when it began, then every change; nothing in a gap.
 pub(super) fn watches(case: &Case, gap: Option<(Time, Time)>, files: &mut Vec<File>) {
-    for kind in [Kind::Pod, Kind::Event, Kind::Node, Kind::Job, Kind::JobSet, Kind::Deployment, Kind::ReplicaSet, Kind::StatefulSet, Kind::Workload] {
-        let mut file = File::lines(&format!("watch-{}", kind.resource()), format!("watch-{}.ndjson", kind.resource()));
-        for rev in case.world.api.revs.iter().filter(|rev| rev.key.kind == kind && rev.time <= case.now) {
+    for kind in [
+        Kind::Pod,
+        Kind::Event,
+        Kind::Node,
+        Kind::Job,
+        Kind::JobSet,
+        Kind::Deployment,
+        Kind::ReplicaSet,
+        Kind::StatefulSet,
+        Kind::Workload,
+    ] {
+        let mut file = File::lines(
+            &format!("watch-{}", kind.resource()),
+            format!("watch-{}.ndjson", kind.resource()),
+        );
+        for rev in case
+            .world
+            .api
+            .revs
+            .iter()
+            .filter(|rev| rev.key.kind == kind && rev.time <= case.now)
+        {
             if gap.is_some_and(|(from, to)| from <= rev.time && rev.time < to) {
                 continue;
             }
             let line = json!({"type": rev.change.name(), "object": *rev.object});
-            file.records.push(Record::new(line.to_string(), &rev.tags).about(subject(rev)));
+            file.records
+                .push(Record::new(line.to_string(), &rev.tags).about(subject(rev)));
         }
         files.push(file);
     }

@@ -13,7 +13,10 @@ use crate::world::LogLine;
 pub(super) fn logs(case: &Case, form: LogForm, files: &mut Vec<File>) {
     let mut streams: BTreeMap<(usize, u32), Vec<&LogLine>> = BTreeMap::new();
     for line in case.world.logs.iter().filter(|line| line.time <= case.now) {
-        streams.entry((line.pod, line.restart)).or_default().push(line);
+        streams
+            .entry((line.pod, line.restart))
+            .or_default()
+            .push(line);
     }
     for lines in streams.values_mut() {
         lines.sort_by_key(|line| line.time);
@@ -36,12 +39,23 @@ fn uid(case: &Case, pod: usize) -> &str {
 
 fn kubelet(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
     for ((pod, restart), lines) in streams {
-        let Some(body) = case.world.pods.get(*pod) else { continue };
-        let path = format!("pods/{}_{}_{}/trainer/{restart}.log", body.namespace, body.name, body.uid);
+        let Some(body) = case.world.pods.get(*pod) else {
+            continue;
+        };
+        let path = format!(
+            "pods/{}_{}_{}/trainer/{restart}.log",
+            body.namespace, body.name, body.uid
+        );
         let mut file = File::lines("logs", path);
         for line in lines {
             let stream = if line.error { "stderr" } else { "stdout" };
-            file.records.push(Record::new(format!("{} {stream} F {}", line.time.nanos(), line.text), &line.tags).about(&body.uid));
+            file.records.push(
+                Record::new(
+                    format!("{} {stream} F {}", line.time.nanos(), line.text),
+                    &line.tags,
+                )
+                .about(&body.uid),
+            );
         }
         files.push(file);
     }
@@ -50,8 +64,13 @@ fn kubelet(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
 /// Only what the kubelet of a pod that is still there keeps: this run of the container, and the one before.
 fn kubectl(case: &Case, streams: &Streams<'_>, stamped: bool, files: &mut Vec<File>) {
     for ((pod, restart), lines) in streams {
-        let Some(body) = case.world.pods.get(*pod) else { continue };
-        let lost = body.node.and_then(|node| case.world.nodes.get(node)).is_none_or(|node| !node.heard || node.gone.is_some());
+        let Some(body) = case.world.pods.get(*pod) else {
+            continue;
+        };
+        let lost = body
+            .node
+            .and_then(|node| case.world.nodes.get(node))
+            .is_none_or(|node| !node.heard || node.gone.is_some());
         if body.gone.is_some() || lost || restart + 1 < body.container.restarts {
             continue;
         }
@@ -59,10 +78,18 @@ fn kubectl(case: &Case, streams: &Streams<'_>, stamped: bool, files: &mut Vec<Fi
         let flag = if previous { " --previous" } else { "" };
         let stamps = if stamped { " --timestamps" } else { "" };
         let mut file = File::lines("logs", format!("logs/{}-{restart}.txt", body.name));
-        file.head = format!("$ kubectl logs {} -n {}{flag}{stamps}\n", body.name, body.namespace);
+        file.head = format!(
+            "$ kubectl logs {} -n {}{flag}{stamps}\n",
+            body.name, body.namespace
+        );
         for line in lines {
-            let text = if stamped { format!("{} {}", line.time.nanos(), line.text) } else { line.text.clone() };
-            file.records.push(Record::new(text, &line.tags).about(&body.uid));
+            let text = if stamped {
+                format!("{} {}", line.time.nanos(), line.text)
+            } else {
+                line.text.clone()
+            };
+            file.records
+                .push(Record::new(text, &line.tags).about(&body.uid));
         }
         files.push(file);
     }
@@ -74,30 +101,59 @@ fn loki(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
         pods.entry(*pod).or_default().extend(lines);
     }
     for (pod, lines) in pods {
-        let Some(body) = case.world.pods.get(pod) else { continue };
-        let node = body.node.and_then(|node| case.world.nodes.get(node)).map_or("", |node| node.name.as_str());
+        let Some(body) = case.world.pods.get(pod) else {
+            continue;
+        };
+        let node = body
+            .node
+            .and_then(|node| case.world.nodes.get(node))
+            .map_or("", |node| node.name.as_str());
         let stream = json!({"app": "trainer", "cluster": "lab", "container": "trainer", "namespace": body.namespace, "node_name": node, "pod": body.name, "service_name": "trainer"});
-        let head = format!("{{\"status\":\"success\",\"data\":{{\"resultType\":\"streams\",\"result\":[{{\"stream\":{stream},\"values\":[\n");
-        let mut file = File::list("logs", format!("loki/{}.json", body.name), head, "\n]}],\"stats\":{}}}\n");
+        let head = format!(
+            "{{\"status\":\"success\",\"data\":{{\"resultType\":\"streams\",\"result\":[{{\"stream\":{stream},\"values\":[\n"
+        );
+        let mut file = File::list(
+            "logs",
+            format!("loki/{}.json", body.name),
+            head,
+            "\n]}],\"stats\":{}}}\n",
+        );
         for line in lines {
-            file.records.push(Record::new(json!([line.time.0.to_string(), line.text]).to_string(), &line.tags).about(&body.uid));
+            file.records.push(
+                Record::new(
+                    json!([line.time.0.to_string(), line.text]).to_string(),
+                    &line.tags,
+                )
+                .about(&body.uid),
+            );
         }
         files.push(file);
     }
 }
 
 fn datadog(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
-    let mut file = File::list("logs", "datadog-logs.json", "{\"data\":[\n", "\n],\"meta\":{\"elapsed\":132,\"status\":\"done\"}}\n");
+    let mut file = File::list(
+        "logs",
+        "datadog-logs.json",
+        "{\"data\":[\n",
+        "\n],\"meta\":{\"elapsed\":132,\"status\":\"done\"}}\n",
+    );
     let mut lines: Vec<&LogLine> = streams.values().flatten().copied().collect();
     lines.sort_by_key(|line| (line.time, line.pod));
     for (at, line) in lines.into_iter().enumerate() {
-        let Some(body) = case.world.pods.get(line.pod) else { continue };
-        let node = body.node.and_then(|node| case.world.nodes.get(node)).map_or("", |node| node.name.as_str());
+        let Some(body) = case.world.pods.get(line.pod) else {
+            continue;
+        };
+        let node = body
+            .node
+            .and_then(|node| case.world.nodes.get(node))
+            .map_or("", |node| node.name.as_str());
         let value = json!({"id": format!("AQAAAZ{at:026}"), "type": "log", "attributes": {"timestamp": line.time.millis(), "host": node, "service": "trainer",
             "status": if line.error {"error"} else {"info"}, "message": line.text,
             "tags": [format!("pod_name:{}", body.name), format!("kube_namespace:{}", body.namespace), "kube_container_name:trainer".to_owned(), "kube_cluster_name:lab".to_owned(), format!("pod_uid:{}", body.uid)],
             "attributes": {}}});
-        file.records.push(Record::new(value.to_string(), &line.tags).about(uid(case, line.pod)));
+        file.records
+            .push(Record::new(value.to_string(), &line.tags).about(uid(case, line.pod)));
     }
     files.push(file);
 }

@@ -53,7 +53,13 @@ pub fn truth_of(case: &Case, files: &[File], observers: String) -> Truth {
     let written: BTreeSet<String> = files.iter().flat_map(File::subjects).collect();
     let mut truth = truth::of(case, &tags, &written, observers);
     if let Some(run) = truth.runs.first_mut() {
-        run.actor_written = run.actors.iter().any(|name| files.iter().any(|file| file.records.iter().any(|record| record.text.contains(name.as_str()))));
+        run.actor_written = run.actors.iter().any(|name| {
+            files.iter().any(|file| {
+                file.records
+                    .iter()
+                    .any(|record| record.text.contains(name.as_str()))
+            })
+        });
     }
     truth
 }
@@ -113,5 +119,8 @@ pub fn write_recorded(recorded: &Recorded, folder: &Path) -> std::io::Result<()>
     let truth = serde_json::to_string_pretty(&recorded.truth).unwrap_or_default();
     std::fs::write(folder.join("truth.json"), truth)?;
     let expect = crate::expect::of(&recorded.truth);
-    std::fs::write(folder.join("expect.json"), serde_json::to_string_pretty(&expect).unwrap_or_default())
+    std::fs::write(
+        folder.join("expect.json"),
+        serde_json::to_string_pretty(&expect).unwrap_or_default(),
+    )
 }

@@ -6,7 +6,12 @@ use crate::world::CloudRecord;
 
 /// What could be read by now.
 pub(super) fn records(case: &Case, files: &mut Vec<File>) {
-    let mut records: Vec<&CloudRecord> = case.world.cloud.iter().filter(|one| one.received <= case.now).collect();
+    let mut records: Vec<&CloudRecord> = case
+        .world
+        .cloud
+        .iter()
+        .filter(|one| one.received <= case.now)
+        .collect();
     records.sort_by_key(|one| one.received);
     let mut gcp = File::lines("cloud", "cloud-audit.jsonl");
     let mut trail = File::list("cloud", "cloudtrail.json", "{\"Records\":[\n", "\n]}\n");

@@ -11,20 +11,48 @@ use crate::world::{Kind, Rev, Tag};
 /// What somebody would have printed: pods, descriptions, Events and nodes of the namespace
 /// of the run that is asked for.
 pub(super) fn session(case: &Case, files: &mut Vec<File>) {
-    let Some(load) = case.world.loads.first() else { return };
+    let Some(load) = case.world.loads.first() else {
+        return;
+    };
     let namespace = load.plan.namespace.clone();
     let found = snapshot(case, case.now);
     let of = |kind: Kind| -> Vec<&Rev> {
-        let mut revs: Vec<&Rev> = found.iter().copied().filter(|rev| rev.key.kind == kind && (rev.key.namespace == namespace || rev.key.namespace.is_empty())).collect();
+        let mut revs: Vec<&Rev> = found
+            .iter()
+            .copied()
+            .filter(|rev| {
+                rev.key.kind == kind
+                    && (rev.key.namespace == namespace || rev.key.namespace.is_empty())
+            })
+            .collect();
         revs.sort_by(|a, b| a.key.name.cmp(&b.key.name));
         revs
     };
-    let events: Vec<&Rev> = found.iter().copied().filter(|rev| rev.key.kind == Kind::Event).collect();
+    let events: Vec<&Rev> = found
+        .iter()
+        .copied()
+        .filter(|rev| rev.key.kind == Kind::Event)
+        .collect();
     let mut file = File::lines("text", "session.txt");
-    let mut page = Page { file: &mut file, now: case.now };
-    page.line(&format!("$ date -u +%Y-%m-%dT%H:%M:%SZ\n{}", case.now.secs()), &[], None);
-    page.line(&format!("$ kubectl get pods -n {namespace} -o wide"), &[], None);
-    page.line("NAME   READY   STATUS   RESTARTS   AGE   IP   NODE   NOMINATED NODE   READINESS GATES", &[], None);
+    let mut page = Page {
+        file: &mut file,
+        now: case.now,
+    };
+    page.line(
+        &format!("$ date -u +%Y-%m-%dT%H:%M:%SZ\n{}", case.now.secs()),
+        &[],
+        None,
+    );
+    page.line(
+        &format!("$ kubectl get pods -n {namespace} -o wide"),
+        &[],
+        None,
+    );
+    page.line(
+        "NAME   READY   STATUS   RESTARTS   AGE   IP   NODE   NOMINATED NODE   READINESS GATES",
+        &[],
+        None,
+    );
     for rev in of(Kind::Pod) {
         page.pod_row(rev);
     }
@@ -34,7 +62,10 @@ pub(super) fn session(case: &Case, files: &mut Vec<File>) {
     for rev in of(Kind::Job) {
         page.describe_job(rev, &namespace, &events);
     }
-    for rev in [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet].into_iter().flat_map(of) {
+    for rev in [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet]
+        .into_iter()
+        .flat_map(of)
+    {
         page.describe_set(rev, &namespace, &events);
     }
     for rev in of(Kind::JobSet) {
@@ -91,7 +122,10 @@ impl Page<'_> {
         let ready = i32::from(container["ready"].as_bool() == Some(true));
         let age = self.age(time(pod, "/metadata/creationTimestamp"));
         let node = pod["spec"]["nodeName"].as_str().unwrap_or("<none>");
-        let line = format!("{}   {ready}/1   {status}   {restarts}   {age}   <none>   {node}   <none>   <none>", rev.key.name);
+        let line = format!(
+            "{}   {ready}/1   {status}   {restarts}   {age}   <none>   {node}   <none>   <none>",
+            rev.key.name
+        );
         self.line(&line, &rev.tags, Some(uid(rev)));
     }
 
@@ -102,39 +136,65 @@ impl Page<'_> {
             format!("Name:             {}", rev.key.name),
             format!("Namespace:        {namespace}"),
             format!("Priority:         {}", pod["spec"]["priority"]),
-            format!("Service Account:  {}", text(pod, "/spec/serviceAccountName")),
+            format!(
+                "Service Account:  {}",
+                text(pod, "/spec/serviceAccountName")
+            ),
         ];
         let node = text(pod, "/spec/nodeName");
         if node.is_empty() {
             out.push("Node:             <none>".to_owned());
         } else {
-            out.push(format!("Node:             {node}/{}", text(pod, "/status/hostIP")));
+            out.push(format!(
+                "Node:             {node}/{}",
+                text(pod, "/status/hostIP")
+            ));
         }
         if let Some(started) = time(pod, "/status/startTime") {
-            out.push(format!("Start Time:       {}", started.format("%a, %d %b %Y %H:%M:%S %z", 0)));
+            out.push(format!(
+                "Start Time:       {}",
+                started.format("%a, %d %b %Y %H:%M:%S %z", 0)
+            ));
         }
         out.push(pairs("Labels:           ", &pod["metadata"]["labels"]));
         out.push(pairs("Annotations:      ", &pod["metadata"]["annotations"]));
         match time(pod, "/metadata/deletionTimestamp") {
             Some(until) => {
-                out.push(format!("Status:                    Terminating (lasts {})", until.age(self.now)));
-                out.push(format!("Termination Grace Period:  {}s", pod["metadata"]["deletionGracePeriodSeconds"]));
+                out.push(format!(
+                    "Status:                    Terminating (lasts {})",
+                    until.age(self.now)
+                ));
+                out.push(format!(
+                    "Termination Grace Period:  {}s",
+                    pod["metadata"]["deletionGracePeriodSeconds"]
+                ));
             }
             None => out.push(format!("Status:           {}", text(pod, "/status/phase"))),
         }
-        for (name, path) in [("Reason:           ", "/status/reason"), ("Message:          ", "/status/message")] {
+        for (name, path) in [
+            ("Reason:           ", "/status/reason"),
+            ("Message:          ", "/status/message"),
+        ] {
             if !text(pod, path).is_empty() {
                 out.push(format!("{name}{}", text(pod, path)));
             }
         }
         if let Some(owner) = pod.pointer("/metadata/ownerReferences/0") {
-            out.push(format!("Controlled By:  {}/{}", text(owner, "/kind"), text(owner, "/name")));
+            out.push(format!(
+                "Controlled By:  {}/{}",
+                text(owner, "/kind"),
+                text(owner, "/name")
+            ));
         }
         container(&mut out, pod);
         out.push("Conditions:".to_owned());
         out.push("  Type                        Status".to_owned());
         for one in pod["status"]["conditions"].as_array().into_iter().flatten() {
-            out.push(format!("  {:<27} {} ", text(one, "/type"), text(one, "/status")));
+            out.push(format!(
+                "  {:<27} {} ",
+                text(one, "/type"),
+                text(one, "/status")
+            ));
         }
         out.push("QoS Class:                   Guaranteed".to_owned());
         out.push("Node-Selectors:              <none>".to_owned());
@@ -151,10 +211,20 @@ impl Page<'_> {
             format!("$ kubectl describe job {} -n {namespace}", rev.key.name),
             format!("Name:             {}", rev.key.name),
             format!("Namespace:        {namespace}"),
-            format!("Selector:         batch.kubernetes.io/controller-uid={}", rev.key.uid),
+            format!(
+                "Selector:         batch.kubernetes.io/controller-uid={}",
+                rev.key.uid
+            ),
             pairs("Labels:           ", &job["metadata"]["labels"]),
             "Annotations:      <none>".to_owned(),
-            job.pointer("/metadata/ownerReferences/0").map_or_else(String::new, |owner| format!("Controlled By:    {}/{}", text(owner, "/kind"), text(owner, "/name"))),
+            job.pointer("/metadata/ownerReferences/0")
+                .map_or_else(String::new, |owner| {
+                    format!(
+                        "Controlled By:    {}/{}",
+                        text(owner, "/kind"),
+                        text(owner, "/name")
+                    )
+                }),
             format!("Parallelism:      {}", job["spec"]["parallelism"]),
             format!("Completions:      {}", job["spec"]["completions"]),
             "Completion Mode:  Indexed".to_owned(),
@@ -162,12 +232,24 @@ impl Page<'_> {
             format!("Backoff Limit:    {}", job["spec"]["backoffLimit"]),
         ];
         out.retain(|line| !line.is_empty());
-        for (name, path) in [("Start Time:       ", "/status/startTime"), ("Completed At:     ", "/status/completionTime")] {
+        for (name, path) in [
+            ("Start Time:       ", "/status/startTime"),
+            ("Completed At:     ", "/status/completionTime"),
+        ] {
             if let Some(at) = time(job, path) {
-                out.push(format!("{name}{}", at.format("%a, %d %b %Y %H:%M:%S %z", 0)));
+                out.push(format!(
+                    "{name}{}",
+                    at.format("%a, %d %b %Y %H:%M:%S %z", 0)
+                ));
             }
         }
-        out.push(format!("Pods Statuses:    {} Active ({} Ready) / {} Succeeded / {} Failed", count("active"), count("ready"), count("succeeded"), count("failed")));
+        out.push(format!(
+            "Pods Statuses:    {} Active ({} Ready) / {} Succeeded / {} Failed",
+            count("active"),
+            count("ready"),
+            count("succeeded"),
+            count("failed")
+        ));
         self.line(&out.join("\n"), &rev.tags, Some(uid(rev)));
         self.events_of(rev, events);
     }
@@ -177,19 +259,39 @@ impl Page<'_> {
         let kind = rev.key.kind.name();
         let count = |path: &str| set.pointer(path).and_then(Value::as_i64).unwrap_or(0);
         let mut out = vec![
-            format!("$ kubectl describe {} {} -n {namespace}", kind.to_lowercase(), rev.key.name),
+            format!(
+                "$ kubectl describe {} {} -n {namespace}",
+                kind.to_lowercase(),
+                rev.key.name
+            ),
             format!("Name:               {}", rev.key.name),
             format!("Namespace:          {namespace}"),
         ];
-        if let Some(created) = time(set, "/metadata/creationTimestamp").filter(|_| kind != "ReplicaSet") {
-            out.push(format!("CreationTimestamp:  {}", created.format("%a, %d %b %Y %H:%M:%S %z", 0)));
+        if let Some(created) =
+            time(set, "/metadata/creationTimestamp").filter(|_| kind != "ReplicaSet")
+        {
+            out.push(format!(
+                "CreationTimestamp:  {}",
+                created.format("%a, %d %b %Y %H:%M:%S %z", 0)
+            ));
         }
-        out.push(format!("Selector:           app={}", text(set, "/spec/selector/matchLabels/app")));
+        out.push(format!(
+            "Selector:           app={}",
+            text(set, "/spec/selector/matchLabels/app")
+        ));
         out.push(pairs("Labels:             ", &set["metadata"]["labels"]));
         if let Some(owner) = set.pointer("/metadata/ownerReferences/0") {
-            out.push(format!("Controlled By:      {}/{}", text(owner, "/kind"), text(owner, "/name")));
+            out.push(format!(
+                "Controlled By:      {}/{}",
+                text(owner, "/kind"),
+                text(owner, "/name")
+            ));
         }
-        let (wanted, all, ready) = (count("/spec/replicas"), count("/status/replicas"), count("/status/readyReplicas"));
+        let (wanted, all, ready) = (
+            count("/spec/replicas"),
+            count("/status/replicas"),
+            count("/status/readyReplicas"),
+        );
         out.push(if kind == "Deployment" {
             format!("Replicas:           {wanted} desired | {all} updated | {all} total | {ready} available | {} unavailable", wanted - ready)
         } else {
@@ -209,16 +311,28 @@ impl Page<'_> {
             format!("API Version:  {}", rev.key.kind.api_version()),
             format!("Kind:         {}", rev.key.kind.name()),
             "Metadata:".to_owned(),
-            format!("  Creation Timestamp:  {}", text(object, "/metadata/creationTimestamp")),
+            format!(
+                "  Creation Timestamp:  {}",
+                text(object, "/metadata/creationTimestamp")
+            ),
             format!("  UID:                 {}", rev.key.uid),
             "Status:".to_owned(),
         ];
         if let Some(conditions) = object["status"]["conditions"].as_array() {
             out.push("  Conditions:".to_owned());
             for one in conditions {
-                out.push(format!("    Last Transition Time:  {}", text(one, "/lastTransitionTime")));
-                out.push(format!("    Message:               {}", text(one, "/message")));
-                out.push(format!("    Reason:                {}", text(one, "/reason")));
+                out.push(format!(
+                    "    Last Transition Time:  {}",
+                    text(one, "/lastTransitionTime")
+                ));
+                out.push(format!(
+                    "    Message:               {}",
+                    text(one, "/message")
+                ));
+                out.push(format!(
+                    "    Reason:                {}",
+                    text(one, "/reason")
+                ));
                 out.push("    Status:                True".to_owned());
                 out.push(format!("    Type:                  {}", text(one, "/type")));
             }
@@ -233,7 +347,9 @@ impl Page<'_> {
             .iter()
             .filter(|event| {
                 let about = &event.object["involvedObject"];
-                text(about, "/kind") == rev.key.kind.name() && text(about, "/name") == rev.key.name && about["uid"].as_str().is_none_or(|uid| uid == rev.key.uid)
+                text(about, "/kind") == rev.key.kind.name()
+                    && text(about, "/name") == rev.key.name
+                    && about["uid"].as_str().is_none_or(|uid| uid == rev.key.uid)
             })
             .collect();
         own.sort_by_key(|event| last(event));
@@ -244,40 +360,73 @@ impl Page<'_> {
         self.line("Events:\n  Type     Reason            Age                From               Message\n  ----     ------            ----               ----               -------", &[], None);
         for event in own {
             let object = &*event.object;
-            let count = object["count"].as_i64().or_else(|| object["series"]["count"].as_i64()).unwrap_or(1);
+            let count = object["count"]
+                .as_i64()
+                .or_else(|| object["series"]["count"].as_i64())
+                .unwrap_or(1);
             let mut age = self.age(last(event));
             if count > 1 {
                 age = format!("{age} (x{count} over {})", self.age(first(event)));
             }
-            let from = Some(text(object, "/source/component")).filter(|from| !from.is_empty()).unwrap_or_else(|| text(object, "/reportingComponent"));
-            let line = format!("  {:<8} {:<17} {age:<18} {from:<18} {}", text(object, "/type"), text(object, "/reason"), text(object, "/message").trim_end().replace('\n', "\n                                                                          "));
+            let from = Some(text(object, "/source/component"))
+                .filter(|from| !from.is_empty())
+                .unwrap_or_else(|| text(object, "/reportingComponent"));
+            let line = format!(
+                "  {:<8} {:<17} {age:<18} {from:<18} {}",
+                text(object, "/type"),
+                text(object, "/reason"),
+                text(object, "/message").trim_end().replace(
+                    '\n',
+                    "\n                                                                          "
+                )
+            );
             self.line(&line, &event.tags, Some(uid(rev)));
         }
     }
 
     fn node_row(&mut self, rev: &Rev) {
         let node = &*rev.object;
-        let ready = node["status"]["conditions"].as_array().into_iter().flatten().any(|one| text(one, "/type") == "Ready" && text(one, "/status") == "True");
+        let ready = node["status"]["conditions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|one| text(one, "/type") == "Ready" && text(one, "/status") == "True");
         let mut status = if ready { "Ready" } else { "NotReady" }.to_owned();
         if node["spec"]["unschedulable"].as_bool() == Some(true) {
             status.push_str(",SchedulingDisabled");
         }
         let age = self.age(time(node, "/metadata/creationTimestamp"));
-        let line = format!("{}   {status}   <none>   {age}   {}", rev.key.name, text(node, "/status/nodeInfo/kubeletVersion"));
+        let line = format!(
+            "{}   {status}   <none>   {age}   {}",
+            rev.key.name,
+            text(node, "/status/nodeInfo/kubeletVersion")
+        );
         self.line(&line, &[], Some(uid(rev)));
     }
 
     fn event_row(&mut self, rev: &Rev) {
         let object = &*rev.object;
-        let about = format!("{}/{}", text(object, "/involvedObject/kind").to_lowercase(), text(object, "/involvedObject/name"));
-        let line = format!("{}   {}   {}   {about}   {}", self.age(last(rev)), text(object, "/type"), text(object, "/reason"), text(object, "/message").trim_end().replace('\n', " "));
+        let about = format!(
+            "{}/{}",
+            text(object, "/involvedObject/kind").to_lowercase(),
+            text(object, "/involvedObject/name")
+        );
+        let line = format!(
+            "{}   {}   {}   {about}   {}",
+            self.age(last(rev)),
+            text(object, "/type"),
+            text(object, "/reason"),
+            text(object, "/message").trim_end().replace('\n', " ")
+        );
         let subject = text(object, "/involvedObject/uid").to_owned();
         self.line(&line, &rev.tags, Some(&subject));
     }
 }
 
 fn last(rev: &Rev) -> Option<Time> {
-    time(&rev.object, "/series/lastObservedTime").or_else(|| time(&rev.object, "/lastTimestamp")).or_else(|| time(&rev.object, "/eventTime"))
+    time(&rev.object, "/series/lastObservedTime")
+        .or_else(|| time(&rev.object, "/lastTimestamp"))
+        .or_else(|| time(&rev.object, "/eventTime"))
 }
 
 fn first(rev: &Rev) -> Option<Time> {
@@ -296,7 +445,11 @@ fn pod_status(pod: &Value) -> String {
         }
     }
     let reason = text(pod, "/status/reason");
-    if reason.is_empty() { text(pod, "/status/phase").to_owned() } else { reason.to_owned() }
+    if reason.is_empty() {
+        text(pod, "/status/phase").to_owned()
+    } else {
+        reason.to_owned()
+    }
 }
 
 fn pairs(head: &str, of: &Value) -> String {
@@ -304,7 +457,10 @@ fn pairs(head: &str, of: &Value) -> String {
         return format!("{head}<none>");
     };
     let indent = " ".repeat(head.len());
-    let lines: Vec<String> = of.iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or(""))).collect();
+    let lines: Vec<String> = of
+        .iter()
+        .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or("")))
+        .collect();
     format!("{head}{}", lines.join(&format!("\n{indent}")))
 }
 
@@ -313,29 +469,56 @@ fn container(out: &mut Vec<String>, pod: &Value) {
     let spec = &pod["spec"]["containers"][0];
     out.push("Containers:".to_owned());
     out.push("  trainer:".to_owned());
-    out.push(format!("    Container ID:  {}", text(status, "/containerID")));
+    out.push(format!(
+        "    Container ID:  {}",
+        text(status, "/containerID")
+    ));
     out.push(format!("    Image:         {}", text(spec, "/image")));
     out.push("    Command:".to_owned());
     for word in spec["command"].as_array().into_iter().flatten() {
         out.push(format!("      {}", word.as_str().unwrap_or("")));
     }
     state(out, "    State:         ", &status["state"]);
-    if status["lastState"].as_object().is_some_and(|last| !last.is_empty()) {
+    if status["lastState"]
+        .as_object()
+        .is_some_and(|last| !last.is_empty())
+    {
         state(out, "    Last State:    ", &status["lastState"]);
     }
-    out.push(format!("    Ready:          {}", if status["ready"].as_bool() == Some(true) { "True" } else { "False" }));
-    out.push(format!("    Restart Count:  {}", status["restartCount"].as_i64().unwrap_or(0)));
+    out.push(format!(
+        "    Ready:          {}",
+        if status["ready"].as_bool() == Some(true) {
+            "True"
+        } else {
+            "False"
+        }
+    ));
+    out.push(format!(
+        "    Restart Count:  {}",
+        status["restartCount"].as_i64().unwrap_or(0)
+    ));
     out.push("    Limits:".to_owned());
-    for (name, value) in spec["resources"]["limits"].as_object().into_iter().flatten() {
+    for (name, value) in spec["resources"]["limits"]
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
         out.push(format!("      {name}:  {}", value.as_str().unwrap_or("")));
     }
 }
 
 fn state(out: &mut Vec<String>, head: &str, state: &Value) {
-    let stamp = |value: &Value, path: &str| time(value, path).map(|time| time.format("%a, %d %b %Y %H:%M:%S %z", 0)).unwrap_or_default();
+    let stamp = |value: &Value, path: &str| {
+        time(value, path)
+            .map(|time| time.format("%a, %d %b %Y %H:%M:%S %z", 0))
+            .unwrap_or_default()
+    };
     if let Some(running) = state.get("running") {
         out.push(format!("{head} Running"));
-        out.push(format!("      Started:      {}", stamp(running, "/startedAt")));
+        out.push(format!(
+            "      Started:      {}",
+            stamp(running, "/startedAt")
+        ));
     } else if let Some(end) = state.get("terminated") {
         out.push(format!("{head} Terminated"));
         out.push(format!("      Reason:       {}", text(end, "/reason")));

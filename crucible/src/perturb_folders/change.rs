@@ -53,13 +53,27 @@ impl Change {
     /// All changes of an input.
     #[must_use]
     pub fn all(input: &Input, rng: &mut Rng) -> Vec<Self> {
-        let mut paths: Vec<String> = input.files.iter().map(|file| file.path.display().to_string()).collect();
+        let mut paths: Vec<String> = input
+            .files
+            .iter()
+            .map(|file| file.path.display().to_string())
+            .collect();
         rng.shuffle(&mut paths);
         paths.truncate(MOST);
         paths.sort();
-        let mut all = vec![Self::Shuffled, Self::Doubled, Self::Renamed, Self::Noise, Self::Later];
+        let mut all = vec![
+            Self::Shuffled,
+            Self::Doubled,
+            Self::Renamed,
+            Self::Noise,
+            Self::Later,
+        ];
         for path in paths {
-            all.extend([Self::Without(path.clone()), Self::Cut(path.clone()), Self::Shifted(path)]);
+            all.extend([
+                Self::Without(path.clone()),
+                Self::Cut(path.clone()),
+                Self::Shifted(path),
+            ]);
         }
         all
     }
@@ -75,14 +89,30 @@ impl Change {
     pub fn apply(&self, input: &Input, rng: &mut Rng) -> Input {
         let mut changed = input.clone();
         match self {
-            Self::Shuffled => changed.files.iter_mut().for_each(|file| records(file, |lines| rng.shuffle(lines))),
-            Self::Doubled => changed.files.iter_mut().for_each(|file| records(file, |lines| *lines = lines.iter().flat_map(|one| [one.clone(), one.clone()]).collect())),
-            Self::Without(path) => changed.files.retain(|file| file.path.display().to_string() != *path),
+            Self::Shuffled => changed
+                .files
+                .iter_mut()
+                .for_each(|file| records(file, |lines| rng.shuffle(lines))),
+            Self::Doubled => changed.files.iter_mut().for_each(|file| {
+                records(file, |lines| {
+                    *lines = lines
+                        .iter()
+                        .flat_map(|one| [one.clone(), one.clone()])
+                        .collect();
+                });
+            }),
+            Self::Without(path) => changed
+                .files
+                .retain(|file| file.path.display().to_string() != *path),
             Self::Cut(path) => {
                 let part = usize::try_from(rng.range(15, 95)).unwrap_or(50);
-                on(&mut changed, path, |file| file.text.truncate(file.text.len() * part / 100));
+                on(&mut changed, path, |file| {
+                    file.text.truncate(file.text.len() * part / 100);
+                });
             }
-            Self::Shifted(path) => on(&mut changed, path, |file| file.text = shifted(&String::from_utf8_lossy(&file.text)).into_bytes()),
+            Self::Shifted(path) => on(&mut changed, path, |file| {
+                file.text = shifted(&String::from_utf8_lossy(&file.text)).into_bytes();
+            }),
             Self::Renamed => {
                 let names = names(input);
                 for file in &mut changed.files {
@@ -108,25 +138,41 @@ impl Change {
 }
 
 fn on(input: &mut Input, path: &str, change: impl Fn(&mut Source)) {
-    input.files.iter_mut().filter(|file| file.path.display().to_string() == path).for_each(change);
+    input
+        .files
+        .iter_mut()
+        .filter(|file| file.path.display().to_string() == path)
+        .for_each(change);
 }
 
 /// Changes the records of a file: lines of JSON, or the items of a list. Other text has an order.
 fn records(file: &mut Source, change: impl FnOnce(&mut Vec<String>)) {
     let text = String::from_utf8_lossy(&file.text).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    if lines.len() > 1 && lines.iter().all(|line| line.starts_with('{') && serde_json::from_str::<Value>(line).is_ok()) {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    if lines.len() > 1
+        && lines
+            .iter()
+            .all(|line| line.starts_with('{') && serde_json::from_str::<Value>(line).is_ok())
+    {
         let mut lines: Vec<String> = lines.into_iter().map(str::to_owned).collect();
         change(&mut lines);
         file.text = (lines.join("\n") + "\n").into_bytes();
         return;
     }
-    let Ok(mut value) = serde_json::from_str::<Value>(&text) else { return };
+    let Ok(mut value) = serde_json::from_str::<Value>(&text) else {
+        return;
+    };
     for list in ["items", "Records", "value"] {
         if let Some(items) = value[list].as_array() {
             let mut lines: Vec<String> = items.iter().map(Value::to_string).collect();
             change(&mut lines);
-            value[list] = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect();
+            value[list] = lines
+                .iter()
+                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+                .collect();
             file.text = value.to_string().into_bytes();
             return;
         }
@@ -138,7 +184,9 @@ fn shifted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
-        let Some(character) = rest.chars().next() else { break };
+        let Some(character) = rest.chars().next() else {
+            break;
+        };
         if let Some(stamp) = rest.get(..19).filter(|stamp| is_stamp(stamp))
             && let Some(time) = Time::parse(&format!("{stamp}Z"))
         {
@@ -172,8 +220,15 @@ fn objects(input: &Input) -> Vec<Value> {
                 None => found.push(value),
             }
         } else {
-            for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-                found.push(if line["object"].is_object() { line["object"].clone() } else { line });
+            for line in text
+                .lines()
+                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            {
+                found.push(if line["object"].is_object() {
+                    line["object"].clone()
+                } else {
+                    line
+                });
             }
         }
     }
@@ -185,7 +240,12 @@ fn objects(input: &Input) -> Vec<Value> {
 fn names(input: &Input) -> Vec<(String, String)> {
     let mut names: Vec<String> = objects(input)
         .iter()
-        .filter(|object| matches!(object["kind"].as_str(), Some("Node" | "Job" | "JobSet" | "Deployment" | "StatefulSet" | "PyTorchJob")))
+        .filter(|object| {
+            matches!(
+                object["kind"].as_str(),
+                Some("Node" | "Job" | "JobSet" | "Deployment" | "StatefulSet" | "PyTorchJob")
+            )
+        })
         .filter_map(|object| object["metadata"]["name"].as_str())
         // A short word stands in other texts as well.
         .filter(|name| name.len() > 5 && name.contains('-'))
@@ -193,15 +253,28 @@ fn names(input: &Input) -> Vec<(String, String)> {
         .collect();
     names.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     names.dedup();
-    names.into_iter().map(|name| (name.clone(), turned(&name))).collect()
+    names
+        .into_iter()
+        .map(|name| (name.clone(), turned(&name)))
+        .collect()
 }
 
 fn turned(name: &str) -> String {
-    name.bytes().map(|byte| char::from(if byte.is_ascii_lowercase() { b'a' + (byte - b'a' + 13) % 26 } else { byte })).collect()
+    name.bytes()
+        .map(|byte| {
+            char::from(if byte.is_ascii_lowercase() {
+                b'a' + (byte - b'a' + 13) % 26
+            } else {
+                byte
+            })
+        })
+        .collect()
 }
 
 fn rename(text: &str, names: &[(String, String)]) -> String {
-    names.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    names
+        .iter()
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 /// The latest time that stands in the input.
@@ -223,9 +296,15 @@ fn newest(input: &Input) -> Option<Time> {
 
 /// What a healthy cluster of 500 nodes wrote in the same hour.
 fn noise(input: &Input) -> Vec<Source> {
-    let Some(end) = newest(input) else { return Vec::new() };
+    let Some(end) = newest(input) else {
+        return Vec::new();
+    };
     let load = |at: usize| Load {
-        kind: if at.is_multiple_of(3) { LoadKind::Deployment } else { LoadKind::Job },
+        kind: if at.is_multiple_of(3) {
+            LoadKind::Deployment
+        } else {
+            LoadKind::Job
+        },
         namespace: "healthy".to_owned(),
         name: format!("steady-{at}"),
         label: None,
@@ -243,11 +322,25 @@ fn noise(input: &Input) -> Vec<Source> {
         priority: None,
         gang: !at.is_multiple_of(3),
     };
-    let observe = Observe { when: When::JustAfter, watches: false, audit: Policy::None, logs: LogForm::None, ..Observe::all() };
+    let observe = Observe {
+        when: When::JustAfter,
+        watches: false,
+        audit: Policy::None,
+        logs: LogForm::None,
+        ..Observe::all()
+    };
     let plan = Plan {
         seed: 500,
         start: end.plus(-HOUR),
-        cluster: Cluster { cloud: Cloud::OnPrem, nodes: 500, gpus: 8, spot: false, grace_s: 40, bear_s: 300, minor: 34 },
+        cluster: Cluster {
+            cloud: Cloud::OnPrem,
+            nodes: 500,
+            gpus: 8,
+            spot: false,
+            grace_s: 40,
+            bear_s: 300,
+            minor: 34,
+        },
         loads: (0..24).map(load).collect(),
         faults: Vec::new(),
         deeds: Vec::new(),
@@ -256,13 +349,24 @@ fn noise(input: &Input) -> Vec<Source> {
     let mut case = crate::case::play(&plan);
     case.now = case.now.min(end);
     let Recorded { files, .. } = crate::observe::record(&case, &plan.observe);
-    files.into_iter().map(|file| Source { path: format!("input/healthy/{}", file.path).into(), text: file.content().0.into_bytes() }).collect()
+    files
+        .into_iter()
+        .map(|file| Source {
+            path: format!("input/healthy/{}", file.path).into(),
+            text: file.content().0.into_bytes(),
+        })
+        .collect()
 }
 
 /// Each machine is tainted, and a GPU of it breaks, half an hour after everything.
 fn later(input: &Input) -> Vec<Source> {
-    let Some(end) = newest(input) else { return Vec::new() };
-    let mut nodes: Vec<Value> = objects(input).into_iter().filter(|object| object["kind"] == "Node").collect();
+    let Some(end) = newest(input) else {
+        return Vec::new();
+    };
+    let mut nodes: Vec<Value> = objects(input)
+        .into_iter()
+        .filter(|object| object["kind"] == "Node")
+        .collect();
     nodes.sort_by_key(|node| node["metadata"]["name"].as_str().unwrap_or("").to_owned());
     nodes.dedup_by_key(|node| node["metadata"]["name"].as_str().unwrap_or("").to_owned());
     let time = end.plus(30 * MIN);
@@ -273,11 +377,20 @@ fn later(input: &Input) -> Vec<Source> {
         node["metadata"]["resourceVersion"] = Value::from("99999999");
         node["spec"]["taints"] = serde_json::json!([{"key": "lab.example/quarantine", "value": "later", "effect": "NoExecute", "timeAdded": time.secs()}]);
         lines.push(serde_json::json!({"type": "MODIFIED", "object": node}).to_string());
-        let text = format!("{} {name} kernel: [812345.123456] NVRM: Xid (PCI:0000:18:00): 79, pid=4711, name=nvidia-smi, GPU has fallen off the bus.\n", time.plus(5 * MIN).format("%Y-%m-%dT%H:%M:%S%.6f%:z", 0));
-        files.push(Source { path: format!("input/later/nodes/{name}/syslog").into(), text: text.into_bytes() });
+        let text = format!(
+            "{} {name} kernel: [812345.123456] NVRM: Xid (PCI:0000:18:00): 79, pid=4711, name=nvidia-smi, GPU has fallen off the bus.\n",
+            time.plus(5 * MIN).format("%Y-%m-%dT%H:%M:%S%.6f%:z", 0)
+        );
+        files.push(Source {
+            path: format!("input/later/nodes/{name}/syslog").into(),
+            text: text.into_bytes(),
+        });
     }
     if !lines.is_empty() {
-        files.push(Source { path: "input/later/watch-nodes.ndjson".into(), text: (lines.join("\n") + "\n").into_bytes() });
+        files.push(Source {
+            path: "input/later/watch-nodes.ndjson".into(),
+            text: (lines.join("\n") + "\n").into_bytes(),
+        });
     }
     files
 }
@@ -288,13 +401,19 @@ mod tests {
 
     #[test]
     fn times_move_and_nothing_else() {
-        assert_eq!(shifted("a 2026-01-01T00:00:45.5Z ü 12:00"), "a 2026-01-01T00:01:15.5Z ü 12:00");
+        assert_eq!(
+            shifted("a 2026-01-01T00:00:45.5Z ü 12:00"),
+            "a 2026-01-01T00:01:15.5Z ü 12:00"
+        );
     }
 
     #[test]
     fn lists_and_lines_are_changed_and_text_is_not() {
         let change = |text: &str| {
-            let mut file = Source { path: "x".into(), text: text.as_bytes().to_vec() };
+            let mut file = Source {
+                path: "x".into(),
+                text: text.as_bytes().to_vec(),
+            };
             records(&mut file, |lines| lines.reverse());
             String::from_utf8(file.text).unwrap()
         };

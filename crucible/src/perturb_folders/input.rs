@@ -43,7 +43,10 @@ impl Input {
                         text = bytes;
                     }
                     let path = if packed { at.with_extension("") } else { at };
-                    files.push(Source { path: path.strip_prefix(case).unwrap_or(&path).to_owned(), text });
+                    files.push(Source {
+                        path: path.strip_prefix(case).unwrap_or(&path).to_owned(),
+                        text,
+                    });
                 }
             }
         }

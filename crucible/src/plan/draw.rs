@@ -1,11 +1,25 @@
 //! A plan is drawn from a seed.
 
-use super::{Cloud, Cluster, Damage, Deed, Fault, Load, LoadKind, LogForm, Observe, Plan, Planned, Policy, When};
+use super::{
+    Cloud, Cluster, Damage, Deed, Fault, Load, LoadKind, LogForm, Observe, Plan, Planned, Policy,
+    When,
+};
 use crate::rng::Rng;
 use crate::time::{HOUR, SEC, Time};
 
 const NAMES: &[&str] = &[
-    "moe-8b", "dense-70b", "rlhf-2", "vit-l", "gpt2-small", "atari-dqn", "robot-hand", "sparse-xf", "diffusion-xl", "speech-asr", "reward-model", "sft-chat",
+    "moe-8b",
+    "dense-70b",
+    "rlhf-2",
+    "vit-l",
+    "gpt2-small",
+    "atari-dqn",
+    "robot-hand",
+    "sparse-xf",
+    "diffusion-xl",
+    "speech-asr",
+    "reward-model",
+    "sft-chat",
 ];
 const SPACES: &[&str] = &["research", "pretrain", "alignment", "vision"];
 const OWNERS: &[&str] = &["alice@lab.example", "chen@lab.example", "frida@lab.example"];
@@ -14,31 +28,67 @@ const OWNERS: &[&str] = &["alice@lab.example", "chen@lab.example", "frida@lab.ex
 #[must_use]
 pub fn draw(seed: u64) -> Plan {
     let mut rng = Rng::stream(seed, "plan");
-    let start = Time(1_767_225_600 * SEC + rng.range(0, 300 * 24) * HOUR + rng.millis(0, 3_599_000));
-    let fault = if rng.chance(88) { rng.pick(Fault::ALL).copied() } else { None };
+    let start =
+        Time(1_767_225_600 * SEC + rng.range(0, 300 * 24) * HOUR + rng.millis(0, 3_599_000));
+    let fault = if rng.chance(88) {
+        rng.pick(Fault::ALL).copied()
+    } else {
+        None
+    };
     let cluster = cluster(&mut rng, fault);
     let mut loads = vec![main_load(&mut rng, fault, &cluster)];
     let mut faults = Vec::new();
     if let Some(fault) = fault {
-        faults.push(Planned { fault, load: 0, at: rng.secs(150, 900) });
+        faults.push(Planned {
+            fault,
+            load: 0,
+            at: rng.secs(150, 900),
+        });
         adapt(&mut rng, fault, &mut loads);
     }
     // A look-alike some time before, and one after.
     if rng.chance(30) {
-        let alike = *rng.pick(&[Fault::XidElsewhere, Fault::TaintElsewhere, Fault::DrainOfFinished, Fault::NodeBlip]).unwrap_or(&Fault::XidElsewhere);
+        let alike = *rng
+            .pick(&[
+                Fault::XidElsewhere,
+                Fault::TaintElsewhere,
+                Fault::DrainOfFinished,
+                Fault::NodeBlip,
+            ])
+            .unwrap_or(&Fault::XidElsewhere);
         if Some(alike) != fault {
-            faults.push(Planned { fault: alike, load: 0, at: rng.secs(60, 600) });
+            faults.push(Planned {
+                fault: alike,
+                load: 0,
+                at: rng.secs(60, 600),
+            });
         }
     }
     for _ in 0..rng.range(0, 3) {
         let load = bystander(&mut rng, &loads);
-        if loads.iter().any(|one| one.namespace == load.namespace && one.name == load.name) {
+        if loads
+            .iter()
+            .any(|one| one.namespace == load.namespace && one.name == load.name)
+        {
             continue;
         }
         let at = loads.len();
         if rng.chance(35) {
-            let other = *rng.pick(&[Fault::Exception, Fault::HostOom, Fault::CudaOom, Fault::PodsDeleted, Fault::Segfault, Fault::Dns]).unwrap_or(&Fault::Exception);
-            faults.push(Planned { fault: other, load: at, at: rng.secs(100, 1200) });
+            let other = *rng
+                .pick(&[
+                    Fault::Exception,
+                    Fault::HostOom,
+                    Fault::CudaOom,
+                    Fault::PodsDeleted,
+                    Fault::Segfault,
+                    Fault::Dns,
+                ])
+                .unwrap_or(&Fault::Exception);
+            faults.push(Planned {
+                fault: other,
+                load: at,
+                at: rng.secs(100, 1200),
+            });
         }
         loads.push(load);
     }
@@ -53,12 +103,29 @@ pub fn draw(seed: u64) -> Plan {
         }
     }
     let observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
-    Plan { seed, start, cluster, loads, faults, deeds, observe }
+    Plan {
+        seed,
+        start,
+        cluster,
+        loads,
+        faults,
+        deeds,
+        observe,
+    }
 }
 
 fn cluster(rng: &mut Rng, fault: Option<Fault>) -> Cluster {
     let clouds: &[Cloud] = match fault {
-        Some(Fault::HostMaintenance | Fault::HostError | Fault::SpotReclaimed | Fault::InstanceTerminated | Fault::ScaleDown | Fault::CapacityExhausted | Fault::CloudQuota | Fault::NodeUpgrade) => &[Cloud::Gcp, Cloud::Aws, Cloud::Azure],
+        Some(
+            Fault::HostMaintenance
+            | Fault::HostError
+            | Fault::SpotReclaimed
+            | Fault::InstanceTerminated
+            | Fault::ScaleDown
+            | Fault::CapacityExhausted
+            | Fault::CloudQuota
+            | Fault::NodeUpgrade,
+        ) => &[Cloud::Gcp, Cloud::Aws, Cloud::Azure],
         Some(Fault::Outage) => &[Cloud::Aws, Cloud::Azure],
         Some(Fault::MaintenanceCancelled) => &[Cloud::Gcp, Cloud::Aws],
         _ => &[Cloud::Gcp, Cloud::Aws, Cloud::Azure, Cloud::OnPrem],
@@ -76,21 +143,43 @@ fn cluster(rng: &mut Rng, fault: Option<Fault>) -> Cluster {
 
 fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
     match fault? {
-        Fault::Readiness | Fault::ScaledToZero | Fault::ConfigChange => Some(&[LoadKind::Deployment, LoadKind::StatefulSet]),
-        Fault::Liveness | Fault::Flapping => Some(&[LoadKind::Deployment, LoadKind::StatefulSet, LoadKind::Job]),
+        Fault::Readiness | Fault::ScaledToZero | Fault::ConfigChange => {
+            Some(&[LoadKind::Deployment, LoadKind::StatefulSet])
+        }
+        Fault::Liveness | Fault::Flapping => {
+            Some(&[LoadKind::Deployment, LoadKind::StatefulSet, LoadKind::Job])
+        }
         Fault::Deadline | Fault::KueuePreempted => Some(&[LoadKind::Job]),
-        Fault::Quota | Fault::MissingAccount | Fault::Admission | Fault::ControlPlane => Some(&[LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment, LoadKind::StatefulSet]),
-        Fault::Hang | Fault::NoProgress | Fault::Nic | Fault::NvLink => Some(&[LoadKind::Job, LoadKind::JobSet]),
+        Fault::Quota | Fault::MissingAccount | Fault::Admission | Fault::ControlPlane => Some(&[
+            LoadKind::Job,
+            LoadKind::JobSet,
+            LoadKind::Deployment,
+            LoadKind::StatefulSet,
+        ]),
+        Fault::Hang | Fault::NoProgress | Fault::Nic | Fault::NvLink => {
+            Some(&[LoadKind::Job, LoadKind::JobSet])
+        }
         Fault::JobDeleted => Some(&[LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment]),
         _ => None,
     }
 }
 
 fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
-    let kinds = serving(fault).unwrap_or(&[LoadKind::Job, LoadKind::Job, LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment, LoadKind::StatefulSet, LoadKind::Pod]);
+    let kinds = serving(fault).unwrap_or(&[
+        LoadKind::Job,
+        LoadKind::Job,
+        LoadKind::Job,
+        LoadKind::JobSet,
+        LoadKind::Deployment,
+        LoadKind::StatefulSet,
+        LoadKind::Pod,
+    ]);
     let kind = *rng.pick(kinds).unwrap_or(&LoadKind::Job);
     let needs_gang = matches!(fault, Some(Fault::Hang | Fault::NoProgress));
-    let gang = needs_gang || (matches!(kind, LoadKind::Job | LoadKind::JobSet) && rng.chance(75) && !matches!(fault, Some(Fault::Liveness | Fault::Flapping)));
+    let gang = needs_gang
+        || (matches!(kind, LoadKind::Job | LoadKind::JobSet)
+            && rng.chance(75)
+            && !matches!(fault, Some(Fault::Liveness | Fault::Flapping)));
     let size = if gang {
         u32::try_from(rng.range(2, 4)).unwrap_or(2)
     } else if matches!(kind, LoadKind::Deployment | LoadKind::StatefulSet) {
@@ -98,9 +187,16 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
     } else {
         1
     };
-    let gpus = if gang { 8 } else { *rng.pick(&[0, 1, 4]).unwrap_or(&1) };
+    let gpus = if gang {
+        8
+    } else {
+        *rng.pick(&[0, 1, 4]).unwrap_or(&1)
+    };
     let name = format!("{}-{}", rng.word(NAMES), rng.range(2, 99));
-    let trains = if fault.is_none_or(Fault::is_look_alike) && matches!(kind, LoadKind::Job | LoadKind::JobSet) && rng.chance(60) {
+    let trains = if fault.is_none_or(Fault::is_look_alike)
+        && matches!(kind, LoadKind::Job | LoadKind::JobSet)
+        && rng.chance(60)
+    {
         Some(rng.secs(600, 2400))
     } else {
         None
@@ -120,7 +216,8 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
         at: rng.secs(2, 40),
         trains,
         retries,
-        restarts: matches!(fault, Some(Fault::Liveness | Fault::Flapping)) || (kind == LoadKind::Job && !gang && rng.chance(15)),
+        restarts: matches!(fault, Some(Fault::Liveness | Fault::Flapping))
+            || (kind == LoadKind::Job && !gang && rng.chance(15)),
         nccl_s: *rng.pick(&[120, 600, 600]).unwrap_or(&600),
         resets: rng.chance(60),
         obeys: rng.chance(80),
@@ -132,14 +229,18 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
 
 /// What a fault asks of the workload that it befalls.
 fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
-    let Some(main) = loads.first_mut() else { return };
+    let Some(main) = loads.first_mut() else {
+        return;
+    };
     match fault {
         Fault::Deadline => main.deadline_s = Some(rng.range(200, 1200)),
         Fault::Preempted => {
             main.gpus = 8;
             main.priority = rng.chance(50).then(|| ("research-low".to_owned(), 10));
         }
-        Fault::NoCapacity | Fault::CapacityExhausted | Fault::CloudQuota | Fault::NoSuchNode => main.gpus = main.gpus.max(4),
+        Fault::NoCapacity | Fault::CapacityExhausted | Fault::CloudQuota | Fault::NoSuchNode => {
+            main.gpus = main.gpus.max(4);
+        }
         Fault::Liveness | Fault::Flapping => main.retries = 6,
         _ => {}
     }
@@ -152,8 +253,14 @@ fn bystander(rng: &mut Rng, loads: &[Load]) -> Load {
         Some(load) => load.name.clone(),
         None => format!("{}-{}", rng.word(NAMES), rng.range(100, 999)),
     };
-    let namespace = if same_name { "shadow".to_owned() } else { rng.word(SPACES).to_owned() };
-    let kind = *rng.pick(&[LoadKind::Job, LoadKind::Job, LoadKind::Deployment]).unwrap_or(&LoadKind::Job);
+    let namespace = if same_name {
+        "shadow".to_owned()
+    } else {
+        rng.word(SPACES).to_owned()
+    };
+    let kind = *rng
+        .pick(&[LoadKind::Job, LoadKind::Job, LoadKind::Deployment])
+        .unwrap_or(&LoadKind::Job);
     Load {
         kind,
         namespace,
@@ -177,10 +284,23 @@ fn bystander(rng: &mut Rng, loads: &[Load]) -> Load {
 
 fn observe(rng: &mut Rng, cloud: Cloud) -> Observe {
     let mut o = Observe::all();
-    o.when = rng.weighted(&[(When::MinutesAfter, 60), (When::JustAfter, 15), (When::HoursAfter, 25)]).unwrap_or(When::MinutesAfter);
+    o.when = rng
+        .weighted(&[
+            (When::MinutesAfter, 60),
+            (When::JustAfter, 15),
+            (When::HoursAfter, 25),
+        ])
+        .unwrap_or(When::MinutesAfter);
     o.cloud = cloud != Cloud::OnPrem && rng.chance(75);
     o.hosts = rng.chance(60);
-    o.audit = rng.weighted(&[(Policy::None, 40), (Policy::Metadata, 20), (Policy::Request, 10), (Policy::RequestResponse, 30)]).unwrap_or(Policy::None);
+    o.audit = rng
+        .weighted(&[
+            (Policy::None, 40),
+            (Policy::Metadata, 20),
+            (Policy::Request, 10),
+            (Policy::RequestResponse, 30),
+        ])
+        .unwrap_or(Policy::None);
     o.lists = rng.chance(85);
     o.watches = rng.chance(50);
     o.text = !o.lists && rng.chance(70);
@@ -188,7 +308,16 @@ fn observe(rng: &mut Rng, cloud: Cloud) -> Observe {
         let from = u8::try_from(rng.range(10, 80)).unwrap_or(10);
         (from, from + 12)
     });
-    o.logs = rng.weighted(&[(LogForm::None, 20), (LogForm::Files, 35), (LogForm::Kubectl, 15), (LogForm::Raw, 5), (LogForm::Loki, 15), (LogForm::Datadog, 10)]).unwrap_or(LogForm::Files);
+    o.logs = rng
+        .weighted(&[
+            (LogForm::None, 20),
+            (LogForm::Files, 35),
+            (LogForm::Kubectl, 15),
+            (LogForm::Raw, 5),
+            (LogForm::Loki, 15),
+            (LogForm::Datadog, 10),
+        ])
+        .unwrap_or(LogForm::Files);
     if !o.lists && !o.watches && !o.text {
         o.lists = true;
     }
@@ -198,6 +327,13 @@ fn observe(rng: &mut Rng, cloud: Cloud) -> Observe {
     if rng.chance(10) {
         o.zone_min = *rng.pick(&[60, 120, -480]).unwrap_or(&0);
     }
-    o.damage = rng.weighted(&[(None, 76), (Some(Damage::Doubled), 8), (Some(Damage::Shuffled), 8), (Some(Damage::Cut), 8)]).flatten();
+    o.damage = rng
+        .weighted(&[
+            (None, 76),
+            (Some(Damage::Doubled), 8),
+            (Some(Damage::Shuffled), 8),
+            (Some(Damage::Cut), 8),
+        ])
+        .flatten();
     o
 }

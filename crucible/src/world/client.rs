@@ -24,8 +24,14 @@ impl Client {
         let user = format!("system:serviceaccount:kube-system:{name}");
         Self {
             uid: uid(&user),
-            groups: groups(&["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"]),
-            agent: format!("kube-controller-manager/v1.34.1 (linux/amd64) kubernetes/93248f9/{user}"),
+            groups: groups(&[
+                "system:serviceaccounts",
+                "system:serviceaccounts:kube-system",
+                "system:authenticated",
+            ]),
+            agent: format!(
+                "kube-controller-manager/v1.34.1 (linux/amd64) kubernetes/93248f9/{user}"
+            ),
             ip: "10.0.0.2".to_owned(),
             name: user,
         }

@@ -132,9 +132,15 @@ impl World {
             held.count += 1;
             held.last = now;
             // One Event now tells of both.
-            held.tags.extend(tags.iter().filter(|tag| !held.tags.contains(tag)).copied().collect::<Vec<_>>());
+            held.tags.extend(
+                tags.iter()
+                    .filter(|tag| !held.tags.contains(tag))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
             if is_new {
-                held.body["series"] = json!({"count": held.count, "lastObservedTime": now.micros()});
+                held.body["series"] =
+                    json!({"count": held.count, "lastObservedTime": now.micros()});
             } else {
                 held.body["count"] = json!(held.count);
                 held.body["lastTimestamp"] = json!(now.secs());
@@ -162,23 +168,46 @@ impl World {
     /// Creates an Event, or patches the one that is there.
     fn send(&mut self, source: &Source, held: &Held) {
         let there = self.exists(&held.key);
-        let (verb, change) = if there { ("patch", Change::Modified) } else { ("create", Change::Added) };
-        let ask = Ask::new(self.writer(source), verb, "").body(held.body.clone()).tells(&held.tags);
+        let (verb, change) = if there {
+            ("patch", Change::Modified)
+        } else {
+            ("create", Change::Added)
+        };
+        let ask = Ask::new(self.writer(source), verb, "")
+            .body(held.body.clone())
+            .tells(&held.tags);
         self.put(change, &held.key, held.body.clone(), ask);
     }
 
     fn writer(&self, source: &Source) -> Client {
         match source {
-            Source::Controller("taint-eviction-controller" | "node-controller") => Client::controller("node-controller"),
-            Source::Controller("replicaset-controller") => Client::controller("replicaset-controller"),
+            Source::Controller("taint-eviction-controller" | "node-controller") => {
+                Client::controller("node-controller")
+            }
+            Source::Controller("replicaset-controller") => {
+                Client::controller("replicaset-controller")
+            }
             Source::Controller(name) => Client::controller(name),
-            Source::Kubelet(node) => Client::kubelet(self.nodes.get(*node).map_or("", |node| node.name.as_str())),
+            Source::Kubelet(node) => {
+                Client::kubelet(self.nodes.get(*node).map_or("", |node| node.name.as_str()))
+            }
             Source::Scheduler(_) => Client::scheduler(),
-            Source::Other(name, namespace) => Client::account(namespace, name, &format!("{name}/v0.0.0 (linux/amd64) kubernetes/$Format")),
+            Source::Other(name, namespace) => Client::account(
+                namespace,
+                name,
+                &format!("{name}/v0.0.0 (linux/amd64) kubernetes/$Format"),
+            ),
         }
     }
 
-    fn event_body(&mut self, source: &Source, about: &Involved, kind: &str, reason: &str, message: &str) -> (Key, Value) {
+    fn event_body(
+        &mut self,
+        source: &Source,
+        about: &Involved,
+        kind: &str,
+        reason: &str,
+        message: &str,
+    ) -> (Key, Value) {
         let namespace = if about.key.namespace.is_empty() {
             "default".to_owned()
         } else {
@@ -206,12 +235,17 @@ impl World {
         }
         let metadata = json!({"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": self.now.secs()});
         let body = match source {
-            Source::Scheduler(action) => json!({"apiVersion": "v1", "kind": "Event", "metadata": metadata, "involvedObject": involved, "reason": reason,
+            Source::Scheduler(action) => {
+                json!({"apiVersion": "v1", "kind": "Event", "metadata": metadata, "involvedObject": involved, "reason": reason,
                 "message": message, "source": {}, "firstTimestamp": null, "lastTimestamp": null, "type": kind, "eventTime": self.now.micros(),
-                "action": action, "reportingComponent": "default-scheduler", "reportingInstance": "default-scheduler-control-0"}),
+                "action": action, "reportingComponent": "default-scheduler", "reportingInstance": "default-scheduler-control-0"})
+            }
             _ => {
                 let (component, host) = match source {
-                    Source::Kubelet(node) => ("kubelet", self.nodes.get(*node).map(|node| node.name.clone())),
+                    Source::Kubelet(node) => (
+                        "kubelet",
+                        self.nodes.get(*node).map(|node| node.name.clone()),
+                    ),
                     Source::Controller(name) | Source::Other(name, _) => (*name, None),
                     Source::Scheduler(_) => ("default-scheduler", None),
                 };

@@ -167,7 +167,10 @@ impl World {
     /// The image of a workload.
     #[must_use]
     pub fn image(&self, load: usize) -> String {
-        self.loads.get(load).map(|load| load.image.clone()).unwrap_or_default()
+        self.loads
+            .get(load)
+            .map(|load| load.image.clone())
+            .unwrap_or_default()
     }
 
     /// Labels that a workload and its pods carry.
@@ -180,7 +183,10 @@ impl World {
         if let Some(label) = &load.plan.label {
             labels.push(("experiment".to_owned(), label.clone()));
         }
-        labels.push(("owner".to_owned(), load.plan.owner.split('@').next().unwrap_or("").to_owned()));
+        labels.push((
+            "owner".to_owned(),
+            load.plan.owner.split('@').next().unwrap_or("").to_owned(),
+        ));
         labels
     }
 
@@ -203,7 +209,10 @@ impl World {
         if load.probed {
             container["livenessProbe"] = json!({"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1, "failureThreshold": 3, "successThreshold": 1});
         }
-        let policy = match (load.plan.restarts, is_of_job || load.plan.kind == LoadKind::Pod) {
+        let policy = match (
+            load.plan.restarts,
+            is_of_job || load.plan.kind == LoadKind::Pod,
+        ) {
             (false, true) => "Never",
             (true, true) => "OnFailure",
             (_, false) => "Always",
@@ -222,7 +231,8 @@ impl World {
             spec["nodeSelector"] = json!({name.as_str(): value});
         }
         if let Some(claim) = &load.claim {
-            spec["volumes"] = json!([{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]);
+            spec["volumes"] =
+                json!([{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]);
             spec["containers"][0]["volumeMounts"] = json!([{"name": "data", "mountPath": "/data"}]);
         }
         spec
@@ -272,7 +282,12 @@ impl World {
     fn job_json(&self, at: usize) -> Option<Value> {
         let job = self.jobs.get(at)?;
         let load = self.loads.get(job.load)?;
-        let mut labels: Value = Value::Object(self.labels(job.load).into_iter().map(|(name, value)| (name, json!(value))).collect());
+        let mut labels: Value = Value::Object(
+            self.labels(job.load)
+                .into_iter()
+                .map(|(name, value)| (name, json!(value)))
+                .collect(),
+        );
         let mut metadata = json!({"name": job.name, "namespace": load.plan.namespace, "uid": job.uid, "generation": 1, "creationTimestamp": job.created.secs()});
         if load.plan.kind == LoadKind::JobSet {
             labels["jobset.sigs.k8s.io/jobset-name"] = json!(load.plan.name);
@@ -284,7 +299,11 @@ impl World {
         let mut active = 0u32;
         let mut ready = 0u32;
         let mut terminating = 0u32;
-        for pod in self.pods.iter().filter(|pod| pod.job == Some(at) && pod.gone.is_none()) {
+        for pod in self
+            .pods
+            .iter()
+            .filter(|pod| pod.job == Some(at) && pod.gone.is_none())
+        {
             if pod.deletion.is_some() {
                 terminating += u32::from(!pod.phase.is_over());
             } else if !pod.phase.is_over() {
@@ -293,7 +312,11 @@ impl World {
             }
         }
         let mut status = json!({"startTime": job.created.secs(), "ready": ready, "terminating": terminating, "uncountedTerminatedPods": {}});
-        for (name, value) in [("active", active), ("failed", job.failed), ("succeeded", job.succeeded)] {
+        for (name, value) in [
+            ("active", active),
+            ("failed", job.failed),
+            ("succeeded", job.succeeded),
+        ] {
             if value > 0 {
                 status[name] = json!(value);
             }
@@ -316,6 +339,8 @@ impl World {
         if let Some(deadline) = load.plan.deadline_s {
             spec["activeDeadlineSeconds"] = json!(deadline);
         }
-        Some(json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec, "status": status}))
+        Some(
+            json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec, "status": status}),
+        )
     }
 }

@@ -173,7 +173,12 @@ impl World {
     }
 
     /// Adds an act to the graph, now.
-    pub fn act(&mut self, what: impl Into<String>, causes: &[&'static str], from: Option<ActId>) -> ActId {
+    pub fn act(
+        &mut self,
+        what: impl Into<String>,
+        causes: &[&'static str],
+        from: Option<ActId>,
+    ) -> ActId {
         self.graph.add(Act {
             time: self.now,
             what: what.into(),
@@ -226,4 +231,3 @@ impl World {
         Some(act)
     }
 }
-

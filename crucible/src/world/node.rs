@@ -166,8 +166,15 @@ impl World {
             Cloud::Gcp => {
                 zone = "us-central1-a".to_owned();
                 pool = "train-h100".to_owned();
-                name = format!("gke-lab-train-h100-{}-{}", hexed(self.plan.seed), self.rng.letters(4));
-                instance = self.rng.range(1_000_000_000_000_000_000, 8_999_999_999_999_999_999).to_string();
+                name = format!(
+                    "gke-lab-train-h100-{}-{}",
+                    hexed(self.plan.seed),
+                    self.rng.letters(4)
+                );
+                instance = self
+                    .rng
+                    .range(1_000_000_000_000_000_000, 8_999_999_999_999_999_999)
+                    .to_string();
                 provider = format!("gce://lab-project/{zone}/{name}");
             }
             Cloud::Aws => {
@@ -206,7 +213,10 @@ impl World {
         if self.plan.cluster.cloud == Cloud::Aws {
             labels.push(("eks.amazonaws.com/nodegroup".to_owned(), pool.clone()));
             if self.plan.cluster.spot {
-                labels.push(("eks.amazonaws.com/capacityType".to_owned(), "SPOT".to_owned()));
+                labels.push((
+                    "eks.amazonaws.com/capacityType".to_owned(),
+                    "SPOT".to_owned(),
+                ));
             }
         }
         let node = Node {
@@ -274,7 +284,14 @@ impl World {
     }
 
     /// Sets a condition of a node; says whether it changed.
-    pub fn set_condition(&mut self, at: usize, kind: &'static str, status: &'static str, reason: &str, message: &str) -> bool {
+    pub fn set_condition(
+        &mut self,
+        at: usize,
+        kind: &'static str,
+        status: &'static str,
+        reason: &str,
+        message: &str,
+    ) -> bool {
         let now = self.now;
         let Some(node) = self.nodes.get_mut(at) else {
             return false;
@@ -310,10 +327,30 @@ fn hexed(seed: u64) -> String {
 
 fn healthy(since: Time) -> Vec<Condition> {
     [
-        ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-        ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-        ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-        ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+        (
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        (
+            "DiskPressure",
+            "False",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure",
+        ),
+        (
+            "PIDPressure",
+            "False",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available",
+        ),
+        (
+            "Ready",
+            "True",
+            "KubeletReady",
+            "kubelet is posting ready status",
+        ),
     ]
     .into_iter()
     .map(|(kind, status, reason, message)| Condition {

@@ -192,7 +192,14 @@ impl Pod {
     }
 
     /// Sets a condition.
-    pub fn condition(&mut self, kind: &'static str, status: &'static str, reason: &str, message: &str, now: Time) {
+    pub fn condition(
+        &mut self,
+        kind: &'static str,
+        status: &'static str,
+        reason: &str,
+        message: &str,
+        now: Time,
+    ) {
         let new = Condition {
             kind,
             status,
@@ -212,7 +219,11 @@ impl Pod {
 }
 
 fn pairs(of: &[(String, String)]) -> Value {
-    Value::Object(of.iter().map(|(name, value)| (name.clone(), json!(value))).collect())
+    Value::Object(
+        of.iter()
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect(),
+    )
 }
 
 fn ended(end: &Ended, id: &str) -> Value {
@@ -225,8 +236,12 @@ fn ended(end: &Ended, id: &str) -> Value {
 
 fn state(running: &Running, id: &str) -> Value {
     match running {
-        Running::Waiting(reason, message) if message.is_empty() => json!({"waiting": {"reason": reason}}),
-        Running::Waiting(reason, message) => json!({"waiting": {"reason": reason, "message": message}}),
+        Running::Waiting(reason, message) if message.is_empty() => {
+            json!({"waiting": {"reason": reason}})
+        }
+        Running::Waiting(reason, message) => {
+            json!({"waiting": {"reason": reason, "message": message}})
+        }
         Running::Since(time) => json!({"running": {"startedAt": time.secs()}}),
         Running::Ended(end) => json!({"terminated": ended(end, id)}),
     }

@@ -187,7 +187,7 @@ fn what_can_be_read_of_a_damaged_segment_is_saved() {
     let root = store.root().to_owned();
     import(
         &mut store,
-        (0..20_000).map(|n| told(event(n, &format!("p-{:05}", n), START))),
+        (0..20_000).map(|n| told(event(n, &format!("p-{n:05}"), START))),
     );
     drop(store);
     let path = segments(&root).remove(0);
