@@ -112,10 +112,7 @@ fn not_ready_pods(w: &mut World, node: usize, tags: &[crate::world::Tag]) {
 }
 
 fn name_of(w: &World, node: usize) -> String {
-    w.nodes
-        .get(node)
-        .map(|node| node.name.clone())
-        .unwrap_or_default()
+    w.node_name(node)
 }
 
 /// The machine stops: its containers end with it, and nobody there says so.

@@ -284,11 +284,7 @@ fn preempt(w: &mut World, pod: usize) -> bool {
     else {
         return false;
     };
-    let node_name = w
-        .nodes
-        .get(node)
-        .map(|node| node.name.clone())
-        .unwrap_or_default();
+    let node_name = w.node_name(node);
     for victim in out {
         let act = w.deed(
             format!("preempted by {}", preemptor.1),

@@ -90,11 +90,7 @@ fn maintenance(w: &mut World, node: usize) {
         }
         _ => {
             // Announced as a scheduled event; AKS drains the node before it.
-            let name = w
-                .nodes
-                .get(node)
-                .map(|node| node.name.clone())
-                .unwrap_or_default();
+            let name = w.node_name(node);
             let before = w.now.plus(15 * MIN);
             w.set_condition(
                 node,
@@ -309,11 +305,7 @@ fn spot(w: &mut World, node: usize) {
             });
         }
         _ => {
-            let name = w
-                .nodes
-                .get(node)
-                .map(|node| node.name.clone())
-                .unwrap_or_default();
+            let name = w.node_name(node);
             if let Some(key) = w.nodes.get(node).map(crate::world::Node::key) {
                 w.tell(
                     &crate::world::Source::Other(

@@ -24,13 +24,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
     match fault {
         Fault::XidElsewhere => {
             // On a machine on which this workload has nothing.
-            let used: Vec<usize> = w
-                .pods
-                .iter()
-                .filter(|pod| pod.load == load)
-                .filter_map(|pod| pod.node)
-                .collect();
-            let Some(other) = (0..w.nodes.len()).find(|at| !used.contains(at)) else {
+            let Some(other) = w.node_without(load) else {
                 return;
             };
             let act = w.act("a GPU of another machine broke", &[], None);

@@ -387,11 +387,7 @@ fn pressure(w: &mut World, node: usize) {
         if let Some(body) = w.nodes.get_mut(node) {
             body.taints.retain(|one| one.key != taint);
         }
-        let name = w
-            .nodes
-            .get(node)
-            .map(|node| node.name.clone())
-            .unwrap_or_default();
+        let name = w.node_name(node);
         w.put_node(node, Ask::new(Client::kubelet(&name), "patch", "status"));
         crate::control::schedule(w);
     });

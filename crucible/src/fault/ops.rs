@@ -36,13 +36,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
         }
         Fault::DrainOfFinished => {
             // Drains a node on which this run has nothing.
-            let used: Vec<usize> = w
-                .pods
-                .iter()
-                .filter(|pod| pod.load == load)
-                .filter_map(|pod| pod.node)
-                .collect();
-            let Some(node) = (0..w.nodes.len()).find(|at| !used.contains(at)) else {
+            let Some(node) = w.node_without(load) else {
                 return;
             };
             let act = w.deed(
@@ -55,13 +49,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
         }
         Fault::Tainted => tainted(w, load, &operator),
         Fault::TaintElsewhere => {
-            let used: Vec<usize> = w
-                .pods
-                .iter()
-                .filter(|pod| pod.load == load)
-                .filter_map(|pod| pod.node)
-                .collect();
-            let Some(node) = (0..w.nodes.len()).find(|at| !used.contains(at)) else {
+            let Some(node) = w.node_without(load) else {
                 return;
             };
             let act = w.deed(

@@ -205,6 +205,21 @@ impl World {
         })
     }
 
+    /// The first node on which a workload has no pod.
+    pub fn node_without(&self, load: usize) -> Option<usize> {
+        let has_pod = |at: &usize| {
+            let mut pods = self.pods.iter();
+            pods.any(|pod| pod.load == load && pod.node == Some(*at))
+        };
+        (0..self.nodes.len()).find(|at| !has_pod(at))
+    }
+
+    /// Name of a node; empty where there is none.
+    pub fn node_name(&self, node: usize) -> String {
+        let node = self.nodes.get(node);
+        node.map(|node| node.name.clone()).unwrap_or_default()
+    }
+
     /// A container or pod begins to end, unless it is dead already. Gives the death.
     pub fn die(&mut self, pod: usize, by: ActId, tie: Tie, last: bool) -> Option<ActId> {
         let body = self.pods.get_mut(pod)?;
