@@ -86,7 +86,7 @@ pub struct Attempt {
 }
 
 /// A root cause and all that followed from it.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Incident {
     /// Cause id, such as `ops.node_drained`; `unknown` where nothing explains it.
     pub cause: String,

@@ -13,7 +13,7 @@ use super::lines::lines;
 use super::narrow::{self, Left, inside};
 use super::run::run as tell_run;
 use super::teller::Teller;
-use crate::answer::{Answer, CoverageRow, Incident, SCHEMA, Said};
+use crate::answer::{Answer, CoverageRow, Incident, SCHEMA};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::candidate::Candidate;
@@ -348,28 +348,10 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         title: title.to_owned(),
         summary,
         time: time.map(rfc3339),
-        time_hi: None,
-        announced_at: None,
         run_id: Some(run.id(&case.world)),
         attempt: u32::try_from(run.attempts.len()).ok(),
         role: "main".to_owned(),
-        actor: None,
-        actor_unseen: false,
-        first_victim: None,
-        first_victims: Vec::new(),
-        victims: Vec::new(),
-        collateral: Vec::new(),
-        chain: Vec::new(),
-        evidence: Vec::new(),
-        against: Vec::new(),
-        alternatives: Vec::new(),
-        advice: Vec::new(),
-        gpu_hours_lost: None,
-        would_have_told: Vec::new(),
-        said: Said::default(),
-        machines: Vec::new(),
-        before: None,
-        shared: None,
+        ..Incident::default()
     })
 }
 

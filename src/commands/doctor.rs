@@ -128,7 +128,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
 
 fn distance(nanos: Nanos) -> String {
     let seconds = nanos / SECOND;
-    match seconds.abs() {
+    match seconds.saturating_abs() {
         0..=119 => format!("{seconds} s"),
         120..=7_199 => format!("{} min", seconds / 60),
         7_200..=172_799 => format!("{} h", seconds / 3_600),

@@ -273,7 +273,7 @@ impl Grouping<'_> {
         };
         let acted =
             |candidate: &Candidate| candidate.path.iter().any(|step| step.role == Role::Act);
-        let near = (a.time.lo.saturating_sub(b.time.lo)).abs() <= ONE_ACT;
+        let near = a.time.lo.saturating_sub(b.time.lo).saturating_abs() <= ONE_ACT;
         let same_actor = a.actor == b.actor && acted(root) && acted(own);
         let same_node = a.node.is_some() && a.node == b.node && self.world.is_of_machine(a);
         let same_detail = a.detail == b.detail

@@ -6,7 +6,7 @@ use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_store::{KeptIncident, Snapshot, Store};
 
-use crate::answer::{Answer, Incident, Run, Said};
+use crate::answer::{Answer, Incident, Run};
 use crate::case::Case;
 use crate::error::Error;
 
@@ -50,31 +50,11 @@ fn calm(run: &Run) -> Incident {
     Incident {
         cause: format!("none.{}", run.state),
         level: "established".to_owned(),
-        title: String::new(),
         summary: String::new(),
         time: run.end.clone(),
-        time_hi: None,
-        announced_at: None,
         run_id: Some(run.id.clone()),
-        attempt: None,
         role: "main".to_owned(),
-        actor: None,
-        actor_unseen: false,
-        first_victim: None,
-        first_victims: Vec::new(),
-        victims: Vec::new(),
-        collateral: Vec::new(),
-        chain: Vec::new(),
-        evidence: Vec::new(),
-        against: Vec::new(),
-        alternatives: Vec::new(),
-        advice: Vec::new(),
-        gpu_hours_lost: None,
-        would_have_told: Vec::new(),
-        said: Said::default(),
-        machines: Vec::new(),
-        before: None,
-        shared: None,
+        ..Incident::default()
     }
 }
 

@@ -55,7 +55,7 @@ impl Age {
         // `0s` stands for clocks that differ by less than two seconds as well.
         let slack = if lo == 0 { 2 * SECOND } else { 0 };
         Some(Self {
-            lo: lo - slack,
+            lo: lo.saturating_sub(slack),
             hi: lo.checked_add(unit)?,
         })
     }

@@ -70,10 +70,10 @@ fn pod(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         let from = event.component.as_deref();
         match (from, event.span.earliest()) {
             // A kubelet tells of a pod once it has taken it, which is its start.
-            (Some("kubelet"), Some(age)) => moment.aged_not_before(start.lo - SKEW, age),
+            (Some("kubelet"), Some(age)) => moment.aged_not_before(start.lo.saturating_sub(SKEW), age),
             // It was bound before.
             (_, Some(age)) if event.reason == "Scheduled" => {
-                moment.aged_before(start.hi + SKEW, age);
+                moment.aged_before(start.hi.saturating_add(SKEW), age);
             }
             _ => {}
         }
@@ -115,14 +115,14 @@ fn started(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         return;
     };
     // An event of the last start may have been dropped as spam, but none comes after it.
-    moment.aged_before(latest.hi + SKEW, age);
+    moment.aged_before(latest.hi.saturating_add(SKEW), age);
     let seen: u64 = all.iter().map(|event| event.span.count.unwrap_or(1)).sum();
     let restarts = status
         .pointer("/restartCount")
         .and_then(Value::as_u64)
         .unwrap_or(0);
     if seen == restarts + 1 {
-        moment.aged_not_before(latest.lo - SKEW, age);
+        moment.aged_not_before(latest.lo.saturating_sub(SKEW), age);
     }
 }
 
@@ -135,8 +135,8 @@ fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         let end = own.iter().find(|event| event.reason == "Completed");
         if let Some(age) = end.and_then(|event| event.span.earliest()) {
             let around = Stamp {
-                lo: completed.lo - SKEW,
-                hi: completed.hi + SKEW,
+                lo: completed.lo.saturating_sub(SKEW),
+                hi: completed.hi.saturating_add(SKEW),
             };
             moment.aged(around, age);
         }
@@ -149,7 +149,7 @@ fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         .filter(|event| matches!(event.reason.as_str(), "SuccessfulCreate" | "FailedCreate"))
         .collect();
     for age in made.iter().filter_map(|event| event.span.earliest()) {
-        moment.aged_not_before(start.lo - SKEW, age);
+        moment.aged_not_before(start.lo.saturating_sub(SKEW), age);
     }
     // Where every pod's creation is still listed, the first one followed the start at once.
     let pods: u64 = super::describe::Item::statuses(&one.items).unwrap_or(0);
@@ -163,7 +163,7 @@ fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         .filter_map(|event| event.span.earliest())
         .max_by_key(|age| age.lo);
     if let Some(age) = first.filter(|_| pods > 0 && created == pods) {
-        moment.aged_before(start.hi + SKEW, age);
+        moment.aged_before(start.hi.saturating_add(SKEW), age);
     }
 }
 
@@ -177,7 +177,7 @@ fn node(one: &Described<'_>, moment: &mut Moment) {
         .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
     let renewed = super::describe::Item::renewed(&one.items);
     if let Some(renewed) = renewed.filter(|_| ready) {
-        moment.before(renewed.hi + HEARD_OF);
+        moment.before(renewed.hi.saturating_add(HEARD_OF));
     }
 }
 

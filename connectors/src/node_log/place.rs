@@ -189,7 +189,7 @@ impl Clockwork {
         let ahead = if at_once { ahead + QUARTER / 2 } else { ahead };
         let zone = ahead.div_euclid(QUARTER) * QUARTER;
         // No zone is further from UTC; the two times then speak of different days.
-        if zone.abs() <= 14 * 3600 * SECOND {
+        if zone.saturating_abs() <= 14 * 3600 * SECOND {
             self.zone = Some(zone);
             self.anchored = true;
             let year = DateTime::from_timestamp_nanos(stated).year();

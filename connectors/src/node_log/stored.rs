@@ -186,7 +186,7 @@ fn placed(when: When, at: Stamp) -> Stamp {
         // is the zone.
         let ahead = stated.lo.saturating_sub(at.lo);
         let zone = (ahead + QUARTER / 2).div_euclid(QUARTER) * QUARTER;
-        (zone.abs() <= FURTHEST).then(|| stated.shift(-zone))
+        (zone.saturating_abs() <= FURTHEST).then(|| stated.shift(-zone))
     };
     let own = match when {
         When::Clock(Clock::Full(stated)) => {

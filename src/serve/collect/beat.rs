@@ -111,11 +111,11 @@ impl Watchman {
         let (before, expected) = (self.at, self.at.saturating_add(passed));
         (self.at, self.since) = (now, instant);
         let by = now.saturating_sub(expected);
-        if by.abs() <= STEP {
+        if by.saturating_abs() <= STEP {
             return None;
         }
         let way = if by > 0 { "forward" } else { "back" };
-        let seconds = by.abs() / SECOND;
+        let seconds = by.saturating_abs() / SECOND;
         let also = if by > 0 {
             ", or the machine slept meanwhile"
         } else {
