@@ -26,6 +26,11 @@ fn main() -> ExitCode {
         return help();
     }
     log(&cli);
+    if !matches!(cli.command, Some(Command::Serve(_)))
+        && std::env::var_os("RUST_BACKTRACE").is_none()
+    {
+        std::panic::set_hook(Box::new(tell_bug));
+    }
     // A statement that was cancelled may take its time to notice; nobody waits for it.
     let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
     let done = deep(move || {
@@ -119,8 +124,32 @@ fn deep<T: Send + 'static>(
     };
     match thread.map_err(failed)?.join() {
         Ok(done) => done,
-        Err(panic) => std::panic::resume_unwind(panic),
+        // The hook told what broke.
+        Err(_) => Err(Error::Ended(BROKE)),
     }
+}
+
+/// The exit code of a program with a bug (`EX_SOFTWARE` of sysexits.h).
+const BROKE: u8 = 70;
+
+/// What a person reads instead of a backtrace.
+fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    let what = panic.payload_as_str().unwrap_or("it did not say why");
+    let what = whathappened_connectors::redact::redact(what);
+    let place = panic
+        .location()
+        .map(|at| format!(" at {at}"))
+        .unwrap_or_default();
+    anstream::eprintln!(
+        "{}error:{} whathappened broke{place}: {what}\n\
+         {}hint:{} this is a bug of whathappened, not of your input; report it with this line and \
+         the version ({}), and RUST_BACKTRACE=1 for the details",
+        anstyle::AnsiColor::Red.on_default().bold(),
+        anstyle::Reset,
+        anstyle::AnsiColor::Cyan.on_default().bold(),
+        anstyle::Reset,
+        env!("CARGO_PKG_VERSION"),
+    );
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {

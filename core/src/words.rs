@@ -252,6 +252,8 @@ fn audit(event: &Event, fact: &str) -> String {
         "deletecollection" => "deleted (with a whole collection)".to_owned(),
         _ if event.attribute("taints").is_some() => "changed the taints of".to_owned(),
         _ if event.attribute("subresource") == Some("status") => "marked for disruption".to_owned(),
+        "patch" => "patched".to_owned(),
+        "untrack" => "counted the end of".to_owned(),
         verb => format!("{verb}d"),
     };
     let tool = attribute("user_agent")

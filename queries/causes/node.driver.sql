@@ -12,6 +12,6 @@ WHERE signal IN ('k8s.pod.admission_failed.device', 'k8s.container.cannot_run.de
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via = 'node'
+WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via IN ('node', 'pod')
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting') AND lag_s BETWEEN -60 AND 900
   AND COALESCE(exit_code, 1) <> 0

@@ -30,6 +30,18 @@ FROM ties
 WHERE signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
   AND via IN ('pod', 'node') AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
 UNION ALL
+-- A machine that somebody deletes, stops or resets falls silent for that.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+JOIN mechanisms m ON m.death = u.death AND m.time BETWEEN u.time AND u.time + 900000000000
+WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user',
+                   'k8s.node.deleted_by_user')
+  AND u.via = 'node' AND u.mode IN ('killed', 'lost')
+  AND (m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
+                    'k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.rebooted', 'k8s.pod.evicted.taint', 'k8s.pod.evicted.podgc')
+    OR m.signal LIKE 'k8s.pod.deleted_by_%' OR m.signal LIKE 'k8s.node.deleted_by_%')
+  AND m.signal NOT LIKE '%_by_user'
+UNION ALL
 -- A whole pool or group: the cloud closes, empties and deletes its machines for whoever asked.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties u

@@ -11,7 +11,12 @@ LEFT JOIN (SELECT DISTINCT death FROM ties
            WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')) p
   ON p.death = t.death
 WHERE signal LIKE 'k8s.pod.evicted%'
-   OR (signal LIKE 'k8s.pod.deleted_by_%' AND signal <> 'k8s.pod.deleted_by_user')
+-- Who clears away what belongs to nothing any more, or keeps a workload as it was asked for, does not look at machines.
+   OR (signal LIKE 'k8s.pod.deleted_by_%'
+       AND signal NOT IN ('k8s.pod.deleted_by_user', 'k8s.pod.deleted_by_gc', 'k8s.pod.deleted_by_namespace_controller',
+                          'k8s.pod.deleted_by_ttl', 'k8s.pod.deleted_by_kubelet')
+       AND NOT (signal = 'k8s.pod.deleted_by_controller'
+                AND regexp_like(COALESCE(actor, ''), ':(job|cronjob|replicaset|deployment|statefulset|daemon-set|replication|jobset)-controller')))
    OR signal LIKE 'k8s.node.cordoned%'
    OR signal LIKE 'k8s.node.deleted%'
    OR signal = 'k8s.node.tainted.no_execute'

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use whathappened_core::death::Death;
 use whathappened_core::world::World;
 
-use super::bounds::is_possible;
+use super::bounds::{self, Requests};
 use super::climb::paths;
 use super::edge::{Edge, Kind, Role};
 use super::level::Level;
@@ -47,18 +47,24 @@ impl Candidate {
 
 /// The candidates of one death, best first. `edges` are those of this death.
 #[must_use]
-pub fn candidates(
+pub(super) fn candidates(
     world: &World,
     death: &Death,
     rules: &[Rule],
     edges: &[Edge],
+    requests: &Requests,
     capped: &dyn Fn(&Rule) -> bool,
 ) -> Vec<Candidate> {
-    let leading: Vec<&Edge> = edges
+    let leading: Vec<Edge> = edges
         .iter()
         .filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess))
-        .filter(|edge| is_possible(world, death, edge))
+        .filter(|edge| bounds::is_possible(world, requests, death, edge))
+        .map(|edge| Edge {
+            kind: bounds::kind(world, requests, death, edge),
+            ..*edge
+        })
         .collect();
+    let leading: Vec<&Edge> = leading.iter().collect();
     // Of records of one act the one that names who did it speaks for it, then the most exact.
     let tells_most = |fact: usize| {
         let fact = world.facts.get(fact);

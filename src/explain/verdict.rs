@@ -9,6 +9,7 @@ use whathappened_core::resolve::Run;
 use whathappened_core::tie::ties;
 use whathappened_core::world::{NO, World};
 
+use super::bounds::Requests;
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
@@ -83,12 +84,13 @@ pub async fn explain(
                     .any(|line| is_named(line, &row.source, &row.resource))
         })
     };
+    let requests = Requests::of(world);
     let mut rest = edges.as_slice();
     let mut of_death = Vec::with_capacity(deaths.len());
     for (number, death) in deaths.iter().enumerate() {
         // Edges are sorted by death.
         let (own, others) = rest.split_at(rest.partition_point(|edge| edge.death <= number));
-        of_death.push(candidates(world, death, rules, own, &capped));
+        of_death.push(candidates(world, death, rules, own, &requests, &capped));
         rest = others;
     }
     let states: Vec<(usize, RunState)> = chosen

@@ -70,7 +70,9 @@ fn pod(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         let from = event.component.as_deref();
         match (from, event.span.earliest()) {
             // A kubelet tells of a pod once it has taken it, which is its start.
-            (Some("kubelet"), Some(age)) => moment.aged_not_before(start.lo.saturating_sub(SKEW), age),
+            (Some("kubelet"), Some(age)) => {
+                moment.aged_not_before(start.lo.saturating_sub(SKEW), age)
+            }
             // It was bound before.
             (_, Some(age)) if event.reason == "Scheduled" => {
                 moment.aged_before(start.hi.saturating_add(SKEW), age);

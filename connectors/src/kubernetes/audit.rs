@@ -212,6 +212,9 @@ impl Act<'_> {
             }
             ("update" | "patch", None | Some("scale")) => {
                 let body = self.record.get("requestObject");
+                if self.counts_an_end() {
+                    return Some("k8s.audit.untrack");
+                }
                 let only_metadata = body.and_then(Value::as_object).is_some_and(|body| {
                     body.keys()
                         .all(|key| matches!(key.as_str(), "metadata" | "kind" | "apiVersion"))
@@ -232,6 +235,18 @@ impl Act<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The Job controller takes its finalizer off a pod once that has ended; it patches
+    /// pods for hardly anything else.
+    fn counts_an_end(&self) -> bool {
+        const CONTROLLER: &str = "system:serviceaccount:kube-system:job-controller";
+        let by = field::text(self.record, &["user", "username"]);
+        let names_it = |body: String| body.contains("batch.kubernetes.io/job-tracking");
+        self.kind == "Pod"
+            && self.verb == "patch"
+            && by == Some(CONTROLLER)
+            && self.body_text().is_none_or(names_it)
     }
 
     /// A patch that makes a node unschedulable or schedulable. null, false and

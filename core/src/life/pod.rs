@@ -58,13 +58,13 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     }
-    if let Some(over) = job_over(world, pod).filter(|_| pod.body.is_none() && telling.is_none()) {
-        let lo = pod.begin().unwrap_or(Nanos::MIN).min(over.lo);
-        let well = world.says(pod.owner, "k8s.workload.completed");
+    if let Some((time, well)) =
+        ended_unseen(world, pod).filter(|_| pod.body.is_none() && telling.is_none())
+    {
         return End {
             state: if well { State::Completed } else { State::Died },
             mode: if well { Mode::None } else { Mode::Exited },
-            time: Stamp { lo, hi: over.hi },
+            time,
             exit: None,
             restarts,
         };
@@ -124,6 +124,51 @@ fn lived_on(pod: &Pod, asked: Stamp) -> bool {
     const LONGEST_GRACE: Nanos = 900 * SECOND;
     let last = pod.progress.as_ref().map(|progress| progress.last.lo);
     last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
+}
+
+/// Whether the pod is known to have been alive after its node was last heard of: it wrote
+/// on, or its kubelet saw how it ended. A node is given up long after its last word, so
+/// that clocks do not explain it.
+fn outlived_loss(world: &World, pod: &Pod, exit: Option<&Exit>, lost: Stamp) -> bool {
+    let after = |time: Stamp| time != Stamp::OPEN && time.lo > lost.hi.saturating_add(CLOCKS);
+    let ended = exit.is_some_and(|exit| {
+        exit.exit_code.is_some() && !was_not_found(world, exit) && after(exit.time)
+    });
+    let wrote = pod.progress.as_ref();
+    ended || wrote.is_some_and(|progress| after(progress.last))
+}
+
+/// What the kubelet and containerd say of a container that they could not find again.
+fn was_not_found(world: &World, exit: &Exit) -> bool {
+    matches!(
+        world.name(exit.reason),
+        "ContainerStatusUnknown" | "Unknown"
+    )
+}
+
+/// When a pod had ended, though no record of its end was seen, and whether it ended well:
+/// its Job was over or had counted it, or its log said last that all was done.
+fn ended_unseen(world: &World, pod: &Pod) -> Option<(Stamp, bool)> {
+    let wrote = pod.progress.as_ref().map(|progress| progress.last.lo);
+    let done = pod
+        .said_done
+        .filter(|done| wrote.is_none_or(|wrote| wrote <= done.hi));
+    let job = job_over(world, pod).map(|over| {
+        let well = world.says(pod.owner, "k8s.workload.completed");
+        (over, well)
+    });
+    let counted = pod.untracked.map(|counted| (counted, done.is_some()));
+    let (by, well) = job
+        .into_iter()
+        .chain(counted)
+        .min_by_key(|(by, _)| by.hi)
+        .or(done.map(|done| (done, true)))?;
+    let from = pod.begin().max(wrote).unwrap_or(Nanos::MIN);
+    let ended = Stamp {
+        lo: from.min(by.lo),
+        hi: by.hi,
+    };
+    Some((ended, well))
 }
 
 /// When the Job of a pod had failed or was complete: none of its pods runs any more.
@@ -201,13 +246,6 @@ fn death(
     losses: &Losses,
     crashing: bool,
 ) -> Option<(Mode, Stamp)> {
-    // What the kubelet and containerd say of a container that they could not find again.
-    let unknown = |exit: &Exit| {
-        matches!(
-            world.name(exit.reason),
-            "ContainerStatusUnknown" | "Unknown"
-        )
-    };
     let phase = pod.phase.as_deref().unwrap_or_default();
     let failed = phase == "Failed"
         || pod
@@ -262,14 +300,10 @@ fn death(
         let lo = began.map_or(Nanos::MIN, |began| began.lo).min(asked.lo);
         return Some((Mode::Exited, Stamp { lo, hi: asked.hi }));
     }
-    // Whatever is done to a pod after its job was over is done to its leftover.
-    if let (Some(over), Some(asked), None) = (job_over(world, pod), asked, exited)
-        && over.hi.saturating_add(CLOCKS) < asked.lo
+    // Whatever is done to a pod after its end is done to its leftover.
+    if let (Some((ended, well)), Some(asked), None) = (ended_unseen(world, pod), asked, exited)
+        && ended.hi.saturating_add(CLOCKS) < asked.lo
     {
-        let began = pod.started.or(pod.bound).or(pod.created);
-        let lo = began.map_or(Nanos::MIN, |began| began.lo).min(over.lo);
-        let ended = Stamp { lo, hi: over.hi };
-        let well = world.says(pod.owner, "k8s.workload.completed");
         return (!well).then_some((Mode::Exited, ended));
     }
     // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
@@ -316,7 +350,7 @@ fn death(
     // Whose end the kubelet saw had outlived whatever its node went through.
     let seen_to_end = way == Mode::Exited
         && exit.as_ref().is_some_and(|exit| {
-            exit.exit_code.is_some() && exit.time != Stamp::OPEN && !unknown(exit)
+            exit.exit_code.is_some() && exit.time != Stamp::OPEN && !was_not_found(world, exit)
         });
     if seen_to_end {
         return Some((way, died));
@@ -331,6 +365,7 @@ fn death(
                 && pod.begin().is_none_or(|begin| begin <= from.hi)
                 && until.is_none_or(|until| until.lo >= died.lo)
                 && died.lo.saturating_sub(from.lo) < 3_600 * SECOND
+                && !outlived_loss(world, pod, exit.as_ref(), *from)
         });
     if let Some((from, _)) = lost {
         ways.push((*from, Mode::Lost));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::{Kind, NO, Pod, Workload, job};
 use crate::symbols::Sym;
@@ -133,25 +133,70 @@ impl Pods {
 #[derive(Debug, Default)]
 pub(super) struct Workloads {
     pub(super) all: Vec<Workload>,
+    /// The earliest time at which a record speaks of each.
+    heard: Vec<Stamp>,
     by_uid: HashMap<Sym, u32>,
     by_name: HashMap<(Sym, Sym, Sym), Vec<u32>>,
 }
 
 impl Workloads {
     /// The workload of a uid, else the one that bore the names at a time; made where it is new.
-    pub(super) fn of(&mut self, kind: Sym, uid: Sym, namespace: Sym, name: Sym, at: Nanos) -> u32 {
-        if uid.is_some() {
-            if let Some(known) = self.by_uid.get(&uid) {
-                return *known;
-            }
-        } else if let Some(found) = self.named(kind, namespace, name, at) {
-            return found;
+    ///
+    /// Records without a uid (an audit log of metadata) and those with one speak of the
+    /// same workload where nothing of that name began between them.
+    pub(super) fn of(&mut self, kind: Sym, uid: Sym, namespace: Sym, name: Sym, at: Stamp) -> u32 {
+        let known = if uid.is_some() {
+            self.by_uid.get(&uid).copied().or_else(|| {
+                self.named(kind, namespace, name, at.lo)
+                    .filter(|found| self.is_without_uid(*found))
+                    .filter(|found| self.begin(*found).lo.saturating_sub(SECOND) <= at.lo)
+            })
+        } else {
+            self.named(kind, namespace, name, at.lo)
+        };
+        let number = known.unwrap_or_else(|| self.push(kind, namespace, name, at));
+        if let Some(heard) = self.heard.get_mut(number as usize) {
+            heard.lo = heard.lo.min(at.lo);
+            heard.hi = heard.hi.min(at.hi);
         }
-        let number = u32::try_from(self.all.len()).unwrap_or(NO);
-        self.all.push(Workload::new(kind, uid, namespace, name));
-        if uid.is_some() {
+        if uid.is_some() && !self.by_uid.contains_key(&uid) {
             self.by_uid.insert(uid, number);
+            if let Some(workload) = self.all.get_mut(number as usize) {
+                workload.uid = uid;
+            }
         }
+        number
+    }
+
+    /// The workload that was made at a time: no name is given twice, so that what
+    /// was heard of before then is another one.
+    pub(super) fn made(
+        &mut self,
+        kind: Sym,
+        uid: Sym,
+        namespace: Sym,
+        name: Sym,
+        at: Stamp,
+    ) -> u32 {
+        let before = self
+            .named(kind, namespace, name, at.lo)
+            .filter(|_| !uid.is_some())
+            .filter(|number| {
+                let dated = self.all.get(*number as usize);
+                dated.is_some_and(|one| one.uid.is_some() || one.created.is_some())
+                    && self.begin(*number).hi < at.lo.saturating_sub(2 * SECOND)
+            });
+        match before {
+            Some(_) => self.push(kind, namespace, name, at),
+            None => self.of(kind, uid, namespace, name, at),
+        }
+    }
+
+    fn push(&mut self, kind: Sym, namespace: Sym, name: Sym, at: Stamp) -> u32 {
+        let number = u32::try_from(self.all.len()).unwrap_or(NO);
+        self.all
+            .push(Workload::new(kind, Sym::NONE, namespace, name));
+        self.heard.push(at);
         self.by_name
             .entry((kind, namespace, name))
             .or_default()
@@ -159,18 +204,33 @@ impl Workloads {
         number
     }
 
+    fn is_without_uid(&self, number: u32) -> bool {
+        self.all
+            .get(number as usize)
+            .is_some_and(|workload| !workload.uid.is_some())
+    }
+
+    /// When a workload began: when it was made, else when it was first heard of.
+    fn begin(&self, number: u32) -> Stamp {
+        let created = self.all.get(number as usize).and_then(|one| one.created);
+        let heard = self.heard.get(number as usize).copied();
+        created.or(heard).unwrap_or(Stamp::OPEN)
+    }
+
     /// The workload that bore the names at a time, else the first to bear them.
     pub(super) fn named(&self, kind: Sym, namespace: Sym, name: Sym, at: Nanos) -> Option<u32> {
         let named = self.by_name.get(&(kind, namespace, name))?;
-        let begin = |number: &&u32| {
-            self.all
-                .get(**number as usize)
-                .and_then(|one| one.created)
-                .map_or(Nanos::MIN, |stamp| stamp.lo)
-        };
         let begun = named
             .iter()
-            .filter(|number| begin(number).saturating_sub(SECOND) <= at);
-        begun.max_by_key(begin).or_else(|| named.first()).copied()
+            .copied()
+            .filter(|number| self.begin(*number).lo.saturating_sub(SECOND) <= at);
+        begun
+            .max_by_key(|number| self.begin(*number).lo)
+            .or_else(|| {
+                named
+                    .iter()
+                    .copied()
+                    .min_by_key(|number| self.begin(*number).lo)
+            })
     }
 }

@@ -246,5 +246,5 @@ fn run_of(
         (None, None) => return NO,
     };
     let (kind, name) = (symbols.number(kind), symbols.number(name));
-    workloads.of(kind, Sym::NONE, account, name, i64::MIN)
+    workloads.of(kind, Sym::NONE, account, name, Stamp::OPEN)
 }

@@ -172,7 +172,7 @@ pub(super) fn of_event(
     let (kind, uid) = (symbols.number(KIND), symbols.number(&id));
     let name = event.entities.workload.as_deref();
     let name = symbols.number(name.unwrap_or(number(&id)));
-    let root = workloads.of(kind, uid, Sym::NONE, name, event.time.lo);
+    let root = workloads.of(kind, uid, Sym::NONE, name, event.time);
     Some(known(&id, root, symbols, pods))
 }
 

@@ -59,7 +59,7 @@ pub(super) fn objects(
         let begin = versions
             .first()
             .and_then(|version| version.body.created)
-            .map_or(i64::MIN, |stamp| stamp.lo);
+            .unwrap_or(Stamp::OPEN);
         match key.kind.as_str() {
             "Node" | "PersistentVolumeClaim" => {}
             "Instance" => instance::versions(key, versions, symbols, pods, workloads),
@@ -67,7 +67,7 @@ pub(super) fn objects(
                 let number = if uid.is_some() {
                     pods.of_uid(uid, namespace, name)
                 } else {
-                    pods.of_name(namespace, name, begin)
+                    pods.of_name(namespace, name, begin.lo)
                 };
                 // The kubelet reports a static pod under the hash of its manifest.
                 for hash in versions
@@ -131,7 +131,7 @@ fn owner(
         symbols.number(&owner.uid),
         symbols.number(&owner.name),
     );
-    let at = version.body.created.map_or(i64::MIN, |stamp| stamp.lo);
+    let at = version.body.created.unwrap_or(Stamp::OPEN);
     workloads.of(kind, uid, namespace, name, at)
 }
 
@@ -240,7 +240,7 @@ pub(super) fn event(
             Claim::Scaled { replica_set } => {
                 let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));
                 let owner = workload(event, symbols, workloads);
-                let scaled = workloads.of(kind, Sym::NONE, namespace, name, event.time.lo);
+                let scaled = workloads.of(kind, Sym::NONE, namespace, name, event.time);
                 if let Some(scaled) = workloads.all.get_mut(scaled as usize)
                     && scaled.owner == NO
                 {
@@ -255,7 +255,12 @@ pub(super) fn event(
         && event.attribute("dry_run").is_none();
     if event.fact == "k8s.audit.create" && done && event.object_kind.as_deref() != Some("Pod") {
         let made_by = symbols.optional(event.actor.as_deref());
-        let made = workload(event, symbols, workloads);
+        let made = match names(event, symbols) {
+            Some((kind, uid, namespace, name)) => {
+                workloads.made(kind, uid, namespace, name, event.time)
+            }
+            None => NO,
+        };
         if let Some(workload) = workloads.all.get_mut(made as usize) {
             workload.made_by = made_by;
             workload.created = earlier(workload.created, event.time);
@@ -267,6 +272,9 @@ pub(super) fn event(
     };
     if let Some(rank) = event.rank {
         pod.rank = pod.rank.or(Some(rank));
+    }
+    if event.signals.iter().any(|one| one == "log.training_done") {
+        pod.said_done = later(pod.said_done, event.time);
     }
     let init = event.attribute("init").is_some();
     match event.fact.as_str() {
@@ -283,6 +291,7 @@ pub(super) fn event(
         "k8s.pod.deletion_requested" => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }
+        "k8s.audit.untrack" if done => pod.untracked = earlier(pod.untracked, event.time),
         "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
         "k8s.container.started" if !init => start(pod, event.time),
         "k8s.container.terminated" => {
@@ -379,12 +388,21 @@ fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
 
 /// The workload that a fact is about, [`NO`] for none.
 pub(super) fn workload(event: &Event, symbols: &mut Symbols, workloads: &mut Workloads) -> u32 {
-    let (Some(kind), Some(name)) = (&event.entities.workload_kind, &event.entities.workload) else {
-        return NO;
-    };
-    let kind = symbols.number(kind);
-    let uid = symbols.optional(event.object_uid.as_deref());
-    let namespace = symbols.optional(event.entities.namespace.as_deref());
-    let name = symbols.number(name);
-    workloads.of(kind, uid, namespace, name, event.time.lo)
+    names(event, symbols).map_or(NO, |(kind, uid, namespace, name)| {
+        workloads.of(kind, uid, namespace, name, event.time)
+    })
+}
+
+/// Kind, uid, namespace and name of the workload that a fact is about.
+fn names(event: &Event, symbols: &mut Symbols) -> Option<(Sym, Sym, Sym, Sym)> {
+    let (kind, name) = (
+        event.entities.workload_kind.as_ref()?,
+        event.entities.workload.as_ref()?,
+    );
+    Some((
+        symbols.number(kind),
+        symbols.optional(event.object_uid.as_deref()),
+        symbols.optional(event.entities.namespace.as_deref()),
+        symbols.number(name),
+    ))
 }

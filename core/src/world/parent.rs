@@ -1,7 +1,7 @@
 //! Owners that no record names: of pods that only Events know, and of replica sets
 //! that are not in the input. Controllers name what they make after themselves.
 
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::{Kind, NO};
@@ -63,6 +63,7 @@ fn by_label(symbols: &mut Symbols, pods: &Pods, workloads: &mut Workloads) {
         };
         let (kind, name) = (symbols.number("Deployment"), symbols.number(&deployment));
         let at = pod.begin().unwrap_or(Nanos::MAX);
+        let at = Stamp { lo: at, hi: at };
         let above = workloads.of(kind, super::Sym::NONE, pod.namespace, name, at);
         if let Some(owner) = workloads.all.get_mut(pod.owner as usize) {
             owner.owner = above;

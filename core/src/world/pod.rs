@@ -109,6 +109,10 @@ pub struct Pod {
     pub held_back: Option<Stamp>,
     /// When somebody else than its process ended it, as Events and conditions tell.
     pub kills: Vec<Stamp>,
+    /// When its Job had counted it as ended.
+    pub untracked: Option<Stamp>,
+    /// When its log last said that all was done.
+    pub said_done: Option<Stamp>,
     /// What records tell of an instance's life, in time order.
     pub signs: Vec<Sign>,
     /// The training steps that its log tells of.
@@ -164,6 +168,8 @@ impl Pod {
             stuck: None,
             held_back: None,
             kills: Vec::new(),
+            untracked: None,
+            said_done: None,
             signs: Vec::new(),
             progress: None,
         }
