@@ -10,7 +10,7 @@ use crate::life::{End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::stall;
 use crate::symbols::Sym;
-use crate::world::{NO, Pod, World};
+use crate::world::{Exit, NO, Pod, World};
 
 /// Something to explain.
 #[derive(Clone, Debug)]
@@ -139,15 +139,17 @@ fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) ->
         Some((state, Mode::None, since, None))
     };
     let failed = || {
-        let last = end
-            .restarts
+        let mut bad: Vec<&Exit> = one
+            .exits
             .iter()
-            .map(|restart| &restart.exit)
-            .next_back()?;
-        let often = end.restarts.len() >= OFTEN;
+            .filter(|exit| !exit.init && exit.exit_code.is_some_and(|code| code != 0))
+            .filter(|exit| exit.time != Stamp::OPEN && exit.time.hi < end.time.lo)
+            .collect();
+        bad.sort_by_key(|exit| exit.time);
+        bad.dedup_by_key(|exit| exit.time);
+        let last = *bad.last()?;
         let soon = end.time.lo.saturating_sub(last.time.hi) < BACK_OFF;
-        let bad = last.exit_code.is_some_and(|code| code != 0);
-        (often && soon && bad).then_some(("crash_loop", Mode::Exited, last.time, Some(last)))
+        (bad.len() >= OFTEN && soon).then_some(("crash_loop", Mode::Exited, last.time, Some(last)))
     };
     let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() {
         waited()?

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, RunState, run_state};
-use crate::life::{End, Mode};
+use crate::life::{End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::symbols::Sym;
 use crate::world::{Fact, NO, World};
@@ -83,6 +83,14 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
     }
     let now = world.now?;
     let attempt = run.attempts.last()?;
+    // How a container ended says more than its log.
+    let ended_badly = |pod: &u32| {
+        let end = ends.get(*pod as usize);
+        end.is_some_and(|end| matches!(end.state, State::Died | State::CrashLoop))
+    };
+    if attempt.pods.iter().any(ended_badly) {
+        return None;
+    }
     let signals: Vec<Sym> = FAILING
         .iter()
         .filter_map(|signal| world.evidence.symbols.find(signal))

@@ -215,6 +215,7 @@ fn incidents(
         (
             place,
             finding.recovered,
+            finding.follows,
             !gang && !goes_on,
             std::cmp::Reverse(newest_first),
             death.map(|death| (death.time, death.pod)),

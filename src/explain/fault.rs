@@ -214,5 +214,6 @@ fn finding(world: &World, rules: &[Rule], group: &Group) -> Option<Finding> {
         victims: Vec::new(),
         collateral: Vec::new(),
         recovered: false,
+        follows: false,
     })
 }

@@ -62,6 +62,8 @@ pub struct Finding {
     pub collateral: Vec<usize>,
     /// The run went on after it.
     pub recovered: bool,
+    /// It came of another one: pods wait in the place of those that ended.
+    pub follows: bool,
 }
 
 impl Finding {
@@ -146,6 +148,7 @@ impl Grouping<'_> {
                     victims: Vec::new(),
                     collateral: std::mem::take(&mut left),
                     recovered: false,
+                    follows: false,
                 });
                 break;
             }
@@ -196,6 +199,7 @@ impl Grouping<'_> {
                 victims,
                 collateral,
                 recovered: false,
+                follows: false,
             });
         }
         found

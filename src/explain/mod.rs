@@ -16,6 +16,7 @@ pub mod examples;
 mod fault;
 pub mod gang;
 mod level;
+mod replaced;
 mod rule;
 pub mod tables;
 mod verdict;

@@ -14,6 +14,7 @@ use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang};
+use super::replaced;
 use super::rule::{Rule, is_named};
 
 /// What was found out about some runs.
@@ -171,6 +172,7 @@ pub async fn explain(
                 });
         finding.recovered |= went_on || running || stale;
     }
+    replaced::mark(world, &deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,

@@ -262,7 +262,12 @@ fn took_place(world: &World, earlier: u32, pod: u32) -> bool {
     let (before, after) = (slot(world, earlier), slot(world, pod));
     match (&before, &after) {
         (Some((None, before)), Some((_, after))) | (Some((_, before)), Some((None, after))) => {
-            let owner = |pod: u32| world.pods.get(pod as usize).map(|pod| pod.owner);
+            // A Job that its set made anew bears the name of the one before.
+            let owner = |pod: u32| {
+                let number = world.pods.get(pod as usize)?.owner;
+                let owner = world.workloads.get(number as usize)?;
+                Some((owner.kind, owner.name, owner.owner))
+            };
             before == after && owner(earlier) == owner(pod)
         }
         _ => before == after,

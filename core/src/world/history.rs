@@ -227,10 +227,9 @@ impl Differ<'_> {
                     }
                 }
                 let mut fields = Vec::new();
-                if old.spec_hash != new.spec_hash
-                    && !old.spec_hash.is_empty()
-                    && old.generation != new.generation
-                {
+                // What was printed for people has no generation, nor all of the spec.
+                let anew = matches!((old.generation, new.generation), (Some(old), Some(new)) if old != new);
+                if anew && old.spec_hash != new.spec_hash && !old.spec_hash.is_empty() {
                     fields.push("template");
                 }
                 if old.replicas != new.replicas && old.replicas.is_some() && new.replicas.is_some()

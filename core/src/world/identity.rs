@@ -63,6 +63,17 @@ impl Pods {
         self.push(Pod::new(Kind::Pod, Sym::NONE, namespace, name))
     }
 
+    /// The pod that a printed object speaks of: one of its name that was not gone before
+    /// it began, else a new one.
+    pub(super) fn printed(&mut self, namespace: Sym, name: Sym, begin: Nanos) -> u32 {
+        let found = self.of_name(namespace, name, begin);
+        let gone = self.all.get(found as usize).and_then(|pod| pod.gone);
+        if gone.is_some_and(|gone| gone.hi < begin) {
+            return self.push(Pod::new(Kind::Pod, Sym::NONE, namespace, name));
+        }
+        found
+    }
+
     /// Of pods of one name, the one that lived at a time: the latest one that
     /// had begun by then, else the first one to begin after it.
     fn alive(&self, named: &[u32], at: Nanos) -> Option<u32> {
@@ -211,7 +222,7 @@ impl Workloads {
     }
 
     /// When a workload began: when it was made, else when it was first heard of.
-    fn begin(&self, number: u32) -> Stamp {
+    pub(super) fn begin(&self, number: u32) -> Stamp {
         let created = self.all.get(number as usize).and_then(|one| one.created);
         let heard = self.heard.get(number as usize).copied();
         created.or(heard).unwrap_or(Stamp::OPEN)

@@ -45,7 +45,10 @@ pub(super) fn objects(
     workloads: &mut Workloads,
 ) {
     pods.jobs.learn(objects);
-    for (key, versions) in objects.iter() {
+    // What was printed for people has no uid: it speaks of an object that is known, or else of one of its own.
+    let (with_uid, without): (Vec<_>, Vec<_>) =
+        objects.iter().partition(|(key, _)| !key.uid.is_empty());
+    for (key, versions) in with_uid.into_iter().chain(without) {
         let uid = if key.kind == job::KIND {
             pods.jobs.id(&key.uid)
         } else {
@@ -67,7 +70,7 @@ pub(super) fn objects(
                 let number = if uid.is_some() {
                     pods.of_uid(uid, namespace, name)
                 } else {
-                    pods.of_name(namespace, name, begin.lo)
+                    pods.printed(namespace, name, begin.lo)
                 };
                 // The kubelet reports a static pod under the hash of its manifest.
                 for hash in versions
@@ -101,7 +104,10 @@ pub(super) fn objects(
                     if owner != NO {
                         workload.owner = owner;
                     }
-                    workload.body = Some(std::sync::Arc::clone(&version.body));
+                    // What was printed for people is less than the object.
+                    if uid.is_some() || workload.body.is_none() || !workload.uid.is_some() {
+                        workload.body = Some(std::sync::Arc::clone(&version.body));
+                    }
                 }
             }
         }
@@ -150,6 +156,10 @@ fn pod_version(
         return;
     };
     let body = &version.body;
+    // What was printed for people is less than the object, and may be older.
+    let less = pod.uid.is_some() && version.revision.is_none() && pod.body.is_some();
+    let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
+    let older = less && version.at.is_none_or(|at| at.lo < last);
     for (slot, told) in [
         (&mut pod.created, body.created),
         (&mut pod.started, body.started),
@@ -171,15 +181,18 @@ fn pod_version(
     if let Some(node) = &body.node {
         pod.node = symbols.number(node);
     }
-    if body.phase.is_some() {
+    if body.phase.is_some() && !older {
         pod.phase.clone_from(&body.phase);
     }
-    if owner != NO {
+    if owner != NO && !less {
         pod.owner = owner;
     }
     pod.rank = body.rank().or(pod.rank);
-    if body.phase.is_some() {
+    if body.phase.is_some() && !older {
         pod.waits.clone_from(&body.waits);
+    }
+    if less {
+        return;
     }
     // A dump that holds only a status must not hide what an earlier version asked for.
     if !body.containers.is_empty() || pod.body.is_none() {

@@ -20,6 +20,7 @@ const HASH: &str = "pod-template-hash";
 /// record has been learned from: what a record says goes before what a name says.
 pub(super) fn adopt(symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
     by_label(symbols, pods, workloads);
+    jobs_of_sets(symbols, workloads);
     by_name(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
 }
@@ -71,6 +72,40 @@ fn by_label(symbols: &mut Symbols, pods: &Pods, workloads: &mut Workloads) {
     }
 }
 
+/// Jobs of which only Events are known, by the name of a `JobSet` that is known.
+fn jobs_of_sets(symbols: &Symbols, workloads: &mut Workloads) {
+    let (Some(job), Some(set)) = (symbols.find("Job"), symbols.find("JobSet")) else {
+        return;
+    };
+    let found: Vec<(u32, u32)> = (0..)
+        .zip(&workloads.all)
+        .filter(|(_, one)| one.kind == job && one.owner == NO && one.body.is_none())
+        .filter_map(|(number, one)| {
+            let at = workloads.begin(number).lo;
+            let name = symbols.name(one.name);
+            let above = sets_of(name)
+                .filter_map(|name| symbols.find(name))
+                .find_map(|name| workloads.named(set, one.namespace, name, at))?;
+            Some((number, above))
+        })
+        .collect();
+    for (number, above) in found {
+        if let Some(one) = workloads.all.get_mut(number as usize) {
+            one.owner = above;
+        }
+    }
+}
+
+/// Names of the `JobSet`s that may have made a Job of a name, `set-replicated-0`: the
+/// longest first.
+fn sets_of(job: &str) -> impl Iterator<Item = &str> {
+    let mut rest = numbered(job);
+    std::iter::from_fn(move || {
+        rest = rest?.rsplit_once('-').map(|(set, _)| set);
+        rest
+    })
+}
+
 /// Pods that no record tells the owner of, by the name of a workload that is known.
 fn by_name(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
     for pod in &mut pods.all {
@@ -85,19 +120,28 @@ fn by_name(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
             let was_there = maker.created.is_none_or(|created| created.lo <= at);
             was_there.then_some(number)
         });
-        if let Some(found) = found {
+        let of_set = || {
+            let stem = numbered(drawn(symbols.name(pod.name))?)?;
+            sets_of(stem).find_map(|name| {
+                let (kind, name) = (symbols.find("JobSet")?, symbols.find(name)?);
+                workloads.named(kind, pod.namespace, name, at)
+            })
+        };
+        if let Some(found) = found.or_else(of_set) {
             pod.owner = found;
         }
     }
 }
 
+/// A pod's name without the end that the API server drew.
+fn drawn(pod: &str) -> Option<&str> {
+    let (stem, end) = pod.rsplit_once('-')?;
+    (end.len() == DRAWN && is_drawn(end)).then_some(stem)
+}
+
 /// Kinds and names of what may have made a pod of a name, the likeliest first.
 pub fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
-    let drawn = pod
-        .rsplit_once('-')
-        .filter(|(_, end)| end.len() == DRAWN && is_drawn(end))
-        .map(|(stem, _)| stem);
-    let of_drawn = drawn.into_iter().flat_map(|stem| {
+    let of_drawn = drawn(pod).into_iter().flat_map(|stem| {
         let hash = stem
             .rsplit_once('-')
             .filter(|(_, hash)| is_drawn(hash))
@@ -144,5 +188,7 @@ mod tests {
         assert!(of("run-3-x2k8f").contains(&("Job", "run")));
         assert_eq!(of("etcd-0"), [("StatefulSet", "etcd")]);
         assert_eq!(of("trainer"), []);
+        let sets: Vec<&str> = sets_of("moe-8b-23-workers-0").collect();
+        assert_eq!(sets, ["moe-8b-23", "moe-8b", "moe"]);
     }
 }

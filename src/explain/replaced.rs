@@ -1,0 +1,67 @@
+//! Pods that wait in the place of one that was taken away: their wait came of its end,
+//! and what ended it leads.
+
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::death::Death;
+use whathappened_core::world::World;
+
+use super::bounds::CLOCKS;
+use super::gang::Finding;
+use super::level::Level;
+
+/// How long after a pod's end its controller has made another: grace, then the
+/// deletion, then the controller's own pace.
+const MADE_ANEW: Nanos = 180 * SECOND;
+
+/// Marks what waits in the place of another, and that the run did not get over the
+/// other's end.
+pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
+    let waits: Vec<usize> = (0..findings.len())
+        .filter(|number| is_wait(deaths, &findings[*number]))
+        .collect();
+    for wait in waits {
+        let before = (0..findings.len()).find(|number| {
+            *number != wait && made_way(world, deaths, &findings[*number], &findings[wait])
+        });
+        if let Some(before) = before {
+            findings[before].recovered = false;
+            findings[wait].follows = true;
+        }
+    }
+}
+
+fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
+    let all = |deaths_of: &[usize], state: &str| {
+        let mut own = deaths_of.iter().filter_map(|death| deaths.get(*death));
+        own.all(|death| death.state == state)
+    };
+    !finding.recovered && !finding.victims.is_empty() && all(&finding.victims, "never_scheduled")
+}
+
+/// Whether each pod that waits was made just after the end of one that the other finding is about.
+fn made_way(world: &World, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
+    let ends: Vec<&Death> = ended
+        .victims
+        .iter()
+        .chain(&ended.collateral)
+        .filter_map(|death| deaths.get(*death))
+        .filter(|death| death.state == "died")
+        .collect();
+    let took_its_place = |death: &Death| {
+        let pod = world.pods.get(death.pod as usize);
+        let begin = pod.and_then(|pod| pod.created.map(|made| made.lo).or(pod.begin()));
+        begin.is_some_and(|begin| {
+            ends.iter().any(|end| {
+                begin >= end.time.lo.saturating_sub(CLOCKS)
+                    && begin <= end.time.hi.saturating_add(MADE_ANEW)
+            })
+        })
+    };
+    ended.run == waits.run
+        && ended.level() >= Level::Supported
+        && waits
+            .victims
+            .iter()
+            .filter_map(|death| deaths.get(*death))
+            .all(took_its_place)
+}
