@@ -30,7 +30,9 @@ pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> 
     if says("log.training_done").is_some() {
         return None;
     }
-    let fact = says("log.silent").or_else(|| says("log.no_progress"))?;
+    let fact = says("log.silent")
+        .or_else(|| says("log.no_progress"))
+        .or_else(|| says("log.unheard"))?;
     // Who stopped first may be who the others wait for.
     let first = attempt
         .pods

@@ -29,6 +29,13 @@ WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s
                     'cloud.instance_stopped_by_cloud', 'cloud.instance_stopped_by_controller', 'cloud.instance_stopped_by_other'))
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
+-- The cloud is asked for a machine within seconds of its silence: one that it does not know any more was gone by then.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
+  AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
+WHERE u.signal IN ('k8s.node.gone_in_cloud', 'k8s.node.vm_stopped', 'k8s.node.deleted_by_cloud') AND u.via = 'node'
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
 FROM ties
 WHERE signal = 'k8s.pod.evicted.podgc' AND via = 'pod' AND mode IN ('killed', 'lost')

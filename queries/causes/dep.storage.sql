@@ -2,7 +2,7 @@
 -- title: Storage failed or is full
 -- rank: 17
 -- level: established
--- needs: log.no_space, log.storage_error, kernel.nfs_not_responding, kernel.storage_evicted
+-- needs: log.no_space, log.storage_error, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
 -- needs: k8s.pod.volume_failed.server, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server answered the machine
@@ -67,3 +67,9 @@ LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'ker
 LEFT JOIN troubled t ON t.death = k.death
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time - 300000000000
   AND k.state IN ('died', 'restarted', 'crash_loop') AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL
+UNION ALL
+-- Nobody else saw it, but the kernel told the program so: whether the disk or a server failed is not known.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'log.io_error' AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120

@@ -2,7 +2,7 @@
 -- title: It stopped making progress
 -- rank: 1
 -- level: hypothesis
--- needs: log.silent, log.no_progress
+-- needs: log.silent, log.no_progress, log.unheard
 -- summary: {workload} is there and does not get on; {pod} was the first to stop. Why is not known.
 -- advice: Dump the stacks of a waiting rank (py-spy dump --pid 1) and of {pod}: what they wait for, and in which collective.
 -- advice: Set TORCH_NCCL_TRACE_BUFFER_SIZE and TORCH_NCCL_DUMP_ON_TIMEOUT, so that the next hang tells which rank was missing.
@@ -10,4 +10,4 @@
 -- A hang is a symptom: it leads only where nothing else is known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
 FROM ties
-WHERE signal IN ('log.silent', 'log.no_progress') AND state = 'stalled' AND via IN ('pod', 'workload')
+WHERE signal IN ('log.silent', 'log.no_progress', 'log.unheard') AND state = 'stalled' AND via IN ('pod', 'workload')

@@ -26,8 +26,14 @@ JOIN ties m ON m.death = u.death
 WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time < 300000000000
   AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 
+  -- Of a node that was closed before, somebody took the pods away to reboot it.
+  CASE WHEN closed.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM ties u
+LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM ties c
+           WHERE c.via = 'node' AND c.mode = 'killed' AND (c.signal LIKE 'k8s.node.cordoned%' OR c.signal = 'k8s.node.drained')
+           GROUP BY c.death) closed
+  ON closed.death = u.death AND closed.time < u.time_hi
 WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL

@@ -18,6 +18,12 @@ FROM ties
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND (mode IN ('killed', 'lost') OR state = 'never_created') AND lag_s BETWEEN -5 AND 600
 UNION ALL
+-- Of a workload that never had a pod, as far as was seen, the end is all that is known; what kept its pods away says more.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
+  AND state = 'never_created' AND lag_s < -5
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.node.deleted_by_user' AND via = 'node' AND mode IN ('killed', 'lost')

@@ -101,6 +101,13 @@ pub(super) fn is_possible(world: &World, requests: &Requests, death: &Death, edg
     }
 }
 
+/// Whether a record was made only after the death was over.
+#[must_use]
+pub(super) fn is_told_after(world: &World, death: &Death, fact: usize) -> bool {
+    let fact = world.facts.get(fact);
+    matches!((fact, over(death)), (Some(fact), Some(over)) if fact.time.lo > over)
+}
+
 /// How sure an edge is: that a machine failed is no reason for an end that somebody
 /// asked for at the API, unless a record says how the one led to the other.
 #[must_use]

@@ -97,17 +97,25 @@ pub(super) fn candidates(
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }
+        // What was told of after the death bears witness to the way there and is no step on it.
+        let (late, steps): (Vec<Step>, Vec<Step>) = path.steps.iter().partition(|step| {
+            path.steps.first() != Some(step) && bounds::is_told_after(world, death, step.fact)
+        });
         let mut context = path.witnesses;
+        context.extend(late.into_iter().map(|step| Step {
+            kind: Kind::Context,
+            ..step
+        }));
         context.extend(of_cause(Kind::Context).map(|edge| Step {
             fact: edge.cause,
             kind: Kind::Context,
             role: edge.role,
         }));
-        context.retain(|step| path.steps.iter().all(|other| other.fact != step.fact));
+        context.retain(|step| steps.iter().all(|other| other.fact != step.fact));
         context.dedup();
         let candidate = Candidate {
             rule: path.rule,
-            path: path.steps,
+            path: steps,
             context,
             against,
             level,

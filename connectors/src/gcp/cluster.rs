@@ -61,7 +61,12 @@ pub(super) fn decode(
     event.object_kind = Some(kind.to_owned());
     entry.place(&mut event);
     let kind = field::text(audit, &["metadata", "operationType"])
-        .or_else(|| field::text(audit, &["response", "operationType"]));
+        .or_else(|| field::text(audit, &["response", "operationType"]))
+        // A request for another version replaces the pool's nodes, whatever else it asks for.
+        .or_else(|| {
+            let version = field::text(audit, &["request", "nodeVersion"])?;
+            (verb == "UpdateNodePool" && !version.is_empty()).then_some("UPGRADE_NODES")
+        });
     set_text(&mut event, "operation_type", kind);
     let agent = ["requestMetadata", "callerSuppliedUserAgent"];
     set_text(&mut event, "user_agent", field::text(audit, &agent));

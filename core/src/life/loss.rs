@@ -7,8 +7,19 @@ use whathappened_connectors::time::Stamp;
 use crate::symbols::Sym;
 use crate::world::World;
 
-/// When nodes stopped answering, and when they answered again.
-pub(super) type Losses = HashMap<Sym, Vec<(Stamp, Option<Stamp>)>>;
+/// A stretch in which a node did not answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loss {
+    /// When it stopped.
+    pub(super) from: Stamp,
+    /// When it answered again.
+    pub(super) until: Option<Stamp>,
+    /// Whether it was taken off the cluster without having answered again: what was on it is lost.
+    pub(super) gone: bool,
+}
+
+/// When nodes stopped answering.
+pub(super) type Losses = HashMap<Sym, Vec<Loss>>;
 
 pub(super) fn losses(world: &World) -> Losses {
     let symbols = &world.evidence.symbols;
@@ -16,6 +27,7 @@ pub(super) fn losses(world: &World) -> Losses {
         symbols.find("k8s.node.not_ready"),
         symbols.find("k8s.node.ready"),
     );
+    let gone = ["k8s.node.gone_in_cloud", "k8s.node.deleted"].map(|signal| symbols.find(signal));
     let mut found: Losses = Losses::new();
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &world.facts {
@@ -23,13 +35,18 @@ pub(super) fn losses(world: &World) -> Losses {
             continue;
         }
         let stretches = found.entry(fact.node).or_default();
-        let open = stretches.last().is_some_and(|(_, until)| until.is_none());
-        if Some(fact.signal) == down && !open {
-            stretches.push((fact.time, None));
-        } else if Some(fact.signal) == up
-            && let Some((_, until @ None)) = stretches.last_mut()
-        {
-            *until = Some(fact.time);
+        let open = stretches.last_mut().filter(|loss| loss.until.is_none());
+        let signal = Some(fact.signal);
+        match open {
+            None if signal == down => stretches.push(Loss {
+                from: fact.time,
+                until: None,
+                gone: false,
+            }),
+            Some(loss) if signal == up => loss.until = Some(fact.time),
+            // Its last version may be of any time before it was gone.
+            Some(loss) if gone.contains(&signal) => loss.gone |= fact.time.hi >= loss.from.lo,
+            _ => {}
         }
     }
     found

@@ -2,7 +2,7 @@
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-use super::loss::Losses;
+use super::loss::{Loss, Losses};
 use super::{End, Mode, Restart, State};
 use crate::world::{Exit, Pod, World};
 
@@ -346,7 +346,18 @@ fn death(
             Mode::Exited,
         ));
     }
-    let (died, way) = *ways.iter().min()?;
+    let is_hit = |loss: &&Loss| {
+        pod.begin().is_none_or(|begin| begin <= loss.from.hi)
+            && !outlived_loss(world, pod, exit.as_ref(), loss.from)
+    };
+    let of_node = losses.get(&pod.node).into_iter().flatten();
+    let Some((died, way)) = ways.iter().min().copied() else {
+        // Nobody has cleared it away yet.
+        let lost = of_node
+            .filter(is_hit)
+            .find(|loss| loss.gone && loss.until.is_none())?;
+        return (!completed && !failed).then_some((Mode::Lost, lost.from));
+    };
     // Whose end the kubelet saw had outlived whatever its node went through.
     let seen_to_end = way == Mode::Exited
         && exit.as_ref().is_some_and(|exit| {
@@ -356,19 +367,13 @@ fn death(
         return Some((way, died));
     }
     // The node was lost while the pod was on it and did not answer again before the end.
-    let lost = losses
-        .get(&pod.node)
-        .into_iter()
-        .flatten()
-        .find(|(from, until)| {
-            from.lo <= died.hi
-                && pod.begin().is_none_or(|begin| begin <= from.hi)
-                && until.is_none_or(|until| until.lo >= died.lo)
-                && died.lo.saturating_sub(from.lo) < 3_600 * SECOND
-                && !outlived_loss(world, pod, exit.as_ref(), *from)
-        });
-    if let Some((from, _)) = lost {
-        ways.push((*from, Mode::Lost));
+    let lost = of_node.filter(is_hit).find(|loss| {
+        loss.from.lo <= died.hi
+            && loss.until.is_none_or(|until| until.lo >= died.lo)
+            && died.lo.saturating_sub(loss.from.lo) < 3_600 * SECOND
+    });
+    if let Some(loss) = lost {
+        ways.push((loss.from, Mode::Lost));
     }
     ways.sort_by_key(|(time, mode)| (time.lo, *mode));
     ways.first().map(|(time, mode)| (*mode, *time))

@@ -289,6 +289,11 @@ pub(super) fn event(
     if event.signals.iter().any(|one| one == "log.training_done") {
         pod.said_done = later(pod.said_done, event.time);
     }
+    // A kubelet touches the pods of its own node alone.
+    let by_kubelet = event
+        .actor
+        .as_deref()
+        .and_then(|by| by.strip_prefix("system:node:"));
     let init = event.attribute("init").is_some();
     match event.fact.as_str() {
         "k8s.pod.bound" => pod.bound = earlier(pod.bound, event.time),
@@ -298,6 +303,8 @@ pub(super) fn event(
                 pod.node = symbols.number(node);
             }
         }
+        // A kubelet only confirms that a pod which was asked to go has ended.
+        "k8s.audit.delete" if done && by_kubelet.is_some() => {}
         "k8s.audit.delete" | "k8s.audit.deletecollection" | "k8s.audit.evict" if done => {
             pod.deletion_requested = earlier(pod.deletion_requested, event.time);
         }
@@ -332,6 +339,11 @@ pub(super) fn event(
         "k8s.pod.condition" => condition(pod, event),
         "k8s.event" => pod_event(pod, event, init),
         _ => {}
+    }
+    if let Some(node) =
+        by_kubelet.filter(|_| !pod.node.is_some() && event.fact.starts_with("k8s.audit."))
+    {
+        pod.node = symbols.number(node);
     }
     if !pod.node.is_some() && event.entities.node.is_some() {
         pod.node = symbols.optional(event.entities.node.as_deref());

@@ -15,6 +15,9 @@ const PROGRESS: &str = "log.progress";
 /// What is derived where steps stopped and lines went on.
 const NONE: &str = "log.no_progress";
 
+/// What is derived where no line of any log tells how far they were read.
+const UNHEARD: &str = "log.unheard";
+
 /// Steps that must be known before their absence tells anything.
 const ENOUGH: u64 = 5;
 
@@ -89,6 +92,12 @@ pub(super) fn stalled(
     }
     // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
     let read_until = last_line.iter().flatten().max().copied();
+    let now = evidence
+        .rows()
+        .iter()
+        .filter(|row| row.time.hi != Nanos::MAX)
+        .map(|row| row.time)
+        .max();
     let mut found = Vec::new();
     for ((number, pod), last) in (0..).zip(pods).zip(last_line) {
         let (Some(progress), Some(last)) = (&pod.progress, last) else {
@@ -99,8 +108,13 @@ pub(super) fn stalled(
             && pod.deletion_requested.is_none()
             && pod.gone.is_none();
         let silent = read_until.filter(|until| runs && *until > last);
-        let least = if silent.is_some() { SILENT } else { LEAST };
-        let last = silent.unwrap_or(last);
+        let unheard = now.filter(|now| runs && silent.is_none() && *now > last);
+        let least = if silent.or(unheard).is_some() {
+            SILENT
+        } else {
+            LEAST
+        };
+        let last = silent.or(unheard).unwrap_or(last);
         let Some(row) = evidence.rows().get(progress.row as usize) else {
             continue;
         };
@@ -113,7 +127,11 @@ pub(super) fn stalled(
         found.push(Fact {
             pod: number,
             end: Some(last),
-            ..Fact::of_row(progress.row, row, symbols.number(NONE))
+            ..Fact::of_row(
+                progress.row,
+                row,
+                symbols.number(if unheard.is_some() { UNHEARD } else { NONE }),
+            )
         });
     }
     found
