@@ -27,8 +27,10 @@ WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time <
   AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 
-  -- Of a node that was closed before, somebody took the pods away to reboot it.
-  CASE WHEN closed.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+  -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
+  -- silent, and told of a boot minutes later, may have gone on until then.
+  CASE WHEN closed.death IS NULL AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+    THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM ties u
 LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM ties c
            WHERE c.via = 'node' AND c.mode = 'killed' AND (c.signal LIKE 'k8s.node.cordoned%' OR c.signal = 'k8s.node.drained')

@@ -4,12 +4,12 @@
 //! Rules are about what brings about what; whether it can have, in time, is
 //! decided here once, for all rules, a person's own among them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
-use whathappened_core::world::{Fact, NO, World};
+use whathappened_core::world::{Exit, Fact, Kind as PodKind, NO, World};
 
 use super::edge::{Edge, Kind, Role};
 
@@ -29,18 +29,50 @@ const REQUESTS: [&str; 4] = [
     "k8s.pod.shuffled",
 ];
 
-/// When somebody asked for the end of which pod.
-pub(super) struct Requests(HashMap<u32, Vec<Stamp>>);
+/// What kubelets, schedulers and requests say of a pod that had not ended.
+const ALIVE: [&str; 5] = [
+    "k8s.container.killing",
+    "k8s.pod.deletion_requested",
+    "k8s.pod.node_shutdown",
+    "k8s.pod.preempted",
+    "k8s.pod.evicted.pressure",
+];
+
+/// What the records say of the ends of pods, beside the ends themselves.
+pub(super) struct Requests {
+    /// When somebody asked for the end of which pod.
+    asked: HashMap<u32, Vec<Stamp>>,
+    /// Pods that were seen to be there when they ended.
+    alive: HashSet<u32>,
+}
 
 impl Requests {
     pub(super) fn of(world: &World) -> Self {
-        let mut found: HashMap<u32, Vec<Stamp>> = HashMap::new();
-        for fact in &world.facts {
-            if fact.pod != NO && is_request(world.name(fact.signal)) {
-                found.entry(fact.pod).or_default().push(fact.time);
+        let (mut asked, mut alive) = (HashMap::<u32, Vec<Stamp>>::new(), HashSet::new());
+        for fact in world.facts.iter().filter(|fact| fact.pod != NO) {
+            let signal = world.name(fact.signal);
+            if is_request(signal) {
+                asked.entry(fact.pod).or_default().push(fact.time);
+                alive.insert(fact.pod);
+            }
+            if ALIVE.contains(&signal) {
+                alive.insert(fact.pod);
             }
         }
-        Self(found)
+        Self { asked, alive }
+    }
+
+    /// Whether a record of the pod's own says that it had not ended before: who clears a
+    /// node clears away what had ended on it as well.
+    pub(super) fn is_seen(&self, world: &World, death: &Death) -> bool {
+        let Some(pod) = world.pods.get(death.pod as usize) else {
+            return true;
+        };
+        pod.kind != PodKind::Pod
+            || death.mode == Mode::None
+            || pod.body.is_some()
+            || !pod.exits.is_empty()
+            || self.alive.contains(&death.pod)
     }
 
     fn is_asked(&self, death: &Death) -> bool {
@@ -50,7 +82,7 @@ impl Requests {
         };
         death.mode == Mode::Killed
             && self
-                .0
+                .asked
                 .get(&death.pod)
                 .is_some_and(|asked| asked.iter().any(|asked| asked.overlaps(near)))
     }
@@ -77,6 +109,11 @@ pub(super) fn is_possible(world: &World, requests: &Requests, death: &Death, edg
     let Some(cause) = world.facts.get(edge.cause) else {
         return false;
     };
+    if is_of_machine(cause)
+        && habit(world, death).is_some_and(|since| cause.onset > since.saturating_add(CLOCKS))
+    {
+        return false;
+    }
     // What is stuck or keeps failing goes on, and so does what keeps it there.
     let Some(over) = over(death) else {
         return true;
@@ -99,6 +136,33 @@ pub(super) fn is_possible(world: &World, requests: &Requests, death: &Death, edg
             onset(effect) <= over && cause.onset <= effect.time.hi.saturating_add(CLOCKS)
         }),
     }
+}
+
+/// Whether a fact is about a machine and nothing on it.
+fn is_of_machine(fact: &Fact) -> bool {
+    fact.pod == NO && fact.workload == NO && fact.node.is_some()
+}
+
+/// When a container that ends and is started again first ended in the way it did now:
+/// what befell its machine since then is not why.
+fn habit(world: &World, death: &Death) -> Option<Nanos> {
+    if !matches!(death.state, "restarted" | "crash_loop") {
+        return None;
+    }
+    let mut ends: Vec<&Exit> = world
+        .pods
+        .get(death.pod as usize)?
+        .exits
+        .iter()
+        .filter(|exit| exit.container == death.container && exit.time != Stamp::OPEN)
+        .filter(|exit| exit.time.lo <= death.time.hi)
+        .collect();
+    ends.sort_by_key(|exit| exit.time);
+    let same = ends
+        .iter()
+        .rev()
+        .take_while(|exit| exit.exit_code == death.exit_code);
+    same.last().map(|exit| exit.time.hi)
 }
 
 /// Whether a record was made only after the death was over.

@@ -94,6 +94,9 @@ pub(super) fn candidates(
             .min()
             .unwrap_or(Level::Unknown)
             .min(rule.level);
+        if !requests.is_seen(world, death) {
+            level = level.min(Level::Supported);
+        }
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }

@@ -112,7 +112,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         .rows()
         .iter()
         .filter(|row| row.time.hi != Nanos::MAX)
-        .map(Row::last)
+        .map(seen_at)
         .max();
     let mut world = World {
         evidence,
@@ -162,6 +162,29 @@ fn pods_of_rows(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
     pod_of_row
 }
 
+/// When a row was last true for certain: a line in an unknown zone may be hours older
+/// than it could be.
+fn seen_at(row: &Row) -> Nanos {
+    const EXACT: Nanos = 120 * SECOND;
+    if row.time.hi.saturating_sub(row.time.lo) > EXACT {
+        row.time.lo
+    } else {
+        row.last()
+    }
+}
+
+/// How late something was told of. Two versions of a node with two boot ids tell more than
+/// a kubelet that is up again: it had not booted before the first of them was written, and
+/// what wrote that one may have waited for it for two minutes.
+fn lag(event: &Event, usual: Nanos) -> Nanos {
+    const BETWEEN: Nanos = 120 * SECOND;
+    if event.fact == "k8s.node.boot_changed" {
+        usual.min(BETWEEN)
+    } else {
+        usual
+    }
+}
+
 #[expect(
     clippy::too_many_arguments,
     reason = "one step of build, which owns all of these"
@@ -192,7 +215,10 @@ fn facts_of(
             id: event.id,
             signal: symbols.number(signal),
             time: event.time,
-            onset: event.time.lo.saturating_sub(ruleset.lag(signal)),
+            onset: event
+                .time
+                .lo
+                .saturating_sub(lag(event, ruleset.lag(signal))),
             end: row.end,
             count: row.count,
             pod,
