@@ -110,6 +110,10 @@ pub fn started(w: &mut World, pod: usize) {
             load.state = State::Running;
             load.training = Some(now);
             load.noticed = None;
+            // What held the ranks of the last attempt does not hold these.
+            if load.stuck.take() == load.blocked {
+                load.blocked = None;
+            }
         }
         for pod in gang(w, load) {
             let line = info(
@@ -200,9 +204,13 @@ fn step(w: &mut World, load: usize, since: Time) {
 
 /// All ranks are done.
 fn finish(w: &mut World, load: usize) {
+    let done = w.act("its work is done", &[], None);
+    if let Some(load) = w.loads.get_mut(load) {
+        load.done = Some(done);
+    }
     for pod in gang(w, load) {
         let line = info(w.now, "training finished");
-        say(w, pod, false, line, &[]);
+        say(w, pod, false, line, &claims(done));
         let lag = w.rng.millis(300, 2500);
         w.after(lag, move |w| {
             if w.pods.get(pod).is_some_and(|pod| pod.alive) {
@@ -215,7 +223,7 @@ fn finish(w: &mut World, load: usize) {
                         message: String::new(),
                         act: None,
                         tie: Tie::Victim,
-                        tags: Vec::new(),
+                        tags: claims(done),
                     },
                 );
             }

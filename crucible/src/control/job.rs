@@ -436,14 +436,24 @@ fn complete(w: &mut World, at: usize) {
         ));
     }
     job.completed = Some(now);
-    w.put_job(at, Change::Modified, Ask::new(client(), "update", "status"));
+    let tags = w
+        .loads
+        .get(load)
+        .and_then(|load| load.done)
+        .map(crate::world::names)
+        .unwrap_or_default();
+    w.put_job(
+        at,
+        Change::Modified,
+        Ask::new(client(), "update", "status").tells(&tags),
+    );
     w.tell(
         &Source::Controller("job-controller"),
         key,
         "Normal",
         "Completed",
         "Job completed",
-        &[],
+        &tags,
     );
     finish(w, at, load, State::Completed);
 }

@@ -516,7 +516,10 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
             // It ran on unheard: its status is posted anew.
             let by = client(w, node);
             let now = w.now;
-            if let Some(body) = w.pods.get_mut(pod) {
+            let load = body.load;
+            if w.loads.get(load).is_some_and(|load| !load.unready)
+                && let Some(body) = w.pods.get_mut(pod)
+            {
                 body.container.ready = true;
                 for kind in ["Ready", "ContainersReady"] {
                     body.condition(kind, "True", "", "", now);

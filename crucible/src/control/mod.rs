@@ -20,7 +20,7 @@ pub use evict::{cordon, drain, evict, set_taint, uncordon};
 pub use job::{suspend as suspend_job, sync as sync_job};
 pub use jobset::child_ended;
 pub use kubelet::{Exit, exit, kubelet_restarts, stop};
-pub use lifecycle::{go_silent, machine_dies, machine_returns};
+pub use lifecycle::{go_silent, machine_dies, machine_returns, stopped_in_cloud};
 pub use make::{delete_pod, delete_root, make};
 pub use replica::{replace_template, scale, sync as sync_set};
 pub(crate) use scheduler::NO_ROOM;

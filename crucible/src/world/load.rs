@@ -108,10 +108,14 @@ pub struct Load {
     pub claim: Option<String>,
     /// Whether it has a liveness probe.
     pub probed: bool,
+    /// Whether it has a readiness probe, which fails.
+    pub unready: bool,
     /// Service account that it asks for.
     pub account: Option<String>,
     /// A fault of its own that works while it lasts, such as a stuck collective.
     pub stuck: Option<ActId>,
+    /// That its work is done.
+    pub done: Option<ActId>,
     /// What keeps its containers from starting on a node.
     pub trouble: Option<Trouble>,
     /// When all that is wanted last began to run.
@@ -208,6 +212,9 @@ impl World {
         }
         if load.probed {
             container["livenessProbe"] = json!({"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1, "failureThreshold": 3, "successThreshold": 1});
+        }
+        if load.unready {
+            container["readinessProbe"] = json!({"httpGet": {"path": "/ready", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1, "failureThreshold": 3, "successThreshold": 1});
         }
         let policy = match (
             load.plan.restarts,
