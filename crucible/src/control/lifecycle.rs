@@ -156,7 +156,12 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
     let act = if named {
         act
     } else {
-        w.act("the node stopped answering", &["node.not_ready"], Some(act))
+        // It is down: where it comes back, it has booted anew.
+        w.act(
+            "the node stopped answering",
+            &["node.not_ready", "node.reboot"],
+            Some(act),
+        )
     };
     let now = w.now;
     let Some(body) = w.nodes.get_mut(node) else {

@@ -83,6 +83,7 @@ const BACK: &[&str] = &[
     "Linux version",
     "does not exist in the cloud",
     "cloud-node-controller deleted Node",
+    "node.cloudprovider.kubernetes.io/shutdown",
 ];
 
 /// Ids of causes by which a machine goes down.

@@ -75,6 +75,14 @@ pub struct Judged {
     pub said: String,
 }
 
+impl Judged {
+    /// Whether something innocent is blamed at this level.
+    #[must_use]
+    pub fn is_false_blame_at(&self, level: &str) -> bool {
+        self.verdict == Verdict::FalseBlame && self.level == level
+    }
+}
+
 /// Judges an answer about a run.
 #[must_use]
 pub fn judge(run: &Run, reply: &Reply) -> Judged {

@@ -114,7 +114,13 @@ pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
         // A node that offers a GPU less does not say what of it broke.
         found.insert("hw.gpu");
     }
-    if by_machine {
+    let by_input = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| {
+        act.causes
+            .iter()
+            .any(|cause| matches!(*cause, "code.config_or_input" | "code.divergence"))
+    });
+    if by_machine || by_input {
+        // A program that is given what it cannot use raises.
         found.insert("code.exception");
     }
     let acts = || chain.iter().filter_map(|&id| w.graph.get(id));
