@@ -1,6 +1,6 @@
 //! Training processes: what they write, and what becomes of a gang that loses one.
 
-use crate::control::{Exit, exit};
+use crate::control::{Exit, exit, problem};
 use crate::time::{SEC, Time};
 use crate::world::{HostLine, LogLine, Phase, State, Tag, Tie, Unit, World, claims};
 
@@ -14,12 +14,16 @@ impl World {
     /// A machine writes a line.
     pub fn host_line(&mut self, node: usize, unit: Unit, text: impl Into<String>, tags: &[Tag]) {
         let booted = self.nodes.get(node).map_or(self.now, |node| node.booted);
+        let text = text.into();
+        if self.plan.more.npd && unit == Unit::Kernel {
+            problem::seen(self, node, &text, tags);
+        }
         self.hosts.push(HostLine {
             time: self.now,
             booted,
             node,
             unit,
-            text: text.into(),
+            text,
             tags: tags.to_vec(),
         });
     }
@@ -31,6 +35,7 @@ pub fn say(w: &mut World, pod: usize, error: bool, text: impl Into<String>, tags
     w.logs.push(LogLine {
         time: w.now,
         pod,
+        container: "trainer",
         restart,
         error,
         text: text.into(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{collect, kubelet, taint};
+use super::{collect, stop, taint};
 use crate::plan::Cloud;
 use crate::time::{MS, SEC};
 use crate::train;
@@ -274,7 +274,7 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
             &[],
         );
     }
-    kubelet::kubelet_restarts(w, node);
+    stop::kubelet_restarts(w, node);
     w.after(700 * MS, move |w| {
         let Some(body) = w.nodes.get_mut(node) else {
             return;

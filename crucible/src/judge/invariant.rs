@@ -106,6 +106,10 @@ fn told_late(run: &Run, link: &Link) -> i64 {
     if says(BACK) && went_down {
         return HOUR;
     }
+    // A cloud dates a fault of a host when it has seen it.
+    if chain.contains("cloud.host_error") && says(&["hostError", "AUTO_RECOVERY", "healthevent"]) {
+        return 90 * SEC;
+    }
     // The kubelet tells of a cordon when it next looks at its node.
     if says(&["NodeNotSchedulable"]) {
         return 10 * SEC;

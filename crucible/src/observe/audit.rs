@@ -9,7 +9,13 @@ use crate::world::{Call, Kind, Says, Tag};
 
 /// The log, as a policy keeps it.
 pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
-    let mut file = File::lines("audit", "audit.log");
+    let of_google = case.world.plan.more.gke;
+    let path = if of_google {
+        "k8s-audit.jsonl"
+    } else {
+        "audit.log"
+    };
+    let mut file = File::lines("audit", path);
     let mut calls: Vec<&Call> = case
         .world
         .api
@@ -19,9 +25,13 @@ pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
         .collect();
     calls.sort_by(|a, b| (a.done, &a.id).cmp(&(b.done, &b.id)));
     for call in calls {
-        file.records.push(
-            Record::new(line(call, policy).to_string(), &tells(call, policy)).about(&call.key.uid),
-        );
+        let line = if of_google {
+            super::gke::entry(call, policy)
+        } else {
+            line(call, policy)
+        };
+        file.records
+            .push(Record::new(line.to_string(), &tells(call, policy)).about(&call.key.uid));
     }
     files.push(file);
 }
@@ -59,7 +69,7 @@ fn tells(call: &Call, policy: Policy) -> Vec<Tag> {
 
 /// What a client sends that did not say so itself: the whole object where it makes or
 /// updates one, and the status where it patches that.
-fn sends(call: &Call) -> Option<Value> {
+pub(super) fn sends(call: &Call) -> Option<Value> {
     if let Some(request) = &call.request {
         return Some((**request).clone());
     }

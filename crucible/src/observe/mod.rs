@@ -2,12 +2,14 @@
 
 mod audit;
 mod files;
+mod gke;
 mod hosts;
 mod lists;
 mod logs;
 mod outside;
 mod spoil;
 mod text;
+mod text_parts;
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::api::{Ask, Change, Key, Kind};
 use super::client::Client;
 use super::pod::Condition;
-use super::{ActId, World};
+use super::{ActId, Tag, World};
 use crate::plan::Cloud;
 use crate::time::{HOUR, SEC, Time};
 
@@ -57,6 +57,8 @@ pub struct Node {
     pub booted: Time,
     /// Whether the machine runs.
     pub up: bool,
+    /// What its taints and conditions tell for as long as they stand.
+    pub standing: Vec<Tag>,
     /// When it did not, from and to.
     pub downs: Vec<(Time, Option<Time>)>,
     /// Whether the kubelet speaks to the API server.
@@ -244,6 +246,7 @@ impl World {
             boot: self.rng.uuid(),
             booted: created.plus(-50 * SEC),
             up: true,
+            standing: Vec::new(),
             downs: Vec::new(),
             heard: true,
             broken_runtime: None,
@@ -274,6 +277,7 @@ impl World {
         if node.heard {
             node.heartbeat = now;
         }
+        let ask = ask.tells(&node.standing);
         let (key, json) = (node.key(), node.json(minor));
         self.put(Change::Modified, &key, json, ask);
     }
