@@ -31,6 +31,18 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
             format!("configs/{}.yaml", plan.name),
         ]
     };
+    let command = if w.plan.more.looped && w.loads.is_empty() {
+        vec![
+            "/bin/bash".to_owned(),
+            "-c".to_owned(),
+            format!(
+                "until {}; do echo \"train.py failed with $?, trying again in 30 s\"; sleep 30; done",
+                command.join(" ")
+            ),
+        ]
+    } else {
+        command
+    };
     namespace(w, &plan.namespace);
     w.loads.push(Load {
         uid: String::new(),
@@ -51,9 +63,12 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         selector: None,
         secret: None,
         claim: None,
+        init_fails: None,
         probed: false,
+        unready: false,
         account: None,
         stuck: None,
+        done: None,
         trouble: None,
         noticed: None,
         refusals: (0, false),

@@ -133,15 +133,29 @@ pub(crate) fn bridge(
     tags: &[Tag],
 ) {
     let of = machine(w, node);
+    // A trouble of a whole zone names no machine.
+    let resources: Vec<String> = if detail["affectedEntities"]
+        .as_array()
+        .is_some_and(Vec::is_empty)
+    {
+        Vec::new()
+    } else {
+        vec![format!(
+            "arn:aws:ec2:eu-west-1:123456789012:instance/{}",
+            of.instance.trim_start_matches("gone ")
+        )]
+    };
     let body = json!({"version": "0", "id": w.rng.uuid(), "detail-type": kind, "source": source, "account": "123456789012", "time": w.now.secs(),
-        "region": "eu-west-1", "resources": [format!("arn:aws:ec2:eu-west-1:123456789012:instance/{}", of.instance)], "detail": detail});
+        "region": "eu-west-1", "resources": resources, "detail": detail});
     let late = w.rng.secs(1, 4);
     record(w, w.now, late, body, tags);
 }
 
+const SUBSCRIPTION: &str = "/subscriptions/0a0a0a0a-1111-2222-3333-444444444444";
+
 fn azure_id(of: &Machine) -> String {
     format!(
-        "/subscriptions/0a0a0a0a-1111-2222-3333-444444444444/resourceGroups/MC_lab_aks_westeurope/providers/Microsoft.Compute/virtualMachineScaleSets/{}/virtualMachines/{}",
+        "{SUBSCRIPTION}/resourceGroups/MC_lab_aks_westeurope/providers/Microsoft.Compute/virtualMachineScaleSets/{}/virtualMachines/{}",
         of.pool, of.instance
     )
 }
@@ -164,11 +178,27 @@ pub(crate) fn azure(
 ) {
     let of = machine(w, node);
     let late = w.rng.secs(60, 600);
+    let id = match category {
+        "ServiceHealth" => SUBSCRIPTION.to_owned(),
+        _ if operation.contains("agentPools") => {
+            let pool = of.pool.trim_start_matches("aks-").split('-').next();
+            format!(
+                "{SUBSCRIPTION}/resourceGroups/lab/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/{}",
+                pool.unwrap_or("gpu")
+            )
+        }
+        _ => azure_id(&of),
+    };
+    let group = if id.contains("/resourceGroups/lab/") {
+        "lab"
+    } else {
+        "mc_lab_aks_westeurope"
+    };
     let mut body = json!({"channels": "Admin, Operation", "correlationId": w.rng.uuid(), "eventDataId": w.rng.uuid(), "eventName": {"value": "", "localizedValue": ""},
         "category": {"value": category, "localizedValue": category}, "eventTimestamp": format!("{}0Z", w.now.micros().trim_end_matches('Z')),
-        "submissionTimestamp": format!("{}0Z", w.now.plus(late).micros().trim_end_matches('Z')), "id": format!("{}/events/x/ticks/1", azure_id(&of)),
+        "submissionTimestamp": format!("{}0Z", w.now.plus(late).micros().trim_end_matches('Z')), "id": format!("{id}/events/x/ticks/1"),
         "level": if category == "ResourceHealth" {"Critical"} else {"Informational"}, "operationName": {"value": operation, "localizedValue": operation},
-        "resourceGroupName": "mc_lab_aks_westeurope", "resourceId": azure_id(&of).to_lowercase(), "status": {"value": status, "localizedValue": status},
+        "resourceGroupName": group, "resourceId": id.to_lowercase(), "status": {"value": status, "localizedValue": status},
         "subscriptionId": "0a0a0a0a-1111-2222-3333-444444444444", "properties": properties, "relatedEvents": []});
     if let Some(caller) = caller {
         body["caller"] = json!(caller);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use whathappened_crucible::case;
-use whathappened_crucible::judge::{Tool, Verdict};
+use whathappened_crucible::judge::{ENDED, Tool};
 use whathappened_crucible::observe::write_case;
 use whathappened_crucible::perturb_folders::{Outcome, cases, perturb};
 use whathappened_crucible::plan::draw;
@@ -70,6 +70,12 @@ enum Command {
         /// Seeds that are known to fail, one a line with its reason; only others fail the run
         #[arg(long)]
         known: Option<PathBuf>,
+        /// Fail if a smaller part than this is right where a record names the cause
+        #[arg(long, value_name = "PART")]
+        floor: Option<f64>,
+        /// Print only what fails a run and the sums
+        #[arg(short, long)]
+        quiet: bool,
     },
     /// Changes the records of cases that exist already and asks again
     Perturb {
@@ -194,6 +200,8 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             rows: to,
             perturb,
             known,
+            floor,
+            quiet,
         } => {
             let scratch = scratch()?;
             let options = Options {
@@ -219,36 +227,59 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                     .collect();
                 std::fs::write(to, lines.join("\n"))?;
             }
-            print!("{}", table::all(&rows));
+            let tables = if quiet { table::short } else { table::all };
+            print!("{}", tables(&rows));
             println!(
                 "{seeds} seeds in {took:.1} s, {:.0} a minute, {} questions",
                 seeds as f64 * 60.0 / took.max(0.001),
                 rows.len()
             );
             let known = known.map_or_else(|| Ok(String::new()), std::fs::read_to_string)?;
-            let known: BTreeSet<u64> = known
-                .lines()
-                .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-                .collect();
-            let bad: BTreeSet<u64> = rows
-                .iter()
-                .filter(|row| {
-                    !row.broken.is_empty()
-                        || (row.judged.verdict == Verdict::FalseBlame
-                            && row.judged.level == "established")
-                })
-                .map(|row| row.seed)
-                .collect();
-            let new: Vec<String> = bad.difference(&known).map(u64::to_string).collect();
-            if new.is_empty() {
-                return Ok(ExitCode::SUCCESS);
-            }
-            println!(
-                "seeds with an invariant broken or false blame at established: {}",
-                new.join(" ")
-            );
-            Ok(ExitCode::FAILURE)
+            Ok(passes(&rows, &known, floor))
         }
+    }
+}
+
+/// Whether a run may pass: nothing innocent is blamed at `established`, no invariant is broken
+/// and the tool never ended, but for the seeds that are known; and enough of it is right.
+fn passes(rows: &[Row], known: &str, floor: Option<f64>) -> ExitCode {
+    let known: BTreeSet<u64> = known
+        .lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+        .collect();
+    let bad = |how: &dyn Fn(&Row) -> bool| -> Vec<String> {
+        let seeds: BTreeSet<u64> = rows
+            .iter()
+            .filter(|row| how(row))
+            .map(|row| row.seed)
+            .collect();
+        seeds.difference(&known).map(u64::to_string).collect()
+    };
+    let groups = [
+        (
+            "false blame at established",
+            bad(&|row| row.judged.is_false_blame_at("established")),
+        ),
+        ("an invariant broken", bad(&|row| !row.broken.is_empty())),
+        (
+            "the tool's process ended",
+            bad(&|row| row.judged.said == ENDED),
+        ),
+    ];
+    let mut good = true;
+    for (what, seeds) in groups.iter().filter(|(_, seeds)| !seeds.is_empty()) {
+        good = false;
+        println!("seeds with {what}: {}", seeds.join(" "));
+    }
+    let part = table::top_1(rows);
+    if let Some(floor) = floor.filter(|&floor| part < floor) {
+        good = false;
+        println!("right where a record names the cause: {part:.3}, which is below {floor}");
+    }
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

@@ -239,6 +239,7 @@ fn otherwise(seed: u64, run: &Run, labels: bool) -> Option<String> {
     ways.extend(
         run.first
             .first()
+            .filter(|_| run.pod_written)
             .map(|pod| format!("pod/{}/{pod}", run.namespace)),
     );
     rng.pick(&ways).cloned()

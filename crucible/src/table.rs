@@ -61,6 +61,21 @@ pub fn all(rows: &[Row]) -> String {
     out
 }
 
+/// What fails a run, and the sums.
+#[must_use]
+pub fn short(rows: &[Row]) -> String {
+    let mut out = String::new();
+    let plain: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.variant.is_empty())
+        .cloned()
+        .collect();
+    levels(&mut out, &plain);
+    invariants(&mut out, rows);
+    summary(&mut out, &plain);
+    out
+}
+
 fn by(out: &mut String, title: &str, rows: &[&Row], key: impl Fn(&Row) -> String) {
     let mut groups: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for row in rows {
@@ -209,6 +224,19 @@ fn invariants(out: &mut String, rows: &[Row]) {
     }
 }
 
+/// Which part of the answers is right where a record names the cause of a run's end.
+#[must_use]
+pub fn top_1(rows: &[Row]) -> f64 {
+    let (mut right, mut all) = (0_usize, 0_usize);
+    for row in rows.iter().filter(|row| {
+        row.variant.is_empty() && row.main && row.broken_run && row.judged.seen == Seen::Named
+    }) {
+        all += 1;
+        right += usize::from(row.judged.verdict == Verdict::Right);
+    }
+    percent(right, all) / 100.0
+}
+
 fn summary(out: &mut String, rows: &[Row]) {
     let broken: Vec<&Row> = rows
         .iter()
@@ -229,7 +257,7 @@ fn summary(out: &mut String, rows: &[Row]) {
     };
     let blame = |level: &str| {
         rows.iter()
-            .filter(|row| row.judged.verdict == Verdict::FalseBlame && row.judged.level == level)
+            .filter(|row| row.judged.is_false_blame_at(level))
             .count()
     };
     let _ = writeln!(

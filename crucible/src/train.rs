@@ -1,6 +1,6 @@
 //! Training processes: what they write, and what becomes of a gang that loses one.
 
-use crate::control::{Exit, exit};
+use crate::control::{Exit, exit, problem};
 use crate::time::{SEC, Time};
 use crate::world::{HostLine, LogLine, Phase, State, Tag, Tie, Unit, World, claims};
 
@@ -14,12 +14,16 @@ impl World {
     /// A machine writes a line.
     pub fn host_line(&mut self, node: usize, unit: Unit, text: impl Into<String>, tags: &[Tag]) {
         let booted = self.nodes.get(node).map_or(self.now, |node| node.booted);
+        let text = text.into();
+        if self.plan.more.npd && unit == Unit::Kernel {
+            problem::seen(self, node, &text, tags);
+        }
         self.hosts.push(HostLine {
             time: self.now,
             booted,
             node,
             unit,
-            text: text.into(),
+            text,
             tags: tags.to_vec(),
         });
     }
@@ -31,6 +35,7 @@ pub fn say(w: &mut World, pod: usize, error: bool, text: impl Into<String>, tags
     w.logs.push(LogLine {
         time: w.now,
         pod,
+        container: "trainer",
         restart,
         error,
         text: text.into(),
@@ -110,6 +115,10 @@ pub fn started(w: &mut World, pod: usize) {
             load.state = State::Running;
             load.training = Some(now);
             load.noticed = None;
+            // What held the ranks of the last attempt does not hold these.
+            if load.stuck.take() == load.blocked {
+                load.blocked = None;
+            }
         }
         for pod in gang(w, load) {
             let line = info(
@@ -200,9 +209,13 @@ fn step(w: &mut World, load: usize, since: Time) {
 
 /// All ranks are done.
 fn finish(w: &mut World, load: usize) {
+    let done = w.act("its work is done", &[], None);
+    if let Some(load) = w.loads.get_mut(load) {
+        load.done = Some(done);
+    }
     for pod in gang(w, load) {
         let line = info(w.now, "training finished");
-        say(w, pod, false, line, &[]);
+        say(w, pod, false, line, &claims(done));
         let lag = w.rng.millis(300, 2500);
         w.after(lag, move |w| {
             if w.pods.get(pod).is_some_and(|pod| pod.alive) {
@@ -215,7 +228,7 @@ fn finish(w: &mut World, load: usize) {
                         message: String::new(),
                         act: None,
                         tie: Tie::Victim,
-                        tags: Vec::new(),
+                        tags: claims(done),
                     },
                 );
             }

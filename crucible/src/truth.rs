@@ -8,6 +8,13 @@ use crate::case::Case;
 use crate::time::{MIN, SEC, Time};
 use crate::world::{ActId, Death, Says, State, Tag, Tie, World};
 
+mod parts;
+mod written;
+
+pub use written::Written;
+
+use parts::{fatal, flapping, history, is_well, names, of_load, restless, symptoms};
+
 /// How much of an act the written records tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Seen {
@@ -30,6 +37,12 @@ pub struct Layer {
     pub causes: Vec<String>,
     /// What the written records tell of it.
     pub seen: Seen,
+    /// The first files that tell of it; only in a case that is written out.
+    #[serde(default)]
+    pub told_by: Vec<String>,
+    /// Its place in the graph.
+    #[serde(skip)]
+    pub act: Option<ActId>,
 }
 
 /// What is true of a run.
@@ -78,6 +91,19 @@ pub struct Run {
     pub history: Vec<String>,
     /// When each pod that is dead truly ended.
     pub ended: Vec<(String, Time)>,
+    /// Ids of what ended it at last, where it was broken before: true, and not why.
+    #[serde(default)]
+    pub last: Vec<String>,
+    /// What the written records tell of its completion.
+    #[serde(default = "nothing")]
+    pub done_seen: Seen,
+    /// Whether the name of the pod that died first stands in any record.
+    #[serde(default)]
+    pub pod_written: bool,
+}
+
+fn nothing() -> Seen {
+    Seen::Nothing
 }
 
 impl Run {
@@ -148,18 +174,13 @@ fn seen(act: ActId, tags: &BTreeSet<Tag>) -> Seen {
     }
 }
 
-/// Works out what is true; `tags` are those of all records that were written.
+/// Works out what is true, and how much of it the written records tell.
 #[must_use]
-pub fn of(
-    case: &Case,
-    tags: &BTreeSet<Tag>,
-    written: &BTreeSet<String>,
-    observers: String,
-) -> Truth {
+pub fn of(case: &Case, written: &Written<'_>, observers: String) -> Truth {
     let w = &case.world;
     let mut runs: Vec<Run> = (0..w.loads.len())
         .filter(|&at| w.loads.get(at).is_some_and(|load| load.created.is_some()))
-        .map(|at| run(w, at, tags, written))
+        .map(|at| run(w, at, written))
         .collect();
     // A re-run under the same name is the newest, and is what a question for the name is about.
     if let Some(first) = runs.first().map(Run::ask)
@@ -189,7 +210,7 @@ pub fn of(
     }
 }
 
-fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -> Run {
+fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
     let Some(load) = w.loads.get(at) else {
         return blank();
     };
@@ -222,7 +243,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
             .filter_map(|&pod| w.pods.get(pod))
             .map(|pod| pod.name.clone())
             .collect(),
-        seen: uids.iter().any(|uid| written.contains(uid)),
+        seen: uids.iter().any(|uid| written.of.contains_key(uid)),
         uids,
         ended: w
             .deaths
@@ -233,6 +254,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
             .collect(),
         ..blank()
     };
+    let tags = &written.of_run(w, pods.last().copied(), &run.uids);
     run.state = match load.state {
         State::Completed => "completed",
         State::Failed => "failed",
@@ -243,6 +265,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
     .to_owned();
     if load.state == State::Completed {
         run.fine.push("none.completed".to_owned());
+        run.done_seen = load.done.map_or(Seen::Nothing, |act| seen(act, tags));
         return run;
     }
     let ended = load.ended.is_some();
@@ -262,6 +285,9 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
             .collect();
     }
     run.history = history(w, &all);
+    if load.state == State::Deleted {
+        run.last.push("ops.manual_delete".to_owned());
+    }
     let past = load.blocked.filter(|_| ended);
     let waits = load.blocked.filter(|&act| {
         w.graph
@@ -287,6 +313,14 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
             }
             None => {
                 run.fine.push("none.running".to_owned());
+                if let Some(last) = all.iter().max_by_key(|death| death.time) {
+                    run.symptoms = symptoms(w, at, last.act);
+                }
+                // One that was started again where it is has not proven itself yet.
+                let of_late = restless(w, &all);
+                if let Some(last) = of_late.iter().max_by_key(|death| death.time) {
+                    layers(w, &mut run, last.act, tags);
+                }
                 if ended {
                     run.fine
                         .extend(["unknown".to_owned(), "ops.manual_delete".to_owned()]);
@@ -306,6 +340,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         run.fine.push("none.running".to_owned());
         return run;
     };
+    let tags = &written.of_run(w, Some(first.pod), &run.uids);
     layers(w, &mut run, first.act, tags);
     if let Some(act) = waits.filter(|_| !ended) {
         // What was made in its place waits for room.
@@ -345,6 +380,7 @@ fn run(w: &World, at: usize, tags: &BTreeSet<Tag>, written: &BTreeSet<String>) -
         .map(|act| act.actors.clone())
         .unwrap_or_default();
     run.symptoms = symptoms(w, at, first.act);
+    run.pod_written = run.first.first().is_some_and(|pod| written.tells_of(pod));
     run
 }
 
@@ -379,71 +415,10 @@ fn blank() -> Run {
         uids: Vec::new(),
         ended: Vec::new(),
         history: Vec::new(),
+        last: Vec::new(),
+        done_seen: Seen::Nothing,
+        pod_written: false,
     }
-}
-
-fn of_load(w: &World, at: usize) -> Vec<&Death> {
-    w.deaths
-        .iter()
-        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
-        .collect()
-}
-
-/// Whether it ends again and again.
-fn flapping(w: &World, all: &[&Death]) -> bool {
-    all.iter()
-        .filter(|death| w.now.since(death.time) < 30 * MIN)
-        .count()
-        > 2
-        && all.iter().any(|death| w.now.since(death.time) < 12 * MIN)
-}
-
-/// Ids of everything that ever struck it.
-fn history(w: &World, all: &[&Death]) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    for death in all {
-        for act in w
-            .graph
-            .chain(death.act)
-            .into_iter()
-            .filter_map(|id| w.graph.get(id))
-        {
-            found.extend(act.causes.iter().map(|&cause| cause.to_owned()));
-        }
-    }
-    found.into_iter().collect()
-}
-
-/// Whether all that is wanted runs.
-fn is_well(w: &World, at: usize) -> bool {
-    let Some(load) = w.loads.get(at) else {
-        return false;
-    };
-    let running = w
-        .pods
-        .iter()
-        .filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none())
-        .count();
-    running >= usize::try_from(load.wanted).unwrap_or(0)
-}
-
-/// Deaths that nothing came after: of each pod the last; of a workload that makes pods
-/// anew, those since it last ran well.
-fn fatal<'a>(w: &World, at: usize, deaths: &[&'a Death]) -> Vec<&'a Death> {
-    let serves = w
-        .loads
-        .get(at)
-        .is_some_and(|load| !load.plan.gang && load.set.is_some());
-    let last = deaths
-        .iter()
-        .map(|death| death.time)
-        .max()
-        .unwrap_or_default();
-    deaths
-        .iter()
-        .filter(|death| !serves || last.since(death.time) < 10 * MIN)
-        .copied()
-        .collect()
 }
 
 fn layers(w: &World, run: &mut Run, act: ActId, tags: &BTreeSet<Tag>) {
@@ -457,62 +432,8 @@ fn layers(w: &World, run: &mut Run, act: ActId, tags: &BTreeSet<Tag>) {
             time: act.time,
             causes: act.causes.iter().map(|&cause| cause.to_owned()).collect(),
             seen: seen(id, tags),
+            told_by: Vec::new(),
+            act: Some(id),
         });
     }
-}
-
-/// What showed as a consequence.
-fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    let chain = w.graph.chain(first);
-    let by_machine = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| {
-        act.causes.iter().any(|cause| {
-            cause.starts_with("hw.")
-                || cause.starts_with("node.driver")
-                || cause.starts_with("dep.")
-        })
-    });
-    if chain
-        .iter()
-        .filter_map(|&id| w.graph.get(id))
-        .any(|act| act.causes.contains(&"node.system_oom"))
-    {
-        found.insert("code.host_oom");
-    }
-    if chain
-        .iter()
-        .filter_map(|&id| w.graph.get(id))
-        .any(|act| act.causes.contains(&"hw.gpu_memory"))
-    {
-        // A node that offers a GPU less does not say what of it broke.
-        found.insert("hw.gpu");
-    }
-    if by_machine {
-        found.insert("code.exception");
-    }
-    for death in w
-        .deaths
-        .iter()
-        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
-    {
-        let Some(from) = w
-            .graph
-            .get(death.act)
-            .and_then(|act| act.from)
-            .and_then(|id| w.graph.get(id))
-        else {
-            continue;
-        };
-        if from.what.starts_with("a collective timed out") {
-            found.insert("hang.collective_timeout");
-        }
-        if from.what.starts_with("a rank lost its connection") {
-            found.insert("code.exception");
-        }
-    }
-    found.into_iter().map(str::to_owned).collect()
-}
-
-fn names(of: impl Iterator<Item = String>) -> Vec<String> {
-    of.collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -29,12 +29,16 @@ fn drained() -> Run {
                 time: died.plus(-60 * SEC),
                 causes: vec!["ops.node_upgrade".to_owned()],
                 seen: Seen::Named,
+                told_by: Vec::new(),
+                act: None,
             },
             Layer {
                 what: "the node is drained".to_owned(),
                 time: died,
                 causes: vec!["ops.node_drained".to_owned()],
                 seen: Seen::Named,
+                told_by: Vec::new(),
+                act: None,
             },
         ],
         actors: vec!["carol@lab.example".to_owned()],
@@ -213,4 +217,30 @@ fn a_liar_is_caught_and_its_case_made_small() {
         "what tells of the cause is enough for a liar"
     );
     assert!(to.join("expect.json").is_file() && to.join("truth.json").is_file());
+}
+
+#[test]
+fn the_return_of_a_machine_is_a_witness_of_its_loss_only() {
+    let back = json!({"cause": "node.reboot", "level": "supported", "chain": [
+        {"time": "2026-03-01T10:05:00Z", "role": "cause", "text": "Rebooted: Node n-1 has been rebooted, boot id: 1", "edge": null}]});
+    // This run was drained: its machine went down later.
+    assert_eq!(letters(&back), "a");
+    let mut lost = drained();
+    lost.layers.push(Layer {
+        what: "the node stopped answering".to_owned(),
+        time: Time::parse(DIED).unwrap(),
+        causes: vec!["node.reboot".to_owned()],
+        seen: Seen::Named,
+        told_by: Vec::new(),
+        act: None,
+    });
+    let truth = Truth {
+        seed: 1,
+        now: Time(0),
+        fault: String::new(),
+        observers: String::new(),
+        runs: vec![lost.clone()],
+        bystanders: 0,
+    };
+    assert_eq!(check(&truth, &lost, &answer(&back), 0), Vec::new());
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use whathappened_crucible::case::add_load;
 use whathappened_crucible::control::{Exit, delete_pod, drain, exit, machine_dies, make, uncordon};
-use whathappened_crucible::plan::{Cloud, Cluster, Load, LoadKind, Observe, Plan};
+use whathappened_crucible::plan::{Cloud, Cluster, Load, LoadKind, More, Observe, Plan};
 use whathappened_crucible::time::{SEC, Time};
 use whathappened_crucible::world::{Client, Curse, Kind, Tie, World};
 
@@ -99,6 +99,7 @@ fn play() -> World {
         faults: Vec::new(),
         deeds: Vec::new(),
         observe: Observe::all(),
+        more: More::default(),
     };
     let mut w = World::new(plan);
     w.make_nodes();

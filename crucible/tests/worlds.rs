@@ -8,7 +8,7 @@ use whathappened_crucible::case::{add_load, play};
 use whathappened_crucible::control::{drain, machine_dies, make, scale_down, set_taint};
 use whathappened_crucible::observe::{record, write_all};
 use whathappened_crucible::plan::{
-    Cloud, Cluster, Fault, Load, LoadKind, Observe, Plan, Planned, draw,
+    Cloud, Cluster, Fault, Load, LoadKind, More, Observe, Plan, Planned, draw,
 };
 use whathappened_crucible::time::{MIN, SEC, Time};
 use whathappened_crucible::truth::Seen;
@@ -31,6 +31,7 @@ fn plan(cloud: Cloud) -> Plan {
         faults: Vec::new(),
         deeds: Vec::new(),
         observe: Observe::all(),
+        more: More::default(),
     }
 }
 
@@ -112,7 +113,7 @@ fn worlds_come_to_rest() {
 #[test]
 fn every_fault_can_be_played_and_is_told_by_some_record() {
     let drawn: Vec<Plan> = (0..3000).map(draw).collect();
-    for &fault in Fault::ALL {
+    for &fault in Fault::ALL.iter().chain(Fault::MORE) {
         // Which of them only look like it, nothing has to tell of.
         if fault.is_look_alike() {
             continue;
@@ -298,9 +299,9 @@ fn a_cut_file_tells_only_what_is_whole() {
         .iter_mut()
         .find(|file| file.path == "events.json")
         .unwrap();
-    let whole = file.tags().count();
+    let whole = file.whole().flat_map(|record| &record.tags).count();
     file.kept = Some(40);
-    assert!(whole > 0 && file.tags().count() == 0);
+    assert!(whole > 0 && file.whole().flat_map(|record| &record.tags).count() == 0);
     let folder = tempfile::tempdir().unwrap();
     write_all(&recorded.files, folder.path()).unwrap();
     assert_eq!(
@@ -347,4 +348,85 @@ fn deeds_after_the_end_change_no_death() {
             .collect();
         assert_eq!(cause, again, "seed {seed}");
     }
+}
+
+fn finished(more: More) -> World {
+    let mut drawn = plan(Cloud::Gcp);
+    drawn.more = more;
+    let mut w = World::new(drawn);
+    w.make_nodes();
+    let at = add_load(
+        &mut w,
+        Load {
+            trains: Some(120 * SEC),
+            ..load(LoadKind::Job)
+        },
+    );
+    make(&mut w, at);
+    run(&mut w, 10 * MIN);
+    w
+}
+
+#[test]
+fn a_finished_job_is_cleared_away_in_time() {
+    let w = finished(More {
+        ttl_s: Some(100),
+        ..More::default()
+    });
+    assert_eq!(w.loads[0].state, State::Completed);
+    assert!(w.api.live.keys().all(|key| key.kind != Kind::Job));
+    let by = w.api.calls.iter().find(|call| {
+        call.verb == "delete" && call.key.kind == Kind::Job && call.key.name == "moe-8b"
+    });
+    let by = &by.unwrap().by.name;
+    assert_eq!(
+        by,
+        "system:serviceaccount:kube-system:ttl-after-finished-controller"
+    );
+}
+
+#[test]
+fn an_init_container_runs_first() {
+    let w = finished(More {
+        init: true,
+        ..More::default()
+    });
+    assert_eq!(w.loads[0].state, State::Completed);
+    let pod = w.pod_json(0);
+    let init = &pod["status"]["initContainerStatuses"][0];
+    assert_eq!(
+        (
+            init["ready"].as_bool(),
+            init["state"]["terminated"]["exitCode"].as_i64()
+        ),
+        (Some(true), Some(0))
+    );
+}
+
+#[test]
+fn googles_audit_log_names_what_was_done() {
+    let plan = Plan {
+        more: More {
+            gke: true,
+            ..More::default()
+        },
+        loads: vec![load(LoadKind::Job)],
+        ..plan(Cloud::Gcp)
+    };
+    let recorded = record(&play(&plan), &plan.observe);
+    let file = recorded
+        .files
+        .iter()
+        .find(|file| file.path == "k8s-audit.jsonl")
+        .unwrap();
+    let made = file
+        .records
+        .iter()
+        .map(|record| serde_json::from_str::<serde_json::Value>(&record.text).unwrap())
+        .find(|entry| entry["protoPayload"]["methodName"] == "io.k8s.batch.v1.jobs.create")
+        .unwrap();
+    assert_eq!(
+        made["protoPayload"]["authenticationInfo"]["principalEmail"],
+        "alice@lab.example"
+    );
 }

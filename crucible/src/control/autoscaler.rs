@@ -126,8 +126,10 @@ fn wait_for_pods(w: &mut World, node: usize, act: ActId, times: u32) {
     crate::cloud::delete_instance(w, node, "cluster-autoscaler", act);
     let lag = w.rng.secs(20, 90);
     w.after(lag, move |w| {
+        let now = w.now;
         if let Some(body) = w.nodes.get_mut(node) {
             body.up = false;
+            body.downs.push((now, None));
             body.heard = false;
         }
         let lag = w.rng.secs(5, 30);

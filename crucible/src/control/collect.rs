@@ -14,7 +14,16 @@ pub(crate) fn cloud_deletes(w: &mut World, node: usize) {
         return;
     }
     let (key, name, act) = (body.key(), body.name.clone(), body.lost);
-    let tags = act.map(claims).unwrap_or_default();
+    // That it is gone is told of, not who took it.
+    let mut tags = act.map(claims).unwrap_or_default();
+    for id in act.map(|act| w.graph.chain(act)).unwrap_or_default() {
+        if w.graph
+            .get(id)
+            .is_some_and(|act| act.causes.contains(&"cloud.instance_terminated"))
+        {
+            tags.extend(claims(id));
+        }
+    }
     w.tell(
         &Source::Controller("cloud-node-lifecycle-controller"),
         key.clone(),

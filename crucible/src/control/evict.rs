@@ -94,6 +94,7 @@ pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: Act
         added: drives.then_some(now),
         ..taint
     });
+    body.standing.extend(crate::world::claims(act));
     w.put_node(
         node,
         Ask::new(by.clone(), "patch", "")

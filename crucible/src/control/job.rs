@@ -33,16 +33,21 @@ pub(super) fn create(w: &mut World, load: usize, uid: String, by: &Client, attem
         completed: None,
         gone: None,
         closing: false,
-        suspended: false,
+        suspended: w.plan.more.queued && load == 0,
         due: false,
         retries: 0,
         attempt,
     });
     let at = w.jobs.len() - 1;
     w.put_job(at, Change::Added, Ask::new(by.clone(), "create", ""));
+    if w.plan.more.queued && load == 0 {
+        super::job_end::held_back(w, at);
+    }
     due(w, at, 15, 90);
     if let Some(secs) = deadline {
-        w.after(secs * SEC + 20 * MS, move |w| deadline_passed(w, at));
+        w.after(secs * SEC + 20 * MS, move |w| {
+            super::job_end::deadline_passed(w, at);
+        });
     }
     at
 }
@@ -59,7 +64,7 @@ pub(super) fn due(w: &mut World, at: usize, low: i64, high: i64) {
     w.soon(low, high, move |w| sync(w, at));
 }
 
-fn client() -> Client {
+pub(super) fn client() -> Client {
     Client::controller("job-controller")
 }
 
@@ -70,7 +75,7 @@ pub fn sync(w: &mut World, at: usize) {
     };
     job.due = false;
     if job.gone.is_some() {
-        release(w, at);
+        super::job_end::release(w, at);
         return;
     }
     if job.completed.is_some() || job.is("Failed") || job.suspended {
@@ -89,6 +94,10 @@ pub fn sync(w: &mut World, at: usize) {
     };
     if job.closing {
         close(w, at);
+        return;
+    }
+    if let Some(message) = super::job_end::refused_by_policy(w, at) {
+        give_up(w, at, "PodFailurePolicy", &message, None);
         return;
     }
     if job.failed > limit {
@@ -269,6 +278,17 @@ fn count(w: &mut World, at: usize) -> u32 {
         body.tracked = false;
         seen += 1;
         let good = body.phase == Phase::Succeeded;
+        // The policy does not count whom others ended.
+        let ignored = w.plan.more.policy
+            && body.load == 0
+            && body
+                .conditions
+                .iter()
+                .any(|one| one.kind == "DisruptionTarget");
+        if ignored {
+            let_go(w, pod);
+            continue;
+        }
         if let Some(job) = w.jobs.get_mut(at) {
             if good {
                 job.succeeded += 1;
@@ -281,7 +301,7 @@ fn count(w: &mut World, at: usize) -> u32 {
     seen
 }
 
-fn let_go(w: &mut World, pod: usize) {
+pub(super) fn let_go(w: &mut World, pod: usize) {
     let ask = Ask::new(client(), "patch", "").body(json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["batch.kubernetes.io/job-tracking"]}}));
     w.put_pod(pod, ask);
     let over = w.pods.get(pod).is_some_and(|pod| {
@@ -290,21 +310,6 @@ fn let_go(w: &mut World, pod: usize) {
     });
     if over {
         w.drop_pod(pod, Ask::new(client(), "patch", ""));
-    }
-}
-
-/// The pods of a Job that is gone lose its finalizer.
-fn release(w: &mut World, at: usize) {
-    for pod in 0..w.pods.len() {
-        if w.pods
-            .get(pod)
-            .is_some_and(|pod| pod.job == Some(at) && pod.tracked && pod.gone.is_none())
-        {
-            if let Some(pod) = w.pods.get_mut(pod) {
-                pod.tracked = false;
-            }
-            let_go(w, pod);
-        }
     }
 }
 
@@ -318,7 +323,13 @@ fn first_death(w: &World, at: usize) -> Option<ActId> {
 }
 
 /// The Job has failed: what is left of it is deleted.
-fn give_up(w: &mut World, at: usize, reason: &'static str, message: &str, why: Option<ActId>) {
+pub(super) fn give_up(
+    w: &mut World,
+    at: usize,
+    reason: &'static str,
+    message: &str,
+    why: Option<ActId>,
+) {
     let now = w.now;
     let first = why.or_else(|| first_death(w, at));
     let load = w.jobs.get(at).map_or(0, |job| job.load);
@@ -436,14 +447,24 @@ fn complete(w: &mut World, at: usize) {
         ));
     }
     job.completed = Some(now);
-    w.put_job(at, Change::Modified, Ask::new(client(), "update", "status"));
+    let tags = w
+        .loads
+        .get(load)
+        .and_then(|load| load.done)
+        .map(crate::world::names)
+        .unwrap_or_default();
+    w.put_job(
+        at,
+        Change::Modified,
+        Ask::new(client(), "update", "status").tells(&tags),
+    );
     w.tell(
         &Source::Controller("job-controller"),
         key,
         "Normal",
         "Completed",
         "Job completed",
-        &[],
+        &tags,
     );
     finish(w, at, load, State::Completed);
 }
@@ -461,75 +482,7 @@ fn finish(w: &mut World, at: usize, load: usize, state: State) {
         load.ended = Some(now);
         load.state = state;
     }
-}
-
-/// `activeDeadlineSeconds` has passed.
-fn deadline_passed(w: &mut World, at: usize) {
-    let Some(job) = w.jobs.get(at) else { return };
-    if job.closing || job.completed.is_some() || job.gone.is_some() {
-        return;
+    if let Some(secs) = w.plan.more.ttl_s.filter(|_| load == 0) {
+        w.after(secs * SEC, move |w| super::job_end::expire(w, at));
     }
-    let act = w.deed(
-        "its deadline passed",
-        &["code.deadline"],
-        &[
-            "job-controller",
-            "system:serviceaccount:kube-system:job-controller",
-        ],
-        None,
-    );
-    give_up(
-        w,
-        at,
-        "DeadlineExceeded",
-        "Job was active longer than specified deadline",
-        Some(act),
-    );
-}
-
-/// Suspends or resumes a Job; suspension deletes its pods.
-pub fn suspend(w: &mut World, at: usize, by: &Client, act: ActId) {
-    let Some(job) = w.jobs.get_mut(at) else {
-        return;
-    };
-    job.suspended = true;
-    let load = job.load;
-    w.put_job(
-        at,
-        Change::Modified,
-        Ask::new(by.clone(), "patch", "")
-            .body(json!({"spec": {"suspend": true}}))
-            .tells(&crate::world::names(act)),
-    );
-    w.soon(20, 200, move |w| {
-        for pod in make::pods_of(w, load) {
-            let Some(key) = w.job_key(at) else { return };
-            let name = w
-                .pods
-                .get(pod)
-                .map(|pod| pod.name.clone())
-                .unwrap_or_default();
-            w.die(pod, act, Tie::Victim, true);
-            make::request_deletion(w, pod, client(), None, &claims(act));
-            w.tell(
-                &Source::Controller("job-controller"),
-                key,
-                "Normal",
-                "SuccessfulDelete",
-                format!("Deleted pod: {name}"),
-                &claims(act),
-            );
-        }
-        if let Some(key) = w.job_key(at) {
-            w.tell(
-                &Source::Controller("job-controller"),
-                key,
-                "Normal",
-                "Suspended",
-                "Job suspended",
-                &claims(act),
-            );
-        }
-        train::over(w, load);
-    });
 }

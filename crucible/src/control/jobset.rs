@@ -109,11 +109,12 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
         ));
         body.ended = Some(now);
         body.state = State::Completed;
+        let tags = body.done.map(crate::world::names).unwrap_or_default();
         put(
             w,
             load,
             Change::Modified,
-            Ask::new(client(), "update", "status"),
+            Ask::new(client(), "update", "status").tells(&tags),
         );
         w.tell(
             &teller(),
@@ -121,7 +122,7 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
             "Normal",
             "AllJobsCompleted",
             "jobset completed successfully",
-            &[],
+            &tags,
         );
         return;
     }

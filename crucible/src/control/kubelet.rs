@@ -1,14 +1,12 @@
 //! The kubelet: starts containers, sees them end, stops them.
 
-use serde_json::json;
-
 use crate::control::wedge::{stuck, trouble};
 use crate::control::{make, schedule};
 use crate::time::{MIN, SEC};
 use crate::train;
 use crate::world::{
-    ActId, Ask, Client, Ended, Involved, Phase, Running, Source, Stage, Tag, Tie, Trouble, Unit,
-    World, claims,
+    ActId, Ask, Client, Ended, Involved, Phase, Running, Source, Stage, Tag, Tie, Trouble, World,
+    claims,
 };
 
 /// How a container's process ended.
@@ -77,16 +75,23 @@ pub(super) fn take(w: &mut World, pod: usize) {
     body.started = Some(now);
     for (kind, status, reason) in [
         ("PodReadyToStartContainers", "False", ""),
-        ("Initialized", "True", ""),
+        if body.init.is_some() {
+            ("Initialized", "False", "ContainersNotInitialized")
+        } else {
+            ("Initialized", "True", "")
+        },
         ("Ready", "False", "ContainersNotReady"),
         ("ContainersReady", "False", "ContainersNotReady"),
     ] {
-        let message = if reason.is_empty() {
-            ""
-        } else {
-            "containers with unready status: [trainer]"
+        let message = match reason {
+            "" => "",
+            "ContainersNotInitialized" => "containers with incomplete status: [fetch-data]",
+            _ => "containers with unready status: [trainer]",
         };
         body.condition(kind, status, reason, message, now);
+    }
+    if body.init.is_some() {
+        body.container.state = Running::Waiting("PodInitializing".to_owned(), String::new());
     }
     let by = client(w, node);
     w.put_pod(pod, Ask::new(by, "patch", "status"));
@@ -103,6 +108,10 @@ pub(super) fn begin(w: &mut World, pod: usize) {
         && !matches!(trouble.at, Stage::Command(_))
     {
         w.soon(30, 400, move |w| stuck(w, pod, &trouble, 0));
+        return;
+    }
+    if body.init.as_ref().is_some_and(|init| !init.ready) {
+        super::init::run(w, pod);
         return;
     }
     let key = Involved::container(body.key());
@@ -275,7 +284,7 @@ pub fn exit(w: &mut World, pod: usize, exit: &Exit) {
 }
 
 /// Whether a container that ends like this starts again where it is.
-fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
+pub(super) fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
     let Some(body) = w.pods.get(pod) else {
         return false;
     };
@@ -290,7 +299,7 @@ fn restarts_in_place(w: &World, pod: usize, code: i32) -> bool {
 }
 
 /// The kubelet writes how a container ended, and starts it again where it should.
-fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
+pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
     let Some(node) = hears(w, pod) else {
         // It will be said once the kubelet is heard again.
         let up = w
@@ -379,13 +388,13 @@ fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags: &[Tag]) {
     let deleted = body.deletion.is_some();
     w.put_pod(pod, Ask::new(by, "patch", "status").tells(tags));
     if deleted {
-        w.soon(50, 600, move |w| release(w, pod));
+        w.soon(50, 600, move |w| super::stop::release(w, pod));
     }
     make::settle(w, pod);
     w.soon(200, 1500, schedule);
 }
 
-fn backoff_text(nanos: i64) -> String {
+pub(super) fn backoff_text(nanos: i64) -> String {
     let secs = nanos / SEC;
     if secs < 60 {
         format!("{secs}s")
@@ -408,157 +417,4 @@ fn again(w: &mut World, pod: usize) {
     body.container.restarts += 1;
     body.death = None;
     begin(w, pod);
-}
-
-/// A pod whose deletion was asked for is stopped.
-pub fn stop(w: &mut World, pod: usize) {
-    let Some(node) = hears(w, pod) else { return };
-    let Some(body) = w.pods.get_mut(pod) else {
-        return;
-    };
-    if body.gone.is_some() || body.stopping {
-        return;
-    }
-    body.stopping = true;
-    if body.phase.is_over() {
-        w.soon(20, 300, move |w| release(w, pod));
-        return;
-    }
-    let (key, load, alive) = (body.key(), body.load, body.alive);
-    let death = body.death;
-    let grace = body.deletion.map_or(30, |one| one.1);
-    let tags = death.map(claims).unwrap_or_default();
-    if !alive {
-        if let Some(body) = w.pods.get_mut(pod) {
-            body.phase = Phase::Failed;
-        }
-        w.soon(300, 2000, move |w| release(w, pod));
-        return;
-    }
-    w.tell(
-        &Source::Kubelet(node),
-        Involved::container(key),
-        "Normal",
-        "Killing",
-        "Stopping container trainer",
-        &tags,
-    );
-    w.host_line(node, Unit::Kubelet, format!("I{} kuberuntime_container.go:864] \"Killing container with a grace period\" containerName=\"trainer\" gracePeriod={grace}", train::klog(w.now)), &tags);
-    let obeys = w.loads.get(load).is_some_and(|load| load.plan.obeys);
-    let lag = if obeys {
-        w.rng.millis(300, 6000).min(grace * SEC)
-    } else {
-        grace * SEC
-    };
-    if obeys {
-        train::say(w, pod, true, "received SIGTERM, stopping", &tags);
-    }
-    w.after(lag, move |w| {
-        if w.pods.get(pod).is_none_or(|pod| !pod.alive) {
-            return;
-        }
-        let code = if obeys { 143 } else { 137 };
-        exit(
-            w,
-            pod,
-            &Exit {
-                code,
-                reason: "Error",
-                message: String::new(),
-                act: death,
-                tie: Tie::Collateral,
-                tags,
-            },
-        );
-    });
-}
-
-/// The kubelet has nothing more to do for a pod that is deleted.
-fn release(w: &mut World, pod: usize) {
-    let Some(node) = hears(w, pod) else { return };
-    let by = client(w, node);
-    let Some(body) = w.pods.get_mut(pod) else {
-        return;
-    };
-    if body.gone.is_some() {
-        return;
-    }
-    body.released = true;
-    let tracked = body.tracked;
-    if tracked {
-        make::settle(w, pod);
-        w.soon(1500, 2500, move |w| release(w, pod));
-        return;
-    }
-    w.drop_pod(
-        pod,
-        Ask::new(by, "delete", "")
-            .body(json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})),
-    );
-    make::settle(w, pod);
-    w.soon(20, 500, schedule);
-}
-
-/// The kubelet of a machine that came back looks at what it finds.
-pub fn kubelet_restarts(w: &mut World, node: usize) {
-    let pods: Vec<usize> = (0..w.pods.len())
-        .filter(|&at| {
-            w.pods
-                .get(at)
-                .is_some_and(|pod| pod.node == Some(node) && pod.gone.is_none())
-        })
-        .collect();
-    for pod in pods {
-        let Some(body) = w.pods.get(pod) else {
-            continue;
-        };
-        if body.alive && body.deletion.is_none() {
-            // It ran on unheard: its status is posted anew.
-            let by = client(w, node);
-            let now = w.now;
-            if let Some(body) = w.pods.get_mut(pod) {
-                body.container.ready = true;
-                for kind in ["Ready", "ContainersReady"] {
-                    body.condition(kind, "True", "", "", now);
-                }
-            }
-            w.put_pod(pod, Ask::new(by, "patch", "status"));
-            continue;
-        }
-        if body.phase.is_over() || body.alive {
-            continue;
-        }
-        if body.deletion.is_some() {
-            if let Some(body) = w.pods.get_mut(pod) {
-                body.stopping = true;
-                body.phase = Phase::Failed;
-                if let Some(end) = body.unsaid.take() {
-                    body.container.state = Running::Ended(end);
-                }
-            }
-            let by = client(w, node);
-            w.put_pod(pod, Ask::new(by, "patch", "status"));
-            w.soon(300, 2000, move |w| release(w, pod));
-            continue;
-        }
-        let Running::Since(started) = body.container.state else {
-            w.soon(300, 2000, move |w| begin(w, pod));
-            continue;
-        };
-        let tags = body.death.map(claims).unwrap_or_default();
-        let lost = Ended {
-            code: 255,
-            reason: "Unknown".to_owned(),
-            message: String::new(),
-            started: Some(started),
-            finished: w.now,
-        };
-        let end = w
-            .pods
-            .get_mut(pod)
-            .and_then(|pod| pod.unsaid.take())
-            .unwrap_or(lost);
-        let restarts = restarts_in_place(w, pod, end.code);
-        w.soon(500, 3000, move |w| report(w, pod, end, restarts, &tags));
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{collect, kubelet, taint};
+use super::{collect, stop, taint};
 use crate::plan::Cloud;
 use crate::time::{MS, SEC};
 use crate::train;
@@ -80,6 +80,37 @@ fn unknown(w: &mut World, node: usize) {
     }
 }
 
+/// A machine was stopped and still exists: the cloud's controller taints its node.
+pub fn stopped_in_cloud(w: &mut World, node: usize, act: ActId) {
+    let lag = w.plan.cluster.grace_s * SEC + w.rng.secs(10, 30);
+    w.after(lag, move |w| {
+        let Some(body) = w
+            .nodes
+            .get_mut(node)
+            .filter(|body| !body.heard && body.gone.is_none())
+        else {
+            return;
+        };
+        body.taints.push(Taint {
+            key: "node.cloudprovider.kubernetes.io/shutdown".to_owned(),
+            value: None,
+            effect: "NoSchedule",
+            added: None,
+        });
+        let by = Client::account(
+            "kube-system",
+            "cloud-node-controller",
+            "cloud-controller-manager/v1.34.0",
+        );
+        w.put_node(
+            node,
+            Ask::new(by, "patch", "")
+                .body(json!({"spec": {"taints": [{"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}]}}))
+                .tells(&claims(act)),
+        );
+    });
+}
+
 fn not_ready_pods(w: &mut World, node: usize, tags: &[crate::world::Tag]) {
     let now = w.now;
     let pods: Vec<usize> = (0..w.pods.len())
@@ -125,11 +156,20 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
     let act = if named {
         act
     } else {
-        w.act("the node stopped answering", &["node.not_ready"], Some(act))
+        // It is down: where it comes back, it has booted anew.
+        w.act(
+            "the node stopped answering",
+            &["node.not_ready", "node.reboot"],
+            Some(act),
+        )
     };
+    let now = w.now;
     let Some(body) = w.nodes.get_mut(node) else {
         return Vec::new();
     };
+    if body.up {
+        body.downs.push((now, None));
+    }
     body.up = false;
     body.lost = Some(act);
     let pods: Vec<usize> = (0..w.pods.len())
@@ -166,6 +206,9 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     }
     let was_boot = body.up;
     body.up = true;
+    if let Some((_, until @ None)) = body.downs.last_mut() {
+        *until = Some(now);
+    }
     body.heard = true;
     let key = body.key();
     let name = body.name.clone();
@@ -231,7 +274,7 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
             &[],
         );
     }
-    kubelet::kubelet_restarts(w, node);
+    stop::kubelet_restarts(w, node);
     w.after(700 * MS, move |w| {
         let Some(body) = w.nodes.get_mut(node) else {
             return;

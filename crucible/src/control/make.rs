@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control::{job, jobset, kubelet, replica, schedule};
+use crate::control::{job, jobset, replica, schedule, stop};
 use crate::plan::LoadKind;
 use crate::time::SEC;
 use crate::world::{
@@ -77,6 +77,13 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         said: None,
         conditions: Vec::new(),
         started: None,
+        init: (w.plan.more.init && load == 0).then(|| Container {
+            state: Running::Waiting("PodInitializing".to_owned(), String::new()),
+            last: None,
+            restarts: 0,
+            ready: false,
+            id: String::new(),
+        }),
         container: Container {
             state: Running::Waiting("ContainerCreating".to_owned(), String::new()),
             last: None,
@@ -131,7 +138,7 @@ pub(super) fn request_deletion(
         w.drop_pod(pod, ask);
     } else {
         w.put_pod(pod, ask);
-        w.soon(5, 60, move |w| kubelet::stop(w, pod));
+        w.soon(5, 60, move |w| stop(w, pod));
     }
     settle(w, pod);
 }
@@ -173,6 +180,15 @@ pub fn delete_pod(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) 
     let over = w.pods.get(pod).is_some_and(|pod| pod.phase.is_over());
     if !over {
         w.die(pod, act, tie, true);
+        let (load, now) = (w.pods.get(pod).map_or(0, |pod| pod.load), w.now);
+        if let Some(load) = w
+            .loads
+            .get_mut(load)
+            .filter(|load| load.plan.kind == LoadKind::Pod && load.ended.is_none())
+        {
+            load.ended = Some(now);
+            load.state = State::Deleted;
+        }
     }
     request_deletion(w, pod, by.clone(), None, &names(act));
 }

@@ -84,8 +84,13 @@ fn maintenance(w: &mut World, node: usize) {
                     json!({"instance-id": id, "state": "stopping"}),
                     &claims(act),
                 );
-                cloud::forget(w, node);
-                machine_dies(w, node, act);
+                let stopped = w.act(
+                    "the cloud stops the machine",
+                    &["cloud.instance_terminated"],
+                    Some(act),
+                );
+                machine_dies(w, node, stopped);
+                crate::control::stopped_in_cloud(w, node, stopped);
             });
         }
         _ => {
@@ -247,10 +252,16 @@ fn spot(w: &mut World, node: usize) {
                 Value::Null,
                 &names(act),
             );
-            graceful(w, node, act);
+            // That it is shut down is all that is seen of it at first.
+            let gone = w.act(
+                "the machine is taken away",
+                &["cloud.instance_terminated", "node.shutdown"],
+                Some(act),
+            );
+            graceful(w, node, gone);
             w.after(28 * SEC, move |w| {
                 cloud::forget(w, node);
-                machine_dies(w, node, act);
+                machine_dies(w, node, gone);
             });
         }
         Cloud::Aws => {
@@ -300,8 +311,9 @@ fn spot(w: &mut World, node: usize) {
                     ],
                     &names(act),
                 );
+                let gone = taken(w, act);
                 cloud::forget(w, node);
-                machine_dies(w, node, act);
+                machine_dies(w, node, gone);
             });
         }
         _ => {
@@ -333,11 +345,21 @@ fn spot(w: &mut World, node: usize) {
                 &names(act),
             );
             w.after(30 * SEC, move |w| {
+                let gone = taken(w, act);
                 cloud::forget(w, node);
-                machine_dies(w, node, act);
+                machine_dies(w, node, gone);
             });
         }
     }
+}
+
+/// The machine is taken away: all that the cluster sees of it where the cloud tells nothing.
+fn taken(w: &mut World, act: ActId) -> ActId {
+    w.act(
+        "the machine is gone from the cloud",
+        &["cloud.instance_terminated"],
+        Some(act),
+    )
 }
 
 /// The kubelet ends pods in the seconds that a preemption leaves.
@@ -404,7 +426,7 @@ fn outage(w: &mut World, node: usize) {
             node,
             "AWS Health Event",
             "aws.health",
-            json!({"eventArn": "arn:aws:health:eu-west-1::event/EC2/AWS_EC2_OPERATIONAL_ISSUE/y", "service": "EC2", "eventTypeCode": "AWS_EC2_OPERATIONAL_ISSUE", "eventTypeCategory": "issue", "statusCode": "open",
+            json!({"eventArn": "arn:aws:health:eu-west-1::event/EC2/AWS_EC2_OPERATIONAL_ISSUE/y", "service": "EC2", "eventTypeCode": "AWS_EC2_OPERATIONAL_ISSUE", "eventTypeCategory": "issue", "statusCode": "open", "eventRegion": "eu-west-1", "eventScopeCode": "PUBLIC",
             "startTime": cloud::rfc1123(w.now), "eventDescription": [{"language": "en_US", "latestDescription": "We are investigating a loss of power in a single Availability Zone (euw1-az1) in the EU-WEST-1 Region."}], "affectedEntities": []}),
             &names(act),
         ),

@@ -39,7 +39,9 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 w.host_line(node, Unit::Kernel, format!("NVRM: Xid (PCI:{bus}): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"), &names(act));
             }
             fewer_gpus(w, node, act);
-            crash(w, pod, rank, act, "CUDA error: unspecified launch failure");
+            // Programs fail like this by themselves as well.
+            let step = w.act("a kernel of the program fails", &[], Some(act));
+            crash(w, pod, rank, step, "CUDA error: unspecified launch failure");
         }
         Fault::GpuMemory => {
             let act = w.act("memory of a GPU failed", &["hw.gpu_memory"], None);
@@ -167,6 +169,8 @@ fn disk(w: &mut World, pod: usize, node: usize, rank: u32) {
     ] {
         w.host_line(node, Unit::Kernel, text, &names(act));
     }
+    // The program's words do not say which storage it was.
+    let act = w.act("reads fail", &["hw.disk", "dep.storage"], Some(act));
     w.soon(1000, 9000, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
             say_all(w, pod, &format!("[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/workspace/data.py\", line 118, in read_shard\n[rank{rank}]:     buf = f.read(n)\n[rank{rank}]: OSError: [Errno 5] Input/output error"), &claims(act));

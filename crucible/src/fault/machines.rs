@@ -239,6 +239,12 @@ fn system_oom(w: &mut World, node: usize, load: usize) {
     } else {
         "Error"
     };
+    // Its status does not say whose memory was full.
+    let step = w.act(
+        "the kernel kills for memory",
+        &["code.host_oom", "node.system_oom"],
+        Some(act),
+    );
     crate::control::exit(
         w,
         pod,
@@ -246,9 +252,13 @@ fn system_oom(w: &mut World, node: usize, load: usize) {
             code: 137,
             reason,
             message: String::new(),
-            act: Some(act),
+            act: Some(step),
             tie: Tie::Victim,
-            tags: claims(act),
+            tags: if reason == "OOMKilled" {
+                claims(step)
+            } else {
+                Vec::new()
+            },
         },
     );
 }

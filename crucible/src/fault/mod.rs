@@ -5,6 +5,7 @@ mod deeds;
 mod depends;
 mod hardware;
 mod machines;
+mod more;
 mod ops;
 mod process;
 mod startup;
@@ -16,7 +17,11 @@ pub use deeds::play as play_deed;
 
 /// Prepares what is in place before the workload is made.
 pub fn prepare(w: &mut World, planned: &Planned) {
-    startup::prepare(w, planned.fault, planned.load);
+    match planned.fault {
+        Fault::KueueWaits => more::queued(w, planned.load),
+        Fault::InitFails => more::init_fails(w, planned.load),
+        fault => startup::prepare(w, fault, planned.load),
+    }
 }
 
 /// Lets it go wrong now.
@@ -59,6 +64,9 @@ pub fn strike(w: &mut World, planned: &Planned) {
         | Fault::NodeBlip => machines::strike(w, planned.fault, load),
         Fault::Storage | Fault::Dns | Fault::Redis | Fault::Service => {
             depends::strike(w, planned.fault, load);
+        }
+        Fault::FailurePolicy | Fault::RetryLoop | Fault::Quarantined => {
+            more::strike(w, planned.fault, load);
         }
         _ => ops::strike(w, planned.fault, load),
     }

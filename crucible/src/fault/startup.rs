@@ -196,6 +196,7 @@ fn scale_up_fails(w: &mut World, fault: Fault, load: usize) {
         &["cloud.capacity_exhausted"]
     };
     let act = w.act("the cloud gives no machine", causes, None);
+    w.refused.extend(causes);
     fill(w);
     let waits = w.act(
         "no node has room",
@@ -388,6 +389,7 @@ fn readiness(w: &mut World, load: usize) {
     let act = w.act("its readiness probe fails", &["code.readiness_probe"], None);
     block(w, load, act);
     if let Some(load) = w.loads.get_mut(load) {
+        load.unready = true;
         load.curse = Some(crate::world::Curse(std::rc::Rc::new(
             move |w: &mut World, pod| unready(w, pod, act, 0),
         )));
@@ -414,7 +416,16 @@ fn unready(w: &mut World, pod: usize, act: ActId, times: u32) {
         );
     }
     let key = body.key();
-    if times > 0 {
+    if times == 0 {
+        // Its status says so.
+        w.soon(1000, 2000, move |w| {
+            let name = w.node_name(node);
+            w.put_pod(
+                pod,
+                Ask::new(Client::kubelet(&name), "patch", "status").tells(&claims(act)),
+            );
+        });
+    } else {
         w.tell(
             &Source::Kubelet(node),
             crate::world::Involved::container(key),

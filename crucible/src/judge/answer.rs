@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::time::Time;
+
 /// An answer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -89,6 +91,22 @@ pub struct Link {
     pub text: String,
     /// `asserted`, `inferred`, …
     pub edge: Option<String>,
+    /// Which of the evidence tells of it.
+    pub event_ids: Vec<String>,
+}
+
+impl Incident {
+    /// The earliest instant at which a step can have been, by the evidence that tells of it.
+    #[must_use]
+    pub(super) fn earliest(&self, link: &Link) -> Option<Time> {
+        let of_evidence = self.evidence.iter().filter_map(|row| {
+            let id = row["id"].as_str()?;
+            let lo = row["time_lo"].as_str().and_then(Time::parse)?;
+            link.event_ids.iter().any(|one| one == id).then_some(lo)
+        });
+        let said = link.time.as_deref().and_then(Time::parse);
+        of_evidence.chain(said).min()
+    }
 }
 
 impl Answer {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::{Answer, Incident};
-use crate::time::{SEC, Time};
+use super::answer::{Answer, Incident, Link};
+use crate::time::{HOUR, SEC, Time};
 use crate::truth::{Run, Truth};
 
 /// An invariant that an answer breaks: its letter, and how.
@@ -29,7 +29,7 @@ pub fn check(truth: &Truth, run: &Run, answer: &Answer, skew: i64) -> Vec<Broken
     let mut found = Vec::new();
     for incident in &answer.incidents {
         if run.died.is_some() {
-            late(incident, skew, &mut found);
+            late(run, incident, skew, &mut found);
         }
         twice(run, incident, skew, &mut found);
         hops(incident, &mut found);
@@ -45,7 +45,7 @@ pub fn check(truth: &Truth, run: &Run, answer: &Answer, skew: i64) -> Vec<Broken
 }
 
 /// (a) No cause or mechanism after the death it explains.
-fn late(incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
+fn late(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
     let Some(death) = incident
         .first_victim
         .as_ref()
@@ -55,12 +55,13 @@ fn late(incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
         return;
     };
     for link in &incident.chain {
-        let Some(time) = link.time.as_deref().and_then(Time::parse) else {
+        let Some(time) = incident.earliest(link) else {
             continue;
         };
+        let granted = skew + SEC + told_late(run, link);
         if matches!(link.role.as_str(), "cause" | "mechanism")
             && link.edge.as_deref() != Some("context")
-            && time.since(death) > skew + SEC
+            && time.since(death) > granted
         {
             found.push(broken(
                 'a',
@@ -73,6 +74,47 @@ fn late(incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
             ));
         }
     }
+}
+
+/// Words of a machine that is back, or that is found to be gone: they tell of what was before.
+const BACK: &[&str] = &[
+    "has been rebooted",
+    "booted anew",
+    "Linux version",
+    "does not exist in the cloud",
+    "cloud-node-controller deleted Node",
+    "node.cloudprovider.kubernetes.io/shutdown",
+];
+
+/// Ids of causes by which a machine goes down.
+const DOWN: &[&str] = &[
+    "node.reboot",
+    "node.not_ready",
+    "node.kernel_panic",
+    "node.shutdown",
+    "cloud.instance_terminated",
+];
+
+/// How much later than the act its witness may have been written, if it is one of that kind and
+/// the act truly was.
+fn told_late(run: &Run, link: &Link) -> i64 {
+    let says = |words: &[&str]| words.iter().any(|word| link.text.contains(word));
+    let chain = run.chain();
+    let went_down = DOWN
+        .iter()
+        .any(|cause| chain.contains(cause) || run.history.iter().any(|one| one == cause));
+    if says(BACK) && went_down {
+        return HOUR;
+    }
+    // A cloud dates a fault of a host when it has seen it.
+    if chain.contains("cloud.host_error") && says(&["hostError", "AUTO_RECOVERY", "healthevent"]) {
+        return 90 * SEC;
+    }
+    // The kubelet tells of a cordon when it next looks at its node.
+    if says(&["NodeNotSchedulable"]) {
+        return 10 * SEC;
+    }
+    0
 }
 
 /// (b) A pod that has ended is not killed later.

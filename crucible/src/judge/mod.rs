@@ -7,5 +7,5 @@ mod verdict;
 
 pub use answer::{Answer, Incident, Link, Victim, rank};
 pub use invariant::{Broken, check};
-pub use tool::{Question, Reply, Tool};
+pub use tool::{ENDED, Question, Reply, Tool};
 pub use verdict::{Judged, Verdict, judge};

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use super::answer::Answer;
 
+/// What is said of a question at which the tool's process ended.
+pub const ENDED: &str = "the tool's process ended";
+
 /// A question.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -122,7 +125,7 @@ impl Tool {
             _ => {
                 // It died: the next question gets a new one.
                 self.process = None;
-                return Err("the tool's process ended".to_owned());
+                return Err(ENDED.to_owned());
             }
         }
         let mut value: Value =

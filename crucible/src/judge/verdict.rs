@@ -75,6 +75,14 @@ pub struct Judged {
     pub said: String,
 }
 
+impl Judged {
+    /// Whether something innocent is blamed at this level.
+    #[must_use]
+    pub fn is_false_blame_at(&self, level: &str) -> bool {
+        self.verdict == Verdict::FalseBlame && self.level == level
+    }
+}
+
 /// Judges an answer about a run.
 #[must_use]
 pub fn judge(run: &Run, reply: &Reply) -> Judged {
@@ -140,6 +148,16 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
         };
     }
     let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
+    if run.state == "completed"
+        && run.done_seen == Seen::Nothing
+        && main.level != "established"
+        && (cause == "unknown" || cause.starts_with("none."))
+    {
+        return Verdict::Fair;
+    }
+    if run.last.iter().any(|one| one == cause) {
+        return Verdict::Downstream;
+    }
     if cause == "unknown" {
         return if !anything && run.is_broken() {
             Verdict::Fair
@@ -147,9 +165,16 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
             Verdict::Unknown
         };
     }
-    let guessed =
-        main.level == "hypothesis" && (cause == "code.exception" || cause.starts_with("none."));
+    // What was cleared away by nobody who is seen was deleted, as far as the records go.
+    let guessed = main.level == "hypothesis"
+        && (matches!(
+            cause,
+            "code.exception" | "code.segfault" | "ops.manual_delete"
+        ) || cause.starts_with("none."));
     if !anything && run.is_broken() && guessed {
+        return Verdict::Fair;
+    }
+    if cause == "none.running" && !anything && run.state == "stuck" {
         return Verdict::Fair;
     }
     if cause == "none.running"
@@ -170,6 +195,9 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
         return Verdict::Earlier;
     }
     if run.symptoms.iter().any(|one| one == cause) && main.level != "established" {
+        if !anything && run.is_broken() {
+            return Verdict::Fair;
+        }
         return Verdict::Symptom;
     }
     if is_claimed(&main.level) {

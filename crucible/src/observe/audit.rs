@@ -5,11 +5,17 @@ use serde_json::{Value, json};
 use super::files::{File, Record};
 use crate::case::Case;
 use crate::plan::Policy;
-use crate::world::{Call, Kind};
+use crate::world::{Call, Kind, Says, Tag};
 
 /// The log, as a policy keeps it.
 pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
-    let mut file = File::lines("audit", "audit.log");
+    let of_google = case.world.plan.more.gke;
+    let path = if of_google {
+        "k8s-audit.jsonl"
+    } else {
+        "audit.log"
+    };
+    let mut file = File::lines("audit", path);
     let mut calls: Vec<&Call> = case
         .world
         .api
@@ -19,8 +25,13 @@ pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
         .collect();
     calls.sort_by(|a, b| (a.done, &a.id).cmp(&(b.done, &b.id)));
     for call in calls {
+        let line = if of_google {
+            super::gke::entry(call, policy)
+        } else {
+            line(call, policy)
+        };
         file.records
-            .push(Record::new(line(call, policy).to_string(), &call.tags).about(&call.key.uid));
+            .push(Record::new(line.to_string(), &tells(call, policy)).about(&call.key.uid));
     }
     files.push(file);
 }
@@ -30,6 +41,61 @@ fn is_kept(call: &Call) -> bool {
     let of_node = call.by.name.starts_with("system:node:");
     !(call.key.kind == Kind::Event
         || (call.key.kind == Kind::Node && call.sub == "status" && of_node))
+}
+
+/// What a policy leaves of what a request tells: without its bodies, that somebody deleted,
+/// evicted or was refused is told, and what was written is not.
+fn tells(call: &Call, policy: Policy) -> Vec<Tag> {
+    let by_verb = call.verb == "delete" || call.sub == "eviction" || call.code >= 400;
+    let has_body = match policy {
+        Policy::None | Policy::Metadata => false,
+        Policy::Request => sends(call).is_some(),
+        Policy::RequestResponse => true,
+    };
+    if by_verb || has_body {
+        return call.tags.clone();
+    }
+    // That somebody changed an object is a trace of what was done to it; components always do.
+    let by_component = call.by.name.starts_with("system:");
+    if call.sub == "status" || call.verb == "create" || by_component {
+        return Vec::new();
+    }
+    let traces = call.tags.iter().map(|tag| Tag {
+        says: Says::Claims,
+        ..*tag
+    });
+    traces.collect()
+}
+
+/// What a client sends that did not say so itself: the whole object where it makes or
+/// updates one, and the status where it patches that.
+pub(super) fn sends(call: &Call) -> Option<Value> {
+    if let Some(request) = &call.request {
+        return Some((**request).clone());
+    }
+    let object = call.response.as_ref()?;
+    match (call.verb, call.sub) {
+        ("create", "") => {
+            let mut body = (**object).clone();
+            if let Some(body) = body.as_object_mut() {
+                body.remove("status");
+            }
+            if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+                for field in ["uid", "resourceVersion", "creationTimestamp", "generation"] {
+                    metadata.remove(field);
+                }
+                if metadata.contains_key("generateName") {
+                    metadata.remove("name");
+                }
+            }
+            Some(body)
+        }
+        ("update", _) => Some((**object).clone()),
+        ("patch", "status") => Some(
+            json!({"metadata": {"uid": object["metadata"]["uid"]}, "status": object["status"]}),
+        ),
+        _ => None,
+    }
 }
 
 fn line(call: &Call, policy: Policy) -> Value {
@@ -69,9 +135,9 @@ fn line(call: &Call, policy: Policy) -> Value {
         "objectRef": object, "responseStatus": status, "requestReceivedTimestamp": call.time.micros(), "stageTimestamp": call.done.micros(),
         "annotations": {"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""}});
     if policy >= Policy::Request
-        && let Some(request) = &call.request
+        && let Some(request) = sends(call)
     {
-        line["requestObject"] = (**request).clone();
+        line["requestObject"] = request;
     }
     if policy == Policy::RequestResponse
         && let Some(response) = &call.response

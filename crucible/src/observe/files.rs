@@ -109,28 +109,14 @@ impl File {
         (text, whole)
     }
 
-    fn whole(&self) -> usize {
-        if self.kept.is_none() {
+    /// Its records that were kept whole.
+    pub fn whole(&self) -> impl Iterator<Item = &Record> + '_ {
+        let whole = if self.kept.is_none() {
             self.records.len()
         } else {
             self.content().1
-        }
-    }
-
-    /// What its whole records tell.
-    pub fn tags(&self) -> impl Iterator<Item = Tag> + '_ {
-        self.records
-            .iter()
-            .take(self.whole())
-            .flat_map(|record| record.tags.iter().copied())
-    }
-
-    /// What its whole records are about.
-    pub fn subjects(&self) -> impl Iterator<Item = String> + '_ {
-        self.records
-            .iter()
-            .take(self.whole())
-            .filter_map(|record| record.subject.clone())
+        };
+        self.records.iter().take(whole)
     }
 }
 

@@ -31,7 +31,12 @@ pub(super) fn lines(case: &Case, observe: &Observe, files: &mut Vec<File>) {
             .filter(|line| line.node == at && line.time <= case.now)
             .cloned()
             .collect();
-        lines.extend(noise(w.plan.start, case.now, at));
+        let down = |time: Time| {
+            let mut downs = node.downs.iter();
+            downs.any(|&(from, to)| from <= time && to.is_none_or(|to| time < to))
+        };
+        let noise = noise(w.plan.start, case.now, at).into_iter();
+        lines.extend(noise.filter(|line| !down(line.time)));
         lines.sort_by_key(|a| (a.time, a.unit));
         let name = if dmesg { "dmesg" } else { "syslog" };
         let mut file = File::lines("hosts", format!("nodes/{}/{name}", node.name));

@@ -11,10 +11,10 @@ use crate::world::LogLine;
 
 /// The logs of all containers.
 pub(super) fn logs(case: &Case, form: LogForm, files: &mut Vec<File>) {
-    let mut streams: BTreeMap<(usize, u32), Vec<&LogLine>> = BTreeMap::new();
+    let mut streams: Streams<'_> = BTreeMap::new();
     for line in case.world.logs.iter().filter(|line| line.time <= case.now) {
         streams
-            .entry((line.pod, line.restart))
+            .entry((line.pod, line.container, line.restart))
             .or_default()
             .push(line);
     }
@@ -31,19 +31,19 @@ pub(super) fn logs(case: &Case, form: LogForm, files: &mut Vec<File>) {
     }
 }
 
-type Streams<'a> = BTreeMap<(usize, u32), Vec<&'a LogLine>>;
+type Streams<'a> = BTreeMap<(usize, &'static str, u32), Vec<&'a LogLine>>;
 
 fn uid(case: &Case, pod: usize) -> &str {
     case.world.pods.get(pod).map_or("", |pod| pod.uid.as_str())
 }
 
 fn kubelet(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
-    for ((pod, restart), lines) in streams {
+    for ((pod, container, restart), lines) in streams {
         let Some(body) = case.world.pods.get(*pod) else {
             continue;
         };
         let path = format!(
-            "pods/{}_{}_{}/trainer/{restart}.log",
+            "pods/{}_{}_{}/{container}/{restart}.log",
             body.namespace, body.name, body.uid
         );
         let mut file = File::lines("logs", path);
@@ -63,7 +63,7 @@ fn kubelet(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
 
 /// Only what the kubelet of a pod that is still there keeps: this run of the container, and the one before.
 fn kubectl(case: &Case, streams: &Streams<'_>, stamped: bool, files: &mut Vec<File>) {
-    for ((pod, restart), lines) in streams {
+    for ((pod, container, restart), lines) in streams {
         let Some(body) = case.world.pods.get(*pod) else {
             continue;
         };
@@ -71,15 +71,29 @@ fn kubectl(case: &Case, streams: &Streams<'_>, stamped: bool, files: &mut Vec<Fi
             .node
             .and_then(|node| case.world.nodes.get(node))
             .is_none_or(|node| !node.heard || node.gone.is_some());
-        if body.gone.is_some() || lost || restart + 1 < body.container.restarts {
+        let restarts = match *container {
+            "trainer" => body.container.restarts,
+            _ => body.init.as_ref().map_or(0, |init| init.restarts),
+        };
+        if body.gone.is_some() || lost || restart + 1 < restarts {
             continue;
         }
-        let previous = *restart < body.container.restarts;
+        let previous = *restart < restarts;
+        let of = if body.init.is_some() {
+            format!(" -c {container}")
+        } else {
+            String::new()
+        };
+        let part = if *container == "trainer" {
+            String::new()
+        } else {
+            format!("-{container}")
+        };
         let flag = if previous { " --previous" } else { "" };
         let stamps = if stamped { " --timestamps" } else { "" };
-        let mut file = File::lines("logs", format!("logs/{}-{restart}.txt", body.name));
+        let mut file = File::lines("logs", format!("logs/{}{part}-{restart}.txt", body.name));
         file.head = format!(
-            "$ kubectl logs {} -n {}{flag}{stamps}\n",
+            "$ kubectl logs {} -n {}{of}{flag}{stamps}\n",
             body.name, body.namespace
         );
         for line in lines {
@@ -96,11 +110,11 @@ fn kubectl(case: &Case, streams: &Streams<'_>, stamped: bool, files: &mut Vec<Fi
 }
 
 fn loki(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
-    let mut pods: BTreeMap<usize, Vec<&LogLine>> = BTreeMap::new();
-    for ((pod, _), lines) in streams {
-        pods.entry(*pod).or_default().extend(lines);
+    let mut pods: BTreeMap<(usize, &str), Vec<&LogLine>> = BTreeMap::new();
+    for ((pod, container, _), lines) in streams {
+        pods.entry((*pod, container)).or_default().extend(lines);
     }
-    for (pod, lines) in pods {
+    for ((pod, container), lines) in pods {
         let Some(body) = case.world.pods.get(pod) else {
             continue;
         };
@@ -108,13 +122,16 @@ fn loki(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
             .node
             .and_then(|node| case.world.nodes.get(node))
             .map_or("", |node| node.name.as_str());
-        let stream = json!({"app": "trainer", "cluster": "lab", "container": "trainer", "namespace": body.namespace, "node_name": node, "pod": body.name, "service_name": "trainer"});
+        let stream = json!({"app": "trainer", "cluster": "lab", "container": container, "namespace": body.namespace, "node_name": node, "pod": body.name, "service_name": "trainer"});
         let head = format!(
             "{{\"status\":\"success\",\"data\":{{\"resultType\":\"streams\",\"result\":[{{\"stream\":{stream},\"values\":[\n"
         );
         let mut file = File::list(
             "logs",
-            format!("loki/{}.json", body.name),
+            match container {
+                "trainer" => format!("loki/{}.json", body.name),
+                _ => format!("loki/{}-{container}.json", body.name),
+            },
             head,
             "\n]}],\"stats\":{}}}\n",
         );
@@ -150,7 +167,7 @@ fn datadog(case: &Case, streams: &Streams<'_>, files: &mut Vec<File>) {
             .map_or("", |node| node.name.as_str());
         let value = json!({"id": format!("AQAAAZ{at:026}"), "type": "log", "attributes": {"timestamp": line.time.millis(), "host": node, "service": "trainer",
             "status": if line.error {"error"} else {"info"}, "message": line.text,
-            "tags": [format!("pod_name:{}", body.name), format!("kube_namespace:{}", body.namespace), "kube_container_name:trainer".to_owned(), "kube_cluster_name:lab".to_owned(), format!("pod_uid:{}", body.uid)],
+            "tags": [format!("pod_name:{}", body.name), format!("kube_namespace:{}", body.namespace), format!("kube_container_name:{}", line.container), "kube_cluster_name:lab".to_owned(), format!("pod_uid:{}", body.uid)],
             "attributes": {}}});
         file.records
             .push(Record::new(value.to_string(), &line.tags).about(uid(case, line.pod)));

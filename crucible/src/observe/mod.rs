@@ -2,22 +2,23 @@
 
 mod audit;
 mod files;
+mod gke;
 mod hosts;
 mod lists;
 mod logs;
 mod outside;
 mod spoil;
 mod text;
+mod text_parts;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::case::Case;
 use crate::plan::{Damage, LogForm, Observe, Policy};
 use crate::rng::Rng;
 use crate::time::Time;
-use crate::truth::{self, Truth};
-use crate::world::Tag;
+use crate::truth::{self, Truth, Written};
+use crate::world::ActId;
 
 pub use files::{File, Record, write_all};
 pub use spoil::{cut, double, shuffle};
@@ -49,17 +50,10 @@ pub fn record(case: &Case, observe: &Observe) -> Recorded {
 /// What is true of a case of which these files were written.
 #[must_use]
 pub fn truth_of(case: &Case, files: &[File], observers: String) -> Truth {
-    let tags: BTreeSet<Tag> = files.iter().flat_map(File::tags).collect();
-    let written: BTreeSet<String> = files.iter().flat_map(File::subjects).collect();
-    let mut truth = truth::of(case, &tags, &written, observers);
+    let written = Written::new(files, &case.world);
+    let mut truth = truth::of(case, &written, observers);
     if let Some(run) = truth.runs.first_mut() {
-        run.actor_written = run.actors.iter().any(|name| {
-            files.iter().any(|file| {
-                file.records
-                    .iter()
-                    .any(|record| record.text.contains(name.as_str()))
-            })
-        });
+        run.actor_written = run.actors.iter().any(|name| written.tells_of(name));
     }
     truth
 }
@@ -110,13 +104,29 @@ pub fn write_case(case: &Case, observe: &Observe, folder: &Path) -> std::io::Res
     Ok(recorded)
 }
 
+/// The first records that tell of an act: file and line of the record.
+fn told_by(files: &[File], act: Option<ActId>) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        let at = file
+            .whole()
+            .position(|record| record.tags.iter().any(|tag| Some(tag.act) == act));
+        found.extend(at.map(|at| format!("{}, record {}", file.path, at + 1)));
+    }
+    found
+}
+
 /// Writes what was recorded into a folder.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub fn write_recorded(recorded: &Recorded, folder: &Path) -> std::io::Result<()> {
     write_all(&recorded.files, &folder.join("input"))?;
-    let truth = serde_json::to_string_pretty(&recorded.truth).unwrap_or_default();
+    let mut truth = recorded.truth.clone();
+    for layer in truth.runs.iter_mut().flat_map(|run| &mut run.layers) {
+        layer.told_by = told_by(&recorded.files, layer.act);
+    }
+    let truth = serde_json::to_string_pretty(&truth).unwrap_or_default();
     std::fs::write(folder.join("truth.json"), truth)?;
     let expect = crate::expect::of(&recorded.truth);
     std::fs::write(

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::files::{File, Record};
 use super::lists::snapshot;
+use super::text_parts::{container, init_container, pairs, pod_status, text, time};
 use crate::case::Case;
 use crate::time::Time;
 use crate::world::{Kind, Rev, Tag};
@@ -87,14 +88,6 @@ pub(super) fn session(case: &Case, files: &mut Vec<File>) {
 struct Page<'a> {
     file: &'a mut File,
     now: Time,
-}
-
-fn text<'a>(value: &'a Value, path: &str) -> &'a str {
-    value.pointer(path).and_then(Value::as_str).unwrap_or("")
-}
-
-fn time(value: &Value, path: &str) -> Option<Time> {
-    Time::parse(text(value, path))
 }
 
 fn uid(rev: &Rev) -> &str {
@@ -186,6 +179,7 @@ impl Page<'_> {
                 text(owner, "/name")
             ));
         }
+        init_container(&mut out, pod);
         container(&mut out, pod);
         out.push("Conditions:".to_owned());
         out.push("  Type                        Status".to_owned());
@@ -431,105 +425,4 @@ fn last(rev: &Rev) -> Option<Time> {
 
 fn first(rev: &Rev) -> Option<Time> {
     time(&rev.object, "/firstTimestamp").or_else(|| time(&rev.object, "/eventTime"))
-}
-
-/// What the column STATUS shows.
-fn pod_status(pod: &Value) -> String {
-    if pod["metadata"].get("deletionTimestamp").is_some() {
-        return "Terminating".to_owned();
-    }
-    let state = &pod["status"]["containerStatuses"][0]["state"];
-    for kind in ["waiting", "terminated"] {
-        if let Some(reason) = state[kind]["reason"].as_str() {
-            return reason.to_owned();
-        }
-    }
-    let reason = text(pod, "/status/reason");
-    if reason.is_empty() {
-        text(pod, "/status/phase").to_owned()
-    } else {
-        reason.to_owned()
-    }
-}
-
-fn pairs(head: &str, of: &Value) -> String {
-    let Some(of) = of.as_object().filter(|of| !of.is_empty()) else {
-        return format!("{head}<none>");
-    };
-    let indent = " ".repeat(head.len());
-    let lines: Vec<String> = of
-        .iter()
-        .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or("")))
-        .collect();
-    format!("{head}{}", lines.join(&format!("\n{indent}")))
-}
-
-fn container(out: &mut Vec<String>, pod: &Value) {
-    let status = &pod["status"]["containerStatuses"][0];
-    let spec = &pod["spec"]["containers"][0];
-    out.push("Containers:".to_owned());
-    out.push("  trainer:".to_owned());
-    out.push(format!(
-        "    Container ID:  {}",
-        text(status, "/containerID")
-    ));
-    out.push(format!("    Image:         {}", text(spec, "/image")));
-    out.push("    Command:".to_owned());
-    for word in spec["command"].as_array().into_iter().flatten() {
-        out.push(format!("      {}", word.as_str().unwrap_or("")));
-    }
-    state(out, "    State:         ", &status["state"]);
-    if status["lastState"]
-        .as_object()
-        .is_some_and(|last| !last.is_empty())
-    {
-        state(out, "    Last State:    ", &status["lastState"]);
-    }
-    out.push(format!(
-        "    Ready:          {}",
-        if status["ready"].as_bool() == Some(true) {
-            "True"
-        } else {
-            "False"
-        }
-    ));
-    out.push(format!(
-        "    Restart Count:  {}",
-        status["restartCount"].as_i64().unwrap_or(0)
-    ));
-    out.push("    Limits:".to_owned());
-    for (name, value) in spec["resources"]["limits"]
-        .as_object()
-        .into_iter()
-        .flatten()
-    {
-        out.push(format!("      {name}:  {}", value.as_str().unwrap_or("")));
-    }
-}
-
-fn state(out: &mut Vec<String>, head: &str, state: &Value) {
-    let stamp = |value: &Value, path: &str| {
-        time(value, path)
-            .map(|time| time.format("%a, %d %b %Y %H:%M:%S %z", 0))
-            .unwrap_or_default()
-    };
-    if let Some(running) = state.get("running") {
-        out.push(format!("{head} Running"));
-        out.push(format!(
-            "      Started:      {}",
-            stamp(running, "/startedAt")
-        ));
-    } else if let Some(end) = state.get("terminated") {
-        out.push(format!("{head} Terminated"));
-        out.push(format!("      Reason:       {}", text(end, "/reason")));
-        if !text(end, "/message").is_empty() {
-            out.push(format!("      Message:      {}", text(end, "/message")));
-        }
-        out.push(format!("      Exit Code:    {}", end["exitCode"]));
-        out.push(format!("      Started:      {}", stamp(end, "/startedAt")));
-        out.push(format!("      Finished:     {}", stamp(end, "/finishedAt")));
-    } else if let Some(waiting) = state.get("waiting") {
-        out.push(format!("{head} Waiting"));
-        out.push(format!("      Reason:       {}", text(waiting, "/reason")));
-    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::input::{Input, Source};
 use crate::observe::Recorded;
-use crate::plan::{Cloud, Cluster, Load, LoadKind, LogForm, Observe, Plan, Policy, When};
+use crate::plan::{Cloud, Cluster, Load, LoadKind, LogForm, More, Observe, Plan, Policy, When};
 use crate::rng::Rng;
 use crate::time::{HOUR, MIN, SEC, Time};
 
@@ -345,6 +345,7 @@ fn noise(input: &Input) -> Vec<Source> {
         faults: Vec::new(),
         deeds: Vec::new(),
         observe,
+        more: More::default(),
     };
     let mut case = crate::case::play(&plan);
     case.now = case.now.min(end);

@@ -1,8 +1,8 @@
 //! A plan is drawn from a seed.
 
 use super::{
-    Cloud, Cluster, Damage, Deed, Fault, Load, LoadKind, LogForm, Observe, Plan, Planned, Policy,
-    When,
+    Cloud, Cluster, Damage, Deed, Fault, Load, LoadKind, LogForm, More, Observe, Plan, Planned,
+    Policy, When,
 };
 use crate::rng::Rng;
 use crate::time::{HOUR, SEC, Time};
@@ -34,6 +34,12 @@ pub fn draw(seed: u64) -> Plan {
         rng.pick(Fault::ALL).copied()
     } else {
         None
+    };
+    let mut apart = Rng::stream(seed, "more");
+    let fault = if apart.chance(10) {
+        apart.pick(Fault::MORE).copied()
+    } else {
+        fault
     };
     let cluster = cluster(&mut rng, fault);
     let mut loads = vec![main_load(&mut rng, fault, &cluster)];
@@ -103,7 +109,9 @@ pub fn draw(seed: u64) -> Plan {
         }
     }
     let observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
+    let more = more(&mut apart, fault, loads.first(), cluster.cloud);
     Plan {
+        more,
         seed,
         start,
         cluster,
@@ -141,6 +149,21 @@ fn cluster(rng: &mut Rng, fault: Option<Fault>) -> Cluster {
     }
 }
 
+/// What the first workload and its cluster have besides.
+fn more(rng: &mut Rng, fault: Option<Fault>, load: Option<&Load>, cloud: Cloud) -> More {
+    let is_job = load.is_some_and(|load| load.kind == LoadKind::Job);
+    let of = |wanted| fault == Some(wanted);
+    More {
+        ttl_s: (rng.chance(12) && is_job).then(|| rng.range(60, 900)),
+        policy: (rng.chance(8) && is_job) || of(Fault::FailurePolicy),
+        looped: of(Fault::RetryLoop),
+        queued: of(Fault::KueueWaits),
+        init: rng.chance(8) || of(Fault::InitFails),
+        npd: rng.chance(20),
+        gke: rng.chance(35) && cloud == Cloud::Gcp,
+    }
+}
+
 fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
     match fault? {
         Fault::Readiness | Fault::ScaledToZero | Fault::ConfigChange => {
@@ -149,7 +172,11 @@ fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
         Fault::Liveness | Fault::Flapping => {
             Some(&[LoadKind::Deployment, LoadKind::StatefulSet, LoadKind::Job])
         }
-        Fault::Deadline | Fault::KueuePreempted => Some(&[LoadKind::Job]),
+        Fault::Deadline
+        | Fault::KueuePreempted
+        | Fault::KueueWaits
+        | Fault::FailurePolicy
+        | Fault::RetryLoop => Some(&[LoadKind::Job]),
         Fault::Quota | Fault::MissingAccount | Fault::Admission | Fault::ControlPlane => Some(&[
             LoadKind::Job,
             LoadKind::JobSet,
@@ -179,7 +206,10 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
     let gang = needs_gang
         || (matches!(kind, LoadKind::Job | LoadKind::JobSet)
             && rng.chance(75)
-            && !matches!(fault, Some(Fault::Liveness | Fault::Flapping)));
+            && !matches!(
+                fault,
+                Some(Fault::Liveness | Fault::Flapping | Fault::RetryLoop)
+            ));
     let size = if gang {
         u32::try_from(rng.range(2, 4)).unwrap_or(2)
     } else if matches!(kind, LoadKind::Deployment | LoadKind::StatefulSet) {
@@ -241,7 +271,8 @@ fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
         Fault::NoCapacity | Fault::CapacityExhausted | Fault::CloudQuota | Fault::NoSuchNode => {
             main.gpus = main.gpus.max(4);
         }
-        Fault::Liveness | Fault::Flapping => main.retries = 6,
+        Fault::Liveness | Fault::Flapping | Fault::FailurePolicy => main.retries = 6,
+        Fault::Quarantined => main.gpus = main.gpus.max(1),
         _ => {}
     }
 }

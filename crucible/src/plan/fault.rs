@@ -78,6 +78,12 @@ pub enum Fault {
     // Hangs.
     Hang,
     NoProgress,
+    // What clusters have besides; drawn apart.
+    FailurePolicy,
+    RetryLoop,
+    Quarantined,
+    KueueWaits,
+    InitFails,
     // Nothing ends, but it looks like it.
     XidElsewhere,
     TaintElsewhere,
@@ -160,6 +166,15 @@ impl Fault {
         Self::NodeBlip,
     ];
 
+    /// Those that are drawn apart, so that the seeds of the others stay as they are.
+    pub const MORE: &[Self] = &[
+        Self::FailurePolicy,
+        Self::RetryLoop,
+        Self::Quarantined,
+        Self::KueueWaits,
+        Self::InitFails,
+    ];
+
     /// Those that only look like the end of a run.
     #[must_use]
     pub fn is_look_alike(self) -> bool {
@@ -193,6 +208,8 @@ impl Fault {
                 | Self::BadCommand
                 | Self::ControlPlane
                 | Self::Readiness
+                | Self::KueueWaits
+                | Self::InitFails
         )
     }
 }

@@ -30,6 +30,28 @@ pub struct Plan {
     pub deeds: Vec<Deed>,
     /// What was recorded of it.
     pub observe: Observe,
+    /// What the first workload and its cluster have that many do not.
+    #[serde(default)]
+    pub more: More,
+}
+
+/// What many clusters have, drawn apart so that other seeds stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct More {
+    /// `ttlSecondsAfterFinished` of the Job.
+    pub ttl_s: Option<i64>,
+    /// Whether the Job has a policy for pods that fail.
+    pub policy: bool,
+    /// Whether its program is run in a loop of its script, until it succeeds.
+    pub looped: bool,
+    /// Whether it waits for Kueue.
+    pub queued: bool,
+    /// Whether it has an init container.
+    pub init: bool,
+    /// Whether a node problem detector runs.
+    pub npd: bool,
+    /// Whether the audit log was kept by Google's Cloud Logging.
+    pub gke: bool,
 }
 
 /// Where the machines stand.

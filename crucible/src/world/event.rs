@@ -28,8 +28,8 @@ pub enum Source {
 pub struct Involved {
     /// The object.
     pub key: Key,
-    /// Its container, for the kubelet's.
-    pub container: bool,
+    /// The field of its container, for the kubelet's.
+    pub container: Option<&'static str>,
     /// Without its uid, as the taint manager writes it.
     pub no_uid: bool,
 }
@@ -38,7 +38,7 @@ impl From<Key> for Involved {
     fn from(key: Key) -> Self {
         Self {
             key,
-            container: false,
+            container: None,
             no_uid: false,
         }
     }
@@ -49,7 +49,16 @@ impl Involved {
     #[must_use]
     pub fn container(key: Key) -> Self {
         Self {
-            container: true,
+            container: Some("spec.containers{trainer}"),
+            ..Self::from(key)
+        }
+    }
+
+    /// The init container of a pod.
+    #[must_use]
+    pub fn init(key: Key) -> Self {
+        Self {
+            container: Some("spec.initContainers{fetch-data}"),
             ..Self::from(key)
         }
     }
@@ -220,7 +229,9 @@ impl World {
         if !about.key.namespace.is_empty() {
             involved["namespace"] = json!(about.key.namespace);
         }
-        let kubelet_of_node = matches!(source, Source::Kubelet(_)) && about.key.kind == Kind::Node;
+        let by_monitor = matches!(source, Source::Other("kernel-monitor", _));
+        let kubelet_of_node =
+            (matches!(source, Source::Kubelet(_)) || by_monitor) && about.key.kind == Kind::Node;
         if about.no_uid {
             if let Some(involved) = involved.as_object_mut() {
                 involved.remove("apiVersion");
@@ -230,8 +241,8 @@ impl World {
         } else {
             involved["uid"] = json!(about.key.uid);
         }
-        if about.container {
-            involved["fieldPath"] = json!("spec.containers{trainer}");
+        if let Some(field) = about.container {
+            involved["fieldPath"] = json!(field);
         }
         let metadata = json!({"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": self.now.secs()});
         let body = match source {
@@ -246,6 +257,7 @@ impl World {
                         "kubelet",
                         self.nodes.get(*node).map(|node| node.name.clone()),
                     ),
+                    Source::Other(name, _) if by_monitor => (*name, Some(about.key.name.clone())),
                     Source::Controller(name) | Source::Other(name, _) => (*name, None),
                     Source::Scheduler(_) => ("default-scheduler", None),
                 };

@@ -104,14 +104,20 @@ pub struct Load {
     pub selector: Option<(String, String)>,
     /// Secret that its environment needs.
     pub secret: Option<String>,
+    /// What its init container fails of: its exit code, its words and why.
+    pub init_fails: Option<(i32, &'static str, ActId)>,
     /// Claim that it mounts.
     pub claim: Option<String>,
     /// Whether it has a liveness probe.
     pub probed: bool,
+    /// Whether it has a readiness probe, which fails.
+    pub unready: bool,
     /// Service account that it asks for.
     pub account: Option<String>,
     /// A fault of its own that works while it lasts, such as a stuck collective.
     pub stuck: Option<ActId>,
+    /// That its work is done.
+    pub done: Option<ActId>,
     /// What keeps its containers from starting on a node.
     pub trouble: Option<Trouble>,
     /// When all that is wanted last began to run.
@@ -209,6 +215,9 @@ impl World {
         if load.probed {
             container["livenessProbe"] = json!({"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1, "failureThreshold": 3, "successThreshold": 1});
         }
+        if load.unready {
+            container["readinessProbe"] = json!({"httpGet": {"path": "/ready", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1, "failureThreshold": 3, "successThreshold": 1});
+        }
         let policy = match (
             load.plan.restarts,
             is_of_job || load.plan.kind == LoadKind::Pod,
@@ -224,6 +233,14 @@ impl World {
             "tolerations": [
                 {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": bear},
                 {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": bear}]});
+        let is_first = self
+            .loads
+            .first()
+            .is_some_and(|first| std::ptr::eq(first, load));
+        if self.plan.more.init && is_first {
+            spec["initContainers"] = json!([{"name": "fetch-data", "image": "registry.lab.example/fetch:2.1", "command": ["/fetch.sh", "s3://datasets/tokens-v7"], "imagePullPolicy": "IfNotPresent",
+                "resources": {}, "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}]);
+        }
         if let Some((class, _)) = &load.plan.priority {
             spec["priorityClassName"] = json!(class);
         }
@@ -329,6 +346,10 @@ impl World {
                 json!({"type": kind, "status": "True", "reason": reason, "message": message, "lastProbeTime": since.secs(), "lastTransitionTime": since.secs()})
             }).collect();
         }
+        if self.plan.more.queued && job.load == 0 {
+            status = json!({"conditions": [{"type": "Suspended", "status": "True", "reason": "JobSuspended", "message": "Job suspended",
+                "lastProbeTime": job.created.secs(), "lastTransitionTime": job.created.secs()}]});
+        }
         let mut spec = json!({"parallelism": load.plan.size, "completions": load.plan.size, "completionMode": "Indexed", "backoffLimit": load.plan.retries,
             "manualSelector": false, "suspend": job.suspended, "podReplacementPolicy": "TerminatingOrFailed",
             "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": job.uid}},
@@ -338,6 +359,18 @@ impl World {
         }
         if let Some(deadline) = load.plan.deadline_s {
             spec["activeDeadlineSeconds"] = json!(deadline);
+        }
+        let more = &self.plan.more;
+        if job.load == 0 && load.plan.kind == LoadKind::Job {
+            if let Some(secs) = more.ttl_s {
+                spec["ttlSecondsAfterFinished"] = json!(secs);
+            }
+            if more.policy {
+                spec["podFailurePolicy"] = json!({"rules": [
+                    {"action": "FailJob", "onExitCodes": {"containerName": "trainer", "operator": "In", "values": [crate::control::FATAL]}, "onPodConditions": null},
+                    {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]});
+                spec["podReplacementPolicy"] = json!("Failed");
+            }
         }
         Some(
             json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec, "status": status}),

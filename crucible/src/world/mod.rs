@@ -92,6 +92,8 @@ pub struct World {
     pub(crate) events: event::Correlator,
     /// Namespaces that are being deleted.
     pub closed: Vec<String>,
+    /// Ids of why the cloud gives no machines.
+    pub refused: Vec<&'static str>,
     /// Budgets that allow no eviction, by namespace.
     pub budgets: Vec<String>,
 }
@@ -130,6 +132,7 @@ impl World {
             cloud: Vec::new(),
             events: event::Correlator::default(),
             closed: Vec::new(),
+            refused: Vec::new(),
             budgets: Vec::new(),
         }
     }

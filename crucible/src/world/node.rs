@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::api::{Ask, Change, Key, Kind};
 use super::client::Client;
 use super::pod::Condition;
-use super::{ActId, World};
+use super::{ActId, Tag, World};
 use crate::plan::Cloud;
 use crate::time::{HOUR, SEC, Time};
 
@@ -57,6 +57,10 @@ pub struct Node {
     pub booted: Time,
     /// Whether the machine runs.
     pub up: bool,
+    /// What its taints and conditions tell for as long as they stand.
+    pub standing: Vec<Tag>,
+    /// When it did not, from and to.
+    pub downs: Vec<(Time, Option<Time>)>,
     /// Whether the kubelet speaks to the API server.
     pub heard: bool,
     /// Whether its container runtime can start anything; else why not.
@@ -210,7 +214,14 @@ impl World {
                 labels.push(("cloud.google.com/gke-spot".to_owned(), "true".to_owned()));
             }
         }
+        if self.plan.cluster.cloud == Cloud::Azure {
+            let pool = pool.trim_start_matches("aks-").split('-').next();
+            for name in ["agentpool", "kubernetes.azure.com/agentpool"] {
+                labels.push((name.to_owned(), pool.unwrap_or("gpu").to_owned()));
+            }
+        }
         if self.plan.cluster.cloud == Cloud::Aws {
+            labels.push(("topology.k8s.aws/zone-id".to_owned(), "euw1-az1".to_owned()));
             labels.push(("eks.amazonaws.com/nodegroup".to_owned(), pool.clone()));
             if self.plan.cluster.spot {
                 labels.push((
@@ -235,6 +246,8 @@ impl World {
             boot: self.rng.uuid(),
             booted: created.plus(-50 * SEC),
             up: true,
+            standing: Vec::new(),
+            downs: Vec::new(),
             heard: true,
             broken_runtime: None,
             lost: None,
@@ -264,6 +277,7 @@ impl World {
         if node.heard {
             node.heartbeat = now;
         }
+        let ask = ask.tells(&node.standing);
         let (key, json) = (node.key(), node.json(minor));
         self.put(Change::Modified, &key, json, ask);
     }

@@ -149,6 +149,8 @@ pub struct Pod {
     pub started: Option<Time>,
     /// Its container.
     pub container: Container,
+    /// The one that runs before it.
+    pub init: Option<Container>,
     /// Its generation.
     pub generation: u32,
     /// When the object was removed.
@@ -322,6 +324,20 @@ impl World {
                 "name": "trainer", "state": state(&pod.container.state, &id), "lastState": last, "ready": pod.container.ready,
                 "restartCount": pod.container.restarts, "image": self.image(pod.load), "imageID": "", "containerID": id,
                 "started": matches!(pod.container.state, Running::Since(_)),
+            }]);
+        }
+        if let Some(init) = pod.init.as_ref().filter(|_| pod.started.is_some()) {
+            let id = match init.id.as_str() {
+                "" => String::new(),
+                id => format!("containerd://{id}"),
+            };
+            let last = init
+                .last
+                .as_ref()
+                .map_or_else(|| json!({}), |end| json!({"terminated": ended(end, &id)}));
+            status["initContainerStatuses"] = json!([{
+                "name": "fetch-data", "state": state(&init.state, &id), "lastState": last, "ready": init.ready, "restartCount": init.restarts,
+                "image": "registry.lab.example/fetch:2.1", "imageID": "", "containerID": id, "started": matches!(init.state, Running::Since(_)),
             }]);
         }
         status

@@ -12,6 +12,8 @@ pub struct LogLine {
     pub time: Time,
     /// The pod.
     pub pod: usize,
+    /// The container.
+    pub container: &'static str,
     /// Which start of the container.
     pub restart: u32,
     /// Whether it went to standard error.

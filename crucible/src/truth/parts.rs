@@ -1,0 +1,167 @@
+//! What a truth is made of: which deaths count, what showed, what had been before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::time::{MIN, Time};
+use crate::world::{ActId, Death, World};
+
+pub(super) fn of_load(w: &World, at: usize) -> Vec<&Death> {
+    w.deaths
+        .iter()
+        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
+        .collect()
+}
+
+/// Whether it ends again and again: one of its ranks three times within half an hour, and of late.
+pub(super) fn flapping(w: &World, all: &[&Death]) -> bool {
+    let mut ranks: BTreeMap<u32, Vec<Time>> = BTreeMap::new();
+    for death in all {
+        if let Some(pod) = w.pods.get(death.pod) {
+            ranks.entry(pod.rank).or_default().push(death.time);
+        }
+    }
+    ranks.values().any(|times| {
+        let within = |span| {
+            times
+                .iter()
+                .filter(|time| w.now.since(**time) < span)
+                .count()
+        };
+        within(30 * MIN) > 2 && within(12 * MIN) > 0
+    })
+}
+
+/// Deaths of containers that were started again where they are, so lately that the kubelet
+/// still counts them: it forgives after ten minutes.
+pub(super) fn restless<'a>(w: &World, all: &[&'a Death]) -> Vec<&'a Death> {
+    all.iter()
+        .filter(|death| !death.last && w.now.since(death.time) < 10 * MIN)
+        .copied()
+        .collect()
+}
+
+/// Ids of everything that ever struck it.
+pub(super) fn history(w: &World, all: &[&Death]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for death in all {
+        for act in w
+            .graph
+            .chain(death.act)
+            .into_iter()
+            .filter_map(|id| w.graph.get(id))
+        {
+            found.extend(act.causes.iter().map(|&cause| cause.to_owned()));
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether all that is wanted runs.
+pub(super) fn is_well(w: &World, at: usize) -> bool {
+    let Some(load) = w.loads.get(at) else {
+        return false;
+    };
+    let running = w
+        .pods
+        .iter()
+        .filter(|pod| pod.load == at && pod.gone.is_none() && pod.alive && pod.deletion.is_none())
+        .count();
+    running >= usize::try_from(load.wanted).unwrap_or(0)
+}
+
+/// Deaths that nothing came after: of each pod the last; of a workload that makes pods
+/// anew, those since it last ran well.
+pub(super) fn fatal<'a>(w: &World, at: usize, deaths: &[&'a Death]) -> Vec<&'a Death> {
+    let serves = w
+        .loads
+        .get(at)
+        .is_some_and(|load| !load.plan.gang && load.set.is_some());
+    let last = deaths
+        .iter()
+        .map(|death| death.time)
+        .max()
+        .unwrap_or_default();
+    deaths
+        .iter()
+        .filter(|death| !serves || last.since(death.time) < 10 * MIN)
+        .copied()
+        .collect()
+}
+
+/// What showed as a consequence.
+pub(super) fn symptoms(w: &World, at: usize, first: ActId) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let chain = w.graph.chain(first);
+    let by_machine = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| {
+        act.causes.iter().any(|cause| {
+            cause.starts_with("hw.")
+                || cause.starts_with("node.driver")
+                || cause.starts_with("dep.")
+        })
+    });
+    if chain
+        .iter()
+        .filter_map(|&id| w.graph.get(id))
+        .any(|act| act.causes.contains(&"node.system_oom"))
+    {
+        found.insert("code.host_oom");
+    }
+    if chain
+        .iter()
+        .filter_map(|&id| w.graph.get(id))
+        .any(|act| act.causes.contains(&"hw.gpu_memory"))
+    {
+        // A node that offers a GPU less does not say what of it broke.
+        found.insert("hw.gpu");
+    }
+    let by_input = chain.iter().filter_map(|&id| w.graph.get(id)).any(|act| {
+        act.causes
+            .iter()
+            .any(|cause| matches!(*cause, "code.config_or_input" | "code.divergence"))
+    });
+    if by_machine || by_input {
+        // A program that is given what it cannot use raises.
+        found.insert("code.exception");
+    }
+    let acts = || chain.iter().filter_map(|&id| w.graph.get(id));
+    if acts().any(|act| act.causes.contains(&"node.shutdown")) {
+        // A machine that is off does not answer.
+        found.insert("node.not_ready");
+    }
+    if acts().any(|act| act.what == crate::control::NO_ROOM) || waits(w, at) {
+        // There would be room if the cloud gave a machine.
+        found.extend(w.refused.iter().copied());
+    }
+    for death in w
+        .deaths
+        .iter()
+        .filter(|death| w.pods.get(death.pod).is_some_and(|pod| pod.load == at))
+    {
+        let Some(from) = w
+            .graph
+            .get(death.act)
+            .and_then(|act| act.from)
+            .and_then(|id| w.graph.get(id))
+        else {
+            continue;
+        };
+        if from.what.starts_with("a collective timed out") {
+            found.insert("hang.collective_timeout");
+        }
+        if from.what.starts_with("a rank lost its connection") {
+            found.insert("code.exception");
+        }
+    }
+    found.into_iter().map(str::to_owned).collect()
+}
+
+pub(super) fn names(of: impl Iterator<Item = String>) -> Vec<String> {
+    of.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Whether one of its pods waits for a node.
+fn waits(w: &World, at: usize) -> bool {
+    w.pods.iter().any(|pod| {
+        pod.load == at && pod.gone.is_none() && pod.node.is_none() && !pod.phase.is_over()
+    })
+}
