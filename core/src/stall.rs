@@ -73,7 +73,7 @@ const FAILING: [&str; 10] = [
 ];
 
 /// So many such lines in a row are no hiccup.
-const IN_A_ROW: usize = 5;
+const IN_A_ROW: u64 = 5;
 
 /// A log that ended longer ago than this tells nothing of now.
 const RECENT: Nanos = 600 * SECOND;
@@ -100,7 +100,7 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
     if signals.is_empty() {
         return None;
     }
-    let mut streaks: BTreeMap<u32, (Stamp, Stamp, usize)> = BTreeMap::new();
+    let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64)> = BTreeMap::new();
     let told = world.facts.iter().filter(|fact| {
         signals.contains(&fact.signal)
             && attempt.pods.contains(&fact.pod)
@@ -113,8 +113,8 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
             continue;
         }
         let streak = streaks.entry(fact.pod).or_insert((fact.time, fact.time, 0));
-        streak.1 = streak.1.max(fact.time);
-        streak.2 += 1;
+        streak.1 = streak.1.max(fact.end.unwrap_or(fact.time));
+        streak.2 = streak.2.saturating_add(fact.count.max(1));
     }
     let (pod, (first, _, _)) = streaks
         .into_iter()

@@ -59,3 +59,9 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'c
 FROM ties
 WHERE signal = 'slurm.failed' AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
   AND lag_s BETWEEN -1 AND 1
+UNION ALL
+-- A launcher that starts the same failure anew hides its end.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'log.traceback' AND via = 'pod' AND state = 'failing'
+  AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'

@@ -41,8 +41,9 @@ JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = '
   AND who.fact <> s.fact AND s.time - who.time BETWEEN -2000000000 AND 5000000000
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
 UNION ALL
--- Suspended before it got a pod, or after its pods were gone; the object says so itself.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+-- Suspended before it got a pod, or after its pods were gone; the object says so itself. What was made
+-- suspended waits for a queue or for its maker, and nothing was changed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN lag_s > -5 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM ties
 WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'
 UNION ALL

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use whathappened_connectors::event::{Origin, SourceKind};
 use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion};
-use whathappened_connectors::time::Stamp;
+use whathappened_connectors::time::{Nanos, Stamp};
 
 /// One version of an object.
 #[derive(Clone, Debug)]
@@ -107,6 +107,17 @@ impl Objects {
         self.versions
             .iter()
             .map(|(key, versions)| (key, versions.as_slice()))
+    }
+
+    /// The latest time at which any object is known to have been as it was read.
+    #[must_use]
+    pub fn latest(&self) -> Option<Nanos> {
+        let versions = self.versions.values().flatten();
+        versions
+            .filter_map(|version| version.at)
+            .filter(|at| *at != Stamp::OPEN)
+            .map(|at| at.lo)
+            .max()
     }
 
     /// How many object records were read, copies included.

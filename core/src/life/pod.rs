@@ -126,6 +126,12 @@ fn lived_on(pod: &Pod, asked: Stamp) -> bool {
     last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
 }
 
+/// When an init container ended badly: a pod that is not started again for it is over.
+fn failed_start(pod: &Pod) -> Option<Stamp> {
+    let bad = |exit: &&Exit| exit.init && exit.exit_code.is_some_and(|code| code != 0);
+    pod.exits.iter().filter(bad).map(|exit| exit.time).max()
+}
+
 /// Whether the pod is known to have been alive after its node was last heard of: it wrote
 /// on, or its kubelet saw how it ended. A node is given up long after its last word, so
 /// that clocks do not explain it.
@@ -260,10 +266,9 @@ fn death(
         .as_ref()
         .map(|exit| exit.time)
         .filter(|time| *time != Stamp::OPEN)
-        .or(if failed {
-            pod.verdict.as_ref().map(|(time, _)| *time)
-        } else {
-            None
+        .or_else(|| {
+            let verdict = pod.verdict.as_ref().map(|(time, _)| *time);
+            failed.then(|| verdict.or(failed_start(pod)))?
         });
     let ended_by_status = matches!(
         pod.verdict.as_ref().map(|(_, reason)| reason.as_str()),

@@ -113,6 +113,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         .iter()
         .filter(|row| row.time.hi != Nanos::MAX)
         .map(seen_at)
+        .chain(evidence.objects.latest())
         .max();
     let mut world = World {
         evidence,
@@ -127,6 +128,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         now,
     };
     put_in_order(&mut world);
+    boots(&mut world);
     world.carriers = carrier::join(&world);
     put_on_nodes(&mut world);
     world.whereabouts = Map::of(&world);
@@ -170,6 +172,46 @@ fn seen_at(row: &Row) -> Nanos {
         row.time.lo
     } else {
         row.last()
+    }
+}
+
+/// When machines went down that were up again later. Their kubelets tell of a boot once
+/// they run, however long it took; a machine that was down for long had fallen silent
+/// before, which somebody else told.
+fn boots(world: &mut World) {
+    const DOWN: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.node.shutdown"];
+    /// Nobody notices that a node is silent sooner.
+    const UNNOTICED: Nanos = 120 * SECOND;
+    let symbols = &world.evidence.symbols;
+    let (Some(booted), up) = (
+        symbols.find("k8s.node.rebooted"),
+        symbols.find("k8s.node.ready"),
+    ) else {
+        return;
+    };
+    let down = DOWN.map(|signal| symbols.find(signal));
+    // When each fell silent last, and when it was heard of again.
+    let mut silent: HashMap<Sym, (Nanos, Option<Nanos>)> = HashMap::new();
+    for fact in world.facts.iter_mut().filter(|fact| fact.node.is_some()) {
+        let signal = Some(fact.signal);
+        if down.contains(&signal) {
+            let stretch = silent.entry(fact.node).or_insert((fact.onset, None));
+            if stretch.1.is_some() {
+                *stretch = (fact.onset, None);
+            }
+        } else if signal == up {
+            if let Some(stretch) = silent.get_mut(&fact.node) {
+                stretch.1.get_or_insert(fact.time.lo);
+            }
+        } else if fact.signal == booted {
+            let unnoticed = fact.time.lo.saturating_sub(UNNOTICED);
+            let fell = silent
+                .get(&fact.node)
+                // It is told of with the first words of a node that is up again.
+                .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
+                .map_or(unnoticed, |(fell, _)| *fell);
+            fact.onset = fact.onset.max(fell.min(unnoticed));
+        }
     }
 }
 
