@@ -2,8 +2,6 @@
 
 mod elsewhere;
 
-use std::collections::HashMap;
-
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::life::{End, Mode, State};
@@ -77,7 +75,6 @@ impl RunState {
 pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
     let mut found = Vec::new();
     let placed = elsewhere::placed(world, runs, ends);
-    let last_words = last_words(world);
     for number in chosen {
         let Some(run) = runs.get(*number) else {
             continue;
@@ -104,7 +101,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
             for pod in attempt.pods.iter().filter(|pod| !placed.contains(pod)) {
                 if let Some(end) = ends.get(*pod as usize) {
                     let before = wrong_before(world, *number, attempt_number, *pod, end);
-                    let spoke = || last_words.get(pod).copied();
+                    let spoke = || world.pods.get(*pod as usize)?.last_words;
                     found.extend(before.or_else(|| {
                         failed_before(world, *number, attempt_number, *pod, (end, spoke()?))
                     }));
@@ -169,24 +166,6 @@ fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) ->
         reason: exit.map_or(Sym::NONE, |exit| exit.reason),
         container: exit.map_or(Sym::NONE, |exit| exit.container),
     })
-}
-
-/// What a program writes when it ends, by pod: the last time.
-fn last_words(world: &World) -> HashMap<u32, Stamp> {
-    const WORDS: [&str; 4] = [
-        "log.cuda_error",
-        "log.cuda_oom",
-        "log.segfault",
-        "log.traceback",
-    ];
-    let mut found: HashMap<u32, Stamp> = HashMap::new();
-    for fact in &world.facts {
-        if fact.pod != NO && fact.time != Stamp::OPEN && WORDS.contains(&world.name(fact.signal)) {
-            let last = found.entry(fact.pod).or_insert(fact.time);
-            *last = fact.time.max(*last);
-        }
-    }
-    found
 }
 
 /// A pod whose log ends in an error, and which somebody deleted later: how its process

@@ -31,11 +31,17 @@ pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
 }
 
 fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
-    let all = |deaths_of: &[usize], state: &str| {
-        let mut own = deaths_of.iter().filter_map(|death| deaths.get(*death));
-        own.all(|death| death.state == state)
+    // What keeps a pod from starting is its own trouble, where it is known.
+    let waits = |death: &Death| match death.state {
+        "never_scheduled" => true,
+        "stuck_starting" => finding.candidate.is_none(),
+        _ => false,
     };
-    !finding.recovered && !finding.victims.is_empty() && all(&finding.victims, "never_scheduled")
+    let mut own = finding
+        .victims
+        .iter()
+        .filter_map(|death| deaths.get(*death));
+    !finding.recovered && !finding.victims.is_empty() && own.all(waits)
 }
 
 /// Whether each pod that waits was made just after the end of one that the other finding is about.

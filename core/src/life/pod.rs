@@ -22,7 +22,11 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             mode: Mode::Exited,
         })
         .collect();
-    let telling = tells_most(world, &main, &outlived);
+    // A pod that failed before its main containers ran ended with an init container.
+    let telling = tells_most(world, &main, &outlived).or_else(|| {
+        let failed = pod.phase.as_deref() == Some("Failed") && pod.starts.is_empty();
+        failed.then(|| failed_start(pod).cloned())?
+    });
     // Where the object is gone, the Event that it was held back after its last start must do.
     let held_back = pod.body.is_none()
         && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
@@ -127,9 +131,9 @@ fn lived_on(pod: &Pod, asked: Stamp) -> bool {
 }
 
 /// When an init container ended badly: a pod that is not started again for it is over.
-fn failed_start(pod: &Pod) -> Option<Stamp> {
+fn failed_start(pod: &Pod) -> Option<&Exit> {
     let bad = |exit: &&Exit| exit.init && exit.exit_code.is_some_and(|code| code != 0);
-    pod.exits.iter().filter(bad).map(|exit| exit.time).max()
+    pod.exits.iter().filter(bad).max_by_key(|exit| exit.time)
 }
 
 /// Whether the pod is known to have been alive after its node was last heard of: it wrote
@@ -168,13 +172,23 @@ fn ended_unseen(world: &World, pod: &Pod) -> Option<(Stamp, bool)> {
         .into_iter()
         .chain(counted)
         .min_by_key(|(by, _)| by.hi)
-        .or(done.map(|done| (done, true)))?;
+        .or(done.map(|done| (done, true)))
+        .or_else(|| Some((failed_last(pod)?, false)))?;
     let from = pod.begin().max(wrote).unwrap_or(Nanos::MIN);
     let ended = Stamp {
         lo: from.min(by.lo),
         hi: by.hi,
     };
     Some((ended, well))
+}
+
+/// When the log of a pod of which nothing but its log is known ended in a failure.
+fn failed_last(pod: &Pod) -> Option<Stamp> {
+    /// A traceback is followed by what the launcher says of it.
+    const AFTER: Nanos = 10 * SECOND;
+    let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
+    let (said, last) = (pod.last_words?, pod.last_line?);
+    (only_log && last.lo <= said.hi.saturating_add(AFTER)).then_some(said)
 }
 
 /// When the Job of a pod had failed or was complete: none of its pods runs any more.
@@ -268,7 +282,7 @@ fn death(
         .filter(|time| *time != Stamp::OPEN)
         .or_else(|| {
             let verdict = pod.verdict.as_ref().map(|(time, _)| *time);
-            failed.then(|| verdict.or(failed_start(pod)))?
+            failed.then(|| verdict.or(failed_start(pod).map(|exit| exit.time)))?
         });
     let ended_by_status = matches!(
         pod.verdict.as_ref().map(|(_, reason)| reason.as_str()),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use whathappened_connectors::time::Nanos;
 
 use crate::life::End;
-use crate::world::{Kind, NO, World};
+use crate::world::{Kind, NO, World, indexed};
 
 /// Labels and annotations that name an experiment, the plainest first.
 const EXPERIMENT: [&str; 5] = [
@@ -259,6 +259,13 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
 /// Whether a pod stands where an earlier one stood in its gang. Of one that is known from
 /// Events alone only its rank is.
 fn took_place(world: &World, earlier: u32, pod: u32) -> bool {
+    let index = |pod: u32| {
+        let name = world.pods.get(pod as usize)?.name;
+        indexed(world.name(name))
+    };
+    if index(earlier).is_some_and(|index_before| index(pod) == Some(index_before)) {
+        return true;
+    }
     let (before, after) = (slot(world, earlier), slot(world, pod));
     match (&before, &after) {
         (Some((None, before)), Some((_, after))) | (Some((_, before)), Some((None, after))) => {

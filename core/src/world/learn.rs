@@ -200,6 +200,14 @@ fn pod_version(
     }
 }
 
+/// What a program writes when it ends.
+pub(crate) const LAST_WORDS: [&str; 4] = [
+    "log.cuda_error",
+    "log.cuda_oom",
+    "log.segfault",
+    "log.traceback",
+];
+
 /// Learns from one fact. `number` is the pod it is about.
 pub(super) fn event(
     event: &Event,
@@ -286,8 +294,15 @@ pub(super) fn event(
     if let Some(rank) = event.rank {
         pod.rank = pod.rank.or(Some(rank));
     }
-    if event.signals.iter().any(|one| one == "log.training_done") {
-        pod.said_done = later(pod.said_done, event.time);
+    if event.fact == "log.line" && event.time != Stamp::OPEN {
+        let says = |signal: &str| event.signals.iter().any(|one| one == signal);
+        pod.last_line = later(pod.last_line, event.time);
+        if says("log.training_done") {
+            pod.said_done = later(pod.said_done, event.time);
+        }
+        if LAST_WORDS.iter().any(|signal| says(signal)) {
+            pod.last_words = later(pod.last_words, event.time);
+        }
     }
     // A kubelet touches the pods of its own node alone.
     let by_kubelet = event

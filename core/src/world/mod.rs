@@ -25,6 +25,7 @@ pub use bearer::{Bearer, Bearers};
 pub use carrier::{Carrier, Carriers};
 pub use fact::{Fact, NO, Phase};
 pub use instance::{Sign, What, instance_group};
+pub(crate) use parent::indexed;
 pub use parent::makers;
 pub use pod::{Exit, Kind, Pod, Progress};
 pub use pool::Membership;

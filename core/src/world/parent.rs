@@ -133,6 +133,12 @@ fn by_name(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
     }
 }
 
+/// Set, Job and index of a pod that is named after them: `set-workers-0-3` of
+/// `set-workers-0-3-x2k8f`.
+pub(crate) fn indexed(pod: &str) -> Option<&str> {
+    drawn(pod).filter(|stem| numbered(stem).is_some())
+}
+
 /// A pod's name without the end that the API server drew.
 fn drawn(pod: &str) -> Option<&str> {
     let (stem, end) = pod.rsplit_once('-')?;

@@ -113,6 +113,10 @@ pub struct Pod {
     pub untracked: Option<Stamp>,
     /// When its log last said that all was done.
     pub said_done: Option<Stamp>,
+    /// When its log last told of a failure that ends a program.
+    pub last_words: Option<Stamp>,
+    /// When it last wrote anything.
+    pub last_line: Option<Stamp>,
     /// What records tell of an instance's life, in time order.
     pub signs: Vec<Sign>,
     /// The training steps that its log tells of.
@@ -170,6 +174,8 @@ impl Pod {
             kills: Vec::new(),
             untracked: None,
             said_done: None,
+            last_words: None,
+            last_line: None,
             signs: Vec::new(),
             progress: None,
         }
