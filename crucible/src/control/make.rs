@@ -77,6 +77,13 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         said: None,
         conditions: Vec::new(),
         started: None,
+        sidecar: (w.plan.more.sidecar && load == 0).then(|| Container {
+            state: Running::Waiting("PodInitializing".to_owned(), String::new()),
+            last: None,
+            restarts: 0,
+            ready: false,
+            id: String::new(),
+        }),
         init: (w.plan.more.init && load == 0).then(|| Container {
             state: Running::Waiting("PodInitializing".to_owned(), String::new()),
             last: None,

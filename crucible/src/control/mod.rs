@@ -13,6 +13,7 @@ mod make;
 pub(crate) mod problem;
 mod replica;
 mod scheduler;
+mod sidecar;
 mod stop;
 mod taint;
 mod wedge;

@@ -110,13 +110,23 @@ impl Page<'_> {
     fn pod_row(&mut self, rev: &Rev) {
         let pod = &*rev.object;
         let container = &pod["status"]["containerStatuses"][0];
-        let restarts = container["restartCount"].as_i64().unwrap_or(0);
+        let mut restarts = container["restartCount"].as_i64().unwrap_or(0);
         let status = pod_status(pod);
-        let ready = i32::from(container["ready"].as_bool() == Some(true));
+        let mut ready = i32::from(container["ready"].as_bool() == Some(true));
+        let mut all = 1;
+        let before = pod["status"]["initContainerStatuses"].as_array();
+        for one in before.into_iter().flatten() {
+            // One that runs beside the program counts with it.
+            if one["name"] == "log-shipper" {
+                all += 1;
+                ready += i32::from(one["ready"] == true);
+                restarts += one["restartCount"].as_i64().unwrap_or(0);
+            }
+        }
         let age = self.age(time(pod, "/metadata/creationTimestamp"));
         let node = pod["spec"]["nodeName"].as_str().unwrap_or("<none>");
         let line = format!(
-            "{}   {ready}/1   {status}   {restarts}   {age}   <none>   {node}   <none>   <none>",
+            "{}   {ready}/{all}   {status}   {restarts}   {age}   <none>   {node}   <none>   <none>",
             rev.key.name
         );
         self.line(&line, &rev.tags, Some(uid(rev)));

@@ -161,6 +161,7 @@ fn more(rng: &mut Rng, fault: Option<Fault>, load: Option<&Load>, cloud: Cloud) 
         init: rng.chance(8) || of(Fault::InitFails),
         npd: rng.chance(20),
         gke: rng.chance(35) && cloud == Cloud::Gcp,
+        sidecar: rng.chance(8),
     }
 }
 
