@@ -11,6 +11,7 @@ mod kubelet;
 mod lifecycle;
 mod make;
 pub(crate) mod problem;
+mod pytorch;
 mod replica;
 mod scheduler;
 mod sidecar;

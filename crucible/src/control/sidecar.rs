@@ -27,7 +27,17 @@ pub(super) fn start(w: &mut World, pod: usize) {
         pod,
         "[info] [fluent bit] version=4.0.3, commit=3c1d0e1, pid=1",
     );
-    let lag = w.rng.secs(60, 1500);
+    // It crashes seldom once it has.
+    let times = w
+        .pods
+        .get(pod)
+        .and_then(|pod| pod.sidecar.as_ref())
+        .map_or(0, |sidecar| sidecar.restarts);
+    let lag = if times == 0 {
+        w.rng.secs(60, 1500)
+    } else {
+        w.rng.secs(3600, 14_400)
+    };
     w.after(lag, move |w| crash(w, pod));
 }
 

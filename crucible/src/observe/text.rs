@@ -69,7 +69,7 @@ pub(super) fn session(case: &Case, files: &mut Vec<File>) {
     {
         page.describe_set(rev, &namespace, &events);
     }
-    for rev in of(Kind::JobSet) {
+    for rev in [Kind::JobSet, Kind::PyTorchJob].into_iter().flat_map(of) {
         page.describe_other(rev, &namespace, &events);
     }
     page.line("$ kubectl get nodes", &[], None);
@@ -308,7 +308,11 @@ impl Page<'_> {
     fn describe_other(&mut self, rev: &Rev, namespace: &str, events: &[&Rev]) {
         let object = &*rev.object;
         let mut out = vec![
-            format!("$ kubectl describe jobset {} -n {namespace}", rev.key.name),
+            format!(
+                "$ kubectl describe {} {} -n {namespace}",
+                rev.key.kind.name().to_lowercase(),
+                rev.key.name
+            ),
             format!("Name:         {}", rev.key.name),
             format!("Namespace:    {namespace}"),
             pairs("Labels:       ", &object["metadata"]["labels"]),
@@ -341,7 +345,9 @@ impl Page<'_> {
                 out.push(format!("    Type:                  {}", text(one, "/type")));
             }
         }
-        out.push(format!("  Restarts:  {}", object["status"]["restarts"]));
+        if rev.key.kind == Kind::JobSet {
+            out.push(format!("  Restarts:  {}", object["status"]["restarts"]));
+        }
         self.line(&out.join("\n"), &rev.tags, Some(uid(rev)));
         self.events_of(rev, events);
     }

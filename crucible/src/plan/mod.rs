@@ -94,6 +94,7 @@ pub enum LoadKind {
     Deployment,
     StatefulSet,
     Pod,
+    PyTorchJob,
 }
 
 impl LoadKind {
@@ -106,6 +107,7 @@ impl LoadKind {
             Self::Deployment => "Deployment",
             Self::StatefulSet => "StatefulSet",
             Self::Pod => "Pod",
+            Self::PyTorchJob => "PyTorchJob",
         }
     }
 }

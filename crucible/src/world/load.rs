@@ -220,7 +220,7 @@ impl World {
         }
         let policy = match (
             load.plan.restarts,
-            is_of_job || load.plan.kind == LoadKind::Pod,
+            is_of_job || matches!(load.plan.kind, LoadKind::Pod | LoadKind::PyTorchJob),
         ) {
             (false, true) => "Never",
             (true, true) => "OnFailure",
@@ -274,6 +274,7 @@ impl World {
                 LoadKind::Deployment => Kind::Deployment,
                 LoadKind::StatefulSet => Kind::StatefulSet,
                 LoadKind::Pod => Kind::Pod,
+                LoadKind::PyTorchJob => Kind::PyTorchJob,
             },
             namespace: load.plan.namespace.clone(),
             name: load.plan.name.clone(),
