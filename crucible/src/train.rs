@@ -88,7 +88,10 @@ pub fn started(w: &mut World, pod: usize) {
         ),
     );
     say(w, pod, false, line, &[]);
-    let here = gang(w, load).len();
+    // Those that are being stopped do not count.
+    let mut here = gang(w, load);
+    here.retain(|&at| w.pods.get(at).is_some_and(|pod| pod.deletion.is_none()));
+    let here = here.len();
     let now = w.now;
     if let Some(load) = w.loads.get_mut(load)
         && here >= usize::try_from(load.wanted).unwrap_or(0)

@@ -430,3 +430,18 @@ fn googles_audit_log_names_what_was_done() {
         "alice@lab.example"
     );
 }
+
+#[test]
+fn the_training_operator_ends_what_still_runs() {
+    let mut w = world(Cloud::Gcp, LoadKind::PyTorchJob);
+    assert_eq!(
+        (w.pods[0].name.as_str(), running(&w)),
+        ("moe-8b-master-0", 2)
+    );
+    let node = w.pods[1].node.unwrap();
+    let act = w.deed("drain", &["ops.node_drained"], &["bob@lab.example"], None);
+    drain(&mut w, node, &Client::person("bob@lab.example"), act);
+    run(&mut w, 2 * MIN);
+    assert_eq!((w.loads[0].state, running(&w)), (State::Failed, 0));
+    assert!(reasons(&w).contains("PyTorchJobFailed"));
+}

@@ -116,6 +116,7 @@ pub(super) fn begin(w: &mut World, pod: usize) {
     }
     let key = Involved::container(body.key());
     let image = w.image(body.load);
+    super::sidecar::start(w, pod);
     let tell = Source::Kubelet(node);
     if w.rng.chance(25) {
         let took = w.rng.range(3000, 40_000);
@@ -322,6 +323,12 @@ pub(super) fn report(w: &mut World, pod: usize, end: Ended, restarts: bool, tags
         return;
     }
     let good = end.code == 0;
+    if !restarts {
+        super::sidecar::stop(w, pod);
+    }
+    let Some(body) = w.pods.get_mut(pod) else {
+        return;
+    };
     body.container.ready = false;
     if restarts {
         let times = body.container.restarts;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control::{job, jobset, replica, schedule, stop};
+use crate::control::{job, jobset, pytorch, replica, schedule, stop};
 use crate::plan::LoadKind;
 use crate::time::SEC;
 use crate::world::{
@@ -33,6 +33,7 @@ pub fn make(w: &mut World, at: usize) {
             job::create(w, at, uid, &by, 1);
         }
         LoadKind::JobSet => jobset::create(w, at, &by),
+        LoadKind::PyTorchJob => pytorch::create(w, at, &by),
         LoadKind::Deployment | LoadKind::StatefulSet => replica::create(w, at, &by),
         LoadKind::Pod => {
             let name = w
@@ -77,6 +78,13 @@ pub(super) fn blank(w: &mut World, load: usize, name: String, owner: Option<Owne
         said: None,
         conditions: Vec::new(),
         started: None,
+        sidecar: (w.plan.more.sidecar && load == 0).then(|| Container {
+            state: Running::Waiting("PodInitializing".to_owned(), String::new()),
+            last: None,
+            restarts: 0,
+            ready: false,
+            id: String::new(),
+        }),
         init: (w.plan.more.init && load == 0).then(|| Container {
             state: Running::Waiting("PodInitializing".to_owned(), String::new()),
             last: None,
@@ -155,6 +163,12 @@ pub(super) fn settle(w: &mut World, pod: usize) {
         .is_some_and(|load| matches!(load.plan.kind, LoadKind::Deployment | LoadKind::StatefulSet))
     {
         w.soon(5, 60, move |w| replica::sync(w, load));
+    } else if w
+        .loads
+        .get(load)
+        .is_some_and(|load| load.plan.kind == LoadKind::PyTorchJob)
+    {
+        w.soon(20, 300, move |w| pytorch::sync(w, load));
     } else if let Some(load) = w.loads.get_mut(load) {
         // A pod of its own.
         let over = body.phase.is_over().then_some(body.phase);

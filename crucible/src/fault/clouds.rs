@@ -107,6 +107,9 @@ fn maintenance(w: &mut World, node: usize) {
                     cloud::rfc1123(before)
                 ),
             );
+            if let Some(body) = w.nodes.get_mut(node) {
+                body.standing.extend(claims(act));
+            }
             w.put_node(
                 node,
                 Ask::new(

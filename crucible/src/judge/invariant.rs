@@ -110,6 +110,10 @@ fn told_late(run: &Run, link: &Link) -> i64 {
     if chain.contains("cloud.host_error") && says(&["hostError", "AUTO_RECOVERY", "healthevent"]) {
         return 90 * SEC;
     }
+    // A Job says that it is past its deadline once its pods are gone.
+    if chain.contains("code.deadline") && says(&["DeadlineExceeded"]) {
+        return 120 * SEC;
+    }
     // The kubelet tells of a cordon when it next looks at its node.
     if says(&["NodeNotSchedulable"]) {
         return 10 * SEC;

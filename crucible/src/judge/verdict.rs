@@ -138,6 +138,15 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
     if right.contains(&cause) {
         return Verdict::Right;
     }
+    // What is further up than the records that are known to tell of it is as right.
+    let upstream = run
+        .layers
+        .iter()
+        .take_while(|layer| layer.seen == Seen::Nothing)
+        .any(|layer| layer.causes.iter().any(|one| one == cause));
+    if upstream {
+        return Verdict::Right;
+    }
     if chain.contains(cause) {
         // Where nothing of it was written, any act of the chain is as good.
         let anything = run.layers.iter().any(|layer| layer.seen > Seen::Nothing);
@@ -156,7 +165,11 @@ fn verdict(run: &Run, main: &Incident) -> Verdict {
         return Verdict::Fair;
     }
     if run.last.iter().any(|one| one == cause) {
-        return Verdict::Downstream;
+        return if anything {
+            Verdict::Downstream
+        } else {
+            Verdict::Fair
+        };
     }
     if cause == "unknown" {
         return if !anything && run.is_broken() {

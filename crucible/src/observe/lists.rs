@@ -71,6 +71,7 @@ pub(super) fn watches(case: &Case, gap: Option<(Time, Time)>, files: &mut Vec<Fi
         Kind::Deployment,
         Kind::ReplicaSet,
         Kind::StatefulSet,
+        Kind::PyTorchJob,
         Kind::Workload,
     ] {
         let mut file = File::lines(

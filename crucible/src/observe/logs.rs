@@ -73,13 +73,14 @@ fn kubectl(case: &Case, streams: &Streams<'_>, stamped: bool, files: &mut Vec<Fi
             .is_none_or(|node| !node.heard || node.gone.is_some());
         let restarts = match *container {
             "trainer" => body.container.restarts,
-            _ => body.init.as_ref().map_or(0, |init| init.restarts),
+            "fetch-data" => body.init.as_ref().map_or(0, |init| init.restarts),
+            _ => body.sidecar.as_ref().map_or(0, |sidecar| sidecar.restarts),
         };
         if body.gone.is_some() || lost || restart + 1 < restarts {
             continue;
         }
         let previous = *restart < restarts;
-        let of = if body.init.is_some() {
+        let of = if body.init.is_some() || body.sidecar.is_some() {
             format!(" -c {container}")
         } else {
             String::new()

@@ -69,7 +69,7 @@ pub(super) fn session(case: &Case, files: &mut Vec<File>) {
     {
         page.describe_set(rev, &namespace, &events);
     }
-    for rev in of(Kind::JobSet) {
+    for rev in [Kind::JobSet, Kind::PyTorchJob].into_iter().flat_map(of) {
         page.describe_other(rev, &namespace, &events);
     }
     page.line("$ kubectl get nodes", &[], None);
@@ -110,13 +110,23 @@ impl Page<'_> {
     fn pod_row(&mut self, rev: &Rev) {
         let pod = &*rev.object;
         let container = &pod["status"]["containerStatuses"][0];
-        let restarts = container["restartCount"].as_i64().unwrap_or(0);
+        let mut restarts = container["restartCount"].as_i64().unwrap_or(0);
         let status = pod_status(pod);
-        let ready = i32::from(container["ready"].as_bool() == Some(true));
+        let mut ready = i32::from(container["ready"].as_bool() == Some(true));
+        let mut all = 1;
+        let before = pod["status"]["initContainerStatuses"].as_array();
+        for one in before.into_iter().flatten() {
+            // One that runs beside the program counts with it.
+            if one["name"] == "log-shipper" {
+                all += 1;
+                ready += i32::from(one["ready"] == true);
+                restarts += one["restartCount"].as_i64().unwrap_or(0);
+            }
+        }
         let age = self.age(time(pod, "/metadata/creationTimestamp"));
         let node = pod["spec"]["nodeName"].as_str().unwrap_or("<none>");
         let line = format!(
-            "{}   {ready}/1   {status}   {restarts}   {age}   <none>   {node}   <none>   <none>",
+            "{}   {ready}/{all}   {status}   {restarts}   {age}   <none>   {node}   <none>   <none>",
             rev.key.name
         );
         self.line(&line, &rev.tags, Some(uid(rev)));
@@ -298,7 +308,11 @@ impl Page<'_> {
     fn describe_other(&mut self, rev: &Rev, namespace: &str, events: &[&Rev]) {
         let object = &*rev.object;
         let mut out = vec![
-            format!("$ kubectl describe jobset {} -n {namespace}", rev.key.name),
+            format!(
+                "$ kubectl describe {} {} -n {namespace}",
+                rev.key.kind.name().to_lowercase(),
+                rev.key.name
+            ),
             format!("Name:         {}", rev.key.name),
             format!("Namespace:    {namespace}"),
             pairs("Labels:       ", &object["metadata"]["labels"]),
@@ -331,7 +345,9 @@ impl Page<'_> {
                 out.push(format!("    Type:                  {}", text(one, "/type")));
             }
         }
-        out.push(format!("  Restarts:  {}", object["status"]["restarts"]));
+        if rev.key.kind == Kind::JobSet {
+            out.push(format!("  Restarts:  {}", object["status"]["restarts"]));
+        }
         self.line(&out.join("\n"), &rev.tags, Some(uid(rev)));
         self.events_of(rev, events);
     }

@@ -18,7 +18,7 @@ pub(super) fn pod_status(pod: &Value) -> String {
         return "Terminating".to_owned();
     }
     let init = &pod["status"]["initContainerStatuses"][0];
-    if init.is_object() && init["ready"] != true {
+    if init["name"] == "fetch-data" && init["ready"] != true {
         let state = &init["state"];
         return if let Some(reason) = state["terminated"]["reason"].as_str() {
             format!("Init:{reason}")
@@ -56,12 +56,17 @@ pub(super) fn pairs(head: &str, of: &Value) -> String {
 }
 
 pub(super) fn init_container(out: &mut Vec<String>, pod: &Value) {
-    let status = &pod["status"]["initContainerStatuses"][0];
-    if !status.is_object() {
-        return;
+    let all = pod["status"]["initContainerStatuses"].as_array();
+    for (at, status) in all.into_iter().flatten().enumerate() {
+        if at == 0 {
+            out.push("Init Containers:".to_owned());
+        }
+        out.push(format!("  {}:", text(status, "/name")));
+        one_container(out, status);
     }
-    out.push("Init Containers:".to_owned());
-    out.push("  fetch-data:".to_owned());
+}
+
+fn one_container(out: &mut Vec<String>, status: &Value) {
     out.push(format!(
         "    Container ID:  {}",
         text(status, "/containerID")

@@ -110,6 +110,15 @@ pub fn draw(seed: u64) -> Plan {
     }
     let observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
     let more = more(&mut apart, fault, loads.first(), cluster.cloud);
+    if apart.chance(12)
+        && let Some(main) = loads.first_mut()
+        && main.kind == LoadKind::Job
+        && main.gang
+        && fault.is_none_or(|fault| !fault.is_of_jobs())
+    {
+        main.kind = LoadKind::PyTorchJob;
+        main.restarts = false;
+    }
     Plan {
         more,
         seed,
@@ -161,6 +170,7 @@ fn more(rng: &mut Rng, fault: Option<Fault>, load: Option<&Load>, cloud: Cloud) 
         init: rng.chance(8) || of(Fault::InitFails),
         npd: rng.chance(20),
         gke: rng.chance(35) && cloud == Cloud::Gcp,
+        sidecar: rng.chance(8),
     }
 }
 

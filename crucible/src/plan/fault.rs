@@ -188,6 +188,23 @@ impl Fault {
         )
     }
 
+    /// Those that only a Job, or what has one, can have.
+    #[must_use]
+    pub fn is_of_jobs(self) -> bool {
+        matches!(
+            self,
+            Self::Deadline
+                | Self::KueuePreempted
+                | Self::KueueWaits
+                | Self::FailurePolicy
+                | Self::RetryLoop
+                | Self::Quota
+                | Self::MissingAccount
+                | Self::Admission
+                | Self::ControlPlane
+        )
+    }
+
     /// Those that keep a run from starting; they are in place when it is made.
     #[must_use]
     pub fn is_before_start(self) -> bool {

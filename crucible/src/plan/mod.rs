@@ -48,6 +48,8 @@ pub struct More {
     pub queued: bool,
     /// Whether it has an init container.
     pub init: bool,
+    /// Whether it has a sidecar, which crashes now and then and hurts nobody.
+    pub sidecar: bool,
     /// Whether a node problem detector runs.
     pub npd: bool,
     /// Whether the audit log was kept by Google's Cloud Logging.
@@ -92,6 +94,7 @@ pub enum LoadKind {
     Deployment,
     StatefulSet,
     Pod,
+    PyTorchJob,
 }
 
 impl LoadKind {
@@ -104,6 +107,7 @@ impl LoadKind {
             Self::Deployment => "Deployment",
             Self::StatefulSet => "StatefulSet",
             Self::Pod => "Pod",
+            Self::PyTorchJob => "PyTorchJob",
         }
     }
 }

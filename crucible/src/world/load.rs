@@ -220,7 +220,7 @@ impl World {
         }
         let policy = match (
             load.plan.restarts,
-            is_of_job || load.plan.kind == LoadKind::Pod,
+            is_of_job || matches!(load.plan.kind, LoadKind::Pod | LoadKind::PyTorchJob),
         ) {
             (false, true) => "Never",
             (true, true) => "OnFailure",
@@ -237,9 +237,17 @@ impl World {
             .loads
             .first()
             .is_some_and(|first| std::ptr::eq(first, load));
+        let mut before = Vec::new();
         if self.plan.more.init && is_first {
-            spec["initContainers"] = json!([{"name": "fetch-data", "image": "registry.lab.example/fetch:2.1", "command": ["/fetch.sh", "s3://datasets/tokens-v7"], "imagePullPolicy": "IfNotPresent",
-                "resources": {}, "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}]);
+            before.push(json!({"name": "fetch-data", "image": "registry.lab.example/fetch:2.1", "command": ["/fetch.sh", "s3://datasets/tokens-v7"], "imagePullPolicy": "IfNotPresent",
+                "resources": {}, "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}));
+        }
+        if self.plan.more.sidecar && is_first {
+            before.push(json!({"name": "log-shipper", "image": "registry.lab.example/fluent-bit:4.0", "restartPolicy": "Always", "imagePullPolicy": "IfNotPresent",
+                "resources": {}, "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}));
+        }
+        if !before.is_empty() {
+            spec["initContainers"] = json!(before);
         }
         if let Some((class, _)) = &load.plan.priority {
             spec["priorityClassName"] = json!(class);
@@ -266,6 +274,7 @@ impl World {
                 LoadKind::Deployment => Kind::Deployment,
                 LoadKind::StatefulSet => Kind::StatefulSet,
                 LoadKind::Pod => Kind::Pod,
+                LoadKind::PyTorchJob => Kind::PyTorchJob,
             },
             namespace: load.plan.namespace.clone(),
             name: load.plan.name.clone(),

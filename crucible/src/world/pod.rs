@@ -151,6 +151,8 @@ pub struct Pod {
     pub container: Container,
     /// The one that runs before it.
     pub init: Option<Container>,
+    /// The one that runs beside it.
+    pub sidecar: Option<Container>,
     /// Its generation.
     pub generation: u32,
     /// When the object was removed.
@@ -249,6 +251,20 @@ fn state(running: &Running, id: &str) -> Value {
     }
 }
 
+/// The status of a container that runs before or beside the program's own.
+fn beside(name: &str, image: &str, container: &Container) -> Value {
+    let id = match container.id.as_str() {
+        "" => String::new(),
+        id => format!("containerd://{id}"),
+    };
+    let last = container
+        .last
+        .as_ref()
+        .map_or_else(|| json!({}), |end| json!({"terminated": ended(end, &id)}));
+    json!({"name": name, "state": state(&container.state, &id), "lastState": last, "ready": container.ready, "restartCount": container.restarts,
+        "image": image, "imageID": "", "containerID": id, "started": matches!(container.state, Running::Since(_))})
+}
+
 impl World {
     /// A pod as it is stored.
     #[must_use]
@@ -326,19 +342,23 @@ impl World {
                 "started": matches!(pod.container.state, Running::Since(_)),
             }]);
         }
-        if let Some(init) = pod.init.as_ref().filter(|_| pod.started.is_some()) {
-            let id = match init.id.as_str() {
-                "" => String::new(),
-                id => format!("containerd://{id}"),
-            };
-            let last = init
-                .last
-                .as_ref()
-                .map_or_else(|| json!({}), |end| json!({"terminated": ended(end, &id)}));
-            status["initContainerStatuses"] = json!([{
-                "name": "fetch-data", "state": state(&init.state, &id), "lastState": last, "ready": init.ready, "restartCount": init.restarts,
-                "image": "registry.lab.example/fetch:2.1", "imageID": "", "containerID": id, "started": matches!(init.state, Running::Since(_)),
-            }]);
+        let before = [
+            ("fetch-data", "registry.lab.example/fetch:2.1", &pod.init),
+            (
+                "log-shipper",
+                "registry.lab.example/fluent-bit:4.0",
+                &pod.sidecar,
+            ),
+        ];
+        let before: Vec<Value> = before
+            .iter()
+            .filter_map(|(name, image, container)| {
+                let container = container.as_ref().filter(|_| pod.started.is_some())?;
+                Some(beside(name, image, container))
+            })
+            .collect();
+        if !before.is_empty() {
+            status["initContainerStatuses"] = json!(before);
         }
         status
     }
