@@ -102,9 +102,15 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
                 if let Some(end) = ends.get(*pod as usize) {
                     let before = wrong_before(world, *number, attempt_number, *pod, end);
                     let spoke = || world.pods.get(*pod as usize)?.last_words;
-                    found.extend(before.or_else(|| {
-                        failed_before(world, *number, attempt_number, *pod, (end, spoke()?))
-                    }));
+                    let failed =
+                        || failed_before(world, *number, attempt_number, *pod, (end, spoke()?));
+                    if before.is_some() {
+                        found.extend(before);
+                    } else if let Some(failed) = failed() {
+                        // What had ended is not ended again by who tidies up.
+                        found.push(failed);
+                        continue;
+                    }
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
@@ -179,7 +185,9 @@ fn failed_before(
 ) -> Option<Death> {
     let one = world.pods.get(pod as usize)?;
     let step = one.progress.as_ref().map(|progress| progress.last.hi);
-    let went_on = step.is_some_and(|step| step > spoke.lo);
+    let wrote = one.last_line.map(|line| line.lo);
+    let went_on = step.is_some_and(|step| step > spoke.lo)
+        || wrote.is_some_and(|wrote| wrote > spoke.hi.saturating_add(TIDIED));
     let long_before = spoke.hi.saturating_add(TIDIED) < end.time.lo;
     let unseen = end.state == State::Died && end.mode != Mode::Exited && end.exit.is_none();
     (unseen && long_before && !went_on).then_some(Death {

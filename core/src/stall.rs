@@ -118,7 +118,13 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
     }
     let (pod, (first, _, _)) = streaks
         .into_iter()
-        .filter(|(_, (_, last, lines))| *lines >= IN_A_ROW && now.saturating_sub(last.hi) < RECENT)
+        .filter(|(pod, (_, last, lines))| {
+            let line = world.pods.get(*pod as usize).and_then(|pod| pod.last_line);
+            // Of a log that was not read further, the end is what is known.
+            let to_the_end =
+                line.is_some_and(|line| line.lo <= last.hi.saturating_add(60 * SECOND));
+            *lines >= IN_A_ROW && (to_the_end || now.saturating_sub(last.hi) < RECENT)
+        })
         .min_by_key(|(pod, (first, _, _))| (*first, *pod))?;
     Some(Death {
         run: number,

@@ -29,9 +29,11 @@ const REQUESTS: [&str; 4] = [
     "k8s.pod.shuffled",
 ];
 
-/// What kubelets, schedulers and requests say of a pod that had not ended.
-const ALIVE: [&str; 5] = [
+/// What kubelets and schedulers say of a pod that had not ended; a request may as well be
+/// for what was left of it.
+const ALIVE: [&str; 6] = [
     "k8s.container.killing",
+    "k8s.pod.deleted_by_kubelet",
     "k8s.pod.deletion_requested",
     "k8s.pod.node_shutdown",
     "k8s.pod.preempted",
@@ -53,7 +55,6 @@ impl Requests {
             let signal = world.name(fact.signal);
             if is_request(signal) {
                 asked.entry(fact.pod).or_default().push(fact.time);
-                alive.insert(fact.pod);
             }
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);

@@ -104,7 +104,7 @@ pub(super) fn stalled(
             continue;
         };
         let runs = pod.phase.as_deref() == Some("Running")
-            && pod.exits.is_empty()
+            && pod.exits.iter().all(|exit| exit.init)
             && pod.deletion_requested.is_none()
             && pod.gone.is_none();
         let silent = read_until.filter(|until| runs && *until > last);
