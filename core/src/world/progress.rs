@@ -97,6 +97,7 @@ pub(super) fn stalled(
         .iter()
         .filter(|row| row.time.hi != Nanos::MAX)
         .map(|row| row.time)
+        .chain(evidence.objects.latest().map(|at| Stamp { lo: at, hi: at }))
         .max();
     let mut found = Vec::new();
     for ((number, pod), last) in (0..).zip(pods).zip(last_line) {
