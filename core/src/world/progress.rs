@@ -108,31 +108,32 @@ pub(super) fn stalled(
             && pod.exits.iter().all(|exit| exit.init)
             && pod.deletion_requested.is_none()
             && pod.gone.is_none();
-        let silent = read_until.filter(|until| runs && *until > last);
-        let unheard = now.filter(|now| runs && silent.is_none() && *now > last);
-        let least = if silent.or(unheard).is_some() {
-            SILENT
-        } else {
-            LEAST
-        };
-        let last = silent.or(unheard).unwrap_or(last);
         let Some(row) = evidence.rows().get(progress.row as usize) else {
             continue;
         };
         let steps = i64::try_from(progress.told).unwrap_or(Nanos::MAX) - 1;
         let usual = progress.last.lo.saturating_sub(progress.first.lo) / steps.max(1);
-        let quiet = last.lo.saturating_sub(progress.last.hi);
-        if progress.told < ENOUGH || quiet < least.max(usual.saturating_mul(STEPS)) {
+        let silent = read_until.filter(|until| runs && *until > last);
+        let unheard = now.filter(|now| runs && *now > last);
+        let told = [
+            (
+                silent.or(Some(last)),
+                if silent.is_some() { SILENT } else { LEAST },
+                NONE,
+            ),
+            (unheard, SILENT, UNHEARD),
+        ];
+        let stopped = told.into_iter().find_map(|(until, least, signal)| {
+            let quiet = until?.lo.saturating_sub(progress.last.hi);
+            (quiet >= least.max(usual.saturating_mul(STEPS))).then_some((until?, signal))
+        });
+        let Some((last, signal)) = stopped.filter(|_| progress.told >= ENOUGH) else {
             continue;
-        }
+        };
         found.push(Fact {
             pod: number,
             end: Some(last),
-            ..Fact::of_row(
-                progress.row,
-                row,
-                symbols.number(if unheard.is_some() { UNHEARD } else { NONE }),
-            )
+            ..Fact::of_row(progress.row, row, symbols.number(signal))
         });
     }
     found
