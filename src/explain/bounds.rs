@@ -174,24 +174,42 @@ pub(super) fn is_told_after(world: &World, death: &Death, fact: usize) -> bool {
 }
 
 /// How sure an edge is: that a machine failed is no reason for an end that somebody
-/// asked for at the API, unless a record says how the one led to the other.
+/// asked for at the API, unless a record says how the one led to the other, nor for the
+/// end of a pod that trained on under it.
 #[must_use]
 pub(super) fn kind(world: &World, requests: &Requests, death: &Death, edge: &Edge) -> Kind {
-    let of_machine = || {
-        world
-            .facts
-            .get(edge.cause)
-            .is_some_and(|fact| fact.pod == NO && fact.workload == NO && fact.node.is_some())
-    };
+    let of_machine = world
+        .facts
+        .get(edge.cause)
+        .filter(|fact| is_of_machine(fact));
     if edge.kind == Kind::Inferred
         && edge.effect.is_none()
         && edge.role == Role::Fault
-        && requests.is_asked(death)
-        && of_machine()
+        && let Some(fault) = of_machine
+        && (requests.is_asked(death) || was_unharmed(world, death, fault))
     {
         return Kind::Guess;
     }
     edge.kind
+}
+
+/// Whether the pod trained on for long after its machine failed: it was not hit, or not then.
+fn was_unharmed(world: &World, death: &Death, fault: &Fact) -> bool {
+    /// A step may be under way, and its line in a buffer.
+    const LEAST: Nanos = 60 * SECOND;
+    /// As many steps are no accident.
+    const STEPS: Nanos = 3;
+    let Some(progress) = world
+        .pods
+        .get(death.pod as usize)
+        .and_then(|pod| pod.progress.as_ref())
+    else {
+        return false;
+    };
+    let steps = i64::try_from(progress.told).unwrap_or(Nanos::MAX) - 1;
+    let usual = progress.last.lo.saturating_sub(progress.first.lo) / steps.max(1);
+    let until = fault.end.unwrap_or(fault.time).hi;
+    progress.last.lo.saturating_sub(until) > LEAST.max(usual.saturating_mul(STEPS))
 }
 
 /// Whether the kubelet saw the process end for a reason of its own: the machine ran on.

@@ -71,7 +71,7 @@ fn pod(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
         match (from, event.span.earliest()) {
             // A kubelet tells of a pod once it has taken it, which is its start.
             (Some("kubelet"), Some(age)) => {
-                moment.aged_not_before(start.lo.saturating_sub(SKEW), age)
+                moment.aged_not_before(start.lo.saturating_sub(SKEW), age);
             }
             // It was bound before.
             (_, Some(age)) if event.reason == "Scheduled" => {
