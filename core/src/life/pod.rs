@@ -366,7 +366,10 @@ fn death(
         ));
     }
     let is_hit = |loss: &&Loss| {
-        pod.begin().is_none_or(|begin| begin <= loss.from.hi)
+        // What answers again without having booted runs what it ran.
+        let lasted = loss.until.is_none() || loss.booted || !pod.exits.is_empty();
+        lasted
+            && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
             && !outlived_loss(world, pod, exit.as_ref(), loss.from)
     };
     let of_node = losses.get(&pod.node).into_iter().flatten();
