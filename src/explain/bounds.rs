@@ -98,44 +98,99 @@ fn is_request(signal: &str) -> bool {
     REQUESTS.contains(&signal) || by.is_some_and(|by| !FOLLOW.contains(&by))
 }
 
-/// Whether an edge is possible in time: its cause began before its effect, and both
-/// before the death was over, as far as clocks can tell.
-///
-/// What belongs to the story or speaks against it brings nothing about and always is.
-#[must_use]
-pub(super) fn is_possible(world: &World, requests: &Requests, death: &Death, edge: &Edge) -> bool {
-    if matches!(edge.kind, Kind::Context | Kind::Against) {
-        return true;
+/// What can have brought one death about.
+pub(super) struct Bounds<'a> {
+    world: &'a World,
+    death: &'a Death,
+    /// The last instant at which something can still have done so.
+    over: Option<Nanos>,
+    /// Since when its container ends like that.
+    habit: Option<Nanos>,
+    /// Whether somebody asked for its end.
+    asked: bool,
+    /// Whether its machine was seen alive then.
+    in_sight: bool,
+}
+
+impl<'a> Bounds<'a> {
+    pub(super) fn new(world: &'a World, requests: &Requests, death: &'a Death) -> Self {
+        let asked = requests.is_asked(death);
+        Self {
+            world,
+            death,
+            over: over(death),
+            habit: habit(world, death),
+            asked,
+            in_sight: asked || ended_by_itself(world, death),
+        }
     }
-    let Some(cause) = world.facts.get(edge.cause) else {
-        return false;
-    };
-    if is_of_machine(cause)
-        && habit(world, death).is_some_and(|since| cause.onset > since.saturating_add(CLOCKS))
-    {
-        return false;
+
+    /// Whether an edge is possible in time: its cause began before its effect, and both
+    /// before the death was over, as far as clocks can tell.
+    ///
+    /// What belongs to the story or speaks against it brings nothing about and always is.
+    #[must_use]
+    pub(super) fn is_possible(&self, edge: &Edge) -> bool {
+        if matches!(edge.kind, Kind::Context | Kind::Against) {
+            return true;
+        }
+        let Some(cause) = self.world.facts.get(edge.cause) else {
+            return false;
+        };
+        let too_late = |since: Nanos| cause.onset > since.saturating_add(CLOCKS);
+        if is_of_machine(cause) && self.habit.is_some_and(too_late) {
+            return false;
+        }
+        // What is stuck or keeps failing goes on, and so does what keeps it there.
+        let Some(over) = self.over else {
+            return true;
+        };
+        if self.onset(cause) > over {
+            return false;
+        }
+        match edge.effect {
+            None => true,
+            Some(effect) => self.world.facts.get(effect).is_some_and(|effect| {
+                self.onset(effect) <= over && cause.onset <= effect.time.hi.saturating_add(CLOCKS)
+            }),
+        }
     }
-    // What is stuck or keeps failing goes on, and so does what keeps it there.
-    let Some(over) = over(death) else {
-        return true;
-    };
-    let in_sight = ended_by_itself(world, death) || requests.is_asked(death);
-    let onset = |fact: &Fact| {
-        let latest = fact.time.lo.saturating_sub(IN_SIGHT);
-        if in_sight {
-            fact.onset.max(latest)
+
+    /// The earliest that what a fact tells of can have begun.
+    fn onset(&self, fact: &Fact) -> Nanos {
+        if self.in_sight {
+            fact.onset.max(fact.time.lo.saturating_sub(IN_SIGHT))
         } else {
             fact.onset
         }
-    };
-    if onset(cause) > over {
-        return false;
     }
-    match edge.effect {
-        None => true,
-        Some(effect) => world.facts.get(effect).is_some_and(|effect| {
-            onset(effect) <= over && cause.onset <= effect.time.hi.saturating_add(CLOCKS)
-        }),
+
+    /// Whether a record was made only after the death was over.
+    #[must_use]
+    pub(super) fn is_told_after(&self, fact: usize) -> bool {
+        let fact = self.world.facts.get(fact);
+        matches!((fact, self.over), (Some(fact), Some(over)) if fact.time.lo > over)
+    }
+
+    /// How sure an edge is: that a machine failed is no reason for an end that somebody
+    /// asked for at the API, unless a record says how the one led to the other, nor for the
+    /// end of a pod that trained on under it.
+    #[must_use]
+    pub(super) fn kind(&self, edge: &Edge) -> Kind {
+        let of_machine = self
+            .world
+            .facts
+            .get(edge.cause)
+            .filter(|fact| is_of_machine(fact));
+        if edge.kind == Kind::Inferred
+            && edge.effect.is_none()
+            && edge.role == Role::Fault
+            && let Some(fault) = of_machine
+            && (self.asked || was_unharmed(self.world, self.death, fault))
+        {
+            return Kind::Guess;
+        }
+        edge.kind
     }
 }
 
@@ -166,33 +221,6 @@ fn habit(world: &World, death: &Death) -> Option<Nanos> {
     same.last().map(|exit| exit.time.hi)
 }
 
-/// Whether a record was made only after the death was over.
-#[must_use]
-pub(super) fn is_told_after(world: &World, death: &Death, fact: usize) -> bool {
-    let fact = world.facts.get(fact);
-    matches!((fact, over(death)), (Some(fact), Some(over)) if fact.time.lo > over)
-}
-
-/// How sure an edge is: that a machine failed is no reason for an end that somebody
-/// asked for at the API, unless a record says how the one led to the other, nor for the
-/// end of a pod that trained on under it.
-#[must_use]
-pub(super) fn kind(world: &World, requests: &Requests, death: &Death, edge: &Edge) -> Kind {
-    let of_machine = world
-        .facts
-        .get(edge.cause)
-        .filter(|fact| is_of_machine(fact));
-    if edge.kind == Kind::Inferred
-        && edge.effect.is_none()
-        && edge.role == Role::Fault
-        && let Some(fault) = of_machine
-        && (requests.is_asked(death) || was_unharmed(world, death, fault))
-    {
-        return Kind::Guess;
-    }
-    edge.kind
-}
-
 /// Whether the pod trained on for long after its machine failed: it was not hit, or not then.
 fn was_unharmed(world: &World, death: &Death, fault: &Fact) -> bool {
     /// A step may be under way, and its line in a buffer.
@@ -206,10 +234,8 @@ fn was_unharmed(world: &World, death: &Death, fault: &Fact) -> bool {
     else {
         return false;
     };
-    let steps = i64::try_from(progress.told).unwrap_or(Nanos::MAX) - 1;
-    let usual = progress.last.lo.saturating_sub(progress.first.lo) / steps.max(1);
     let until = fault.end.unwrap_or(fault.time).hi;
-    progress.last.lo.saturating_sub(until) > LEAST.max(usual.saturating_mul(STEPS))
+    progress.last.lo.saturating_sub(until) > LEAST.max(progress.usual().saturating_mul(STEPS))
 }
 
 /// Whether the kubelet saw the process end for a reason of its own: the machine ran on.

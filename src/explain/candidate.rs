@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use whathappened_core::death::Death;
 use whathappened_core::world::World;
 
-use super::bounds::{self, Requests};
+use super::bounds::{Bounds, Requests};
 use super::climb::paths;
 use super::edge::{Edge, Kind, Role};
 use super::level::Level;
@@ -55,12 +55,13 @@ pub(super) fn candidates(
     requests: &Requests,
     capped: &dyn Fn(&Rule) -> bool,
 ) -> Vec<Candidate> {
+    let bounds = Bounds::new(world, requests, death);
     let leading: Vec<Edge> = edges
         .iter()
         .filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess))
-        .filter(|edge| bounds::is_possible(world, requests, death, edge))
+        .filter(|edge| bounds.is_possible(edge))
         .map(|edge| Edge {
-            kind: bounds::kind(world, requests, death, edge),
+            kind: bounds.kind(edge),
             ..*edge
         })
         .collect();
@@ -101,9 +102,10 @@ pub(super) fn candidates(
             level = level.lowered();
         }
         // What was told of after the death bears witness to the way there and is no step on it.
-        let (late, steps): (Vec<Step>, Vec<Step>) = path.steps.iter().partition(|step| {
-            path.steps.first() != Some(step) && bounds::is_told_after(world, death, step.fact)
-        });
+        let (late, steps): (Vec<Step>, Vec<Step>) = path
+            .steps
+            .iter()
+            .partition(|step| path.steps.first() != Some(step) && bounds.is_told_after(step.fact));
         let mut context = path.witnesses;
         context.extend(late.into_iter().map(|step| Step {
             kind: Kind::Context,

@@ -23,7 +23,21 @@ pub(super) struct Loss {
 /// When nodes stopped answering.
 pub(super) type Losses = HashMap<Sym, Vec<Loss>>;
 
-/// A boot is told of this long after the node answered again at most.
+/// What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile, or
+/// with its first words afterwards.
+const BOOTS: [&str; 9] = [
+    "k8s.node.rebooted",
+    "k8s.node.boot_changed",
+    "k8s.node.vm_stopped",
+    "node.crashed",
+    "node.powered_off",
+    "kernel.panic",
+    "cloud.instance_stopped",
+    "cloud.instance_reset",
+    "cloud.instance_restarted",
+];
+
+/// A boot is told of this long before its node is silent, or after it answered again, at most.
 const TOLD: Nanos = 180 * SECOND;
 
 pub(super) fn losses(world: &World) -> Losses {
@@ -32,9 +46,10 @@ pub(super) fn losses(world: &World) -> Losses {
         symbols.find("k8s.node.not_ready"),
         symbols.find("k8s.node.ready"),
     );
-    let booted = symbols.find("k8s.node.rebooted");
+    let boots = BOOTS.map(|signal| symbols.find(signal));
     let gone = ["k8s.node.gone_in_cloud", "k8s.node.deleted"].map(|signal| symbols.find(signal));
     let mut found: Losses = Losses::new();
+    let mut booted: HashMap<Sym, Nanos> = HashMap::new();
     // Facts are in time order, so a loss is closed by the next recovery.
     for fact in &world.facts {
         if !fact.node.is_some() {
@@ -42,14 +57,11 @@ pub(super) fn losses(world: &World) -> Losses {
         }
         let stretches = found.entry(fact.node).or_default();
         let signal = Some(fact.signal);
-        // It is told of with the first words of a node that is up again.
-        if booted.is_some() && signal == booted {
-            let of_it = stretches.last_mut().filter(|loss| {
-                loss.until
-                    .is_none_or(|until| fact.time.lo.saturating_sub(until.hi) < TOLD)
-            });
-            if let Some(loss) = of_it {
-                loss.booted = true;
+        if boots.contains(&signal) {
+            booted.insert(fact.node, fact.time.hi);
+            if let Some(loss) = stretches.last_mut() {
+                let until = loss.until.map_or(Nanos::MAX, |until| until.hi);
+                loss.booted |= fact.time.lo.saturating_sub(until) < TOLD;
             }
             continue;
         }
@@ -59,7 +71,9 @@ pub(super) fn losses(world: &World) -> Losses {
                 from: fact.time,
                 until: None,
                 gone: false,
-                booted: false,
+                booted: booted
+                    .get(&fact.node)
+                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
             }),
             Some(loss) if signal == up => loss.until = Some(fact.time),
             // Its last version may be of any time before it was gone.

@@ -62,8 +62,9 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     }
-    if let Some((time, well)) =
-        ended_unseen(world, pod).filter(|_| pod.body.is_none() && telling.is_none())
+    if pod.body.is_none()
+        && telling.is_none()
+        && let Some((time, well)) = ended_unseen(world, pod)
     {
         return End {
             state: if well { State::Completed } else { State::Died },
@@ -320,7 +321,8 @@ fn death(
         return Some((Mode::Exited, Stamp { lo, hi: asked.hi }));
     }
     // Whatever is done to a pod after its end is done to its leftover.
-    if let (Some((ended, well)), Some(asked), None) = (ended_unseen(world, pod), asked, exited)
+    if let (Some(asked), None) = (asked, exited)
+        && let Some((ended, well)) = ended_unseen(world, pod)
         && ended.hi.saturating_add(CLOCKS) < asked.lo
     {
         return (!well).then_some((Mode::Exited, ended));

@@ -201,7 +201,7 @@ fn pod_version(
 }
 
 /// What a program writes when it ends.
-pub(crate) const LAST_WORDS: [&str; 4] = [
+const LAST_WORDS: [&str; 4] = [
     "log.cuda_error",
     "log.cuda_oom",
     "log.segfault",

@@ -140,6 +140,15 @@ pub struct Progress {
     pub told: u64,
 }
 
+impl Progress {
+    /// The usual time between two steps that were told, in nanoseconds.
+    #[must_use]
+    pub fn usual(&self) -> Nanos {
+        let steps = i64::try_from(self.told).unwrap_or(Nanos::MAX) - 1;
+        self.last.lo.saturating_sub(self.first.lo) / steps.max(1)
+    }
+}
+
 impl Pod {
     pub(super) fn new(kind: Kind, uid: Sym, namespace: Sym, name: Sym) -> Self {
         Self {

@@ -111,8 +111,7 @@ pub(super) fn stalled(
         let Some(row) = evidence.rows().get(progress.row as usize) else {
             continue;
         };
-        let steps = i64::try_from(progress.told).unwrap_or(Nanos::MAX) - 1;
-        let usual = progress.last.lo.saturating_sub(progress.first.lo) / steps.max(1);
+        let usual = progress.usual();
         let silent = read_until.filter(|until| runs && *until > last);
         let unheard = now.filter(|now| runs && *now > last);
         let told = [

