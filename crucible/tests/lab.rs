@@ -27,9 +27,7 @@ const EXPERIMENTS: &[&str] = &[
 ];
 
 fn recording(name: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../fixtures/lab-cluster/input")
-        .join(name);
+    let path = PathBuf::from("../fixtures/lab-cluster/input").join(name);
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap())
         .read_to_string(&mut text)

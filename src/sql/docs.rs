@@ -5,7 +5,7 @@ use super::cell::DESCRIPTION;
 use super::prompt::type_name;
 use super::tests::session;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/sql.md");
+const PAGE: &str = "docs/sql.md";
 const TABLES: &str = "<!-- written by a test -->\n";
 
 /// The tables of the page; `BLESS=1 cargo test --lib sql` writes them.

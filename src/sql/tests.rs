@@ -15,7 +15,7 @@ use crate::case::{Case, Rules};
 use crate::error::Error;
 
 static CASE: LazyLock<Arc<Case>> = LazyLock::new(|| {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lab-cluster"));
+    let folder = PathBuf::from("fixtures/lab-cluster");
     let inputs = ["input", "loki"].map(|part| Input::Path(folder.join(part)));
     let rules = Arc::new(Rules::load(&[]).unwrap());
     Arc::new(Case::read(&inputs, &Options::default(), rules, &mut |_, _| {}).unwrap())

@@ -27,7 +27,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 fn questions() -> Vec<Question> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(".");
     let folders = [root.join("fixtures"), root.join("../shared/incidents")];
     let mut found = Vec::new();
     for folder in folders {

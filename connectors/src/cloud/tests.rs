@@ -17,9 +17,7 @@ impl Sink for Kept {
 }
 
 fn shared(part: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared")
-        .join(part);
+    let path = PathBuf::from("../../shared").join(part);
     if !path.exists() {
         println!("skipped: no ../shared");
         return None;

@@ -56,7 +56,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
 
 #[cfg(test)]
 mod tests {
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/openapi.json");
+    const FILE: &str = "docs/openapi.json";
 
     /// `BLESS=1 cargo nextest run -E 'test(openapi)'` writes it.
     #[test]

@@ -1,7 +1,7 @@
 //! Real answers, read in place.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::log_store::LogStore as _;
 use crate::recording::{ForeignRecord, Input, Options, Told, read};
 
 fn folder() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recordings/datadog");
+    let path = PathBuf::from("../../shared/recordings/datadog");
     if !path.is_dir() {
         println!("skipped: no ../shared");
         return None;

@@ -14,7 +14,7 @@ use crate::observation::Observation;
 use crate::time::SECOND;
 
 fn recorded(name: &str) -> (Vec<u8>, Vec<Entry>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/lab-cluster/loki");
+    let folder = Path::new("../fixtures/lab-cluster/loki");
     let json = std::fs::read(folder.join(name)).unwrap();
     let answer: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let mut entries = Vec::new();

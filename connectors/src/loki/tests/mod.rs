@@ -143,8 +143,8 @@ fn what_is_no_log_is_turned_away_with_a_reason() {
 
 #[test]
 fn recorded_answers_decode() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recordings/loki");
-    let Ok(files) = std::fs::read_dir(&folder) else {
+    let folder = Path::new("../../shared/recordings/loki");
+    let Ok(files) = std::fs::read_dir(folder) else {
         println!("skipped: no ../shared");
         return;
     };

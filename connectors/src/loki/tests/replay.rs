@@ -16,7 +16,7 @@ use crate::time::SECOND;
 
 /// The recordings by name; none where they are not there.
 fn recordings() -> BTreeMap<String, Value> {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recordings");
+    let shared = Path::new("../../shared/recordings");
     let mut all = BTreeMap::new();
     for folder in ["loki", "loki-lab"] {
         let files = std::fs::read_dir(shared.join(folder)).into_iter().flatten();

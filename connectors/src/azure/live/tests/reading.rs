@@ -209,8 +209,7 @@ async fn scheduled_events_are_asked_for_inside_a_machine() {
 
 #[tokio::test]
 async fn recorded_answers_are_read_in_place() {
-    let folder =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recordings/azure");
+    let folder = std::path::Path::new("../../shared/recordings/azure");
     if !folder.exists() {
         println!("skipped: no ../shared");
         return;
