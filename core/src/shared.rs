@@ -3,7 +3,8 @@
 //! A name that does not resolve, a file server that does not answer, a network that
 //! cannot be set up: seen once it may be the program's own affair. Seen at one time
 //! by pods of several runs on several nodes, or by several machines, it is what they
-//! all depend on. Seen by several on one machine alone, it is that machine's.
+//! all depend on. Seen by several on one machine alone, it is that machine's. So are
+//! machines that fall silent at one time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,9 +18,14 @@ use crate::world::{Fact, NO, World};
 /// Alike troubles within this long of each other are one.
 const AT_ONE_TIME: Nanos = 300 * SECOND;
 
+/// What machines share that fall silent at one time: their power, their network, their cloud.
+pub const MACHINES: &str = "what the machines depend on";
+
 /// Signals of a dependency's trouble, by the beginning of their names, and what it is
 /// that they share. Those that need it are alike only if they name one target.
 const TROUBLES: &[(&str, &str, bool)] = &[
+    ("k8s.node.not_ready", MACHINES, false),
+    ("k8s.node.silent", MACHINES, false),
     ("log.dns", "name resolution", false),
     ("k8s.node.dns_problem", "name resolution", false),
     ("log.storage_error", "storage", false),

@@ -10,12 +10,12 @@ SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' A
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
-  AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
-  AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 -- The instance itself: the record of the fault is the record of its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role

@@ -10,16 +10,17 @@
 --
 -- A notice is about a region or zone and names no machine. It explains that a machine fell
 -- silent, nothing else, and only one that fell silent after the outage began. The very zone,
--- or several machines of the region at once, make it likely; one machine of a whole region
--- is silent for other reasons most of the time, and stays with what is known of itself.
+-- or several machines of the region at once, whoever's pods were on them, make it likely; one
+-- machine of a whole region is silent for other reasons most of the time, and stays with what
+-- is known of itself.
 WITH silence AS (
-  SELECT DISTINCT death, fact, time FROM ties
+  SELECT DISTINCT death, fact, time, witnesses FROM ties
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.pod.evicted.taint',
                    'slurm.node.not_responding', 'slurm.node.down')
     AND mode IN ('killed', 'lost')
 ),
 hit AS (
-  SELECT u.death, u.fact, u.via, u.signal, u.node, s.fact AS effect
+  SELECT u.death, u.fact, u.via, u.signal, u.node, s.fact AS effect, s.witnesses
   FROM ties u
   JOIN silence s ON s.death = u.death AND s.time >= u.time - 300000000000
   LEFT JOIN silence before ON before.death = u.death AND before.time < u.time - 300000000000
@@ -28,7 +29,7 @@ hit AS (
 ),
 sure AS (
   SELECT death, fact, effect FROM hit
-  WHERE (via = 'zone' AND signal = 'cloud.service_outage.machines')
+  WHERE (via = 'zone' AND signal = 'cloud.service_outage.machines') OR witnesses > 1
      OR fact IN (SELECT fact FROM hit GROUP BY fact HAVING COUNT(DISTINCT node) > 1)
 )
 SELECT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role

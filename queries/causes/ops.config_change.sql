@@ -62,12 +62,8 @@ FROM ties
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND wanted = 0 AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- A pod that was made just after the change and fails: what the change asked for may not work.
-SELECT DISTINCT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties u
-JOIN ties p ON p.death = u.death AND p.via = 'pod' AND p.signal IN ('k8s.pod.bound', 'k8s.container.started')
-  AND p.time - u.time BETWEEN -1000000000 AND 300000000000
-LEFT JOIN ties older ON older.death = u.death AND older.via = 'pod'
-  AND older.signal IN ('k8s.pod.bound', 'k8s.container.started') AND older.time < u.time - 1000000000
-WHERE u.signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND u.via = 'workload'
-  AND u.mode = 'exited' AND u.state IN ('died', 'restarted', 'crash_loop') AND u.exit_code NOT IN (0, 137, 143)
-  AND older.fact IS NULL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties
+WHERE signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND via = 'workload'
+  AND mode = 'exited' AND state IN ('died', 'restarted', 'crash_loop') AND exit_code NOT IN (0, 137, 143)
+  AND begun - time BETWEEN -1000000000 AND 300000000000

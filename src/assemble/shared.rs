@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use whathappened_connectors::time::SECOND;
-use whathappened_core::shared::{Seen, Troubles, Who, namespace_number};
+use whathappened_core::shared::{MACHINES, Seen, Troubles, Who, namespace_number};
 use whathappened_core::world::Fact;
 
 use super::teller::Teller;
@@ -100,6 +100,10 @@ impl Shared {
             (Some(node), pods) if pods > 1 => format!(
                 "Seen by {pods} pods within {within}, all on {node}: that host's own trouble{others}."
             ),
+            (_, 0) if self.what == MACHINES => format!(
+                "{} stopped answering within {within}.",
+                counted(self.nodes, "node")
+            ),
             (_, 0) => format!(
                 "Seen by {} themselves within {within}.",
                 counted(self.nodes, "node")
@@ -153,5 +157,15 @@ mod tests {
             seen(0, 12, (0, 0), None),
             "Seen by 12 nodes themselves within 40 s."
         );
+        let silent = Shared {
+            what: MACHINES.to_owned(),
+            pods: 0,
+            nodes: 2,
+            other_pods: 0,
+            other_namespaces: 0,
+            node: None,
+            within_s: 4,
+        };
+        assert_eq!(silent.sentence(), "2 nodes stopped answering within 4 s.");
     }
 }

@@ -55,6 +55,11 @@ pub const DEATHS: &[Column] = &[
         DataType::Int64,
         "pods that the run's root asks for; NULL where its object is not known",
     ),
+    (
+        "begun",
+        DataType::Int64,
+        "when the pod was made, ns; NULL where no record says so",
+    ),
 ];
 
 /// Columns of `ties`; those of `deaths` first.
@@ -153,6 +158,7 @@ struct DeathColumns {
     node: StringBuilder,
     gpus: Float64Builder,
     wanted: Int64Builder,
+    begun: Int64Builder,
 }
 
 fn long(number: usize) -> i64 {
@@ -191,6 +197,7 @@ impl DeathColumns {
         });
         self.wanted
             .append_option(root.and_then(|root| root.replicas));
+        self.begun.append_option(pod.and_then(Pod::known_begin));
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -207,6 +214,7 @@ impl DeathColumns {
             Arc::new(self.node.finish()),
             Arc::new(self.gpus.finish()),
             Arc::new(self.wanted.finish()),
+            Arc::new(self.begun.finish()),
         ]
     }
 }

@@ -150,7 +150,10 @@ impl Health<'_> {
     /// Turns away notices that are about no machine and no outage.
     fn check(&self) -> Result<(), Rejection> {
         let category = self.text("eventTypeCategory");
-        if matches!(category, "accountNotification" | "investigation") {
+        // That a machine was moved off a failed host is told as a notice to its owner.
+        // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-configuration-recovery.html
+        let recovered = self.text("eventTypeCode").contains("_AUTO_RECOVERY_");
+        if !recovered && matches!(category, "accountNotification" | "investigation") {
             return Err(Rejection::Irrelevant(
                 "a notice of AWS Health about the account".to_owned(),
             ));

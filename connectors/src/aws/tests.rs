@@ -133,6 +133,22 @@ fn an_eviction_names_each_instance() {
 }
 
 #[test]
+fn a_machine_that_was_moved_off_its_host_is_no_mere_notice() {
+    let notice = |code: &str| {
+        json!({
+            "id": "b-2", "detail-type": "AWS Health Event", "source": "aws.health", "account": "1", "region": "us-west-2",
+            "time": "2026-11-10T10:00:00Z", "resources": [ID],
+            "detail": {"service": "EC2", "eventTypeCategory": "accountNotification", "eventTypeCode": code,
+                "eventArn": "arn:aws:health:us-west-2::event/EC2/C/C_1", "startTime": "Tue, 10 Nov 2026 09:58:00 GMT",
+                "affectedEntities": [{"entityValue": ID}]}})
+    };
+    let events = told(&notice("AWS_EC2_SIMPLIFIED_AUTO_RECOVERY_SUCCESS"));
+    assert_eq!(events[0].object_uid.as_deref(), Some(ID));
+    assert_eq!(rfc3339(events[0].time.lo), "2026-11-10T09:58:00Z");
+    assert!(told(&notice("AWS_EC2_INSTANCE_NOTICE")).is_empty());
+}
+
+#[test]
 fn health_says_when_it_was_told_and_when_it_will_be() {
     let event = json!({
         "id": "b-1", "detail-type": "AWS Health Event", "source": "aws.health", "account": "1", "region": "us-west-2",
