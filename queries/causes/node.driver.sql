@@ -14,4 +14,5 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM ties
 WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via IN ('node', 'pod')
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting') AND lag_s BETWEEN -60 AND 900
-  AND COALESCE(exit_code, 1) <> 0
+  -- Who gets no GPU from its driver says so and ends; it is not killed.
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
-use whathappened_core::world::{Exit, Fact, Kind as PodKind, NO, World};
+use whathappened_core::world::{Exit, Fact, Kind as PodKind, NO, Pod, World};
 
 use super::edge::{Edge, Kind, Role};
 
@@ -183,14 +183,23 @@ impl<'a> Bounds<'a> {
             .get(edge.cause)
             .filter(|fact| is_of_machine(fact));
         if edge.kind == Kind::Inferred
-            && edge.effect.is_none()
             && edge.role == Role::Fault
             && let Some(fault) = of_machine
-            && (self.asked || was_unharmed(self.world, self.death, fault))
+            && (edge.effect.is_none()
+                && (self.asked || was_unharmed(self.world, self.death, fault))
+                || self.asked && self.is_older(fault))
         {
             return Kind::Guess;
         }
         edge.kind
+    }
+
+    /// Whether a machine had failed before the pod came to it: who then asks for the pod's end
+    /// may have another reason.
+    fn is_older(&self, fault: &Fact) -> bool {
+        let pod = self.world.pods.get(self.death.pod as usize);
+        pod.and_then(Pod::known_begin)
+            .is_some_and(|begin| fault.end.unwrap_or(fault.time).hi < begin)
     }
 }
 

@@ -3,6 +3,7 @@
 //! `ties` is one row a fact that touches a death, with what both are, so that
 //! most rules are a filter and the rest one self-join on `death`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -15,6 +16,7 @@ use whathappened_connectors::object::ObjectBody;
 use whathappened_core::death::Death;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared::Troubles;
+use whathappened_core::symbols::Sym;
 use whathappened_core::tie::Tie;
 use whathappened_core::world::{Kind, Pod, World};
 
@@ -104,7 +106,7 @@ pub const TIES: &[Column] = &[
     (
         "same_container",
         DataType::Boolean,
-        "the fact is about the container that ended, or names none",
+        "the fact is about the container that ended, or names none; a log shipper beside the program is another",
     ),
     (
         "witnesses",
@@ -231,6 +233,16 @@ pub fn deaths(world: &World, runs: &[Run], deaths: &[Death]) -> Result<RecordBat
     RecordBatch::try_new(schema(&[DEATHS]), columns.finish())
 }
 
+/// Containers that say of themselves that they are log shippers, with their pods.
+fn shippers(world: &World) -> HashSet<(u32, Sym)> {
+    let signal = world.evidence.symbols.find("log.shipper");
+    let told = world
+        .facts
+        .iter()
+        .filter(|fact| Some(fact.signal) == signal);
+    told.map(|fact| (fact.pod, fact.container)).collect()
+}
+
 /// The table of ties.
 ///
 /// # Errors
@@ -260,6 +272,7 @@ pub fn ties(
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
     let troubles = Troubles::of(world, runs);
+    let shippers = shippers(world);
     for tie in ties {
         let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else {
             continue;
@@ -278,10 +291,12 @@ pub fn ties(
         code.append_option(one.exit_code);
         count.append_value(i64::try_from(one.count).unwrap_or(i64::MAX));
         source_kind.append_value(one.source_kind.as_str());
+        let of_shipper = one.container.is_some() && shippers.contains(&(one.pod, one.container));
         same.append_value(
-            !one.container.is_some()
-                || !death.container.is_some()
-                || one.container == death.container,
+            !of_shipper
+                && (!one.container.is_some()
+                    || !death.container.is_some()
+                    || one.container == death.container),
         );
         let seen = troubles.seen(world, one);
         witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));

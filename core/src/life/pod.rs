@@ -133,7 +133,13 @@ fn lived_on(pod: &Pod, asked: Stamp) -> bool {
 
 /// When an init container ended badly: a pod that is not started again for it is over.
 fn failed_start(pod: &Pod) -> Option<&Exit> {
-    let bad = |exit: &&Exit| exit.init && exit.exit_code.is_some_and(|code| code != 0);
+    let trained = pod.progress.as_ref().map(|progress| progress.first.lo);
+    let bad = |exit: &&Exit| {
+        exit.init
+            && exit.exit_code.is_some_and(|code| code != 0)
+            // One that ends after training has begun is a sidecar.
+            && trained.is_none_or(|trained| exit.time.lo < trained)
+    };
     pod.exits.iter().filter(bad).max_by_key(|exit| exit.time)
 }
 

@@ -300,7 +300,7 @@ pub(super) fn event(
         if says("log.training_done") {
             pod.said_done = later(pod.said_done, event.time);
         }
-        if LAST_WORDS.iter().any(|signal| says(signal)) {
+        if LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") {
             pod.last_words = later(pod.last_words, event.time);
         }
     }
