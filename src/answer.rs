@@ -48,6 +48,10 @@ pub struct Answer {
 pub struct Run {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
+    /// Which of the runs that the name means, from 1, the oldest.
+    pub number: usize,
+    /// How many runs the name means.
+    pub of: usize,
     /// Kind of the root object.
     pub kind: String,
     /// Name of the root object.

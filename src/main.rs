@@ -12,6 +12,7 @@ use whathappened::commands::{
     question, rules, serve, sql, statement, store, typed, upcoming,
 };
 use whathappened::error::Error;
+use whathappened_connectors::terminal;
 
 /// Reading makes small texts by the million in some threads and drops them in
 /// another; this allocator gives them back.
@@ -49,21 +50,12 @@ fn main() -> ExitCode {
         // Whoever reads the output has enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let told = error.to_string();
-            let told = whathappened_connectors::redact::redact(&told);
-            anstream::eprintln!(
-                "{}error:{} {told}",
-                anstyle::AnsiColor::Red.on_default().bold(),
-                anstyle::Reset
-            );
-            for hint in error.hints() {
-                let hint = typed::with_options(&hint, &given);
-                anstream::eprintln!(
-                    "{}hint:{} {hint}",
-                    anstyle::AnsiColor::Cyan.on_default().bold(),
-                    anstyle::Reset
-                );
-            }
+            let hints = error.hints();
+            let hints: Vec<String> = hints
+                .iter()
+                .map(|hint| typed::with_options(hint, &given))
+                .collect();
+            tell(&error.to_string(), &hints);
             ExitCode::from(error.exit_code())
         }
     }
@@ -129,27 +121,41 @@ fn deep<T: Send + 'static>(
     }
 }
 
+/// Tells what went wrong, and what helps: no secret, and nothing that a terminal obeys.
+fn tell(error: &str, hints: &[String]) {
+    let error = whathappened_connectors::redact::redact(error);
+    anstream::eprintln!(
+        "{}error:{} {}",
+        anstyle::AnsiColor::Red.on_default().bold(),
+        anstyle::Reset,
+        terminal::lines(&error)
+    );
+    for hint in hints {
+        anstream::eprintln!(
+            "{}hint:{} {}",
+            anstyle::AnsiColor::Cyan.on_default().bold(),
+            anstyle::Reset,
+            terminal::lines(hint)
+        );
+    }
+}
+
 /// The exit code of a program with a bug (`EX_SOFTWARE` of sysexits.h).
 const BROKE: u8 = 70;
 
 /// What a person reads instead of a backtrace.
 fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
     let what = panic.payload_as_str().unwrap_or("it did not say why");
-    let what = whathappened_connectors::redact::redact(what);
     let place = panic
         .location()
         .map(|at| format!(" at {at}"))
         .unwrap_or_default();
-    anstream::eprintln!(
-        "{}error:{} whathappened broke{place}: {what}\n\
-         {}hint:{} this is a bug of whathappened, not of your input; report it with this line and \
-         the version ({}), and RUST_BACKTRACE=1 for the details",
-        anstyle::AnsiColor::Red.on_default().bold(),
-        anstyle::Reset,
-        anstyle::AnsiColor::Cyan.on_default().bold(),
-        anstyle::Reset,
-        env!("CARGO_PKG_VERSION"),
+    let hint = format!(
+        "this is a bug of whathappened, not of your input; report it with this line and the \
+         version ({}), and RUST_BACKTRACE=1 for the details",
+        env!("CARGO_PKG_VERSION")
     );
+    tell(&format!("whathappened broke{place}: {what}"), &[hint]);
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {

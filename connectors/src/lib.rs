@@ -35,4 +35,5 @@ pub mod prometheus;
 pub mod recording;
 pub mod redact;
 pub mod slurm;
+pub mod terminal;
 pub mod time;

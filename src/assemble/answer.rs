@@ -61,6 +61,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
             nearest: matched.nearest,
         });
     }
+    let all = matched.runs.clone();
     if let Some(id) = &question.run {
         let places = 0..matched.runs.len();
         let is_asked = |place: &usize| narrow::is_run(case, &matched, *place, id);
@@ -96,10 +97,13 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     narrow::lines(&mut timeline, question, &mut left);
     let mut notes = notes(&matched);
     notes.extend(left.notes(case));
+    let mut told = runs(case, &verdict, &matched.runs);
+    count(case, &all, &mut told);
+    notes.extend(newer(&told));
     Ok(Answer {
         experiment: Some(question.name.clone()),
         matched_by: Some(matched.how.clone()),
-        runs: runs(case, &verdict, &matched.runs),
+        runs: told,
         notes,
         incidents,
         timeline,
@@ -135,6 +139,31 @@ pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crat
             Some(told)
         })
         .collect()
+}
+
+/// Says of runs which they are of all that the name means, which come the newest first.
+fn count(case: &Case, all: &[usize], told: &mut [crate::answer::Run]) {
+    let ids = all
+        .iter()
+        .map(|run| Some(case.runs.get(*run)?.id(&case.world)));
+    let ids: Vec<Option<String>> = ids.collect();
+    for run in told {
+        let newer = ids.iter().position(|id| id.as_ref() == Some(&run.id));
+        run.of = all.len();
+        run.number = all.len() - newer.unwrap_or(0);
+    }
+}
+
+/// That the run which leads is not the newest.
+fn newer(told: &[crate::answer::Run]) -> Option<String> {
+    let newest = told.iter().max_by_key(|run| run.number)?;
+    let leads = told.first()?;
+    (newest.number > leads.number).then(|| {
+        format!(
+            "A newer run, {} of {}, {}, is {}; --run {} asks for it",
+            newest.number, newest.of, newest.name, newest.state, newest.number
+        )
+    })
 }
 
 fn notes(matched: &Matched) -> Vec<String> {

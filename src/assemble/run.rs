@@ -66,6 +66,8 @@ pub(super) fn run(world: &World, ends: &[End], run: &Found, state: RunState) -> 
         .and_then(|attempt| attempt.end.clone())
         .or_else(|| gone.map(|gone| rfc3339(gone.lo)));
     Run {
+        number: 1,
+        of: 1,
         id: run.id(world),
         kind: kind.to_owned(),
         name: name.to_owned(),

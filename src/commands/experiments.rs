@@ -8,7 +8,7 @@ use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_store::Store;
 
 use super::question::moment;
-use super::{clock, common, pager, settings, stored};
+use super::{clock, common, pager, settings, stored, typed};
 use crate::answer::Listed;
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
@@ -92,7 +92,8 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             eprintln!("{} of {known} runs are as asked.", list.len());
         }
         if let Some(hint) = hint {
-            eprintln!("{hint}.");
+            let words: Vec<_> = std::env::args_os().collect();
+            eprintln!("{}.", typed::with_options(&hint, &typed::given(&words)));
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `whathappened import`
 
+use whathappened_connectors::terminal;
 use whathappened_store::Store;
 
 use super::{clock, common, settings};
@@ -53,7 +54,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
             "{} facts and versions told, {} new in {}",
             written.told,
             written.new,
-            store.root().display()
+            terminal::line(&store.root().to_string_lossy())
         );
         common::report(&summary, &facts);
     }

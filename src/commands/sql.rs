@@ -12,7 +12,7 @@ use whathappened_connectors::time::Nanos;
 use whathappened_store::Store;
 
 use super::supervised::{self, Limits, Running};
-use super::{clock, common, experiments, settings, stored};
+use super::{clock, common, experiments, settings, stored, typed};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::{Config, parse_duration, parse_size};
@@ -139,7 +139,8 @@ impl Unexplained {
         let done = experiments::explain(&self.store, &self.config, always, &self.rules, quiet);
         let hint = done.await?.and_then(|done| done.hint());
         if let Some(hint) = hint.filter(|_| !quiet) {
-            eprintln!("{hint}.");
+            let words: Vec<_> = std::env::args_os().collect();
+            eprintln!("{}.", typed::with_options(&hint, &typed::given(&words)));
         }
         Ok(())
     }
@@ -219,7 +220,11 @@ impl Runner {
         if let Some(command) = Command::parse(text) {
             return self.command(&command);
         }
-        let statements = Session::parse(text)?;
+        let statements = {
+            // Taking it apart counts as much as answering it.
+            let _running = Running::begin();
+            Session::parse(text)?
+        };
         if let Some(kept) = &self.kept {
             kept.explain(text, self.quiet).await?;
         }

@@ -1,6 +1,7 @@
 //! Statements of the command line under the limits of those of the service: this
 //! program again, in a process of its own that is ended where one takes too much.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,6 +97,10 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
     let ended = tokio::select! {
         status = child.wait() => Ok(status.map_err(failed)?),
         why = watch(process, limits) => Err(why),
+        () = interrupted() => {
+            let _over = child.kill().await;
+            return Err(Error::Ended(INTERRUPTED));
+        }
     };
     let status = match ended {
         Ok(status) => status,
@@ -108,10 +113,36 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
     match status.code() {
         Some(0) => Ok(()),
         Some(code) => Err(Error::Ended(u8::try_from(code).unwrap_or(1))),
+        None if is_interrupted(status) => Err(Error::Ended(INTERRUPTED)),
         None => Err(Error::Halted(format!(
             "the statement ended the process that ran it ({status}); write it less deeply nested"
         ))),
     }
+}
+
+/// The exit code of what Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// Until somebody wants this process to end. Ctrl-C at a terminal is heard by the child as well,
+/// which ends or, at its prompt, gives up the statement: that is its own affair.
+async fn interrupted() {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        if !std::io::stdin().is_terminal() {
+            return;
+        }
+    }
+    std::future::pending().await
+}
+
+#[cfg(unix)]
+fn is_interrupted(status: std::process::ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(tokio::signal::unix::SignalKind::interrupt().as_raw_value())
+}
+
+#[cfg(not(unix))]
+fn is_interrupted(_: std::process::ExitStatus) -> bool {
+    false
 }
 
 /// Until a statement takes more than it may.

@@ -23,17 +23,27 @@ pub struct Explained {
     pub runs: usize,
     /// Those of them that are explained.
     pub explained: usize,
+    /// When the first of the others was heard of.
+    pub since: Option<Nanos>,
 }
 
 impl Explained {
     /// What is missing and how to get it, where something is.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        let Self { runs, explained } = self;
-        let text = format!(
-            "{explained} of {runs} runs are explained; `whathappened explain --since 30d` explains the rest"
-        );
-        (explained < runs).then_some(text)
+        let Self {
+            runs,
+            explained,
+            since,
+        } = self;
+        if explained >= runs {
+            return None;
+        }
+        let day = since.map(|since| rfc3339(since).chars().take(10).collect::<String>());
+        let window = day.map_or_else(String::new, |day| format!(" --since {day}"));
+        Some(format!(
+            "{explained} of {runs} runs are explained; `whathappened explain{window}` explains the rest"
+        ))
     }
 }
 
@@ -60,6 +70,11 @@ pub async fn explain_rest(
     let mut sum = Explained {
         runs: roots.len(),
         explained: roots.len() - rest.len(),
+        since: rest
+            .iter()
+            .filter(|root| root.first <= root.last)
+            .map(|root| root.first)
+            .min(),
     };
     if rest.is_empty() {
         return Ok(sum);

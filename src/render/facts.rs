@@ -21,7 +21,7 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
     let name = answer.experiment.as_deref().unwrap_or_default();
     let mut line = Spans::new().data(Tone::Strong, name);
     if let Some(run) = run {
-        line = line.say(" · ").say(words::run_of_runs(&answer.runs, run));
+        line = line.say(" · ").say(words::run_of_runs(run));
         let newest = run.attempts.last().map(|attempt| attempt.number);
         if let Some(number) = main.and_then(|incident| incident.attempt).or(newest) {
             line = line.say(format!(", attempt\u{a0}{number}"));
@@ -210,7 +210,8 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
     if !victim.how.is_empty() {
         body = body.say(", ").data(Tone::Plain, &victim.how);
     }
-    if let Some(code) = victim.exit_code {
+    let said = |code: i32| victim.how.contains(&format!("exit code {code}"));
+    if let Some(code) = victim.exit_code.filter(|code| !said(*code)) {
         body = body.say(format!(", exit\u{a0}{code}"));
     }
     fact(facts, label, body);

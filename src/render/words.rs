@@ -226,12 +226,8 @@ pub(crate) fn gpu_hours(hours: f64) -> String {
 }
 
 /// `run 2 of 3`, counted from the oldest.
-pub(crate) fn run_of_runs(runs: &[Run], run: &Run) -> String {
-    let newer = runs
-        .iter()
-        .position(|other| other.id == run.id)
-        .unwrap_or(0);
-    format!("run\u{a0}{} of\u{a0}{}", runs.len() - newer, runs.len())
+pub(crate) fn run_of_runs(run: &Run) -> String {
+    format!("run\u{a0}{} of\u{a0}{}", run.number, run.of)
 }
 
 /// `3 pods, 2 died`.

@@ -15,7 +15,8 @@ use datafusion::logical_expr::{Expr, ScalarUDF};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::tokenizer::Tokenizer;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use futures::TryStreamExt as _;
 
 use super::catalog::{Table, all};
@@ -39,6 +40,12 @@ pub(super) const MEMORY: usize = 512 << 20;
 
 /// Words and signs of a statement, spaces between them too.
 const WORDS: usize = 50_000;
+
+/// Parentheses within one another that are taken apart at most.
+const NESTED: usize = 40;
+
+/// Selections of one text of statements, each of which is planned, at most.
+const SELECTIONS: usize = 500;
 
 /// Runs statements over a case, which they can only read.
 pub struct Session {
@@ -262,7 +269,21 @@ impl Session {
     /// When a statement is no SQL.
     pub fn parse(text: &str) -> Result<Vec<Statement>, Error> {
         let words = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize();
-        let words = words.map_or(0, |words| words.len());
+        let words = words.unwrap_or_default();
+        let nested = nesting(&words);
+        // The parser tries each parenthesis in several ways, one within the other.
+        if nested > NESTED {
+            return Err(Error::Usage(format!(
+                "the statement has parentheses {nested} deep; {NESTED} are planned at most"
+            )));
+        }
+        let selections = words.iter().filter(|word| is_select(word)).count();
+        if selections > SELECTIONS {
+            return Err(Error::Usage(format!(
+                "the statement says SELECT {selections} times; {SELECTIONS} are planned at most"
+            )));
+        }
+        let words = words.len();
         // Each may nest one deeper, and planning goes as deep.
         if words > WORDS {
             return Err(Error::Usage(format!(
@@ -384,4 +405,22 @@ fn readable(frame: DataFrame) -> DataFusionResult<DataFrame> {
         })
         .collect();
     frame.select(columns)
+}
+
+fn is_select(word: &Token) -> bool {
+    matches!(word, Token::Word(word) if word.keyword == Keyword::SELECT)
+}
+
+/// How deep the parentheses of a text of statements are.
+fn nesting(words: &[Token]) -> usize {
+    let (mut deep, mut deepest) = (0_usize, 0);
+    for word in words {
+        match word {
+            Token::LParen => deep += 1,
+            Token::RParen => deep = deep.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(deep);
+    }
+    deepest
 }

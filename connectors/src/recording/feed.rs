@@ -1,6 +1,5 @@
 //! Collects the reader's records into batches and hands them to the decoders.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -9,6 +8,7 @@ use super::batch::{BATCH_BYTES, Batch, Cut, Kind};
 use super::beside::Folder;
 use super::options::Options;
 use super::summary::{FileStatus, FileSummary, Tally};
+use crate::terminal::line;
 
 /// A batch that only counts rejections is sent on after this many.
 const REJECTIONS: u64 = 4096;
@@ -22,6 +22,8 @@ pub(super) struct Feed<'o> {
     seq: u64,
     batch: Option<Batch>,
     files: Vec<FileSummary>,
+    /// Records that were looked at.
+    records: u64,
     /// Nobody listens any more, or no more may be opened.
     closed: bool,
     /// Whoever takes what is read has enough.
@@ -41,6 +43,7 @@ impl<'o> Feed<'o> {
             seq: 0,
             batch: None,
             files: Vec::new(),
+            records: 0,
             closed: false,
             enough,
         }
@@ -50,7 +53,7 @@ impl<'o> Feed<'o> {
     pub(super) fn start(&mut self, name: &str) -> usize {
         self.flush();
         let mut file = FileSummary {
-            name: shown(name).into(),
+            name: line(name).into(),
             ..FileSummary::default()
         };
         let most = self.options.max_members;
@@ -87,8 +90,30 @@ impl<'o> Feed<'o> {
         self.closed || self.enough.load(Ordering::Relaxed)
     }
 
+    /// Counts a record; what is too much of a file ends the reading.
+    fn count(&mut self, file: usize) {
+        self.records += 1;
+        let most = self.options.max_records;
+        if self.records > most && !self.closed {
+            self.closed = true;
+            let why = format!(
+                "more than {most} records, which are looked at at most; what follows is left out"
+            );
+            self.trouble(file, FileStatus::Failed(why));
+        }
+    }
+
+    /// Counts a record that is of no use, whatever it says.
+    pub(super) fn pass(&mut self, file: usize) {
+        self.count(file);
+        let entry = self.file(file);
+        entry.records += 1;
+        entry.irrelevant += 1;
+    }
+
     /// Adds a record.
     pub(super) fn record(&mut self, file: usize, kind: &Kind, record: &[u8], line: u64) {
+        self.count(file);
         let batch = self.batch_for(file, Some(kind));
         batch.bytes.extend_from_slice(record);
         batch.cuts.push(Cut {
@@ -190,25 +215,4 @@ impl<'o> Feed<'o> {
         }
         self.files
     }
-}
-
-/// A name as a terminal may show it: one line, and nothing that moves the cursor
-/// or turns the direction of what follows.
-fn shown(name: &str) -> Cow<'_, str> {
-    let is_plain = |letter: char| {
-        !letter.is_control()
-            && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if name.chars().all(is_plain) {
-        return Cow::Borrowed(name);
-    }
-    let mut out = String::with_capacity(name.len());
-    for letter in name.chars() {
-        if is_plain(letter) {
-            out.push(letter);
-        } else {
-            out.extend(letter.escape_default());
-        }
-    }
-    Cow::Owned(out)
 }

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use walkdir::WalkDir;
 
@@ -144,7 +146,39 @@ fn read_file(name: &str, path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed
     }
 }
 
+/// How long a named pipe waits for somebody who writes to it.
+const WRITER: Duration = Duration::from_secs(10);
+
+/// Opens a named pipe; opening one ends only once somebody writes to it.
+fn open_pipe(path: &Path) -> io::Result<File> {
+    let (told, opened) = mpsc::channel();
+    let of = path.to_owned();
+    // Whoever waits in vain goes with the process.
+    thread::spawn(move || told.send(File::open(of)));
+    opened.recv_timeout(WRITER).unwrap_or_else(|_| {
+        let why = format!(
+            "it is a named pipe, and nobody wrote to it for {} s",
+            WRITER.as_secs()
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, why))
+    })
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
 fn open_file(path: &Path) -> io::Result<(File, Option<File>)> {
+    if is_pipe(path) {
+        return Ok((open_pipe(path)?, None));
+    }
     let file = File::open(path)?;
     let regular = fs::metadata(path)?.is_file();
     let again = if regular {

@@ -153,11 +153,7 @@ impl Splitter<'_, '_, '_> {
     fn emit(&mut self, n: usize) {
         let line = self.window.line();
         match self.frames.last() {
-            Some(frame) if frame.unusable => {
-                let entry = self.feed.file(self.file);
-                entry.records += 1;
-                entry.irrelevant += 1;
-            }
+            Some(frame) if frame.unusable => self.feed.pass(self.file),
             frame => {
                 let kind = frame.map_or(&Kind::PLAIN, |frame| &frame.kind);
                 self.feed
@@ -306,11 +302,7 @@ impl Splitter<'_, '_, '_> {
     /// An element of an array that is no object: counted once and skipped.
     fn scalar(&mut self) {
         match self.window.bytes().first() {
-            Some(b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-                let entry = self.feed.file(self.file);
-                entry.records += 1;
-                entry.irrelevant += 1;
-            }
+            Some(b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => self.feed.pass(self.file),
             _ => self.reject("an element of a list that is no JSON"),
         }
         let mut in_string = false;

@@ -39,6 +39,8 @@ pub struct Options {
     pub max_total_bytes: u64,
     /// How many files and members of archives are opened.
     pub max_members: usize,
+    /// How many records are looked at, whatever becomes of them.
+    pub max_records: u64,
     /// How many facts and versions are taken in; without a bound where whoever takes
     /// them holds none in memory.
     pub max_observations: Option<u64>,
@@ -72,6 +74,7 @@ impl Default for Options {
             bomb_ratio: 250,
             max_total_bytes: 1 << 40,
             max_members: 100_000,
+            max_records: 50_000_000,
             max_observations: None,
             max_nesting: 4,
             rejected_kept: 200,

@@ -76,7 +76,7 @@ fn headline(
         .map(duration);
     let (sign, _) = words::state_sign(&run.state);
     let state = words::state_took(&run.state, took.as_deref());
-    let which = words::run_of_runs(&answer.runs, run);
+    let which = words::run_of_runs(run);
     writeln!(
         out,
         "## {sign} {} · {} · {}\n",

@@ -24,7 +24,7 @@ pub fn attempts(answer: &Answer) -> Message {
     for run in &answer.runs {
         let title = format!(
             "{}: {} {}",
-            plain(&super::super::page::Spans::new().say(words::run_of_runs(&answer.runs, run))),
+            plain(&super::super::page::Spans::new().say(words::run_of_runs(run))),
             run.kind,
             escape(&run.name)
         );

@@ -124,7 +124,7 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     if answer.runs.len() > 1 {
         page.section("Runs", Spans::new());
         for run in answer.runs.iter().take(LINES) {
-            let what = words::run_of_runs(&answer.runs, run);
+            let what = words::run_of_runs(run);
             line(
                 page,
                 &what,

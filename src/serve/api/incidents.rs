@@ -132,7 +132,9 @@ pub(super) async fn explain(service: &Service, window: (Nanos, Nanos)) -> Result
 
 /// How many of the runs are explained, in a header.
 pub(super) fn told(explained: &Explained) -> [(&'static str, String); 1] {
-    let Explained { runs, explained } = explained;
+    let Explained {
+        runs, explained, ..
+    } = explained;
     [(
         "x-whathappened-explained",
         format!("{explained} of {runs} runs"),

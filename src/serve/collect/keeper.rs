@@ -34,6 +34,8 @@ pub(super) struct Keeper {
     watchman: Watchman,
     /// What is said of ourselves and was not written yet.
     own: Vec<(String, Coverage)>,
+    /// Whether there is anything to collect: who has nothing was never there.
+    collects: bool,
 }
 
 impl Keeper {
@@ -43,6 +45,7 @@ impl Keeper {
         how: &How,
         board: &Arc<Board>,
         pushed: &[Coverage],
+        collects: bool,
     ) -> Result<Self, Error> {
         let now = (how.clock)();
         let own = beat::absence(&store.cursors(beat::PLACE)?, pushed, now);
@@ -56,6 +59,7 @@ impl Keeper {
             board: Arc::clone(board),
             watchman: Watchman::new(now, Instant::now()),
             own,
+            collects,
         })
     }
 
@@ -160,7 +164,7 @@ impl Keeper {
             }
         }
         let mut cursors = joined.cursors.clone();
-        cursors.push(beat::mark(now));
+        cursors.extend(self.collects.then(|| beat::mark(now)));
         let mut coverage = joined.coverage.clone();
         coverage.extend(self.own.iter().cloned());
         let new = self

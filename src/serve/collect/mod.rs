@@ -116,7 +116,7 @@ impl Collector {
         let store = Store::open(&how.store, how.limits)?;
         let board = Arc::new(Board::default());
         let (intake, waiting) = intake::open(&board, stop);
-        let mut keeper = keeper::Keeper::new(store, how, &board, &what.pushed)?;
+        let mut keeper = keeper::Keeper::new(store, how, &board, &what.pushed, collects)?;
         for row in what.sources.failed {
             board.failed((&row.source, "", &row.resource), "it cannot be used");
             keeper.tell(row);
