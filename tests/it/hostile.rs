@@ -263,7 +263,12 @@ fn a_statement_ends_when_nobody_waits_for_it() {
 /// The command line has the same limits: each ends, says why in a line, and panics for nobody.
 #[test]
 fn what_asks_for_too_much_ends_in_the_command_line_too() {
-    for statement in greedy().iter().step_by(3) {
+    // What the parser tries in several ways, and what the planner plans one by one.
+    let deep = [
+        format!("SELECT {}1{}", "cast(".repeat(60), " AS int)".repeat(60)),
+        format!("SELECT 1 {}", "UNION ALL SELECT 1 ".repeat(5_000)),
+    ];
+    for statement in greedy().iter().step_by(3).chain(&deep) {
         let begun = Instant::now();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), statement).unwrap();

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -402,4 +404,101 @@ fn what_is_not_known_is_said_to_be_unknown() {
     let head = out.lines().next().unwrap();
     assert!(head.ends_with("failed"), "{head}");
     assert!(out.contains("Slurm (scheduler)"), "{out}");
+}
+
+#[test]
+fn a_run_keeps_its_number_and_a_newer_one_is_named() {
+    let ask = |more: &[&str]| {
+        let from = ["lm-350m", "--from", "fixtures/lab-two-runs/input", "-q"];
+        let (code, out, err) = whathappened(&[&from[..], more].concat());
+        assert_eq!(code, Some(0), "{err}");
+        // Lines are broken anywhere.
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let answer = ask(&[]);
+    assert!(answer.contains("run 1 of 2"), "{answer}");
+    let note = "A newer run, 2 of 2, lm-350m-r2, is running; --run 2 asks for it";
+    assert!(answer.contains(note), "{answer}");
+    for (number, name) in [("1", "lm-350m-r1"), ("2", "lm-350m-r2")] {
+        let answer = ask(&["--run", number]);
+        assert!(answer.contains(&format!("run {number} of 2")), "{answer}");
+        assert!(answer.contains(name), "{answer}");
+    }
+}
+
+#[test]
+fn who_had_nothing_to_collect_was_never_there() {
+    let (_folder, store) = imported(&["fixtures/lab-cluster/input"]);
+    let (code, ..) = whathappened(&["collect", "--store", &store]);
+    assert_eq!(code, Some(2));
+    let rows = "SELECT count(*) AS n FROM coverage WHERE source = 'collector'";
+    let (_, out, err) = kept(&store, &["sql", rows, "--format", "csv"]);
+    assert_eq!(out.split_whitespace().last(), Some("0"), "{err}");
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|made| made.success()) {
+        return println!("skipped: no mkfifo");
+    }
+    let pipe = pipe.display().to_string();
+    let (code, _, err) = whathappened(&["*", "--from", &pipe]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("nobody wrote to it"), "{err}");
+}
+
+#[test]
+fn ctrl_c_at_the_prompt_gives_up_the_statement_alone() {
+    use std::io::Read as _;
+    let program = env!("CARGO_BIN_EXE_whathappened");
+    let typed = format!("{program} sql --from fixtures/lab-cluster/input -q");
+    let started = Command::new("timeout")
+        .args(["60", "script", "-qec", &typed, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        return println!("skipped: no script");
+    };
+    let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (told, seen) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = screen.read(&mut buffer) {
+            told.send(String::from_utf8_lossy(&buffer[..read]).into_owned())
+                .unwrap();
+        }
+    });
+    let until = |what: &str, pause: Duration| {
+        let mut text = String::new();
+        while !text.contains(what) {
+            match seen.recv_timeout(pause) {
+                Ok(more) => text.push_str(&more),
+                Err(mpsc::RecvTimeoutError::Timeout) => return false,
+                Err(mpsc::RecvTimeoutError::Disconnected) => panic!("it ended: {text}"),
+            }
+        }
+        true
+    };
+    let long = Duration::from_secs(30);
+    assert!(until("sql>", long));
+    let endless = "SELECT count(*) FROM events a, events b, events c, events d;\r";
+    keys.write_all(endless.as_bytes()).unwrap();
+    assert!(until("\u{1b}[?2004l", long));
+    // It is heard once the prompt gave the terminal back and the statement runs.
+    loop {
+        std::thread::sleep(Duration::from_millis(300));
+        keys.write_all(b"\x03").unwrap();
+        if until("cancelled", Duration::from_secs(1)) {
+            break;
+        }
+    }
+    keys.write_all(b"SELECT 40 + 2 AS n;\r").unwrap();
+    assert!(until("42", long));
+    keys.write_all(b"\\q\r").unwrap();
+    assert!(child.wait().unwrap().success());
 }
