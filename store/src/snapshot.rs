@@ -87,9 +87,10 @@ impl<'a> Snapshot<'a> {
         in_value(value, &|text| self.sight.text(text));
     }
 
-    /// Hides what names a pod of others in every text of a value of the caller's own.
+    /// Hides what names a pod or a namespace of others in every text of a value of
+    /// the caller's own.
     pub fn redact_own(&self, value: &mut serde_json::Value) {
-        in_value(value, &|text| self.sight.own_text(text));
+        self.sight.hide_in_own(value);
     }
 
     /// What of some rows of coverage may be seen, and a row for each segment that

@@ -231,6 +231,9 @@ fn what_is_kept_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let (_folder, root) = filled();
     let _notes = crate::Notes::open(&root, "slack").unwrap();
+    // Of an older program.
+    std::fs::write(root.join("collector.lock"), "").unwrap();
+    let _claim = crate::Claim::take(&root, "this test").unwrap();
     let mut folders = vec![root];
     while let Some(folder) = folders.pop() {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
