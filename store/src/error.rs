@@ -82,7 +82,10 @@ pub enum StoreError {
         segments: usize,
     },
     /// There is no store where one was to be read.
-    #[error("{}: no store there; `whathappened import` or `whathappened collect` make one", shown(path))]
+    #[error(
+        "{}: no store there; `whathappened import` or `whathappened collect` make one",
+        shown(path)
+    )]
     Missing {
         /// The folder.
         path: PathBuf,
@@ -255,7 +258,10 @@ mod tests {
         ] {
             let text = error.to_string();
             assert!(!text.contains(char::is_control), "{text:?}");
-            assert!(!text.contains('\u{202e}') && text.contains("é.db"), "{text:?}");
+            assert!(
+                !text.contains('\u{202e}') && text.contains("é.db"),
+                "{text:?}"
+            );
         }
         let told = StoreError::Missing { path }.to_string();
         assert!(told.starts_with(r"a\u{1b}[2J\nb\u{202e}/é.db"), "{told}");

@@ -16,8 +16,8 @@ use whathappened_connectors::coverage::Coverage;
 
 use crate::access::Access;
 use crate::catalogue::Entity;
-pub(crate) use rows::in_value;
 use rows::in_own;
+pub(crate) use rows::in_value;
 use words::Words;
 
 /// Kinds of the catalogue that belong to no namespace of Kubernetes; an instance

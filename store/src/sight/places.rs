@@ -98,7 +98,10 @@ impl Places<'_> {
     fn before(&self, at: usize) -> &str {
         let from = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let from = from.map_or(0, |range| range.end);
-        let to = self.tokens.get(at).map_or(self.lower.len(), |one| one.start);
+        let to = self
+            .tokens
+            .get(at)
+            .map_or(self.lower.len(), |one| one.start);
         self.lower.get(from..to).unwrap_or_default()
     }
 
@@ -120,8 +123,7 @@ impl Places<'_> {
         let (head, mut of) = (self.back(at, 1), self.back(at, 2));
         let is_list = head == "namespaces";
         let mut is_head = head.ends_with("namespace") || is_list;
-        if head == "name" && of.ends_with("namespace") && matches!(self.before(at - 1), "_" | ".")
-        {
+        if head == "name" && of.ends_with("namespace") && matches!(self.before(at - 1), "_" | ".") {
             // `k8s.namespace.name=X`
             is_head = true;
         } else if head == "ns" {

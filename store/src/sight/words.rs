@@ -226,7 +226,10 @@ impl Words {
     /// Whether a value under a name is the name of a namespace of others.
     pub(super) fn is_foreign_namespace(&self, key: &str, value: &str) -> bool {
         let is_key = key.to_ascii_lowercase().ends_with("namespace");
-        is_key && !value.is_empty() && value != HIDDEN && self.is_foreign(&value.to_ascii_lowercase())
+        is_key
+            && !value.is_empty()
+            && value != HIDDEN
+            && self.is_foreign(&value.to_ascii_lowercase())
     }
 
     /// Hides every name of others in a text.
@@ -361,7 +364,10 @@ mod tests {
                 "preempted by pod pod-of-zebra-0 in namespace zebrateam",
                 "preempted by pod [hidden] in namespace [hidden]",
             ),
-            ("evicted for namespace zebrateam's quota", "evicted for namespace [hidden]'s quota"),
+            (
+                "evicted for namespace zebrateam's quota",
+                "evicted for namespace [hidden]'s quota",
+            ),
             (
                 "could not reach pod-of-zebra-0.zebrateam.svc.cluster.local:80",
                 "could not reach [hidden].svc.cluster.local:80",
@@ -370,7 +376,10 @@ mod tests {
                 "could not reach [hidden].zebrateam.svc",
                 "could not reach [hidden].[hidden].svc",
             ),
-            ("http://[hidden].secretsvc.ghostns.svc", "http://[hidden].[hidden].svc"),
+            (
+                "http://[hidden].secretsvc.ghostns.svc",
+                "http://[hidden].[hidden].svc",
+            ),
             (
                 "/var/log/pods/zebrateam_[hidden]_41b7/t/0.log full",
                 "/var/log/pods/[hidden]_[hidden]_41b7/t/0.log full",
@@ -383,23 +392,53 @@ mod tests {
                 "/var/log/containers/ghost-0_ghostns_main-1a.log",
                 "/var/log/containers/[hidden]_main-1a.log",
             ),
-            ("ZEBRATEAM and Zebrateam hold it", "[hidden] and [hidden] hold it"),
-            ("ClusterQueue zebrateam-queue", "ClusterQueue [hidden]-queue"),
-            ("system:serviceaccount:ghostns:robot", "system:serviceaccount:[hidden]:[hidden]"),
-            ("system:serviceaccounts:ghostns", "system:serviceaccounts:[hidden]"),
+            (
+                "ZEBRATEAM and Zebrateam hold it",
+                "[hidden] and [hidden] hold it",
+            ),
+            (
+                "ClusterQueue zebrateam-queue",
+                "ClusterQueue [hidden]-queue",
+            ),
+            (
+                "system:serviceaccount:ghostns:robot",
+                "system:serviceaccount:[hidden]:[hidden]",
+            ),
+            (
+                "system:serviceaccounts:ghostns",
+                "system:serviceaccounts:[hidden]",
+            ),
             (r#"in namespace "ghostns""#, r#"in namespace "[hidden]""#),
-            (r#"namespaces "ghostns" not found"#, r#"namespaces "[hidden]" not found"#),
+            (
+                r#"namespaces "ghostns" not found"#,
+                r#"namespaces "[hidden]" not found"#,
+            ),
             (
                 "/api/v1/namespaces/ghostns/pods/ghostpod-7?x",
                 "/api/v1/namespaces/[hidden]/pods/[hidden]?x",
             ),
-            ("ns=ghostns ns/ghostns/x", "ns=[hidden] ns/[hidden]/[hidden]"),
-            (r#""namespace":"data","data":1"#, r#""namespace":"[hidden]","data":1"#),
-            (r#"\"namespace\":\"ghostns\""#, r#"\"namespace\":\"[hidden]\""#),
+            (
+                "ns=ghostns ns/ghostns/x",
+                "ns=[hidden] ns/[hidden]/[hidden]",
+            ),
+            (
+                r#""namespace":"data","data":1"#,
+                r#""namespace":"[hidden]","data":1"#,
+            ),
+            (
+                r#"\"namespace\":\"ghostns\""#,
+                r#"\"namespace\":\"[hidden]\""#,
+            ),
             ("k8s.namespace.name=ghostns", "k8s.namespace.name=[hidden]"),
             ("POD_NAMESPACE=ghostns", "POD_NAMESPACE=[hidden]"),
-            ("kubectl --namespace ghostns", "kubectl --namespace [hidden]"),
-            ("the namespace data holds data", "the namespace [hidden] holds data"),
+            (
+                "kubectl --namespace ghostns",
+                "kubectl --namespace [hidden]",
+            ),
+            (
+                "the namespace data holds data",
+                "the namespace [hidden] holds data",
+            ),
             (
                 "pod mine-0 lost to pod ghost-7 in namespace ghostns",
                 "pod mine-0 lost to pod [hidden] in namespace [hidden]",
@@ -408,7 +447,10 @@ mod tests {
                 r#"{"kind":"Pod","name":"ghost","namespace":"ghostns"}"#,
                 r#"{"kind":"Pod","name":"[hidden]","namespace":"[hidden]"}"#,
             ),
-            ("namespaces: ghostns, other", "namespaces: [hidden], [hidden]"),
+            (
+                "namespaces: ghostns, other",
+                "namespaces: [hidden], [hidden]",
+            ),
             ("é namespace=ghostns é", "é namespace=[hidden] é"),
         ] {
             let told = words.hide_foreign(text);

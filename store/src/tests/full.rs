@@ -108,9 +108,15 @@ fn opening_on_a_full_disk_says_so() {
         drop(file);
         if let Err(error) = Store::open(&root, Limits::default()) {
             failed += 1;
-            assert!(matches!(error, StoreError::Full { .. }), "{left}: {error:?}");
+            assert!(
+                matches!(error, StoreError::Full { .. }),
+                "{left}: {error:?}"
+            );
             let told = error.to_string();
-            assert!(told.contains("store-") && told.contains("Free some room"), "{told}");
+            assert!(
+                told.contains("store-") && told.contains("Free some room"),
+                "{told}"
+            );
         }
         std::fs::remove_file(&filler).unwrap();
         std::fs::remove_dir_all(&root).unwrap_or_default();

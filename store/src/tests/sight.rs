@@ -231,7 +231,8 @@ fn ones_own_texts_name_no_namespace_of_others() {
     for (number, text) in texts.iter().enumerate() {
         let mut one = event(number as u64, "mine-0", START);
         one.message = Some((*text).to_owned());
-        one.raw = serde_json::json!({"message": text, "data": {"namespace": "ghostns"}}).to_string();
+        one.raw =
+            serde_json::json!({"message": text, "data": {"namespace": "ghostns"}}).to_string();
         one.set_attribute("detail", Some((*text).to_owned()));
         one.set_attribute("other_namespace", Some("ghostns".to_owned()));
         one.set_attribute("other_pod", Some("ghostpod-7".to_owned()));
