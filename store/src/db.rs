@@ -11,7 +11,7 @@ use crate::retain::on_disk;
 use crate::store::FORMAT;
 
 /// How long a writer waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
 CREATE TABLE segments (

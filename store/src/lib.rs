@@ -7,6 +7,7 @@
 
 mod access;
 mod alike;
+mod backup;
 mod bulk;
 mod catalogue;
 mod columns;
@@ -43,6 +44,7 @@ mod verify;
 mod tests;
 
 pub use access::Access;
+pub use backup::{BackedUp, backup};
 pub use bulk::{Bulk, Written};
 pub use catalogue::{Entity, Root};
 pub use columns::schema as event_schema;

@@ -48,3 +48,8 @@ fn close_to_others(file: &File) {
     #[cfg(not(unix))]
     let _ = file;
 }
+
+/// Makes what was renamed or made in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all())
+}

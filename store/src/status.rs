@@ -120,22 +120,33 @@ impl Store {
         status.from = status.from.into_iter().chain(first).min();
         status.to = status.to.max(last);
         status.days = days.len() as u64;
-        let count = |sql: &str| {
-            self.db
-                .query_row(sql, [], |row| row.get(0))
-                .map_err(failed())
-        };
-        status.entities = count("SELECT count(*) FROM entities")?;
+        status.database = self.trouble()?;
+        status.entities = self.count("SELECT count(*) FROM entities", &mut status.database)?;
         // That nothing happened is kept as well, so that nobody looks again.
-        status.incidents = count(
+        status.incidents = self.count(
             r#"SELECT count(*) FROM incidents WHERE answer NOT LIKE '{"incident":{"cause":"none.%'"#,
+            &mut status.database,
         )?;
         let aside = damage::all(&self.db).map_err(failed())?;
         status.damaged.extend(aside.iter().map(damage::Aside::told));
         status.damaged.sort_by(|a, b| a.file.cmp(&b.file));
-        status.database = self.trouble()?;
         status.database_bytes = self.db_path.metadata().map_or(0, |meta| meta.len());
         Ok(status)
+    }
+
+    /// A count; 0 where a damaged database cannot tell, which is noted.
+    fn count(&self, sql: &str, trouble: &mut Vec<String>) -> Result<u64, StoreError> {
+        match self.db.query_row(sql, [], |row| row.get(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
+            {
+                if trouble.is_empty() {
+                    trouble.push(error.to_string());
+                }
+                Ok(0)
+            }
+            counted => counted.map_err(StoreError::database(&self.db_path)),
+        }
     }
 
     /// Looks whether a segment is there, as long as it was, and has a footer.

@@ -214,7 +214,7 @@ fn one_wrong_byte_costs_nothing_once_it_was_repaired() {
 
 #[test]
 fn what_can_be_read_of_a_damaged_segment_is_saved() {
-    for (rows, least) in [(917, 300), (20_000, 10_000)] {
+    for (rows, least) in [(917, 200), (20_000, 10_000)] {
         let (_folder, root) = broken(rows, &[0, 1, 2]);
         let repaired = anew(&root);
         let [(file, saved, of)] = repaired.damaged.as_slice() else {
