@@ -198,7 +198,7 @@ pub(crate) fn no_room(path: &Path, error: &rusqlite::Error) -> bool {
 
 /// Tries to write what a database asks for at once.
 fn is_disk_full(folder: &Path) -> bool {
-    const ASKED: [u8; 64 << 10] = [0x5a; 64 << 10];
+    static ASKED: [u8; 64 << 10] = [0x5a; 64 << 10];
     let path = folder.join(format!("room-{}", std::process::id()));
     let tried = crate::private::touch(&path).and_then(|mut file| {
         file.write_all(&ASKED)?;
