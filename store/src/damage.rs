@@ -1,15 +1,19 @@
 //! Segments that are not what was written: set aside, so that they cost what was in
 //! them and nothing else, and told of as coverage.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, Row, params};
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
+use crate::day::Day;
 use crate::db::has;
 use crate::error::StoreError;
 use crate::record::{Record, Table};
 use crate::segment::{self, Checked, Rows, Segment};
 use crate::store::Store;
+use crate::{dedup, hot};
 
 /// A segment that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,14 +32,65 @@ impl Aside {
         row(&self.segment, &self.why, self.saved)
     }
 
+    pub(crate) fn told(&self) -> DamagedSegment {
+        DamagedSegment::of(&self.segment, &self.why, self.saved)
+    }
+
     /// Opens what is left of it.
     pub(crate) fn open(&self, store: &Store) -> Result<Checked, StoreError> {
         let path = self.segment.path(&store.root);
-        match Checked::open(&path, Some(self.segment.bytes), self.sums.clone()) {
+        match Checked::open_to_heal(&path, Some(self.segment.bytes), self.sums.clone()) {
             // A file of another length is compared with nothing: the decoder is all there is.
             Err(error) if error.is_damage() => Checked::open(&path, None, None),
             opened => opened,
         }
+    }
+}
+
+/// A segment that is not what was written, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedSegment {
+    /// Its path below the store's folder.
+    pub file: String,
+    /// Of facts or of objects.
+    pub table: Table,
+    /// Its partition.
+    pub day: Day,
+    /// How many rows it had; 0 where nobody knows.
+    pub rows: u64,
+    /// How many of them were saved, once `store repair` tried.
+    pub saved: Option<u64>,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl DamagedSegment {
+    pub(crate) fn of(segment: &Segment, why: &str, saved: Option<u64>) -> Self {
+        Self {
+            file: segment.file.clone(),
+            table: segment.table,
+            day: segment.day,
+            rows: segment.rows,
+            saved,
+            why: why.to_owned(),
+        }
+    }
+
+    /// How many rows no answer and no statement sees.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.rows.saturating_sub(self.saved.unwrap_or(0))
+    }
+}
+
+impl std::fmt::Display for DamagedSegment {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (file, rows, why) = (&self.file, self.rows, &self.why);
+        write!(
+            to,
+            "{file} is damaged: {} of its {rows} rows are left out ({why})",
+            self.lost()
+        )
     }
 }
 
@@ -110,6 +165,16 @@ pub(crate) fn saved(db: &Connection, file: &str, rows: u64) -> rusqlite::Result<
     Ok(())
 }
 
+/// Forgets a segment of which nothing is missed any more: no line tells of it, and
+/// its file goes with other files that nobody needs. Whether there was one.
+pub(crate) fn is_back(db: &Connection, file: &str, now: Nanos) -> rusqlite::Result<bool> {
+    let gone = db.execute("DELETE FROM damaged WHERE file = ?1", [file])? > 0;
+    if gone {
+        segment::announce(db, file, now)?;
+    }
+    Ok(gone)
+}
+
 /// Forgets what was stored too long ago; the files go with other files that nobody needs.
 pub(crate) fn forget(db: &Connection, oldest: Nanos, now: Nanos) -> rusqlite::Result<()> {
     db.execute(
@@ -145,6 +210,54 @@ pub(crate) fn rows(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
 }
 
 impl Store {
+    /// Forgets a damaged segment, by its file as `verify` names it, whose rows nobody
+    /// misses: from then on nothing tells of it, and retention removes the file.
+    /// Whether there was one.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_damaged(&mut self, file: &str, now: Nanos) -> Result<bool, StoreError> {
+        let forget = || {
+            let tx = self.db.unchecked_transaction()?;
+            let gone = is_back(&tx, file, now)?;
+            tx.commit()?;
+            Ok(gone)
+        };
+        forget().map_err(StoreError::database(&self.db_path))
+    }
+
+    /// Whether all rows of a damaged segment, by their ids, are in the store again.
+    /// Where not all ids can be read, nobody knows.
+    pub(crate) fn has_all_of<R: Record>(&self, aside: &Aside) -> Result<bool, StoreError> {
+        let opened = aside
+            .open(self)
+            .and_then(|file| segment::Salvage::open(&file));
+        let left = match opened {
+            Ok(left) => left,
+            Err(error) if error.is_damage() => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let mut ids = HashSet::new();
+        left.ids(&mut |id| {
+            ids.insert(id);
+        });
+        let all = left.total().max(aside.segment.rows);
+        if all == 0 || ids.len() as u64 != all {
+            return Ok(false);
+        }
+        let day = aside.segment.day;
+        let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
+        for id in ids {
+            let is_hot = || hot::get::<R>(&self.db, id).map(|hot| hot.is_some());
+            if !known.rows.contains_key(&id)
+                && !is_hot().map_err(StoreError::database(&self.db_path))?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Sets segments aside in a transaction of its own.
     pub(crate) fn set_aside(
         &mut self,

@@ -11,7 +11,7 @@ use crate::retain::on_disk;
 use crate::store::FORMAT;
 
 /// How long a writer waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
 CREATE TABLE segments (
@@ -111,6 +111,11 @@ CREATE TABLE IF NOT EXISTS damaged (
   why TEXT NOT NULL,
   saved INTEGER
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS checked (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  at INTEGER NOT NULL,
+  said TEXT NOT NULL
+);
 ";
 
 /// Opens the database for reading and writing; makes it where it is not there.

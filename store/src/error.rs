@@ -1,12 +1,13 @@
 //! What a store can fail with.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Why the store could not be used. Nothing that was acknowledged is lost by any of these.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file or folder of the store cannot be used.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", shown(path), escaped(error))]
     Io {
         /// Which.
         path: PathBuf,
@@ -16,14 +17,14 @@ pub enum StoreError {
     /// No room is left.
     #[error(
         "{}: the disk is full; what was stored before is intact. Free some room, or keep less: whathappened store retain --max-size",
-        path.display()
+        shown(path)
     )]
     Full {
         /// The file that could not be written.
         path: PathBuf,
     },
     /// The list of segments or the hot tier cannot be used.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", shown(path), escaped(error))]
     Database {
         /// The database file.
         path: PathBuf,
@@ -31,7 +32,7 @@ pub enum StoreError {
         error: rusqlite::Error,
     },
     /// A segment cannot be read or written.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", shown(path), escaped(error))]
     Segment {
         /// The segment.
         path: PathBuf,
@@ -41,7 +42,7 @@ pub enum StoreError {
     /// A newer program wrote this store.
     #[error(
         "{} has format {found}; this program knows formats up to {known}. Use a newer whathappened for it, or name another folder with --store",
-        path.display()
+        shown(path)
     )]
     Newer {
         /// The store.
@@ -52,15 +53,16 @@ pub enum StoreError {
         known: i64,
     },
     /// The folder holds a database of something else.
-    #[error("{}: not a store of this program", path.display())]
+    #[error("{}: not a store of this program", shown(path))]
     Foreign {
         /// The database file.
         path: PathBuf,
     },
     /// Another process collects into this store.
     #[error(
-        "{}: another process collects into this store already ({by}). Stop it first, or name another folder with --store",
-        path.display()
+        "{}: another process collects into this store already ({}). Stop it first, or name another folder with --store",
+        shown(path),
+        escaped(by)
     )]
     Claimed {
         /// The store.
@@ -71,7 +73,7 @@ pub enum StoreError {
     /// The list of segments is lost; the segments are there.
     #[error(
         "{}: the store's list is lost or empty, and {segments} segments that it should know lie beside it; nothing was changed",
-        path.display()
+        shown(path)
     )]
     Unlisted {
         /// The database file.
@@ -80,13 +82,16 @@ pub enum StoreError {
         segments: usize,
     },
     /// There is no store where one was to be read.
-    #[error("{}: no store there; `whathappened import` or `whathappened collect` make one", path.display())]
+    #[error(
+        "{}: no store there; `whathappened import` or `whathappened collect` make one",
+        shown(path)
+    )]
     Missing {
         /// The folder.
         path: PathBuf,
     },
     /// A kept record does not read back; a defect of this program or of the disk.
-    #[error("{}: a kept record does not read back: {why}", path.display())]
+    #[error("{}: a kept record does not read back: {}", shown(path), escaped(why))]
     Damaged {
         /// Where it is kept.
         path: PathBuf,
@@ -148,7 +153,7 @@ impl StoreError {
         move |error| {
             let path = path.to_owned();
             match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::DiskFull) => Self::Full { path },
+                _ if no_room(&path, &error) => Self::Full { path },
                 Some(rusqlite::ErrorCode::NotADatabase) => Self::Foreign { path },
                 _ => Self::Database { path, error },
             }
@@ -179,9 +184,86 @@ impl StoreError {
     }
 }
 
+/// Whether a database could not be used because its disk is full. `SQLite` says so
+/// only of its own pages: of its index in memory, its journal and its folder it
+/// says that there was an error, so there it is tried whether anything can be written.
+pub(crate) fn no_room(path: &Path, error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, DiskFull, SystemIoFailure};
+    match error.sqlite_error_code() {
+        Some(DiskFull) => true,
+        Some(SystemIoFailure | CannotOpen) => path.parent().is_some_and(is_disk_full),
+        _ => false,
+    }
+}
+
+/// Tries to write what a database asks for at once.
+fn is_disk_full(folder: &Path) -> bool {
+    static ASKED: [u8; 64 << 10] = [0x5a; 64 << 10];
+    let path = folder.join(format!("room-{}", std::process::id()));
+    let tried = crate::private::touch(&path).and_then(|mut file| {
+        file.write_all(&ASKED)?;
+        file.sync_all()
+    });
+    // It may never have been there.
+    let _gone = std::fs::remove_file(&path);
+    tried.is_err_and(|error| is_full(&error))
+}
+
+/// A path as it may stand in a terminal.
+fn shown(path: &Path) -> String {
+    escaped(path.display())
+}
+
+/// A text without what a terminal obeys: names of files may hold anything.
+fn escaped(text: impl std::fmt::Display) -> String {
+    let mut shown = String::new();
+    for letter in text.to_string().chars() {
+        // Beside control characters those that turn the direction of a line or end it.
+        let is_unseen = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if letter.is_control() || is_unseen {
+            shown.extend(letter.escape_default());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
 fn is_full(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_message_holds_what_a_terminal_obeys() {
+        let path = PathBuf::from("a\u{1b}[2J\nb\u{202e}/é.db");
+        let corrupt = || rusqlite::Error::InvalidParameterName("x\u{7}y".to_owned());
+        for error in [
+            StoreError::Missing { path: path.clone() },
+            StoreError::Full { path: path.clone() },
+            StoreError::Foreign { path: path.clone() },
+            StoreError::io(&path)(std::io::Error::other("b\u{9b}c")),
+            StoreError::database(&path)(corrupt()),
+            StoreError::damaged(&path, "why\rnot"),
+            StoreError::Claimed {
+                path: path.clone(),
+                by: "\u{1b}]0;x\u{7}".to_owned(),
+            },
+        ] {
+            let text = error.to_string();
+            assert!(!text.contains(char::is_control), "{text:?}");
+            assert!(
+                !text.contains('\u{202e}') && text.contains("é.db"),
+                "{text:?}"
+            );
+        }
+        let told = StoreError::Missing { path }.to_string();
+        assert!(told.starts_with(r"a\u{1b}[2J\nb\u{202e}/é.db"), "{told}");
+    }
 }

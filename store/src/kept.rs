@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 use whathappened_connectors::connector::Cursor;
-use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
 use crate::damage;
@@ -127,6 +127,13 @@ impl Store {
             .collect::<Result<Vec<Coverage>, _>>()?;
         let damaged = damage::rows(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
+        rows.extend(self.trouble()?.first().map(|first| Coverage {
+            status: Status::Failed,
+            detail: Some(format!(
+                "the store's database is damaged: {first}; `whathappened store repair` makes it anew from the segments"
+            )),
+            ..Coverage::new("store", "database")
+        }));
         rows.sort();
         Ok(rows)
     }

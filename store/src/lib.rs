@@ -7,6 +7,7 @@
 
 mod access;
 mod alike;
+mod backup;
 mod bulk;
 mod catalogue;
 mod columns;
@@ -16,6 +17,7 @@ mod day;
 mod db;
 mod dedup;
 mod error;
+mod health;
 mod hot;
 mod kept;
 mod limits;
@@ -42,9 +44,11 @@ mod verify;
 mod tests;
 
 pub use access::Access;
+pub use backup::{BackedUp, backup};
 pub use bulk::{Bulk, Written};
 pub use catalogue::{Entity, Root};
 pub use columns::schema as event_schema;
+pub use damage::DamagedSegment;
 pub use day::Day;
 pub use error::StoreError;
 pub use kept::KeptIncident;

@@ -44,15 +44,9 @@ impl Claim {
     /// # Errors
     /// [`StoreError::Claimed`] where another process does, or when the folder cannot be used.
     pub fn take(root: &Path, who: &str) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(root).map_err(StoreError::io(root))?;
+        private::folder(root).map_err(StoreError::io(root))?;
         let path = root.join("collector.lock");
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(StoreError::io(&path))?;
+        let mut file = private::touch(&path).map_err(StoreError::io(&path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

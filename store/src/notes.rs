@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::error::StoreError;
+use crate::error::{self, StoreError};
 use crate::private;
 
 /// How long a writer waits for another.
@@ -39,10 +39,7 @@ impl Notes {
     /// When the file cannot be used.
     pub fn open(folder: &Path, name: &str) -> Result<Self, StoreError> {
         let path = folder.join(format!("{name}.sqlite"));
-        let failed = |error| StoreError::Database {
-            path: path.clone(),
-            error,
-        };
+        let failed = |error| refused(&path, error);
         private::touch(&path).map_err(StoreError::io(&path))?;
         let connection = Connection::open(&path).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -147,10 +144,17 @@ impl Notes {
             .connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        work(&connection).map_err(|error| StoreError::Database {
-            path: self.path.clone(),
-            error,
-        })
+        work(&connection).map_err(|error| refused(&self.path, error))
+    }
+}
+
+/// Notes are no store: what is wrong with them is told without its hints.
+fn refused(path: &Path, error: rusqlite::Error) -> StoreError {
+    let path = path.to_owned();
+    if error::no_room(&path, &error) {
+        StoreError::Full { path }
+    } else {
+        StoreError::Database { path, error }
     }
 }
 

@@ -24,9 +24,32 @@ pub fn private_file() -> OpenOptions {
 
 /// Makes a file that others open by its name, such as a database; what is in it stays.
 pub(crate) fn touch(path: &Path) -> io::Result<File> {
-    private_file()
+    let file = private_file()
         .create(true)
         .truncate(false)
+        .read(true)
         .write(true)
-        .open(path)
+        .open(path)?;
+    close_to_others(&file);
+    Ok(file)
+}
+
+/// Older programs made some files that others could read. One that is not ours
+/// stays as it is: it can be used all the same.
+fn close_to_others(file: &File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let open = |meta: std::fs::Metadata| meta.permissions().mode() & 0o077 != 0;
+        if file.metadata().is_ok_and(open) {
+            let _not_ours = file.set_permissions(std::fs::Permissions::from_mode(0o600));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+}
+
+/// Makes what was renamed or made in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all())
 }

@@ -41,6 +41,9 @@ pub struct Repaired {
     pub renewed: u64,
     /// Segments that are damaged: file, rows that were saved, rows it should have.
     pub damaged: Vec<(String, u64, u64)>,
+    /// Damaged segments of which every row is in the store again: nothing tells of
+    /// them any more.
+    pub back: Vec<String>,
 }
 
 /// Repairs the store in a folder; `now` is the present. Waits for other processes.
@@ -100,12 +103,9 @@ fn is_lost(root: &Path, limits: Limits, has_segments: bool) -> Result<bool, Stor
         Ok(said) => Ok(!said.is_empty() && has_segments),
         Err(StoreError::Unlisted { .. } | StoreError::Foreign { .. }) => Ok(has_segments),
         Err(StoreError::Database { error, .. })
-            if matches!(
-                error.sqlite_error_code(),
-                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-            ) =>
+            if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
         {
-            Ok(has_segments)
+            Ok(true)
         }
         Err(error) => Err(error),
     }
@@ -372,19 +372,33 @@ impl Repair<'_> {
         let aside =
             damage::all(&self.store.db).map_err(StoreError::database(&self.store.db_path))?;
         for one in aside {
-            if one.saved.is_some() {
-                continue;
-            }
             (self.progress)(&one.segment.file);
-            let (saved, of) = match one.segment.table {
-                Table::Events => self.salvage::<Fact>(&one)?,
-                Table::Objects => self.salvage::<Object>(&one)?,
-            };
-            damage::saved(&self.store.db, &one.segment.file, saved)
+            match one.segment.table {
+                Table::Events => self.save_one::<Fact>(&one)?,
+                Table::Objects => self.save_one::<Object>(&one)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Saves what can be read of a damaged segment, unless that was done before, and
+    /// forgets the segment once all its rows are there, from wherever they came.
+    fn save_one<R: Record + Into<Either>>(
+        &mut self,
+        one: &damage::Aside,
+    ) -> Result<(), StoreError> {
+        let file = &one.segment.file;
+        let mut is_back = false;
+        if one.saved.is_none() {
+            let (saved, of) = self.salvage::<R>(one)?;
+            damage::saved(&self.store.db, file, saved)
                 .map_err(StoreError::database(&self.store.db_path))?;
-            self.repaired
-                .damaged
-                .push((one.segment.file.clone(), saved, of));
+            is_back = of > 0 && saved >= of;
+            self.repaired.damaged.push((file.clone(), saved, of));
+        }
+        if is_back || self.store.has_all_of::<R>(one)? {
+            self.store.forget_damaged(file, self.now)?;
+            self.repaired.back.push(file.clone());
         }
         Ok(())
     }
@@ -400,7 +414,12 @@ impl Repair<'_> {
         };
         let (mut seen, mut pack, mut failed) = (Seen::default(), Pack::<R>::new(), None);
         let mut saved = 0;
-        let of = segment::salvage::<R>(&file, &mut |row| {
+        let left = match segment::Salvage::open(&file) {
+            Ok(left) => left,
+            Err(error) if error.is_damage() => return Ok((0, one.segment.rows)),
+            Err(error) => return Err(error),
+        };
+        left.rows::<R>(&mut |row| {
             saved += 1;
             seen.see(&row.clone().into());
             failed = failed.take().or(pack.push(row).err());
@@ -409,7 +428,7 @@ impl Repair<'_> {
             return Err(StoreError::damaged(file.path(), error));
         }
         self.land(one.segment.day, pack, &seen)?;
-        Ok((saved, of.unwrap_or(one.segment.rows).max(one.segment.rows)))
+        Ok((saved, left.total().max(one.segment.rows)))
     }
 }
 

@@ -12,6 +12,7 @@ use whathappened_core::resolve::{Name, rank_names};
 
 use crate::access::Access;
 use crate::catalogue::{self, Entity, Look, Root};
+use crate::damage::DamagedSegment;
 use crate::error::StoreError;
 use crate::kept::KeptIncident;
 use crate::record::{Class, Fact, Object, Record, Table};
@@ -30,7 +31,7 @@ pub struct Snapshot<'a> {
     objects: Vec<Segment>,
     sight: Sight,
     /// Segments that turned out to be unreadable, by file.
-    noted: RefCell<BTreeMap<String, Coverage>>,
+    noted: RefCell<BTreeMap<String, (DamagedSegment, Coverage)>>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -87,9 +88,10 @@ impl<'a> Snapshot<'a> {
         in_value(value, &|text| self.sight.text(text));
     }
 
-    /// Hides what names a pod of others in every text of a value of the caller's own.
+    /// Hides what names a pod or a namespace of others in every text of a value of
+    /// the caller's own.
     pub fn redact_own(&self, value: &mut serde_json::Value) {
-        in_value(value, &|text| self.sight.own_text(text));
+        self.sight.hide_in_own(value);
     }
 
     /// What of some rows of coverage may be seen, and a row for each segment that
@@ -99,12 +101,31 @@ impl<'a> Snapshot<'a> {
         let noted = self.noted.borrow();
         let new: Vec<Coverage> = noted
             .values()
+            .map(|(_, row)| row)
             .filter(|row| !rows.contains(row))
             .cloned()
             .collect();
         rows.extend(new);
         let seen = rows.into_iter().filter_map(|row| self.sight.coverage(row));
         seen.collect()
+    }
+
+    /// Segments whose rows are missing here, in order of their files: those that were
+    /// set aside and not saved whole, and those that turned out to be unreadable so far.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn damaged(&self) -> Result<Vec<DamagedSegment>, StoreError> {
+        let aside = damage::all(&self.tx).map_err(self.failed())?;
+        let aside = aside.iter().map(damage::Aside::told);
+        let noted = self.noted.borrow();
+        let noted = noted.values().map(|(damaged, _)| damaged.clone());
+        let all: BTreeMap<String, DamagedSegment> = aside
+            .chain(noted)
+            .map(|one| (one.file.clone(), one))
+            .collect();
+        let missing = |one: &DamagedSegment| one.lost() > 0 || one.rows == 0;
+        Ok(all.into_values().filter(missing).collect())
     }
 
     /// All kept coverage that may be seen, in order.
@@ -136,8 +157,12 @@ impl<'a> Snapshot<'a> {
     ) -> Result<T, StoreError> {
         match read {
             Err(error) if error.is_damage() => {
-                let row = damage::row(segment, &damage::why(&error), None);
-                self.noted.borrow_mut().insert(segment.file.clone(), row);
+                let why = damage::why(&error);
+                let note = (
+                    DamagedSegment::of(segment, &why, None),
+                    damage::row(segment, &why, None),
+                );
+                self.noted.borrow_mut().insert(segment.file.clone(), note);
                 Ok(T::default())
             }
             read => read,

@@ -1,9 +1,11 @@
 //! How much is kept.
 
+use crate::damage::DamagedSegment;
 use crate::error::StoreError;
 use crate::record::Table;
+use crate::segment::Segment;
 use crate::store::Store;
-use crate::{hot, segment};
+use crate::{damage, hot, segment};
 
 /// What a store holds, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,45 @@ pub struct Status {
     pub from: Option<i64>,
     /// The latest time of any row.
     pub to: Option<i64>,
+    /// Segments that are not what was written, as far as a look at their lengths and
+    /// footers tells; `verify` reads them to their ends.
+    pub damaged: Vec<DamagedSegment>,
+    /// What the database said of itself when it was checked last, where it was not well.
+    pub database: Vec<String>,
+}
+
+impl Status {
+    /// Whether nothing is known to be wrong.
+    #[must_use]
+    pub fn is_well(&self) -> bool {
+        self.damaged.is_empty() && self.database.is_empty()
+    }
+
+    /// How many rows of damaged segments no answer sees.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.damaged.iter().map(DamagedSegment::lost).sum()
+    }
+
+    /// What to do where something is wrong.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        if !self.database.is_empty() {
+            return Some(
+                "the database is damaged; keep what is there and make it anew from the segments: whathappened store repair",
+            );
+        }
+        let is_tried = self.damaged.iter().all(|one| one.saved.is_some());
+        match (self.damaged.is_empty(), is_tried) {
+            (true, _) => None,
+            (false, false) => Some(
+                "see what else is damaged: whathappened store verify; save what can be read: whathappened store repair",
+            ),
+            (false, true) => Some(
+                "what could be read was saved; import the missing facts again, then: whathappened store repair",
+            ),
+        }
+    }
 }
 
 impl Store {
@@ -46,6 +87,9 @@ impl Store {
                 match table {
                     Table::Events => status.facts += one.rows,
                     Table::Objects => status.versions += one.rows,
+                }
+                if let Some(damaged) = self.glance(&one)? {
+                    status.damaged.push(damaged);
                 }
                 status.segments += 1;
                 status.segment_bytes += one.bytes;
@@ -76,17 +120,45 @@ impl Store {
         status.from = status.from.into_iter().chain(first).min();
         status.to = status.to.max(last);
         status.days = days.len() as u64;
-        let count = |sql: &str| {
-            self.db
-                .query_row(sql, [], |row| row.get(0))
-                .map_err(failed())
-        };
-        status.entities = count("SELECT count(*) FROM entities")?;
+        status.database = self.trouble()?;
+        status.entities = self.count("SELECT count(*) FROM entities", &mut status.database)?;
         // That nothing happened is kept as well, so that nobody looks again.
-        status.incidents = count(
+        status.incidents = self.count(
             r#"SELECT count(*) FROM incidents WHERE answer NOT LIKE '{"incident":{"cause":"none.%'"#,
+            &mut status.database,
         )?;
+        let aside = damage::all(&self.db).map_err(failed())?;
+        status.damaged.extend(aside.iter().map(damage::Aside::told));
+        status.damaged.sort_by(|a, b| a.file.cmp(&b.file));
         status.database_bytes = self.db_path.metadata().map_or(0, |meta| meta.len());
         Ok(status)
+    }
+
+    /// A count; 0 where a damaged database cannot tell, which is noted.
+    fn count(&self, sql: &str, trouble: &mut Vec<String>) -> Result<u64, StoreError> {
+        match self.db.query_row(sql, [], |row| row.get(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
+            {
+                if trouble.is_empty() {
+                    trouble.push(error.to_string());
+                }
+                Ok(0)
+            }
+            counted => counted.map_err(StoreError::database(&self.db_path)),
+        }
+    }
+
+    /// Looks whether a segment is there, as long as it was, and has a footer.
+    fn glance(&self, segment: &Segment) -> Result<Option<DamagedSegment>, StoreError> {
+        let looked = self.open_segment(segment);
+        match looked.and_then(|file| segment::footer(&file)) {
+            Ok(_) => Ok(None),
+            Err(error) if error.is_damage() => {
+                let why = damage::why(&error);
+                Ok(Some(DamagedSegment::of(segment, &why, None)))
+            }
+            Err(error) => Err(error),
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::pack::Pack;
 use crate::record::{Either, Fact, Object, Record, Table};
 use crate::segment::{self, Checked, Segment};
 use crate::snapshot::Snapshot;
-use crate::{bulk, compact, damage, db, dedup, hot, lock, private, reserve, retain};
+use crate::{bulk, compact, damage, db, dedup, health, hot, lock, private, reserve, retain};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
@@ -34,6 +34,8 @@ pub struct Store {
     pub(crate) db_path: PathBuf,
     pub(crate) db: Connection,
     pub(crate) limits: Limits,
+    /// What is wrong with the database, where it was looked at when it was opened to read.
+    pub(crate) trouble: Vec<String>,
 }
 
 impl Store {
@@ -45,12 +47,14 @@ impl Store {
         private::folder(root).map_err(StoreError::io(root))?;
         let db_path = root.join(DATABASE);
         let db = db::open(&db_path)?;
+        health::at_opening(&db, &db_path)?;
         reserve::keep(root);
         Ok(Self {
             root: root.to_owned(),
             db_path,
             db,
             limits,
+            trouble: Vec::new(),
         })
     }
 
@@ -72,11 +76,14 @@ impl Store {
                 path: root.to_owned(),
             });
         }
+        let db = db::open_to_read(&db_path)?;
+        let trouble = health::at_reading(&db, &db_path)?;
         Ok(Self {
             root: root.to_owned(),
-            db: db::open_to_read(&db_path)?,
+            db,
             db_path,
             limits: Limits::default(),
+            trouble,
         })
     }
 

@@ -1,5 +1,6 @@
 //! How the store behaves, through what it offers others.
 
+mod backup;
 mod crash;
 mod damage;
 mod full;

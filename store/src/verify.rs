@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::damage;
 use crate::error::StoreError;
+use crate::health;
 use crate::record::{Fact, Object, Record, Table};
 use crate::retain::on_disk;
 use crate::segment::{self, Rows, Segment};
@@ -81,15 +82,7 @@ impl Store {
     /// # Errors
     /// When it cannot be asked.
     pub fn quick_check(&self) -> Result<Vec<String>, StoreError> {
-        let ask = || -> rusqlite::Result<Vec<String>> {
-            self.db
-                .prepare("PRAGMA quick_check(10)")?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        };
-        let mut said = ask().map_err(StoreError::database(&self.db_path))?;
-        said.retain(|line| line != "ok");
-        Ok(said)
+        health::look(&self.db).map_err(StoreError::database(&self.db_path))
     }
 
     /// Segments in the folder that are neither on the list nor known to be useless.

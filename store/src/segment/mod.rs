@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
-pub(crate) use read::{Rows, Wanted, at, footer, ids, places, salvage};
+pub(crate) use read::{Rows, Salvage, Wanted, at, footer, ids, places};
 pub(crate) use sums::{Checked, sums};
 pub(crate) use write::{Draft, Writer, id_key, subject_key};
 

@@ -21,8 +21,12 @@ use crate::record::{Class, Place, Record, Table};
 
 /// Rows of a page: what one experiment's day costs to read.
 const PAGE_ROWS: usize = 1_024;
-/// Rows of a row group.
-const GROUP_ROWS: usize = 65_536;
+/// Rows of a row group. What the rows of a column chunk share is lost with one byte
+/// of it, so the first group is small and each is twice the one before, up to this:
+/// a small segment loses little, and a large one has few groups.
+const GROUP_ROWS: usize = 16_384;
+/// Rows of the first row group.
+const FIRST_ROWS: usize = 256;
 /// Columns by whose pages a question finds its rows.
 const KEYS: [&str; 15] = [
     "class",
@@ -71,6 +75,8 @@ pub(crate) struct Writer<R: Record> {
     rows: Vec<Box<R>>,
     places: Vec<Place>,
     class: Option<Class>,
+    /// Rows in the open row group, and how many it gets.
+    group: (usize, usize),
     written: u64,
     time_from: Nanos,
     time_to: Nanos,
@@ -100,6 +106,7 @@ impl<R: Record> Writer<R> {
             rows: Vec::with_capacity(PAGE_ROWS),
             places: Vec::with_capacity(PAGE_ROWS),
             class: None,
+            group: (0, FIRST_ROWS),
             written: 0,
             time_from: Nanos::MAX,
             time_to: Nanos::MIN,
@@ -113,9 +120,7 @@ impl<R: Record> Writer<R> {
         // Machines lie in row groups of their own, whose statistics are narrow then.
         if self.class.is_some_and(|class| class != place.class) {
             self.write()?;
-            self.writer
-                .flush()
-                .map_err(StoreError::segment(&self.draft_path))?;
+            self.end_group()?;
         }
         self.class = Some(place.class);
         self.time_from = self.time_from.min(place.time);
@@ -128,10 +133,22 @@ impl<R: Record> Writer<R> {
         self.name.update(&place.id.to_le_bytes());
         self.rows.push(row);
         self.places.push(place);
-        if self.rows.len() >= PAGE_ROWS {
+        let (there, most) = self.group;
+        if self.rows.len() >= PAGE_ROWS.min(most - there) {
             self.write()?;
         }
+        if self.group.0 >= most {
+            self.group.1 = GROUP_ROWS.min(most * 2);
+            self.end_group()?;
+        }
         Ok(())
+    }
+
+    fn end_group(&mut self) -> Result<(), StoreError> {
+        self.group.0 = 0;
+        self.writer
+            .flush()
+            .map_err(StoreError::segment(&self.draft_path))
     }
 
     fn write(&mut self) -> Result<(), StoreError> {
@@ -145,6 +162,7 @@ impl<R: Record> Writer<R> {
             .write(&batch)
             .map_err(StoreError::segment(&self.draft_path))?;
         self.written += self.rows.len() as u64;
+        self.group.0 += self.rows.len();
         self.rows.clear();
         self.places.clear();
         Ok(())

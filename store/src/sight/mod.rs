@@ -6,6 +6,8 @@
 //! original record and without what it says of other people's pods. Everything
 //! else is not there.
 
+mod known;
+mod places;
 mod rows;
 mod words;
 
@@ -14,6 +16,7 @@ use whathappened_connectors::coverage::Coverage;
 
 use crate::access::Access;
 use crate::catalogue::Entity;
+use rows::in_own;
 pub(crate) use rows::in_value;
 use words::Words;
 
@@ -70,9 +73,11 @@ impl Sight {
         self.words.as_ref()?.hide_all(text)
     }
 
-    /// A text of the caller's own without what names a pod of others.
-    pub(crate) fn own_text(&self, text: &str) -> Option<String> {
-        self.words.as_ref()?.hide_pods(text)
+    /// A value of the caller's own without what names a pod or a namespace of others.
+    pub(crate) fn hide_in_own(&self, value: &mut serde_json::Value) {
+        if let Some(words) = &self.words {
+            in_own("", value, words);
+        }
     }
 
     /// A row of what a source could show, if it may be seen.

@@ -5,7 +5,7 @@ use whathappened_connectors::event::{Entities, Event, Origin, SourceKind};
 use whathappened_connectors::object::ObjectBody;
 
 use super::Sight;
-use super::words::Words;
+use super::words::{HIDDEN, Words};
 use crate::record::{Fact, Object};
 
 /// What a text speaks of that belongs to somebody, where nobody says to whom.
@@ -161,27 +161,31 @@ fn untold(fact: &mut Fact) {
     fact.redacted = true;
 }
 
-/// The caller's own: whole, but for what names a pod of others.
+/// The caller's own: whole, but for what names a pod or a namespace of others.
 fn own(fact: &mut Fact, words: &Words) {
     let event = &mut fact.event;
     let mut redacted = false;
-    // What preempted or took the place of the caller's pod.
+    // What preempted or took the place of the caller's pod: where its namespace is
+    // one of others, so is all of it, also what no catalogue knows.
+    let is_foreign = event
+        .attribute("other_namespace")
+        .is_some_and(|told| words.is_foreign_namespace("namespace", told));
     for key in ["other_pod", "other_namespace", "preemptor_uid", "other_uid"] {
         let hide = event
             .attribute(key)
-            .is_some_and(|told| words.hide_all(told).is_some());
+            .is_some_and(|told| is_foreign || words.hide_all(told).is_some());
         if hide {
             event.attributes.remove(key);
             redacted = true;
         }
     }
     for text in [&mut event.message, &mut event.actor].into_iter().flatten() {
-        redacted |= replace(text, words.hide_pods(text));
+        redacted |= replace(text, words.hide_foreign(text));
     }
-    let raw = words.hide_pods(&event.raw);
+    let raw = words.hide_foreign(&event.raw);
     redacted |= replace(&mut event.raw, raw);
-    for value in event.attributes.values_mut() {
-        redacted |= in_value(value, &|text| words.hide_pods(text));
+    for (key, value) in &mut event.attributes {
+        redacted |= in_own(key, value, words);
     }
     hide_origin(&mut event.origin, words);
     fact.redacted |= redacted;
@@ -274,5 +278,31 @@ pub(crate) fn in_value(value: &mut Value, hide: &dyn Fn(&str) -> Option<String>)
             found
         }
         _ => false,
+    }
+}
+
+/// Hides what names others in every text of a value of the caller's own, which
+/// stands under a key; says whether there was any.
+pub(super) fn in_own(key: &str, value: &mut Value, words: &Words) -> bool {
+    match value {
+        Value::String(text) if words.is_foreign_namespace(key, text) => {
+            HIDDEN.clone_into(text);
+            true
+        }
+        Value::Object(map) => {
+            let mut found = false;
+            for (key, one) in map {
+                found |= in_own(key, one, words);
+            }
+            found
+        }
+        Value::Array(list) => {
+            let mut found = false;
+            for one in list {
+                found |= in_own(key, one, words);
+            }
+            found
+        }
+        other => in_value(other, &|text| words.hide_foreign(text)),
     }
 }

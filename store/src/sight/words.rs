@@ -5,18 +5,13 @@ use std::ops::Range;
 
 use rusqlite::Connection;
 
+use super::known::{self, EVERYWHERE, SYSTEM};
+use super::places::{self, Judge};
 use super::{OUTSIDE, may_see};
 use crate::access::Access;
 
 /// What stands where a name was.
 pub(super) const HIDDEN: &str = "[hidden]";
-
-/// Where a cluster's own components are: what they are called is no secret, and
-/// says who acted on a machine.
-const SYSTEM: &str = "kube-system";
-
-/// Namespaces that every cluster has: their names are no secret.
-const EVERYWHERE: [&str; 4] = ["default", SYSTEM, "kube-public", "kube-node-lease"];
 
 /// Who owns which names.
 #[derive(Debug, Default)]
@@ -30,8 +25,27 @@ pub(super) struct Words {
     members: HashSet<String>,
     /// All words of others that are nobody else's.
     all: Finder,
-    /// Only what names one pod: its name, its uid, its namespace and name.
-    pods: Finder,
+    /// What may not stand in a text of the caller's own: names of others' pods,
+    /// their uids, and names of others' namespaces.
+    foreign: Finder,
+    /// Namespaces of others that the catalogue knows, in lower case.
+    namespaces: HashSet<String>,
+    /// The caller's own, in lower case.
+    permitted: HashSet<String>,
+}
+
+impl Judge for Words {
+    fn is_foreign(&self, namespace: &str) -> bool {
+        !self.permitted.contains(namespace) && !known::is_public(namespace)
+    }
+
+    fn is_known(&self, namespace: &str) -> bool {
+        self.namespaces.contains(namespace)
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        self.own.contains(name)
+    }
 }
 
 /// A row of the catalogue.
@@ -59,6 +73,7 @@ impl Row {
 struct Found {
     all: BTreeSet<String>,
     pods: BTreeSet<String>,
+    namespaces: BTreeSet<String>,
     machines: HashSet<String>,
     /// Identities of the caller's own.
     bearers: HashSet<String>,
@@ -100,9 +115,13 @@ impl Words {
         let Found {
             all,
             pods,
+            namespaces,
             machines,
             ..
         } = found;
+        let lower = |name: &String| name.to_ascii_lowercase();
+        words.permitted = access.namespaces.iter().flatten().map(lower).collect();
+        words.namespaces = namespaces.iter().map(lower).collect();
         let free = |word: &String| {
             words.own.contains(word)
                 || machines.contains(word)
@@ -110,7 +129,13 @@ impl Words {
                 || EVERYWHERE.contains(&word.as_str())
         };
         words.all = Finder::new(all.union(&pods).filter(|word| !free(word)));
-        words.pods = Finder::new(pods.iter().filter(|word| !free(word)));
+        // Alone and in other people's words an ordinary word names no namespace.
+        let named = namespaces.iter().filter(|name| {
+            let name = name.to_ascii_lowercase();
+            words.is_foreign(&name) && !known::is_ordinary(&name)
+        });
+        let foreign = pods.iter().chain(named);
+        words.foreign = Finder::new(foreign.filter(|word| !free(word)));
         Ok(words)
     }
 
@@ -148,6 +173,9 @@ impl Words {
         if !namespace.is_empty() {
             self.others.extend([name.clone(), uid.clone()]);
         }
+        if kind == "Namespace" {
+            found.namespaces.insert(name.clone());
+        }
         if kind == "Pod" {
             found.pods.extend([
                 uid.replace('-', "_"),
@@ -159,6 +187,7 @@ impl Words {
             found.all.extend([name, uid]);
         }
         if !OUTSIDE.contains(&kind.as_str()) {
+            found.namespaces.insert(namespace.clone());
             found.all.insert(namespace);
         }
     }
@@ -185,9 +214,22 @@ impl Words {
         self.all.hide(text)
     }
 
-    /// A text without what names a pod of others; `None` where it does not.
-    pub(super) fn hide_pods(&self, text: &str) -> Option<String> {
-        self.pods.hide(text)
+    /// A text of the caller's own without the names of others' pods and
+    /// namespaces; `None` where it has none.
+    pub(super) fn hide_foreign(&self, text: &str) -> Option<String> {
+        let lower = text.to_ascii_lowercase();
+        let mut ranges = self.foreign.ranges(&lower);
+        ranges.extend(places::find(&lower, self));
+        cover(text, ranges)
+    }
+
+    /// Whether a value under a name is the name of a namespace of others.
+    pub(super) fn is_foreign_namespace(&self, key: &str, value: &str) -> bool {
+        let is_key = key.to_ascii_lowercase().ends_with("namespace");
+        is_key
+            && !value.is_empty()
+            && value != HIDDEN
+            && self.is_foreign(&value.to_ascii_lowercase())
     }
 
     /// Hides every name of others in a text.
@@ -229,13 +271,16 @@ impl Finder {
     }
 
     fn hide(&self, text: &str) -> Option<String> {
+        cover(text, self.ranges(&text.to_ascii_lowercase()))
+    }
+
+    /// Where its words stand in a text in lower case.
+    fn ranges(&self, lower: &str) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
         if self.words.is_empty() {
-            return None;
+            return ranges;
         }
-        let lower = text.to_ascii_lowercase();
-        let parts = parts(&lower);
-        let mut hidden = String::new();
-        let mut told = 0;
+        let parts = parts(lower);
         let mut at = 0;
         while let Some(part) = parts.get(at) {
             let longest = self.first.get(&lower[part.clone()]).copied();
@@ -250,17 +295,30 @@ impl Finder {
                 at += 1;
                 continue;
             };
-            hidden.push_str(&text[told..part.start]);
-            hidden.push_str(HIDDEN);
-            told = parts.get(last).map_or(part.end, |part| part.end);
+            ranges.push(part.start..parts.get(last).map_or(part.end, |part| part.end));
             at = last + 1;
         }
-        if told == 0 {
-            return None;
-        }
-        hidden.push_str(&text[told..]);
-        Some(hidden)
+        ranges
     }
+}
+
+/// A text with some ranges of it hidden; those that overlap are hidden as one.
+fn cover(text: &str, mut ranges: Vec<Range<usize>>) -> Option<String> {
+    if ranges.is_empty() {
+        return None;
+    }
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut hidden = String::with_capacity(text.len());
+    let mut told = 0;
+    for range in ranges {
+        if range.start >= told {
+            hidden.push_str(&text[told..range.start]);
+            hidden.push_str(HIDDEN);
+        }
+        told = told.max(range.end);
+    }
+    hidden.push_str(&text[told..]);
+    Some(hidden)
 }
 
 /// The runs of letters and digits of a text.
@@ -285,7 +343,146 @@ fn parts(text: &str) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Finder;
+    use super::{Finder, HashSet, Words};
+
+    fn words() -> Words {
+        let words = ["zebrateam", "data", "pod-of-zebra-0"].map(str::to_owned);
+        Words {
+            foreign: Finder::new([&words[0], &words[2]].into_iter()),
+            namespaces: HashSet::from([words[0].clone(), words[1].clone()]),
+            permitted: HashSet::from(["team-a".to_owned()]),
+            own: HashSet::from(["mine-0".to_owned()]),
+            ..Words::default()
+        }
+    }
+
+    #[test]
+    fn no_text_of_ones_own_names_a_namespace_of_others() {
+        let words = words();
+        for (text, hidden) in [
+            (
+                "preempted by pod pod-of-zebra-0 in namespace zebrateam",
+                "preempted by pod [hidden] in namespace [hidden]",
+            ),
+            (
+                "evicted for namespace zebrateam's quota",
+                "evicted for namespace [hidden]'s quota",
+            ),
+            (
+                "could not reach pod-of-zebra-0.zebrateam.svc.cluster.local:80",
+                "could not reach [hidden].svc.cluster.local:80",
+            ),
+            (
+                "could not reach [hidden].zebrateam.svc",
+                "could not reach [hidden].[hidden].svc",
+            ),
+            (
+                "http://[hidden].secretsvc.ghostns.svc",
+                "http://[hidden].[hidden].svc",
+            ),
+            (
+                "/var/log/pods/zebrateam_[hidden]_41b7/t/0.log full",
+                "/var/log/pods/[hidden]_[hidden]_41b7/t/0.log full",
+            ),
+            (
+                "/var/log/pods/ghostns_ghost-0_41b7/t/0.log",
+                "/var/log/pods/[hidden]_41b7/t/0.log",
+            ),
+            (
+                "/var/log/containers/ghost-0_ghostns_main-1a.log",
+                "/var/log/containers/[hidden]_main-1a.log",
+            ),
+            (
+                "ZEBRATEAM and Zebrateam hold it",
+                "[hidden] and [hidden] hold it",
+            ),
+            (
+                "ClusterQueue zebrateam-queue",
+                "ClusterQueue [hidden]-queue",
+            ),
+            (
+                "system:serviceaccount:ghostns:robot",
+                "system:serviceaccount:[hidden]:[hidden]",
+            ),
+            (
+                "system:serviceaccounts:ghostns",
+                "system:serviceaccounts:[hidden]",
+            ),
+            (r#"in namespace "ghostns""#, r#"in namespace "[hidden]""#),
+            (
+                r#"namespaces "ghostns" not found"#,
+                r#"namespaces "[hidden]" not found"#,
+            ),
+            (
+                "/api/v1/namespaces/ghostns/pods/ghostpod-7?x",
+                "/api/v1/namespaces/[hidden]/pods/[hidden]?x",
+            ),
+            (
+                "ns=ghostns ns/ghostns/x",
+                "ns=[hidden] ns/[hidden]/[hidden]",
+            ),
+            (
+                r#""namespace":"data","data":1"#,
+                r#""namespace":"[hidden]","data":1"#,
+            ),
+            (
+                r#"\"namespace\":\"ghostns\""#,
+                r#"\"namespace\":\"[hidden]\""#,
+            ),
+            ("k8s.namespace.name=ghostns", "k8s.namespace.name=[hidden]"),
+            ("POD_NAMESPACE=ghostns", "POD_NAMESPACE=[hidden]"),
+            (
+                "kubectl --namespace ghostns",
+                "kubectl --namespace [hidden]",
+            ),
+            (
+                "the namespace data holds data",
+                "the namespace [hidden] holds data",
+            ),
+            (
+                "pod mine-0 lost to pod ghost-7 in namespace ghostns",
+                "pod mine-0 lost to pod [hidden] in namespace [hidden]",
+            ),
+            (
+                r#"{"kind":"Pod","name":"ghost","namespace":"ghostns"}"#,
+                r#"{"kind":"Pod","name":"[hidden]","namespace":"[hidden]"}"#,
+            ),
+            (
+                "namespaces: ghostns, other",
+                "namespaces: [hidden], [hidden]",
+            ),
+            ("é namespace=ghostns é", "é namespace=[hidden] é"),
+        ] {
+            let told = words.hide_foreign(text);
+            assert_eq!(told.as_deref(), Some(hidden), "{text}");
+            let again = words.hide_foreign(hidden);
+            assert_eq!(again, None, "hidden twice: {hidden}");
+        }
+    }
+
+    #[test]
+    fn what_tells_of_no_other_namespace_stays_as_it_is() {
+        let words = words();
+        for text in [
+            "namespace team-a of pod mine-0",
+            "namespace is terminating",
+            "the namespace quota is exceeded for nodes",
+            "in namespace kube-system and namespace monitoring",
+            "system:serviceaccount:kube-system:job-controller",
+            "web.team-a.svc.cluster.local",
+            "/var/log/pods/team-a_mine-0_41b7/t/0.log",
+            "/api/v1/namespaces/team-a/pods/mine-0",
+            "took 120 ns/op, 5 ns: fast; ns=12",
+            r#"{"namespace":"team-a","name":"x","data":{}}"#,
+            r#"{"namespace":"","name":"x"}"#,
+            r#"{"kind":"Namespace","verb":"get"}"#,
+            "training of zebrateams on data",
+            "namespaces are many",
+            "",
+        ] {
+            assert_eq!(words.hide_foreign(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_name_is_hidden_where_it_stands_alone_or_in_a_longer_one() {

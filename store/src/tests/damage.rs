@@ -181,29 +181,145 @@ fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
     }
 }
 
-#[test]
-fn what_can_be_read_of_a_damaged_segment_is_saved() {
-    let (_folder, mut store) = store();
+/// A segment of some rows of which some bytes are wrong.
+fn broken(rows: u64, part: f64, changes: &[usize]) -> (tempfile::TempDir, PathBuf) {
+    let (folder, mut store) = store();
     let root = store.root().to_owned();
-    import(
-        &mut store,
-        (0..20_000).map(|n| told(event(n, &format!("p-{n:05}"), START))),
-    );
-    drop(store);
+    import(&mut store, told_of(rows));
     let path = segments(&root).remove(0);
     let mut bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
+    let place = (bytes.len() as f64 * part) as usize;
+    for change in changes {
+        bytes[place + change] ^= 0x5a;
+    }
     std::fs::write(&path, &bytes).unwrap();
+    (folder, root)
+}
+
+fn told_of(rows: u64) -> impl Iterator<Item = Observation> {
+    (0..rows).map(|n| told(event(n, &format!("p-{n:05}"), START)))
+}
+
+#[test]
+fn one_wrong_byte_costs_nothing_once_it_was_repaired() {
+    let (_folder, root) = broken(917, 0.5, &[0]);
     let repaired = anew(&root);
-    let [(_, saved, of)] = repaired.damaged.as_slice() else {
-        panic!("{repaired:?}");
-    };
-    assert_eq!(*of, 20_000);
-    assert!(*saved >= 10_000 && saved < of, "{repaired:?}");
+    assert_eq!(repaired.damaged.len(), 1, "{repaired:?}");
+    assert_eq!((repaired.damaged[0].1, repaired.damaged[0].2), (917, 917));
     let store = Store::open_to_read(&root).unwrap();
-    assert_eq!(facts(&store).len() as u64, *saved);
-    assert_eq!(anew(&root).damaged, []);
+    assert_eq!(facts(&store).len(), 917);
+    assert!(store.verify(&mut |_| {}).unwrap().is_well());
+    assert!(store.status().unwrap().is_well());
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_segment_is_saved() {
+    let mut known = 0;
+    for (rows, part, least) in [
+        (917, 0.2, 0),
+        (917, 0.5, 200),
+        (20_000, 0.5, 10_000),
+        (20_000, 0.8, 1_000),
+        (20_000, 0.93, 1_000),
+    ] {
+        let (_folder, root) = broken(rows, part, &[0, 1, 2]);
+        let repaired = anew(&root);
+        let [(file, saved, of)] = repaired.damaged.as_slice() else {
+            panic!("{repaired:?}");
+        };
+        assert_eq!(*of, rows);
+        assert!(*saved >= least && saved < of, "{part}: {repaired:?}");
+        let mut store = Store::open(&root, Limits::default()).unwrap();
+        assert_eq!(facts(&store).len() as u64, *saved);
+        // It is told to whoever asks how the store is, and to who reads a moment of it.
+        let status = store.status().unwrap();
+        assert_eq!(status.lost(), of - saved);
+        assert!(status.hint().unwrap().contains("import the missing facts"));
+        let damaged = store.snapshot().unwrap().damaged().unwrap();
+        assert_eq!(damaged, status.damaged);
+        assert_eq!(&damaged[0].file, file);
+        assert_eq!(anew(&root).damaged, []);
+        assert!(!store.verify(&mut |_| {}).unwrap().is_well());
+        // Nothing tells of it any more once its rows are back.
+        import(&mut store, told_of(rows));
+        drop(store);
+        let back = anew(&root).back;
+        if back.is_empty() {
+            // Where the ids themselves are lost, somebody has to say that it is so.
+            let mut store = Store::open(&root, Limits::default()).unwrap();
+            assert!(store.forget_damaged(file, START).unwrap());
+        } else {
+            assert_eq!(back, [file.as_str()]);
+            known += 1;
+        }
+        let store = Store::open_to_read(&root).unwrap();
+        assert_eq!(facts(&store).len() as u64, rows);
+        let verified = store.verify(&mut |_| {}).unwrap();
+        assert!(verified.is_well(), "{verified:?}");
+        assert!(store.status().unwrap().is_well());
+        assert!(store.snapshot().unwrap().damaged().unwrap().is_empty());
+    }
+    assert!(known > 0, "the ids are seldom what is lost");
+}
+
+#[test]
+fn a_segment_that_is_gone_is_told_until_somebody_says_that_nobody_misses_it() {
+    let (_folder, root) = filled();
+    let path = segments(&root).remove(0);
+    std::fs::remove_file(&path).unwrap();
+    let mut store = Store::open(&root, Limits::default()).unwrap();
+    let status = store.status().unwrap();
+    assert_eq!((status.damaged.len(), status.lost()), (1, 400));
+    assert!(status.hint().unwrap().contains("store repair"));
+    assert!(
+        status.damaged[0]
+            .to_string()
+            .contains("400 of its 400 rows")
+    );
+    anew(&root);
+    let file = status.damaged[0].file.clone();
+    assert!(!store.verify(&mut |_| {}).unwrap().is_well());
+    assert!(store.forget_damaged(&file, START).unwrap());
+    assert!(!store.forget_damaged(&file, START).unwrap());
+    assert!(store.verify(&mut |_| {}).unwrap().is_well());
+}
+
+#[test]
+fn a_damaged_database_is_told_at_opening_and_by_status() {
+    let (_folder, root) = filled();
+    let path = root.join("store.db");
+    let store = Store::open(&root, Limits::default()).unwrap();
+    store.db.execute("DELETE FROM checked", []).unwrap();
+    // The page of an index is another than it was.
+    let page: u64 = store
+        .db
+        .query_row(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'entities_name'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = usize::try_from(page - 1).unwrap() * 4_096;
+    bytes[at + 3..at + 9].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    let store = Store::open_to_read(&root).unwrap();
+    let status = store.status().unwrap();
+    assert!(!status.is_well() && status.hint().unwrap().contains("store repair"));
+    let told = store.coverage().unwrap();
+    let is_told = |row: &whathappened_connectors::coverage::Coverage| {
+        let detail = row.detail.as_deref().unwrap_or_default();
+        detail.contains("database is damaged")
+    };
+    assert!(told.iter().any(is_told), "{told:?}");
+    drop(store);
+    let error = Store::open(&root, Limits::default()).unwrap_err();
+    assert!(error.hint().unwrap().contains("store repair"), "{error}");
+    assert!(anew(&root).list.is_some());
+    let store = Store::open(&root, Limits::default()).unwrap();
+    assert!(store.status().unwrap().is_well());
+    assert_eq!(facts(&store).len(), 1_200);
 }
 
 #[test]
@@ -231,6 +347,9 @@ fn what_is_kept_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let (_folder, root) = filled();
     let _notes = crate::Notes::open(&root, "slack").unwrap();
+    // Of an older program.
+    std::fs::write(root.join("collector.lock"), "").unwrap();
+    let _claim = crate::Claim::take(&root, "this test").unwrap();
     let mut folders = vec![root];
     while let Some(folder) = folders.pop() {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;

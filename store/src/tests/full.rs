@@ -84,3 +84,42 @@ fn a_full_disk_is_told_and_damages_nothing() {
         store.retain(START).unwrap();
     }
 }
+
+/// Whatever room is left when a store is opened or made: it opens, or the disk is full.
+#[test]
+fn opening_on_a_full_disk_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_mount) = mount(folder.path()) else {
+        println!("skipped: no leave to mount a tmpfs");
+        return;
+    };
+    let filler = folder.path().join("filler");
+    let mut failed = 0;
+    for left in (0..80).map(|n| n * 4_096) {
+        let root = folder.path().join(format!("store-{left}"));
+        // All the room there is, less some.
+        let mut file = std::fs::File::create(&filler).unwrap();
+        let piece = [1_u8; 4_096];
+        let mut filled = 0_u64;
+        while std::io::Write::write_all(&mut file, &piece).is_ok() {
+            filled += piece.len() as u64;
+        }
+        file.set_len(filled.saturating_sub(left)).unwrap();
+        drop(file);
+        if let Err(error) = Store::open(&root, Limits::default()) {
+            failed += 1;
+            assert!(
+                matches!(error, StoreError::Full { .. }),
+                "{left}: {error:?}"
+            );
+            let told = error.to_string();
+            assert!(
+                told.contains("store-") && told.contains("Free some room"),
+                "{told}"
+            );
+        }
+        std::fs::remove_file(&filler).unwrap();
+        std::fs::remove_dir_all(&root).unwrap_or_default();
+    }
+    assert!(failed > 3, "{failed}");
+}

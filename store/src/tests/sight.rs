@@ -209,3 +209,51 @@ fn what_a_source_told_is_not_there_for_who_may_not_see_it() {
     let seen = all_of(&store, &access);
     assert!(!seen.contains("alice") && !seen.contains("KubernetesAudit"));
 }
+
+/// What a caller's own Events say of namespaces of others, known and unknown.
+#[test]
+fn ones_own_texts_name_no_namespace_of_others() {
+    let (_folder, mut store) = store();
+    let texts = [
+        "preempted by pod zebra-0 in namespace zebrateam",
+        "evicted for namespace zebrateam's quota",
+        "could not reach zebra-0.zebrateam.svc.cluster.local",
+        "/var/log/pods/zebrateam_zebra-0_41b7/t/0.log full",
+        "ZEBRATEAM and Zebrateam hold ClusterQueue zebrateam-queue",
+        "system:serviceaccount:ghostns:ghost-robot cannot get it in namespace \"ghostns\"",
+        "GET /api/v1/namespaces/ghostns/pods/ghostpod-7",
+        "zebra-0.ghostsvc.zebrateam.svc is gone from namespace kube-system",
+    ];
+    let mut rows = vec![
+        in_namespace(pod("mine-0", "exp", "job", START), "team-a"),
+        in_namespace(pod("zebra-0", "zebra", "zebra", START), "zebrateam"),
+    ];
+    for (number, text) in texts.iter().enumerate() {
+        let mut one = event(number as u64, "mine-0", START);
+        one.message = Some((*text).to_owned());
+        one.raw =
+            serde_json::json!({"message": text, "data": {"namespace": "ghostns"}}).to_string();
+        one.set_attribute("detail", Some((*text).to_owned()));
+        one.set_attribute("other_namespace", Some("ghostns".to_owned()));
+        one.set_attribute("other_pod", Some("ghostpod-7".to_owned()));
+        one.set_attribute("target_namespace", Some("ghostns".to_owned()));
+        rows.push(in_namespace(told(one), "team-a"));
+    }
+    import(&mut store, rows);
+    let seen = all_of(&store, &team_a()).to_ascii_lowercase();
+    assert!(seen.contains("mine-0") && seen.contains("kube-system"));
+    for word in ["zebra", "ghost"] {
+        let at = seen.find(word).unwrap_or(0);
+        assert!(
+            !seen.contains(word),
+            "{}",
+            &seen[at.saturating_sub(200)..(at + 100).min(seen.len())]
+        );
+    }
+    // What an answer says of the caller's own passes the same way.
+    let snapshot = store.snapshot_for(&team_a()).unwrap();
+    let mut said = serde_json::json!({"say": texts, "namespace": "ghostns"});
+    snapshot.redact_own(&mut said);
+    let said = said.to_string().to_ascii_lowercase();
+    assert!(!said.contains("zebra") && !said.contains("ghost"), "{said}");
+}

@@ -1,0 +1,183 @@
+//! Whether the database is sound: looked at once a day when the store is opened, and
+//! noted in the store, so that damage is told before somebody asks for it.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
+
+use crate::db::has;
+use crate::error::StoreError;
+use crate::store::Store;
+
+/// How long a look is good for.
+const DAY: i64 = 86_400;
+/// A database up to this size is looked at while it is opened, a larger one beside it.
+const SMALL: i64 = 64 << 20;
+/// How long a note waits for a writer: the next opening looks again.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What was found at the last look.
+struct Look {
+    at: i64,
+    said: Vec<String>,
+}
+
+/// Looks at a database that is opened for writing, where that is due.
+///
+/// # Errors
+/// When it is damaged: what is written to it might be lost.
+pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError> {
+    let (last, is_small) = match last(db).and_then(|last| Ok((last, size(db)? <= SMALL))) {
+        Ok(found) => found,
+        Err(error) => return refuse(path, &of_error(error).map_err(StoreError::database(path))?),
+    };
+    let now = now();
+    // Damage that was seen may have been mended by hand.
+    let was_well = last.as_ref().is_none_or(|last| last.said.is_empty());
+    if was_well && last.is_some_and(|last| (last.at..last.at.saturating_add(DAY)).contains(&now)) {
+        return Ok(());
+    }
+    if was_well && !is_small {
+        beside(path, now);
+        return Ok(());
+    }
+    let said = look(db).map_err(StoreError::database(path))?;
+    note(db, path, now, &said);
+    refuse(path, &said)
+}
+
+/// Looks at a database that is opened for reading, where nobody did for a day and it
+/// is small. What can be read of a damaged one is still answered.
+pub(crate) fn at_reading(db: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
+    let find = || {
+        let last = last(db)?;
+        let fresh = |last: &Look| !last.said.is_empty() || now() < last.at.saturating_add(DAY);
+        match last {
+            Some(last) if fresh(&last) => Ok(last.said),
+            _ if size(db)? <= SMALL => look(db),
+            _ => Ok(Vec::new()),
+        }
+    };
+    let said = match find() {
+        Err(error) => of_error(error).map_err(StoreError::database(path))?,
+        Ok(said) => said,
+    };
+    if let Some(first) = said.first() {
+        tracing::error!(database = %path.display(), "the database is damaged: {first}; see whathappened store verify and whathappened store repair");
+    }
+    Ok(said)
+}
+
+/// Looks with a connection of its own while others go on.
+fn beside(path: &Path, now: i64) {
+    let path = path.to_owned();
+    let work = move || {
+        let Ok(db) = Connection::open(&path) else {
+            return;
+        };
+        if db.busy_timeout(PATIENCE).is_err() {
+            return;
+        }
+        if let Ok(said) = look(&db) {
+            note(&db, &path, now, &said);
+        }
+    };
+    let name = "store-check".to_owned();
+    // Where there is no thread the next opening looks.
+    let _started = std::thread::Builder::new().name(name).spawn(work);
+}
+
+/// What a database says of itself where it is not well.
+pub(crate) fn look(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let ask = || -> rusqlite::Result<Vec<String>> {
+        db.prepare("PRAGMA quick_check(10)")?
+            .query_map([], |row| row.get(0))?
+            .collect()
+    };
+    let mut said = ask().or_else(of_error)?;
+    said.retain(|line| line != "ok");
+    Ok(said)
+}
+
+/// Damage so great that the question failed is an answer, too.
+fn of_error(error: rusqlite::Error) -> rusqlite::Result<Vec<String>> {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => Ok(vec![error.to_string()]),
+        _ => Err(error),
+    }
+}
+
+fn last(db: &Connection) -> rusqlite::Result<Option<Look>> {
+    if !has(db, "checked")? {
+        return Ok(None);
+    }
+    let read = |row: &rusqlite::Row<'_>| {
+        let said: String = row.get(1)?;
+        let said = said.lines().map(str::to_owned).collect();
+        Ok(Look {
+            at: row.get(0)?,
+            said,
+        })
+    };
+    db.query_row("SELECT at, said FROM checked", [], read)
+        .optional()
+}
+
+/// A note that cannot be written costs another look.
+fn note(db: &Connection, path: &Path, now: i64, said: &[String]) {
+    if let Some(first) = said.first() {
+        tracing::error!(database = %path.display(), "the database is damaged: {first}");
+    }
+    let noted = db.execute(
+        "INSERT OR REPLACE INTO checked (one, at, said) VALUES (1, ?1, ?2)",
+        params![now, said.join("\n")],
+    );
+    if let Err(error) = noted {
+        tracing::debug!(%error, "the check of the database was not noted");
+    }
+}
+
+fn refuse(path: &Path, said: &[String]) -> Result<(), StoreError> {
+    let Some(first) = said.first() else {
+        return Ok(());
+    };
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    let why = format!("the database is damaged: {first}");
+    Err(StoreError::Database {
+        path: path.to_owned(),
+        error: rusqlite::Error::SqliteFailure(code, Some(why)),
+    })
+}
+
+fn size(db: &Connection) -> rusqlite::Result<i64> {
+    let pages: i64 = db.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page: i64 = db.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(page))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a store is opened without a time; when it was looked at last changes no answer"
+)]
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}
+
+impl Store {
+    /// What the database said of itself when it was looked at last, where it was not
+    /// well: nothing is asked of it anew.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn trouble(&self) -> Result<Vec<String>, StoreError> {
+        if !self.trouble.is_empty() {
+            return Ok(self.trouble.clone());
+        }
+        let last = last(&self.db).map_err(StoreError::database(&self.db_path))?;
+        Ok(last.map_or_else(Vec::new, |last| last.said))
+    }
+}
