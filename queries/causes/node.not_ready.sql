@@ -59,8 +59,14 @@ FROM ties u
 LEFT JOIN ties hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'
 LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
   ON e.death = u.death AND e.time_hi >= u.time AND u.signal LIKE 'k8s.%'
+-- It had answered again before the pod was lost, or how it stands now is told beside when it fell silent.
+LEFT JOIN (SELECT DISTINCT s.death, s.fact FROM silent s
+           JOIN ties r ON r.death = s.death AND r.via = 'node'
+            AND (r.signal = 'k8s.node.ready' AND r.time > s.time AND r.lag_s > 0
+                 OR r.signal = 'k8s.node.not_ready' AND s.time < 0 AND r.time > 0)) past
+  ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
-  AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600 AND hand.fact IS NULL
+  AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600 AND hand.fact IS NULL AND past.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM evicted
