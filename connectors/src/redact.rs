@@ -10,19 +10,23 @@
 //! | `keyed` | the value that belongs to a key such as `password` |
 //! | `value` | where a value begins and ends, and whether it can be a secret |
 //! | `block` | private keys over several lines, long runs of base64 |
+//! | `views` | the same text decoded, or as the words of a list read side by side |
+//! | `lines` | what the lines before a line say about it |
 //! | `fields` | maps, lists of arguments, whole observations |
 
 mod block;
 mod fields;
 mod forms;
 mod keyed;
+mod lines;
 mod value;
+mod views;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
 pub use fields::{arguments, body, fact, observation, value};
@@ -34,7 +38,7 @@ pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 2;
+pub const RULES: i64 = 3;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,11 +124,28 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 type Found = (Range<usize>, Cow<'static, str>);
 
 impl Patterns {
-    /// Every secret of a text, in order; none overlaps another.
+    /// Every secret of a text, however it is read, in order; none overlaps another.
     fn all(&self, text: &str) -> Vec<Found> {
+        let mut found = self.plain(text);
+        let mut more: Vec<Range<usize>> = Vec::new();
+        views::of(text, &mut |view| {
+            for (secret, _) in self.plain(&view.text) {
+                more.extend(view.in_record(secret));
+            }
+        });
+        if !more.is_empty() {
+            merge(&mut found, more);
+        }
+        found
+    }
+
+    /// Every secret of a text as it stands.
+    fn plain(&self, text: &str) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         let mut done = 0;
-        for hint in self.hints.find_iter(text) {
+        let mut at = 0;
+        while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
+            at = hint.end();
             if hint.start() < done {
                 continue;
             }
@@ -133,7 +154,11 @@ impl Patterns {
                 && secret.0.start >= done
             {
                 done = secret.0.end;
+                at = at.max(done);
                 found.push(secret);
+            } else {
+                // A shorter word may begin within this one: `htpasswd=…`.
+                at = hint.start() + 1;
             }
         }
         block::runs(text, &mut found);
@@ -167,6 +192,26 @@ impl Patterns {
         let range = hint.start + secret.start()..hint.start + secret.end();
         Some((range, MASK.into()))
     }
+}
+
+/// Adds what other readings of a text found to what is found already.
+fn merge(found: &mut Vec<Found>, more: Vec<Range<usize>>) {
+    for part in more {
+        let is_known = |(one, _): &Found| one.start <= part.start && part.end <= one.end;
+        if part.is_empty() || found.iter().any(is_known) {
+            continue;
+        }
+        let mut whole = part.clone();
+        found.retain(|(one, _)| {
+            let apart = one.end <= part.start || part.end <= one.start;
+            if !apart {
+                whole = whole.start.min(one.start)..whole.end.max(one.end);
+            }
+            apart
+        });
+        found.push((whole, MASK.into()));
+    }
+    found.sort_by_key(|(range, _)| range.start);
 }
 
 #[cfg(test)]

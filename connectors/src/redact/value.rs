@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::MASK;
+use super::views::follows_sign;
 
 /// The value that stands at a place, and in how many backslashes its quotes are.
 pub(super) struct Value {
@@ -110,6 +111,8 @@ pub(super) fn starts_inside_word(text: &str, at: usize) -> bool {
         .is_some_and(|before| before.is_ascii_alphanumeric() || before == b'-')
         // `\n` in JSON is no letter.
         && !matches!(text.as_bytes()[..at], [.., b'\\', b'n' | b't' | b'r'])
+        // `%3D` in a URL is none either.
+        && !follows_sign(text.as_bytes(), at)
 }
 
 /// A value that only says that there is one, or where it is.

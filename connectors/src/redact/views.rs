@@ -1,0 +1,212 @@
+//! The same text as somebody else reads it: a server decodes what a URL encodes, a
+//! shell puts the words of a list side by side. What is a secret there is one here.
+
+use std::ops::Range;
+
+/// Encoded text is encoded again where one URL stands in another.
+const LAYERS: usize = 3;
+
+/// A text as it is read, and where in the record each byte of it comes from.
+pub(super) struct View {
+    pub(super) text: String,
+    places: Vec<Place>,
+}
+
+/// Where a byte of a view stands in the record; `None` between two words of a list.
+type Place = Option<(usize, usize)>;
+
+impl View {
+    fn new() -> Self {
+        Self {
+            text: String::new(),
+            places: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, letter: char, place: Place) {
+        self.text.push(letter);
+        self.places.resize(self.text.len(), place);
+    }
+
+    /// Takes a part of the record as it stands.
+    fn copy(&mut self, record: &str, part: Range<usize>) {
+        self.text.push_str(&record[part.clone()]);
+        self.places.extend(part.map(|at| Some((at, at + 1))));
+    }
+
+    /// The parts of the record that a part of the view stands for. Words of a list are
+    /// parts of their own, so that it stays a list.
+    pub(super) fn in_record(&self, part: Range<usize>) -> Vec<Range<usize>> {
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut is_near = false;
+        for place in self.places.get(part).unwrap_or_default() {
+            let Some((from, to)) = *place else {
+                is_near = false;
+                continue;
+            };
+            match parts.last_mut().filter(|_| is_near) {
+                Some(last) => last.end = last.end.max(to),
+                None => parts.push(from..to),
+            }
+            is_near = true;
+        }
+        parts
+    }
+}
+
+/// Shows every other reading of a text.
+pub(super) fn of(text: &str, see: &mut dyn FnMut(&View)) {
+    encoded(text, see);
+    lists(text, see);
+}
+
+/// `%3D`: a sign that is written in hexadecimal digits.
+fn is_sign(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at..at + 3), Some([b'%', high, low])
+        if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
+}
+
+/// A sign of three letters ends right before a place.
+pub(super) fn follows_sign(bytes: &[u8], at: usize) -> bool {
+    at >= 3 && is_sign(bytes, at - 3)
+}
+
+/// Decodes what is percent-encoded, one run without spaces and quotes after the other:
+/// what is decoded cannot reach out of the text that it stands in.
+fn encoded(text: &str, see: &mut dyn FnMut(&View)) {
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    for at in memchr::memchr_iter(b'%', bytes) {
+        if at < done || !is_sign(bytes, at) {
+            continue;
+        }
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
+        let start = bytes[done..at]
+            .iter()
+            .rposition(ends)
+            .map_or(done, |before| done + before + 1);
+        let end = bytes[at..]
+            .iter()
+            .position(ends)
+            .map_or(bytes.len(), |after| at + after);
+        let mut view = View::new();
+        view.copy(text, start..end);
+        let has_plus = bytes[start..end].contains(&b'+');
+        for _ in 0..LAYERS {
+            let Some(next) = decoded(&view, false) else {
+                break;
+            };
+            see(&next);
+            // In a query a plus is a space, unless it is a plus.
+            if has_plus && let Some(spaced) = decoded(&view, true) {
+                see(&spaced);
+            }
+            view = next;
+        }
+        done = end;
+    }
+}
+
+/// One layer of encoding less; `None` where there is none.
+fn decoded(view: &View, plus_is_space: bool) -> Option<View> {
+    let bytes = view.text.as_bytes();
+    let mut next = View::new();
+    let mut letters = view.text.char_indices();
+    let mut any = false;
+    while let Some((at, letter)) = letters.next() {
+        let place = view.places.get(at).copied().flatten();
+        if let Some((decoded, width)) = sign(bytes, at) {
+            let last = view.places.get(at + width - 1).copied().flatten();
+            next.push(decoded, place.zip(last).map(|(from, to)| (from.0, to.1)));
+            any = true;
+            for _ in 1..width {
+                letters.next();
+            }
+        } else if letter == '+' && plus_is_space {
+            next.push(' ', place);
+        } else {
+            let last = view.places.get(at + letter.len_utf8() - 1);
+            let last = last.copied().flatten();
+            next.push(letter, place.zip(last).map(|(from, to)| (from.0, to.1)));
+        }
+    }
+    any.then_some(next)
+}
+
+/// The letter that is encoded at a place, and in how many bytes.
+fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let mut letters = [0; 4];
+    for count in 1..=letters.len() {
+        let from = at + (count - 1) * 3;
+        if !is_sign(bytes, from) {
+            return None;
+        }
+        let digit = |at: usize| char::from(bytes[at]).to_digit(16);
+        let value = digit(from + 1)? * 16 + digit(from + 2)?;
+        letters[count - 1] = u8::try_from(value).ok()?;
+        if let Ok(text) = std::str::from_utf8(&letters[..count]) {
+            return Some((text.chars().next()?, count * 3));
+        }
+    }
+    None
+}
+
+/// `["Cookie:","a=b"]`: lists of at least two texts, their words side by side.
+fn lists(text: &str, see: &mut dyn FnMut(&View)) {
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    for at in memchr::memchr_iter(b'[', bytes) {
+        if at < done {
+            continue;
+        }
+        let Some((word, mut end)) = word(text, at + 1) else {
+            continue;
+        };
+        let Some((mut next, mut next_end)) = following(text, end, quote_of(text, &word)) else {
+            continue;
+        };
+        let mut view = View::new();
+        view.copy(text, word);
+        loop {
+            view.push(' ', None);
+            view.copy(text, next.clone());
+            end = next_end;
+            match following(text, end, quote_of(text, &next)) {
+                Some(found) => (next, next_end) = found,
+                None => break,
+            }
+        }
+        see(&view);
+        done = end;
+    }
+}
+
+/// The quote that a word stands in, with its backslashes.
+fn quote_of<'t>(text: &'t str, word: &Range<usize>) -> &'t str {
+    let before = &text.as_bytes()[..word.start];
+    let slashes = before[..before.len().saturating_sub(1)]
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'\\')
+        .count();
+    &text[word.start.saturating_sub(1 + slashes)..word.start]
+}
+
+/// The word in quotes that begins at a place behind spaces, and where its quote ends.
+fn word(text: &str, at: usize) -> Option<(Range<usize>, usize)> {
+    let rest = &text.as_bytes()[at..];
+    let at = at + rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let (slashes, _, from) = super::value::quote(text, at)?;
+    let to = super::value::at(text, at).range.end;
+    // A text may be cut off before the quote.
+    let end = (to + slashes + 1).min(text.len());
+    text.is_char_boundary(end).then_some((from..to, end))
+}
+
+/// The next word of a list, in the same quotes.
+fn following(text: &str, end: usize, quote: &str) -> Option<(Range<usize>, usize)> {
+    let rest = text.get(end..)?;
+    let next = rest.trim_ascii_start().strip_prefix(',')?;
+    let found = word(text, text.len() - next.len())?;
+    (quote_of(text, &found.0) == quote).then_some(found)
+}
