@@ -74,10 +74,12 @@ pub(super) const FORMS: &[Form] = &[
         &["cookie:", "cookie\"", "cookie\\", "cookie="],
         r#"^(?i:cookie)\\*["']?\s*[:=]\s*\[?\s*\\*["']?([^\s"'\\;=]{1,80}=[^\r\n"'\\]{3,})"#,
     ),
+    inside(&["ssws "], r"^(?i:ssws)\s+([A-Za-z0-9_-]{20,})"),
     // Cloud providers.
     word(
         &["akia", "asia"],
-        r"^((?:AKIA|ASIA)[0-9A-Z]{16})(?:[^0-9A-Za-z]|$)",
+        // The secret is often told right behind the id.
+        r"^((?:AKIA|ASIA)[0-9A-Z]{16}(?:[ \t:,;/|]{1,4}[A-Za-z0-9+/]{40})?)(?:[^0-9A-Za-z]|$)",
     ),
     word(
         &["iqojb3jpz2lu", "fwogzxivyxdz"],
@@ -310,6 +312,30 @@ pub(super) const FORMS: &[Form] = &[
             r#"([^\s"'\\-][^\s"'\\]*)"#
         ),
     ),
+    inside(
+        &["openssl"],
+        command!(r"openssl", r"-(?:k|K|passwd)", r#"([^\s"'\\-][^\s"'\\]*)"#),
+    ),
+    // Behind the options stand a file, unless it is told on the terminal, a name and
+    // the password.
+    inside(
+        &["htpasswd"],
+        r#"^htpasswd\s+(?:(?:-\w+\s+)*?(?:-\w*(?:n\w*b|b\w*n)\w*|-\w*n\w*\s+-\w*b\w*|-\w*b\w*\s+-\w*n\w*)\s+(?:-\w+\s+)*|(?:-\w+\s+)*?-\w*b\w*\s+(?:-\w+\s+)*[^\s"'\\]+\s+)[^\s"'\\]+\s+["']?([^\s"'\\]+)"#,
+    ),
+    inside(
+        &["smbclient", "smbget", "rpcclient", "smbmap", "mount.cifs"],
+        r#"^[a-z.]+[^\n|;]{0,240}?(?:\s|")(?:-U|--user)[= ]?\s*\\*["']?[^\s%"'\\]{1,80}%([^\s"'\\]+)"#,
+    ),
+    inside(
+        &["--from-literal"],
+        r#"^--from-literal(?:=|\s+)\\*["']?[^=\s"'\\]{1,200}=\\*["']?([^\s"'\\]+)"#,
+    ),
+    // A line of .pgpass: host, port, database, user, password.
+    inside(
+        &[":5432:", ":5433:", ":6432:", ":*:"],
+        r#"^:(?:\d{4}|\*):[^:\s"'\\/]{1,64}:[^:\s"'\\/]{1,64}:([^\s"'\\]{3,})"#,
+    ),
+    word(&["ntn_"], r"^(ntn_[A-Za-z0-9]{40,})"),
     word(&["pass:"], r#"^pass:([^\s"'\\,;]{4,})"#),
     // What registries are told.
     Form {
