@@ -51,6 +51,8 @@ enum Rule {
     Keyed,
     /// A private key.
     Block,
+    /// Nothing here, but maybe where the words of a list are read side by side.
+    Elsewhere,
 }
 
 struct Patterns {
@@ -77,6 +79,10 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     for hint in block::HINTS {
         hints.push(hint);
         rules.push(Rule::Block);
+    }
+    for hint in views::HINTS {
+        hints.push(hint);
+        rules.push(Rule::Elsewhere);
     }
     let hints = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -126,10 +132,11 @@ type Found = (Range<usize>, Cow<'static, str>);
 impl Patterns {
     /// Every secret of a text, however it is read, in order; none overlaps another.
     fn all(&self, text: &str) -> Vec<Found> {
-        let mut found = self.plain(text);
+        let mut hints = Vec::new();
+        let mut found = self.plain(text, &mut hints);
         let mut more: Vec<Range<usize>> = Vec::new();
-        views::of(text, &mut |view| {
-            for (secret, _) in self.plain(&view.text) {
+        views::of(text, &hints, &mut |view| {
+            for (secret, _) in self.plain(&view.text, &mut Vec::new()) {
                 more.extend(view.in_record(secret));
             }
         });
@@ -139,13 +146,14 @@ impl Patterns {
         found
     }
 
-    /// Every secret of a text as it stands.
-    fn plain(&self, text: &str) -> Vec<Found> {
+    /// Every secret of a text as it stands. `hints` gets the places of all hints.
+    fn plain(&self, text: &str, hints: &mut Vec<usize>) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         let mut done = 0;
         let mut at = 0;
         while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
             at = hint.end();
+            hints.push(hint.start());
             if hint.start() < done {
                 continue;
             }
@@ -169,6 +177,7 @@ impl Patterns {
         let number = match rule {
             Rule::Form(number) => number,
             Rule::Block => return Some((block::of(text, hint.start)?, MASK.into())),
+            Rule::Elsewhere => return None,
             Rule::Password | Rule::Keyed => return self.keys.secret(text, hint, rule),
         };
         let form = FORMS.get(number)?;

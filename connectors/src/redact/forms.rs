@@ -65,7 +65,11 @@ macro_rules! command {
 
 pub(super) const FORMS: &[Form] = &[
     // Headers.
-    random(&["bearer "], r"^(?i:bearer)\s+([A-Za-z0-9._~+/=-]{8,})"),
+    // With the quote it is a word of a list, which is read as a text besides.
+    random(
+        &["bearer ", "bearer\"", "bearer\\"],
+        r"^(?i:bearer)\s+([A-Za-z0-9._~+/=-]{8,})",
+    ),
     inside(
         &["authorization"],
         r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key)\s+([^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,

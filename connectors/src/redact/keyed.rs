@@ -204,6 +204,8 @@ impl Keys {
         masked(text, value, |value| match rule {
             _ if harmless(value) => false,
             Rule::Password => is_login || is_strong(value, 6),
+            // `secret podName:…`: another key begins.
+            _ if value.contains(':') => false,
             _ => is_mixed(value, 20) || (is_phrase(text, &hint) && is_hex_key(value)),
         })
     }

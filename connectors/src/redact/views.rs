@@ -6,6 +6,24 @@ use std::ops::Range;
 /// Encoded text is encoded again where one URL stands in another.
 const LAYERS: usize = 3;
 
+/// Words that begin what tells of a secret only with the word after them: where they
+/// end in a quote, a list is read again.
+pub(super) const HINTS: &[&str] = &[
+    "bearer\"",
+    "bearer\\",
+    "bearer'",
+    "ssws\"",
+    "ssws\\",
+    "encryption\"",
+    "encryption\\",
+    "signing\"",
+    "signing\\",
+    "master\"",
+    "master\\",
+    "mot\"",
+    "mot\\",
+];
+
 /// A text as it is read, and where in the record each byte of it comes from.
 pub(super) struct View {
     pub(super) text: String,
@@ -54,10 +72,25 @@ impl View {
     }
 }
 
-/// Shows every other reading of a text.
-pub(super) fn of(text: &str, see: &mut dyn FnMut(&View)) {
-    encoded(text, see);
-    lists(text, see);
+/// Shows every other reading of a text. `hints` are the places, in order, at which a
+/// word stands that may tell of a secret: a list without any is not read again.
+pub(super) fn of(text: &str, hints: &[usize], see: &mut dyn FnMut(&View)) {
+    // Up to where each kind of reading has been shown.
+    let (mut decoded, mut listed) = (0, 0);
+    // One search for both: most texts have neither, and it is most of the cost.
+    for at in memchr::memchr2_iter(b'%', b'[', text.as_bytes()) {
+        if text.as_bytes()[at] == b'[' {
+            if at >= listed {
+                let (view, end) = list(text, at, hints);
+                if let Some(view) = view {
+                    see(&view);
+                }
+                listed = end;
+            }
+        } else if at >= decoded && is_sign(text.as_bytes(), at) {
+            decoded = encoded(text, decoded..at, see);
+        }
+    }
 }
 
 /// `%3D`: a sign that is written in hexadecimal digits.
@@ -71,40 +104,34 @@ pub(super) fn follows_sign(bytes: &[u8], at: usize) -> bool {
     at >= 3 && is_sign(bytes, at - 3)
 }
 
-/// Decodes what is percent-encoded, one run without spaces and quotes after the other:
-/// what is decoded cannot reach out of the text that it stands in.
-fn encoded(text: &str, see: &mut dyn FnMut(&View)) {
+/// Decodes what is percent-encoded around a sign: a run without spaces and quotes, so
+/// that what is decoded cannot reach out of the text that it stands in. Gives its end.
+fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usize {
     let bytes = text.as_bytes();
-    let mut done = 0;
-    for at in memchr::memchr_iter(b'%', bytes) {
-        if at < done || !is_sign(bytes, at) {
-            continue;
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
+    let start = bytes[before.clone()]
+        .iter()
+        .rposition(ends)
+        .map_or(before.start, |found| before.start + found + 1);
+    let end = bytes[before.end..]
+        .iter()
+        .position(ends)
+        .map_or(bytes.len(), |after| before.end + after);
+    let mut view = View::new();
+    view.copy(text, start..end);
+    let has_plus = bytes[start..end].contains(&b'+');
+    for _ in 0..LAYERS {
+        let Some(next) = decoded(&view, false) else {
+            break;
+        };
+        see(&next);
+        // In a query a plus is a space, unless it is a plus.
+        if has_plus && let Some(spaced) = decoded(&view, true) {
+            see(&spaced);
         }
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
-        let start = bytes[done..at]
-            .iter()
-            .rposition(ends)
-            .map_or(done, |before| done + before + 1);
-        let end = bytes[at..]
-            .iter()
-            .position(ends)
-            .map_or(bytes.len(), |after| at + after);
-        let mut view = View::new();
-        view.copy(text, start..end);
-        let has_plus = bytes[start..end].contains(&b'+');
-        for _ in 0..LAYERS {
-            let Some(next) = decoded(&view, false) else {
-                break;
-            };
-            see(&next);
-            // In a query a plus is a space, unless it is a plus.
-            if has_plus && let Some(spaced) = decoded(&view, true) {
-                see(&spaced);
-            }
-            view = next;
-        }
-        done = end;
+        view = next;
     }
+    end
 }
 
 /// One layer of encoding less; `None` where there is none.
@@ -151,34 +178,31 @@ fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     None
 }
 
-/// `["Cookie:","a=b"]`: lists of at least two texts, their words side by side.
-fn lists(text: &str, see: &mut dyn FnMut(&View)) {
-    let bytes = text.as_bytes();
-    let mut done = 0;
-    for at in memchr::memchr_iter(b'[', bytes) {
-        if at < done {
-            continue;
-        }
-        let Some((word, mut end)) = word(text, at + 1) else {
-            continue;
-        };
-        let Some((mut next, mut next_end)) = following(text, end, quote_of(text, &word)) else {
-            continue;
-        };
-        let mut view = View::new();
-        view.copy(text, word);
-        loop {
-            view.push(' ', None);
-            view.copy(text, next.clone());
-            end = next_end;
-            match following(text, end, quote_of(text, &next)) {
-                Some(found) => (next, next_end) = found,
-                None => break,
-            }
-        }
-        see(&view);
-        done = end;
+/// `["Cookie:","a=b"]`: the words of a list of at least two texts, side by side; and
+/// the end of the list, or where there is none the place it was looked for.
+fn list(text: &str, at: usize, hints: &[usize]) -> (Option<View>, usize) {
+    let Some((first, mut end)) = word(text, at + 1) else {
+        return (None, at);
+    };
+    let quote = quote_of(text, &first);
+    let mut words = vec![first];
+    while let Some((next, next_end)) = following(text, end, quote) {
+        words.push(next);
+        end = next_end;
     }
+    let before = hints.partition_point(|hint| *hint < at);
+    let has_hint = hints.get(before).is_some_and(|hint| *hint < end);
+    if words.len() < 2 || !has_hint {
+        return (None, end);
+    }
+    let mut view = View::new();
+    for word in words {
+        if !view.text.is_empty() {
+            view.push(' ', None);
+        }
+        view.copy(text, word);
+    }
+    (Some(view), end)
 }
 
 /// The quote that a word stands in, with its backslashes.
