@@ -32,6 +32,8 @@ use regex::Regex;
 pub use fields::{arguments, body, fact, observation, value};
 use forms::{FORMS, Needs};
 use keyed::{KEYS, Keys};
+pub(crate) use lines::{Lines, without};
+use views::Hints;
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[redacted]";
@@ -132,11 +134,11 @@ type Found = (Range<usize>, Cow<'static, str>);
 impl Patterns {
     /// Every secret of a text, however it is read, in order; none overlaps another.
     fn all(&self, text: &str) -> Vec<Found> {
-        let mut hints = Vec::new();
+        let mut hints = Hints::of(text);
         let mut found = self.plain(text, &mut hints);
         let mut more: Vec<Range<usize>> = Vec::new();
         views::of(text, &hints, &mut |view| {
-            for (secret, _) in self.plain(&view.text, &mut Vec::new()) {
+            for (secret, _) in self.plain(&view.text, &mut Hints::of("")) {
                 more.extend(view.in_record(secret));
             }
         });
@@ -147,13 +149,13 @@ impl Patterns {
     }
 
     /// Every secret of a text as it stands. `hints` gets the places of all hints.
-    fn plain(&self, text: &str, hints: &mut Vec<usize>) -> Vec<Found> {
+    fn plain(&self, text: &str, hints: &mut Hints) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         let mut done = 0;
         let mut at = 0;
         while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
             at = hint.end();
-            hints.push(hint.start());
+            hints.add(hint.start());
             if hint.start() < done {
                 continue;
             }

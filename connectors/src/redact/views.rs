@@ -24,6 +24,37 @@ pub(super) const HINTS: &[&str] = &[
     "mot\\",
 ];
 
+/// In which parts of a text a hint stands: a list without any is not read again.
+pub(super) struct Hints {
+    /// Bytes of the text for each bit.
+    step: usize,
+    bits: [u64; 4],
+}
+
+impl Hints {
+    pub(super) fn of(text: &str) -> Self {
+        Self {
+            step: text.len() / 256 + 1,
+            bits: [0; 4],
+        }
+    }
+
+    pub(super) fn add(&mut self, at: usize) {
+        let part = at / self.step;
+        if let Some(bits) = self.bits.get_mut(part / 64) {
+            *bits |= 1 << (part % 64);
+        }
+    }
+
+    /// Whether a hint may stand there.
+    fn any(&self, range: Range<usize>) -> bool {
+        (range.start / self.step..=range.end / self.step).any(|part| {
+            let bits = self.bits.get(part / 64).copied().unwrap_or_default();
+            bits & 1 << (part % 64) != 0
+        })
+    }
+}
+
 /// A text as it is read, and where in the record each byte of it comes from.
 pub(super) struct View {
     pub(super) text: String,
@@ -72,9 +103,8 @@ impl View {
     }
 }
 
-/// Shows every other reading of a text. `hints` are the places, in order, at which a
-/// word stands that may tell of a secret: a list without any is not read again.
-pub(super) fn of(text: &str, hints: &[usize], see: &mut dyn FnMut(&View)) {
+/// Shows every other reading of a text.
+pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&View)) {
     // Up to where each kind of reading has been shown.
     let (mut decoded, mut listed) = (0, 0);
     // One search for both: most texts have neither, and it is most of the cost.
@@ -180,7 +210,7 @@ fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
 
 /// `["Cookie:","a=b"]`: the words of a list of at least two texts, side by side; and
 /// the end of the list, or where there is none the place it was looked for.
-fn list(text: &str, at: usize, hints: &[usize]) -> (Option<View>, usize) {
+fn list(text: &str, at: usize, hints: &Hints) -> (Option<View>, usize) {
     let Some((first, mut end)) = word(text, at + 1) else {
         return (None, at);
     };
@@ -190,9 +220,7 @@ fn list(text: &str, at: usize, hints: &[usize]) -> (Option<View>, usize) {
         words.push(next);
         end = next_end;
     }
-    let before = hints.partition_point(|hint| *hint < at);
-    let has_hint = hints.get(before).is_some_and(|hint| *hint < end);
-    if words.len() < 2 || !has_hint {
+    if words.len() < 2 || !hints.any(at..end) {
         return (None, end);
     }
     let mut view = View::new();
