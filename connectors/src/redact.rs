@@ -66,31 +66,31 @@ struct Patterns {
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
-    let mut hints: Vec<&str> = Vec::new();
+    let mut hints: Vec<Cow<'_, str>> = Vec::new();
     let mut rules = Vec::new();
     for (number, form) in FORMS.iter().enumerate() {
         for hint in form.hints {
-            hints.push(hint);
+            hints.push((*hint).into());
             rules.push(Rule::Form(number));
         }
     }
     for (hint, rule) in KEYS {
-        hints.push(hint);
+        hints.push((*hint).into());
         rules.push(*rule);
     }
     for hint in block::HINTS {
-        hints.push(hint);
+        hints.push((*hint).into());
         rules.push(Rule::Block);
     }
-    for hint in views::HINTS {
-        hints.push(hint);
+    for hint in views::hints() {
+        hints.push(hint.into());
         rules.push(Rule::Elsewhere);
     }
     let hints = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
         .kind(Some(AhoCorasickKind::DFA))
-        .build(hints)
+        .build(hints.iter().map(|hint| hint.as_bytes()))
         .ok()?;
     let forms = FORMS
         .iter()

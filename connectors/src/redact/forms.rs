@@ -324,7 +324,7 @@ pub(super) const FORMS: &[Form] = &[
     // the password.
     inside(
         &["htpasswd"],
-        r#"^htpasswd\s+(?:(?:-\w+\s+)*?(?:-\w*(?:n\w*b|b\w*n)\w*|-\w*n\w*\s+-\w*b\w*|-\w*b\w*\s+-\w*n\w*)\s+(?:-\w+\s+)*|(?:-\w+\s+)*?-\w*b\w*\s+(?:-\w+\s+)*[^\s"'\\]+\s+)[^\s"'\\]+\s+["']?([^\s"'\\]+)"#,
+        r#"^htpasswd[ \t]+(?:(?:-\w+[ \t]+)*?-[a-zA-Z0-9]*n[a-zA-Z0-9]*(?:[ \t]+-\w+)*[ \t]+|(?:-[a-mo-zA-Z0-9]+[ \t]+)+[^\s"'\\-][^\s"'\\]*[ \t]+)[^\s"'\\-][^\s"'\\]*[ \t]+["']?([^\s"'\\]+)"#,
     ),
     inside(
         &["smbclient", "smbget", "rpcclient", "smbmap", "mount.cifs"],

@@ -170,7 +170,9 @@ impl Keys {
             && let Some(value) = self.element.captures(rest).and_then(|found| found.get(1))
         {
             let range = word + value.start()..word + value.end();
-            return (!harmless(value.as_str().trim())).then(|| (range, MASK.into()));
+            // Where no end is, a value was cut off; or it is a word in brackets.
+            let is_prose = range.end == text.len() && value.as_str().contains(' ');
+            return (!is_prose && !harmless(value.as_str().trim())).then(|| (range, MASK.into()));
         }
         if let Some(found) = self.between.captures(rest) {
             let from = word + found.get(0)?.end();

@@ -6,23 +6,25 @@ use std::ops::Range;
 /// Encoded text is encoded again where one URL stands in another.
 const LAYERS: usize = 3;
 
-/// Words that begin what tells of a secret only with the word after them: where they
-/// end in a quote, a list is read again.
-pub(super) const HINTS: &[&str] = &[
-    "bearer\"",
-    "bearer\\",
-    "bearer'",
-    "ssws\"",
-    "ssws\\",
-    "encryption\"",
-    "encryption\\",
-    "signing\"",
-    "signing\\",
-    "master\"",
-    "master\\",
-    "mot\"",
-    "mot\\",
+/// Words that begin what tells of a secret only with the word after them.
+const BEGINNINGS: &[&str] = &[
+    "account",
+    "bearer",
+    "encryption",
+    "login",
+    "master",
+    "mot",
+    "shared",
+    "signing",
+    "ssws",
+    "storage",
 ];
+
+/// Where such a word ends in a quote, a list is read again.
+pub(super) fn hints() -> impl Iterator<Item = String> {
+    let words = BEGINNINGS.iter();
+    words.flat_map(|word| ["\"", "'", "\\"].map(|quote| format!("{word}{quote}")))
+}
 
 /// In which parts of a text a hint stands: a list without any is not read again.
 pub(super) struct Hints {
