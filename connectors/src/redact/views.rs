@@ -137,10 +137,11 @@ pub(super) fn follows_sign(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Decodes what is percent-encoded around a sign: a run without spaces and quotes, so
-/// that what is decoded cannot reach out of the text that it stands in. Gives its end.
+/// that what is decoded cannot reach out of the text that it stands in. An `&` that is
+/// not encoded itself parts one field of a query from the next. Gives the run's end.
 fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usize {
     let bytes = text.as_bytes();
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>&\\".contains(byte);
     let start = bytes[before.clone()]
         .iter()
         .rposition(ends)
