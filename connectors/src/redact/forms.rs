@@ -318,7 +318,8 @@ pub(super) const FORMS: &[Form] = &[
     ),
     inside(
         &["openssl"],
-        command!(r"openssl", r"-(?:k|K|passwd)", r#"([^\s"'\\-][^\s"'\\]*)"#),
+        // `-key` and `-keyout` name files.
+        r#"^openssl[^\n|;]{0,240}?\s-(?:k|K|passwd)\s+["']?([^\s"'\\-][^\s"'\\]*)"#,
     ),
     // Behind the options stand a file, unless it is told on the terminal, a name and
     // the password.
@@ -334,10 +335,11 @@ pub(super) const FORMS: &[Form] = &[
         &["--from-literal"],
         r#"^--from-literal(?:=|\s+)\\*["']?[^=\s"'\\]{1,200}=\\*["']?([^\s"'\\]+)"#,
     ),
-    // A line of .pgpass: host, port, database, user, password.
+    // A line of .pgpass: host, port, database, user, password. One of /etc/passwd has
+    // numbers there.
     inside(
         &[":5432:", ":5433:", ":6432:", ":*:"],
-        r#"^:(?:\d{4}|\*):[^:\s"'\\/]{1,64}:[^:\s"'\\/]{1,64}:([^\s"'\\]{3,})"#,
+        r#"^:(?:\d{4}|\*):[^:\s"'\\/]{1,64}:[^:\s"'\\/0-9][^:\s"'\\/]{0,64}:([^\s"'\\]{3,})"#,
     ),
     word(&["ntn_"], r"^(ntn_[A-Za-z0-9]{40,})"),
     word(&["pass:"], r#"^pass:([^\s"'\\,;]{4,})"#),

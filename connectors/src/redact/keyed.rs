@@ -171,7 +171,10 @@ impl Keys {
         {
             let range = word + value.start()..word + value.end();
             // Where no end is, a value was cut off; or it is a word in brackets.
-            let is_prose = range.end == text.len() && value.as_str().contains(' ');
+            let is_cut = range.end == text.len();
+            let is_one_word = !value.as_str().contains([' ', '"']);
+            let is_likely = rule == Rule::Password && is_strong(value.as_str(), 6);
+            let is_prose = is_cut && !(is_one_word && is_likely);
             return (!is_prose && !harmless(value.as_str().trim())).then(|| (range, MASK.into()));
         }
         if let Some(found) = self.between.captures(rest) {
@@ -280,6 +283,9 @@ fn assigned(
         return is_secret.then(|| (folded, MASK.into()));
     }
     let value = value::at(text, from);
+    if between.ends_with('(') && !value.is_quoted {
+        return None;
+    }
     if value.is_quoted {
         // `["password:","value"]`: the quote ends the word, the list is read elsewhere.
         if key_quote.is_none()
@@ -381,12 +387,18 @@ fn phrase_end(text: &str, from: usize, end: usize) -> usize {
     let is_phrase = key.len() >= 10 && key.is_char_boundary(key.len() - 10) && {
         key[key.len() - 10..].eq_ignore_ascii_case("passphrase")
     };
-    if has_line || is_phrase {
-        words_end(text, end)
+    let all = words_end(text, end);
+    let more = text[end..all].split_whitespace().count();
+    // A line of many words is a sentence about a password.
+    if is_phrase || (has_line && more <= FEW) {
+        all
     } else {
         end
     }
 }
+
+/// So many words may follow the first one of a password.
+const FEW: usize = 4;
 
 /// The end of the words that go on behind a value: a sign, an option or another key
 /// ends them.
