@@ -48,6 +48,10 @@ impl Hints {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.bits == [0; 4]
+    }
+
     /// Whether a hint may stand there.
     fn any(&self, range: Range<usize>) -> bool {
         (range.start / self.step..=range.end / self.step).any(|part| {
@@ -109,10 +113,18 @@ impl View {
 pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&View)) {
     // Up to where each kind of reading has been shown.
     let (mut decoded, mut listed) = (0, 0);
-    // One search for both: most texts have neither, and it is most of the cost.
-    for at in memchr::memchr2_iter(b'%', b'[', text.as_bytes()) {
-        if text.as_bytes()[at] == b'[' {
-            if at >= listed {
+    let bytes = text.as_bytes();
+    // Most texts have no hint, and then no list of interest. One search for both signs
+    // else: it is most of the cost.
+    let opens = if hints.is_empty() { b'%' } else { b'[' };
+    for at in memchr::memchr2_iter(b'%', opens, bytes) {
+        // A list begins with a quote, most brackets do not.
+        if bytes[at] == b'[' {
+            let is_list = matches!(
+                bytes.get(at + 1),
+                Some(b'"' | b'\'' | b'\\' | b' ' | b'\n' | b'\r' | b'\t')
+            );
+            if is_list && at >= listed {
                 let (view, end) = list(text, at, hints);
                 if let Some(view) = view {
                     see(&view);
