@@ -282,6 +282,15 @@ fn assigned(
         let is_secret = !harmless(told) && (rule == Rule::Password || is_random(told));
         return is_secret.then(|| (folded, MASK.into()));
     }
+    if let Some(next) = next_line(text, from) {
+        let told = &text[next.clone()];
+        let is_secret = match rule {
+            Rule::Password => is_strong(told, 6),
+            _ => is_mixed(told, 16),
+        };
+        let is_key = told.contains([':', '=']);
+        return (is_secret && !is_key && !harmless(told)).then(|| (next, MASK.into()));
+    }
     let value = value::at(text, from);
     if between.ends_with('(') && !value.is_quoted {
         return None;
@@ -362,6 +371,23 @@ fn yaml_block(text: &str, from: usize) -> Option<Range<usize>> {
     }
     let start = from + rest.len() - sign.len();
     Some(start + begin..start + end)
+}
+
+/// `X-Auth-Token:` and its value on a line of its own, as in a list of arguments with
+/// one word a line.
+fn next_line(text: &str, from: usize) -> Option<Range<usize>> {
+    let rest = text.get(from..)?;
+    let rest = rest.strip_prefix('\n').or(rest.strip_prefix("\\n"))?;
+    let rest = rest.trim_start_matches(' ');
+    let rest = rest.strip_prefix("- ").unwrap_or(rest);
+    let rest = rest.trim_start_matches(' ');
+    let word = &rest[..rest
+        .find([' ', '\n', '\\', '"', '\''])
+        .unwrap_or(rest.len())];
+    let behind = &rest[word.len()..];
+    let ends = behind.is_empty() || behind.starts_with(['\n', '\\', '"']);
+    let start = text.len() - rest.len();
+    (ends && !word.is_empty()).then_some(start..start + word.len())
 }
 
 /// `password: | value next: 1`: a block whose lines were put into one. It ends where

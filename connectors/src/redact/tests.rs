@@ -37,6 +37,8 @@ fn secrets_go() {
         ("api_key: \"zzz\"".to_owned(), "zzz"),
         ("auth:token=abc".to_owned(), "abc"),
         ("refresh token=abc".to_owned(), "abc"),
+        ("Args:\n      -H\n      X-Api-Key:\n      abc123def\n".to_owned(), "abc123def"),
+        ("args:\n- X-Auth-Token:\n- aZ3kQ9xLm2Wv7TbR\n- -x".to_owned(), "aZ3kQ9xLm2Wv7TbR"),
     ] {
         let clean = redact(&text);
         assert!(!clean.contains(secret), "{text} -> {clean}");
@@ -80,6 +82,7 @@ fn what_is_no_secret_stays() {
         "task-0123456789abcdefghijklmnop",
         "commit 0123456789abcdef0123456789abcdef01234567",
         "password=$(DB_PASSWORD) token=<unset>",
+        "volumes:\n- secret:\n    secretName: x-1\n- token:\n- default-token-abc12\npassword:\n  key1: x",
         "max_token=512 secret_count=3",
         "wandb: Run data is saved locally in /w/wandb/run-20261121",
     ] {
