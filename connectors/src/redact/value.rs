@@ -41,7 +41,16 @@ fn quoted_end(text: &str, from: usize, backslashes: usize, quote: u8) -> usize {
     let bytes = text.as_bytes();
     let mut at = from;
     let mut run = 0;
-    while let Some(byte) = bytes.get(at) {
+    while let Some(next) = bytes
+        .get(at..)
+        .and_then(|rest| memchr::memchr3(b'\\', b'"', quote, rest))
+    {
+        // What stands between two of these signs parts them.
+        if next > 0 {
+            run = 0;
+        }
+        at += next;
+        let byte = &bytes[at];
         if *byte == b'\\' {
             run += 1;
         } else {
