@@ -23,6 +23,7 @@ mod value;
 mod views;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -205,24 +206,24 @@ impl Patterns {
     }
 }
 
-/// Adds what other readings of a text found to what is found already.
+/// Adds what other readings of a text found to what is found already; what overlaps
+/// becomes one.
 fn merge(found: &mut Vec<Found>, more: Vec<Range<usize>>) {
-    for part in more {
-        let is_known = |(one, _): &Found| one.start <= part.start && part.end <= one.end;
-        if part.is_empty() || found.iter().any(is_known) {
-            continue;
-        }
-        let mut whole = part.clone();
-        found.retain(|(one, _)| {
-            let apart = one.end <= part.start || part.end <= one.start;
-            if !apart {
-                whole = whole.start.min(one.start)..whole.end.max(one.end);
+    found.extend(more.into_iter().map(|part| (part, MASK.into())));
+    // Of equal ones what was found first stays first, with its own mask.
+    found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+    let mut apart: Vec<Found> = Vec::with_capacity(found.len());
+    for (range, mask) in found.drain(..) {
+        match apart.last_mut().filter(|(last, _)| range.start < last.end) {
+            Some((last, _)) if range.end <= last.end => {}
+            Some((last, whole)) => {
+                last.end = range.end;
+                *whole = MASK.into();
             }
-            apart
-        });
-        found.push((whole, MASK.into()));
+            None => apart.push((range, mask)),
+        }
     }
-    found.sort_by_key(|(range, _)| range.start);
+    *found = apart;
 }
 
 #[cfg(test)]

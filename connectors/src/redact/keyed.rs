@@ -257,6 +257,7 @@ fn opens_element(text: &str, at: usize) -> bool {
     let name = before
         .iter()
         .rev()
+        .take(100)
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-:.".contains(byte))
         .count();
     let (before, name) = before.split_at(at - name);
@@ -405,8 +406,10 @@ fn folded_block(text: &str, from: usize) -> Option<(Range<usize>, &str)> {
 /// Where a value without quotes ends that may have several words: a passphrase, or a
 /// password that has a line of its own, as in files of settings.
 fn phrase_end(text: &str, from: usize, end: usize) -> usize {
-    let line = text[..from].rfind('\n').map_or(0, |before| before + 1);
-    let key = text[line..from].trim_end_matches(['=', ':', ' ', '\t']);
+    // A longer key is none of a file of settings.
+    let near = before(text, from);
+    let line = near.rfind('\n').map_or(0, |before| before + 1);
+    let key = near[line..].trim_end_matches(['=', ':', ' ', '\t']);
     let key = key.trim_start().trim_start_matches("export ");
     let name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let has_line = !key.is_empty() && key.bytes().all(name);

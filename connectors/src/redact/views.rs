@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// Encoded text is encoded again where one URL stands in another.
 const LAYERS: usize = 3;
+/// A view takes some thirty times the memory of what it shows: no more is read in one.
+const LONGEST: usize = 256 << 10;
 
 /// Words that begin what tells of a secret only with the word after them.
 const BEGINNINGS: &[&str] = &[
@@ -162,6 +164,8 @@ fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usiz
         .iter()
         .position(ends)
         .map_or(bytes.len(), |after| before.end + after);
+    let start = boundary(text, start.max(before.end.saturating_sub(LONGEST)));
+    let end = boundary(text, end.min(before.end + LONGEST));
     let mut view = View::new();
     view.copy(text, start..end);
     let has_plus = bytes[start..end].contains(&b'+');
@@ -177,6 +181,14 @@ fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usiz
         view = next;
     }
     end
+}
+
+/// The next place at which a character begins.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
 }
 
 /// One layer of encoding less; `None` where there is none.
@@ -231,7 +243,9 @@ fn list(text: &str, at: usize, hints: &Hints) -> (Option<View>, usize) {
     };
     let quote = quote_of(text, &first);
     let mut words = vec![first];
-    while let Some((next, next_end)) = following(text, end, quote) {
+    while end - at < LONGEST
+        && let Some((next, next_end)) = following(text, end, quote)
+    {
         words.push(next);
         end = next_end;
     }
@@ -243,7 +257,10 @@ fn list(text: &str, at: usize, hints: &Hints) -> (Option<View>, usize) {
         if !view.text.is_empty() {
             view.push(' ', None);
         }
-        view.copy(text, word);
+        view.copy(
+            text,
+            word.start..boundary(text, word.end.min(word.start + LONGEST)),
+        );
     }
     (Some(view), end)
 }
