@@ -183,3 +183,22 @@ fn odd_lists_do_no_harm() {
         serde_json::json!(["--password", MASK, "x-api-key:", MASK, ["Cookie:", MASK]])
     );
 }
+
+#[test]
+fn long_hostile_texts_end() {
+    for part in [
+        "password=x ",
+        "password_",
+        "%41",
+        "[\"password\",",
+        "\"x-api-key:\",\"a1b2c3d4\",",
+        "<password>",
+        "passphrase: | a ",
+        "password:\\n",
+    ] {
+        let text = format!("[{}", part.repeat((1 << 20) / part.len()));
+        let begun = std::time::Instant::now();
+        let _clean = redact(&text);
+        assert!(begun.elapsed().as_secs() < 20, "{part}");
+    }
+}
