@@ -10,31 +10,38 @@
 //! | `keyed` | the value that belongs to a key such as `password` |
 //! | `value` | where a value begins and ends, and whether it can be a secret |
 //! | `block` | private keys over several lines, long runs of base64 |
+//! | `views` | the same text decoded, or as the words of a list read side by side |
+//! | `lines` | what the lines before a line say about it |
 //! | `fields` | maps, lists of arguments, whole observations |
 
 mod block;
 mod fields;
 mod forms;
 mod keyed;
+mod lines;
 mod value;
+mod views;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
 pub use fields::{arguments, body, fact, observation, value};
 use forms::{FORMS, Needs};
 use keyed::{KEYS, Keys};
+pub(crate) use lines::{Lines, without};
+use views::Hints;
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 2;
+pub const RULES: i64 = 3;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +54,8 @@ enum Rule {
     Keyed,
     /// A private key.
     Block,
+    /// Nothing here, but maybe where the words of a list are read side by side.
+    Elsewhere,
 }
 
 struct Patterns {
@@ -58,27 +67,31 @@ struct Patterns {
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
-    let mut hints: Vec<&str> = Vec::new();
+    let mut hints: Vec<Cow<'_, str>> = Vec::new();
     let mut rules = Vec::new();
     for (number, form) in FORMS.iter().enumerate() {
         for hint in form.hints {
-            hints.push(hint);
+            hints.push((*hint).into());
             rules.push(Rule::Form(number));
         }
     }
     for (hint, rule) in KEYS {
-        hints.push(hint);
+        hints.push((*hint).into());
         rules.push(*rule);
     }
     for hint in block::HINTS {
-        hints.push(hint);
+        hints.push((*hint).into());
         rules.push(Rule::Block);
+    }
+    for hint in views::hints() {
+        hints.push(hint.into());
+        rules.push(Rule::Elsewhere);
     }
     let hints = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
         .kind(Some(AhoCorasickKind::DFA))
-        .build(hints)
+        .build(hints.iter().map(|hint| hint.as_bytes()))
         .ok()?;
     let forms = FORMS
         .iter()
@@ -120,11 +133,30 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 type Found = (Range<usize>, Cow<'static, str>);
 
 impl Patterns {
-    /// Every secret of a text, in order; none overlaps another.
+    /// Every secret of a text, however it is read, in order; none overlaps another.
     fn all(&self, text: &str) -> Vec<Found> {
+        let mut hints = Hints::of(text);
+        let mut found = self.plain(text, &mut hints);
+        let mut more: Vec<Range<usize>> = Vec::new();
+        views::of(text, &hints, &mut |view| {
+            for (secret, _) in self.plain(&view.text, &mut Hints::of("")) {
+                more.extend(view.in_record(secret));
+            }
+        });
+        if !more.is_empty() {
+            merge(&mut found, more);
+        }
+        found
+    }
+
+    /// Every secret of a text as it stands. `hints` gets the places of all hints.
+    fn plain(&self, text: &str, hints: &mut Hints) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         let mut done = 0;
-        for hint in self.hints.find_iter(text) {
+        let mut at = 0;
+        while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
+            at = hint.end();
+            hints.add(hint.start());
             if hint.start() < done {
                 continue;
             }
@@ -133,7 +165,11 @@ impl Patterns {
                 && secret.0.start >= done
             {
                 done = secret.0.end;
+                at = at.max(done);
                 found.push(secret);
+            } else {
+                // A shorter word may begin within this one: `htpasswd=…`.
+                at = hint.start() + 1;
             }
         }
         block::runs(text, &mut found);
@@ -144,6 +180,7 @@ impl Patterns {
         let number = match rule {
             Rule::Form(number) => number,
             Rule::Block => return Some((block::of(text, hint.start)?, MASK.into())),
+            Rule::Elsewhere => return None,
             Rule::Password | Rule::Keyed => return self.keys.secret(text, hint, rule),
         };
         let form = FORMS.get(number)?;
@@ -167,6 +204,26 @@ impl Patterns {
         let range = hint.start + secret.start()..hint.start + secret.end();
         Some((range, MASK.into()))
     }
+}
+
+/// Adds what other readings of a text found to what is found already; what overlaps
+/// becomes one.
+fn merge(found: &mut Vec<Found>, more: Vec<Range<usize>>) {
+    found.extend(more.into_iter().map(|part| (part, MASK.into())));
+    // Of equal ones what was found first stays first, with its own mask.
+    found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+    let mut apart: Vec<Found> = Vec::with_capacity(found.len());
+    for (range, mask) in found.drain(..) {
+        match apart.last_mut().filter(|(last, _)| range.start < last.end) {
+            Some((last, _)) if range.end <= last.end => {}
+            Some((last, whole)) => {
+                last.end = range.end;
+                *whole = MASK.into();
+            }
+            None => apart.push((range, mask)),
+        }
+    }
+    *found = apart;
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::join::Joined;
 use super::{clock, exception, fields, prefix};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
-use crate::redact::redact;
+use crate::redact::{self, Lines, redact};
 use crate::time::Stamp;
 
 /// Tells a stream's records as events, each with its own id.
@@ -22,6 +22,8 @@ pub(crate) struct Teller {
     pub(crate) previous: bool,
     /// How often each text stood at each time, of late.
     equals: HashMap<u64, u64>,
+    /// A secret may have several lines, each a record of its own.
+    secrets: Lines,
 }
 
 /// Lines that are remembered to count equal ones, which stand close together.
@@ -41,12 +43,16 @@ impl Teller {
             file,
             previous: false,
             equals: HashMap::new(),
+            secrets: Lines::default(),
         }
     }
 
-    /// Notes which of the equal records of one time it is. All records of a
+    /// Notes which of the equal records of one time it is, and what of it is a part of
+    /// a secret that began before. All records of a
     /// stream must be counted, in its order.
     pub(crate) fn count(&mut self, joined: &mut Joined) {
+        // Also here each record has to be seen, and in order.
+        joined.hidden = self.secrets.hidden(&joined.message);
         if joined.first.stamp == Stamp::OPEN {
             // Without a time only the line's number tells equal lines apart.
             joined.ordinal = joined.first.line.number;
@@ -74,6 +80,7 @@ impl Teller {
             kind,
             lines,
             ordinal,
+            hidden,
             ..
         } = joined;
         let found = kind.and_then(|kind| exception::read(kind, &message));
@@ -103,8 +110,12 @@ impl Teller {
         event.entities = entities;
         event.rank = first.line.rank.or_else(|| prefix::rank_in(&message));
         event.severity = first.line.severity.or_else(|| fields::severity(&message));
-        event.message = Some(redact(&message).into_owned());
-        event.raw = redact(&raw).into_owned();
+        let (clean, clean_raw) = match hidden {
+            Some(hidden) => redact::without(&message, &raw, hidden),
+            None => (redact(&message).into_owned(), redact(&raw).into_owned()),
+        };
+        event.message = Some(clean);
+        event.raw = clean_raw;
         event.origin = Origin {
             file: Arc::clone(&self.file),
             line: first.line.number,

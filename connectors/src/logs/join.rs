@@ -1,6 +1,7 @@
 //! Joins the lines of a traceback, also where several workers print at once.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::block::{self, Kind, Stage};
 use super::clock;
@@ -21,6 +22,8 @@ pub(crate) struct Joined {
     pub(crate) lines: usize,
     /// Which of the equal records of one time it is; set by [`super::Teller`].
     pub(super) ordinal: u64,
+    /// What of the message is a secret because of the records before; set with it.
+    pub(super) hidden: Option<Range<usize>>,
     stage: Stage,
 }
 
@@ -95,6 +98,7 @@ impl Joined {
             kind,
             lines: 1,
             ordinal: 0,
+            hidden: None,
             stage: Stage::Frames,
         }
     }

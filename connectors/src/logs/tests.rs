@@ -395,3 +395,38 @@ fn the_environment_of_a_lone_process_tells_its_rank() {
     let events = read("RANK=3\nLOCAL_WORLD_SIZE=1\nRANK=4\nstep 1");
     assert_eq!(events[3].rank, None);
 }
+
+#[test]
+fn a_key_whose_lines_come_one_by_one_goes_to_its_last_line() {
+    let full = "MIIEpAIBAAKCAQEA7bq0Fz3Qm1xVtYw8RkLs2JdNhGfPcUo5TeXiWaZy9vBnMuKj";
+    let last = "qL8s0WbX3nVtYw8RkLs2JdNhGfPcUo5TeXiWaZy9vBnM";
+    let mut text = String::new();
+    for (second, line) in (10..).zip([
+        "start",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        full,
+        "step 12 loss=0.5",
+        last,
+        "-----END RSA PRIVATE KEY-----",
+        "db:",
+        "  password: |",
+        "    two words",
+        "  port: 5432",
+    ]) {
+        text += &format!("2026-11-21T15:20:{second}.1Z stderr F {line}\n");
+    }
+    let events = read(&text);
+    let clean = messages(&events).join("\n");
+    for secret in [full, last, "two words"] {
+        assert!(!clean.contains(secret), "{clean}");
+        assert!(events.iter().all(|event| !event.raw.contains(secret)));
+    }
+    for stays in ["start", "step 12 loss=0.5", "port: 5432"] {
+        assert!(clean.contains(stays), "{clean}");
+    }
+    assert!(
+        events
+            .iter()
+            .any(|event| event.raw.ends_with("stderr F [redacted]"))
+    );
+}

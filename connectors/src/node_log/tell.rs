@@ -7,7 +7,7 @@ use super::line::{HostLine, When};
 use super::place::Placed;
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::logs::clock;
-use crate::redact::redact;
+use crate::redact::{self, Lines, redact};
 use crate::time::{SECOND, Stamp};
 
 /// Makes the events of one log.
@@ -20,6 +20,8 @@ pub(super) struct Teller {
     host: Option<String>,
     /// How often each text was said at each second, of late.
     equals: HashMap<EventId, u64>,
+    /// A secret may have several lines.
+    secrets: Lines,
 }
 
 const MAX_EQUALS: usize = 1 << 16;
@@ -31,6 +33,7 @@ impl Teller {
             identity,
             host,
             equals: HashMap::new(),
+            secrets: Lines::default(),
         }
     }
 
@@ -63,8 +66,12 @@ impl Teller {
             host,
             ..Entities::default()
         };
-        event.message = Some(redact(&line.message).into_owned());
-        event.raw = redact(raw).into_owned();
+        let (message, clean) = match self.secrets.hidden(&line.message) {
+            Some(hidden) => redact::without(&line.message, raw, hidden),
+            None => (redact(&line.message).into_owned(), redact(raw).into_owned()),
+        };
+        event.message = Some(message);
+        event.raw = clean;
         event.origin = Origin {
             file: Arc::clone(&self.file),
             line: number,

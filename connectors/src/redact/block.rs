@@ -12,6 +12,9 @@ const LONGEST: usize = 64 << 10;
 /// Lines of keys have at least so many letters.
 const RUN: usize = 60;
 
+/// In a text of one line a word of a key has at least so many.
+const SHORT: usize = 16;
+
 /// What stands between the lines that begin and end a private key.
 pub(super) fn of(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
@@ -66,8 +69,12 @@ fn body(text: &str) -> usize {
             | b'('
             | b')' => {}
             // `Proc-Type: 4,ENCRYPTED` is a head; `INFO the key is …` is none.
-            b' ' if bytes[line..at].contains(&b':')
-                || bytes[line..at].iter().all(|byte| *byte == b' ') => {}
+            b' ' if bytes[line..at].contains(&b':') => {}
+            b' ' if bytes[line..at].iter().all(|byte| *byte == b' ') => line = at + 1,
+            // Lines that were put into one.
+            b' ' if at - line >= SHORT && bytes[line..at].iter().all(|b| is_base64(*b)) => {
+                line = at + 1;
+            }
             b' ' => return line,
             _ => return at,
         }

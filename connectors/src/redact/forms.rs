@@ -65,7 +65,11 @@ macro_rules! command {
 
 pub(super) const FORMS: &[Form] = &[
     // Headers.
-    random(&["bearer "], r"^(?i:bearer)\s+([A-Za-z0-9._~+/=-]{8,})"),
+    // With the quote it is a word of a list, which is read as a text besides.
+    random(
+        &["bearer ", "bearer\"", "bearer\\"],
+        r"^(?i:bearer)\s+([A-Za-z0-9._~+/=-]{8,})",
+    ),
     inside(
         &["authorization"],
         r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key)\s+([^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
@@ -74,10 +78,12 @@ pub(super) const FORMS: &[Form] = &[
         &["cookie:", "cookie\"", "cookie\\", "cookie="],
         r#"^(?i:cookie)\\*["']?\s*[:=]\s*\[?\s*\\*["']?([^\s"'\\;=]{1,80}=[^\r\n"'\\]{3,})"#,
     ),
+    inside(&["ssws "], r"^(?i:ssws)\s+([A-Za-z0-9_-]{20,})"),
     // Cloud providers.
     word(
         &["akia", "asia"],
-        r"^((?:AKIA|ASIA)[0-9A-Z]{16})(?:[^0-9A-Za-z]|$)",
+        // The secret is often told right behind the id.
+        r"^((?:AKIA|ASIA)[0-9A-Z]{16}(?:[ \t:,;/|]{1,4}[A-Za-z0-9+/]{40})?)(?:[^0-9A-Za-z]|$)",
     ),
     word(
         &["iqojb3jpz2lu", "fwogzxivyxdz"],
@@ -310,6 +316,32 @@ pub(super) const FORMS: &[Form] = &[
             r#"([^\s"'\\-][^\s"'\\]*)"#
         ),
     ),
+    inside(
+        &["openssl"],
+        // `-key` and `-keyout` name files.
+        r#"^openssl[^\n|;]{0,240}?\s-(?:k|K|passwd)\s+["']?([^\s"'\\-][^\s"'\\]*)"#,
+    ),
+    // Behind the options stand a file, unless it is told on the terminal, a name and
+    // the password.
+    inside(
+        &["htpasswd"],
+        r#"^htpasswd[ \t]+(?:(?:-\w+[ \t]+)*?-[a-zA-Z0-9]*n[a-zA-Z0-9]*(?:[ \t]+-\w+)*[ \t]+|(?:-[a-mo-zA-Z0-9]+[ \t]+)+[^\s"'\\-][^\s"'\\]*[ \t]+)[^\s"'\\-][^\s"'\\]*[ \t]+["']?([^\s"'\\]+)"#,
+    ),
+    inside(
+        &["smbclient", "smbget", "rpcclient", "smbmap", "mount.cifs"],
+        r#"^[a-z.]+[^\n|;]{0,240}?(?:\s|")(?:-U|--user)[= ]?\s*\\*["']?[^\s%"'\\]{1,80}%([^\s"'\\]+)"#,
+    ),
+    inside(
+        &["--from-literal"],
+        r#"^--from-literal(?:=|\s+)\\*["']?[^=\s"'\\]{1,200}=\\*["']?([^\s"'\\]+)"#,
+    ),
+    // A line of .pgpass: host, port, database, user, password. One of /etc/passwd has
+    // numbers there.
+    inside(
+        &[":5432:", ":5433:", ":6432:", ":*:"],
+        r#"^:(?:\d{4}|\*):[^:\s"'\\/]{1,64}:[^:\s"'\\/0-9][^:\s"'\\/]{0,64}:([^\s"'\\]{3,})"#,
+    ),
+    word(&["ntn_"], r"^(ntn_[A-Za-z0-9]{40,})"),
     word(&["pass:"], r#"^pass:([^\s"'\\,;]{4,})"#),
     // What registries are told.
     Form {

@@ -58,6 +58,27 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("license_key", Rule::Password),
     ("storage_key", Rule::Password),
     ("client-key-data", Rule::Password),
+    ("key_base", Rule::Password),
+    // In words a key is told by what it is for; a plain `key` has many meanings.
+    ("encryption key", Rule::Keyed),
+    ("signing key", Rule::Keyed),
+    ("secret key", Rule::Keyed),
+    ("private key", Rule::Keyed),
+    ("master key", Rule::Keyed),
+    ("shared key", Rule::Keyed),
+    ("account key", Rule::Keyed),
+    ("storage key", Rule::Keyed),
+    ("access key", Rule::Keyed),
+    // In other languages than English.
+    ("passwort", Rule::Password),
+    ("kennwort", Rule::Password),
+    ("contraseña", Rule::Password),
+    ("CONTRASEÑA", Rule::Password),
+    ("contrase\\u00f1a", Rule::Password),
+    ("contrasena", Rule::Password),
+    ("mot de passe", Rule::Password),
+    ("mot_de_passe", Rule::Password),
+    ("motdepasse", Rule::Password),
     ("credential", Rule::Keyed),
     ("secret", Rule::Keyed),
     ("token", Rule::Keyed),
@@ -67,7 +88,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
 macro_rules! key {
     ($rest:literal) => {
         concat!(
-            r"^(?:[_-]?(?i:access[_-]?key|key|value|hash|data|b64|base64|prod|dev|staging|test|live|v?\d{1,3}))?",
+            r"^(?:[_-]?(?i:access[_-]?key|key(?:[_-]base)?|value|hash|data|b64|base64|prod|dev|staging|test|live|v?\d{1,3}))?",
             $rest
         )
     };
@@ -84,6 +105,12 @@ pub(super) struct Keys {
     sentence: Regex,
     /// `login name `, before `password value`.
     login: Regex,
+    /// `use value as the `, before `password`.
+    role: Regex,
+    /// `<password>value</`, from behind the word.
+    element: Regex,
+    /// `ApiKey("value")`, from behind the word up to the quote.
+    call: Regex,
 }
 
 impl Keys {
@@ -91,16 +118,24 @@ impl Keys {
         let regex = |pattern: &str| Regex::new(pattern).ok();
         Some(Self {
             between: regex(key!(
-                r#"(\\*["'])?\s*(?:=>|:=|[:=]|%3[DdAa])[ \t]*(?:\[\s*)?"#
+                r#"(\\*["'])?\s*(?:=>|:=|[:=]|%3[DdAa])[ \t]*(?:\[\s*|Some\()?"#
             ))?,
             pair: regex(
-                r#"^[A-Za-z]*([_-]\w+)?(?:\\*["']?\s*,\s*\\*"[Vv]alue\\*"\s*:\s*|["']?\s*(?:\n|\\n)\s*value:[ \t]*)"#,
+                r#"^[A-Za-z]{0,40}([_-]\w{1,80})?(?:\\*["']?\s*,\s*\\*"[Vv]alue\\*"\s*:\s*|["']?\s*(?:\n|\\n)\s*value:[ \t]*)"#,
             )?,
             argument: regex(key!(r#"(?:[ \t]+|\\*["']\s*,\s*|\s*(?:\n|\\n)\s*-\s+)"#))?,
             sentence: regex(
-                r#"^(?i)(?:\s+(?:for|of|to)\s+[\w.@/-]+)?\s+(?:(?:is|was|are|set to|changed to|=|:)\s*:?\s*)?"#,
+                r#"^(?i)(?:\s+(?:for|of|to)\s+[\w.@/-]+)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|=|:)\s*:?\s*)?"#,
             )?,
             login: regex(r"(?i)(?:login|user|account)\s+\S{1,80}\s+$")?,
+            role: regex(
+                r"(?i)(\S{6,200})\s+as\s+(?:(?:an?|the|your|my|its|our|their|new|root|admin|database|db)\s+){0,3}$",
+            )?,
+            // Go writes `<` and `>` in JSON as `\u003c` and `\u003e`.
+            element: regex(key!(
+                r#"(?:\s[^<>\n]{0,200}?)?(?:>|&gt;|\\+u003[eE])([^<&\n]{1,4000}?)(?:</|&lt;/|\\+u003[cC]/|$)"#
+            ))?,
+            call: regex(key!(r#"\(\s*(\\*["'][^\s"'\\]{6,200})"#))?,
         })
     }
 
@@ -119,8 +154,28 @@ impl Keys {
         // What follows decides quickly in the common case `secretName`, `tokens`.
         // `arn:aws:secretsmanager:…:secret:name` is no key and value either.
         let in_arn = text[..hint.start].ends_with(':') && rest.starts_with(':');
+        if rule == Rule::Password
+            && text[..hint.start].ends_with(' ')
+            && let Some(told) = self.role(text, hint.start)
+        {
+            return Some((told, MASK.into()));
+        }
         if !follows_key(rest) || in_arn {
             return None;
+        }
+        if let Some(token) = notion(text, &hint) {
+            return Some((token, MASK.into()));
+        }
+        if opens_element(text, hint.start)
+            && let Some(value) = self.element.captures(rest).and_then(|found| found.get(1))
+        {
+            let range = word + value.start()..word + value.end();
+            // Where no end is, a value was cut off; or it is a word in brackets.
+            let is_cut = range.end == text.len();
+            let is_one_word = !value.as_str().contains([' ', '"']);
+            let is_likely = rule == Rule::Password && is_strong(value.as_str(), 6);
+            let is_prose = is_cut && !(is_one_word && is_likely);
+            return (!is_prose && !harmless(value.as_str().trim())).then(|| (range, MASK.into()));
         }
         if let Some(found) = self.between.captures(rest) {
             let from = word + found.get(0)?.end();
@@ -135,6 +190,12 @@ impl Keys {
             let value = value::at(text, word + found.get(0)?.end());
             return masked(text, value, |value| !elsewhere && !harmless(value));
         }
+        if let Some(quote) = self.call.captures(rest).and_then(|found| found.get(1)) {
+            let value = value::at(text, word + quote.start());
+            return masked(text, value, |value| {
+                !harmless(value) && is_strong(value, 6) && !value.contains(char::is_whitespace)
+            });
+        }
         let argument = self.argument.find(rest);
         if let Some(argument) = argument.filter(|_| is_option(text, hint.start)) {
             let value = value::at(text, word + argument.end());
@@ -148,9 +209,61 @@ impl Keys {
         masked(text, value, |value| match rule {
             _ if harmless(value) => false,
             Rule::Password => is_login || is_strong(value, 6),
-            _ => is_mixed(value, 20),
+            // `secret podName:…`: another key begins.
+            _ if value.contains(':') => false,
+            _ => is_mixed(value, 20) || (is_phrase(text, &hint) && is_hex_key(value)),
         })
     }
+
+    /// What is used as the password that a sentence then names.
+    fn role(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let from = floor(text, at.saturating_sub(300));
+        let before = &text[from..at];
+        memchr::memmem::find(before.as_bytes(), b" as ")?;
+        let told = self.role.captures(before)?.get(1)?;
+        let quotes = ['"', '\'', '`', '\\', ',', '('];
+        let value = told.as_str().trim_matches(quotes);
+        let skipped = told.as_str().len() - told.as_str().trim_start_matches(quotes).len();
+        let start = from + told.start() + skipped;
+        let is_secret = is_strong(value, 6) && !names_no_secret(value) && !is_path(value);
+        (is_secret && !value.contains(['"', '='])).then(|| start..start + value.len())
+    }
+}
+
+/// `secret_` and 43 letters: a token of Notion, not a key and its value.
+fn notion(text: &str, hint: &Range<usize>) -> Option<Range<usize>> {
+    let rest = text.as_bytes().get(hint.end..)?.strip_prefix(b"_")?;
+    let letters = rest.iter().take_while(|b| b.is_ascii_alphanumeric());
+    let is_token = letters.count() == 43 && text[hint.clone()].eq_ignore_ascii_case("secret");
+    let range = hint.end + 1..hint.end + 44;
+    (is_token && is_mixed(&text[range.clone()], 43)).then_some(range)
+}
+
+/// The key is several words: `encryption key`.
+fn is_phrase(text: &str, hint: &Range<usize>) -> bool {
+    text[hint.clone()].ends_with("key") && text[hint.clone()].contains(' ')
+}
+
+/// A key of 128, 192, 256 or 512 bits in hexadecimal digits. Git's hashes have 40.
+fn is_hex_key(value: &str) -> bool {
+    matches!(value.len(), 32 | 48 | 64 | 128)
+        && value.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// The word stands in an opening tag: `<db-password`.
+fn opens_element(text: &str, at: usize) -> bool {
+    let before = &text.as_bytes()[..at];
+    let name = before
+        .iter()
+        .rev()
+        .take(100)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-:.".contains(byte))
+        .count();
+    let (before, name) = before.split_at(at - name);
+    before.ends_with(b"<")
+        || before.ends_with(b"&lt;")
+        || (before.ends_with(b"\\") && name.to_ascii_lowercase().starts_with(b"u003c"))
 }
 
 /// The value behind the sign of a key.
@@ -164,8 +277,34 @@ fn assigned(
     if let Some(range) = yaml_block(text, from) {
         return Some((range, MASK.into()));
     }
+    // In prose a colon is followed by what is wrong with the token.
+    let prose = between.contains(':') && key_quote.is_none();
+    if let Some((folded, told)) = folded_block(text, from) {
+        let is_secret = !harmless(told) && (rule == Rule::Password || is_random(told));
+        return is_secret.then(|| (folded, MASK.into()));
+    }
+    if let Some(next) = next_line(text, from) {
+        let told = &text[next.clone()];
+        let is_secret = match rule {
+            Rule::Password => is_strong(told, 6),
+            _ => is_mixed(told, 16),
+        };
+        let is_key = told.contains([':', '=']);
+        return (is_secret && !is_key && !harmless(told)).then(|| (next, MASK.into()));
+    }
     let value = value::at(text, from);
+    if between.ends_with('(') && !value.is_quoted {
+        return None;
+    }
     if value.is_quoted {
+        // `["password:","value"]`: the quote ends the word, the list is read elsewhere.
+        if key_quote.is_none()
+            && text[value.range.clone()]
+                .trim_start()
+                .starts_with([',', ']'])
+        {
+            return None;
+        }
         return masked(text, value, |value| !harmless(value));
     }
     let told = &text[value.range.clone()];
@@ -173,8 +312,6 @@ fn assigned(
     if told.starts_with("-----BEGIN") {
         return None;
     }
-    // In prose a colon is followed by what is wrong with the token.
-    let prose = between.contains(':') && key_quote.is_none();
     if harmless(told) || (prose && rule == Rule::Keyed && !is_random(told)) {
         return None;
     }
@@ -183,7 +320,13 @@ fn assigned(
         Some(quote) if quote.ends_with('"') => {
             is_number(told).then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}"))))
         }
-        _ => Some((value.range, MASK.into())),
+        _ => {
+            let mut range = value.range;
+            if rule == Rule::Password && key_quote.is_none() {
+                range.end = phrase_end(text, from, range.end);
+            }
+            Some((range, MASK.into()))
+        }
     }
 }
 
@@ -231,13 +374,89 @@ fn yaml_block(text: &str, from: usize) -> Option<Range<usize>> {
     Some(start + begin..start + end)
 }
 
+/// `X-Auth-Token:` and its value on a line of its own, as in a list of arguments with
+/// one word a line.
+fn next_line(text: &str, from: usize) -> Option<Range<usize>> {
+    let rest = text.get(from..)?;
+    let rest = rest.strip_prefix('\n').or(rest.strip_prefix("\\n"))?;
+    let rest = rest.trim_start_matches(' ');
+    let rest = rest.strip_prefix("- ").unwrap_or(rest);
+    let rest = rest.trim_start_matches(' ');
+    let word = &rest[..rest
+        .find([' ', '\n', '\\', '"', '\''])
+        .unwrap_or(rest.len())];
+    let behind = &rest[word.len()..];
+    let ends = behind.is_empty() || behind.starts_with(['\n', '\\', '"']);
+    let start = text.len() - rest.len();
+    (ends && !word.is_empty()).then_some(start..start + word.len())
+}
+
+/// `password: | value next: 1`: a block whose lines were put into one. It ends where
+/// the next key begins; its first word says whether it is a secret.
+fn folded_block(text: &str, from: usize) -> Option<(Range<usize>, &str)> {
+    let rest = text.get(from..)?.strip_prefix(['|', '>'])?;
+    let rest = rest.trim_start_matches(['+', '-']).strip_prefix(' ')?;
+    let rest = rest.trim_start_matches(' ');
+    let start = text.len() - rest.len();
+    let first = value::at(text, start).range;
+    let told = text.get(first.clone())?;
+    Some((start..words_end(text, first.end), told))
+}
+
+/// Where a value without quotes ends that may have several words: a passphrase, or a
+/// password that has a line of its own, as in files of settings.
+fn phrase_end(text: &str, from: usize, end: usize) -> usize {
+    // A longer key is none of a file of settings.
+    let near = before(text, from);
+    let line = near.rfind('\n').map_or(0, |before| before + 1);
+    let key = near[line..].trim_end_matches(['=', ':', ' ', '\t']);
+    let key = key.trim_start().trim_start_matches("export ");
+    let name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let has_line = !key.is_empty() && key.bytes().all(name);
+    let is_phrase = key.len() >= 10 && key.is_char_boundary(key.len() - 10) && {
+        key[key.len() - 10..].eq_ignore_ascii_case("passphrase")
+    };
+    let all = words_end(text, end);
+    let more = text[end..all].split_whitespace().count();
+    // A line of many words is a sentence about a password.
+    if is_phrase || (has_line && more <= FEW) {
+        all
+    } else {
+        end
+    }
+}
+
+/// So many words may follow the first one of a password.
+const FEW: usize = 4;
+
+/// The end of the words that go on behind a value: a sign, an option or another key
+/// ends them.
+fn words_end(text: &str, mut end: usize) -> usize {
+    const MOST: usize = 12;
+    for _ in 0..MOST {
+        let Some(rest) = text.get(end..).filter(|rest| rest.starts_with(' ')) else {
+            break;
+        };
+        let word = rest.trim_start_matches(' ');
+        let ends = |letter: char| letter.is_whitespace() || "\"'\\,;&|<>()[]{}#".contains(letter);
+        let length = word.find(ends).unwrap_or(word.len());
+        let is_key = word[..length].contains(['=', ':']) || word.starts_with('-');
+        if length == 0 || is_key {
+            break;
+        }
+        end = text.len() - word.len() + length;
+    }
+    end
+}
+
 /// Whether the key can end near its hint; cheaper than the patterns.
 fn follows_key(rest: &str) -> bool {
     match rest.as_bytes().first() {
         None => false,
-        Some(b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'\t' | b'\n' | b'_' | b'-' | b'%') => {
-            true
-        }
+        Some(
+            b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'\t' | b'\n' | b'_' | b'-' | b'%' | b'>'
+            | b'&' | b'(',
+        ) => true,
         Some(next) => next.eq_ignore_ascii_case(&b'k') || next.is_ascii_digit(),
     }
 }
@@ -261,11 +480,15 @@ fn is_option(text: &str, at: usize) -> bool {
 
 /// What stands shortly before a place.
 fn before(text: &str, at: usize) -> &str {
-    let mut from = at.saturating_sub(120);
-    while !text.is_char_boundary(from) {
-        from += 1;
+    &text[floor(text, at.saturating_sub(120))..at]
+}
+
+/// The next place at which a character begins.
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
     }
-    &text[from..at]
+    at
 }
 
 /// `DB_PASSWORD_FILE`: the value is a place, not the secret.

@@ -37,6 +37,8 @@ fn secrets_go() {
         ("api_key: \"zzz\"".to_owned(), "zzz"),
         ("auth:token=abc".to_owned(), "abc"),
         ("refresh token=abc".to_owned(), "abc"),
+        ("Args:\n      -H\n      X-Api-Key:\n      abc123def\n".to_owned(), "abc123def"),
+        ("args:\n- X-Auth-Token:\n- aZ3kQ9xLm2Wv7TbR\n- -x".to_owned(), "aZ3kQ9xLm2Wv7TbR"),
     ] {
         let clean = redact(&text);
         assert!(!clean.contains(secret), "{text} -> {clean}");
@@ -80,6 +82,7 @@ fn what_is_no_secret_stays() {
         "task-0123456789abcdefghijklmnop",
         "commit 0123456789abcdef0123456789abcdef01234567",
         "password=$(DB_PASSWORD) token=<unset>",
+        "volumes:\n- secret:\n    secretName: x-1\n- token:\n- default-token-abc12\npassword:\n  key1: x",
         "max_token=512 secret_count=3",
         "wandb: Run data is saved locally in /w/wandb/run-20261121",
     ] {
@@ -99,5 +102,103 @@ fn odd_text_does_no_harm() {
         "--token é",
     ] {
         let _text = redact(text);
+    }
+}
+
+#[test]
+fn what_an_audit_record_says_of_its_request_is_read_decoded() {
+    use crate::event::{Event, EventId, SourceKind};
+    use crate::observation::Observation;
+    use crate::time::Stamp;
+
+    let query = "labelSelector=experiment%3Dcanary%2Cx%3Dmysql%20-u%20x%20-phunter2&limit=5";
+    let agent = "curl/8 (amqp%3A//u%3Ahunter2%40mq)";
+    let kind = SourceKind::KubernetesAudit;
+    let mut event = Event::new(EventId::of(&["x"]), "k8s.audit.delete", Stamp::OPEN, kind);
+    event.set_attribute("selector", Some(query));
+    event.set_attribute("user_agent", Some(agent));
+    event.raw = redact(&format!("{{\"requestURI\":\"/api/v1/pods?{query}\"}}")).into_owned();
+    let mut told = Observation::Event(Box::new(event));
+    observation(&mut told);
+    let Observation::Event(event) = told else {
+        panic!("{told:?}");
+    };
+    let clean = "labelSelector=experiment%3Dcanary%2Cx%3Dmysql%20-u%20x%20-p[redacted]&limit=5";
+    assert_eq!(event.attribute("selector"), Some(clean));
+    assert_eq!(
+        event.attribute("user_agent"),
+        Some("curl/8 (amqp%3A//u%3A[redacted]%40mq)")
+    );
+    assert!(!event.raw.contains("hunter2"));
+}
+
+#[test]
+fn a_sign_in_hexadecimal_digits_ends_a_word() {
+    for (text, secret) in [
+        ("x%3Dsk_live_0123456789abcdef", "0123456789abcdef"),
+        ("x%3DAKIAIOSFODNN7EXAMPLE", "IOSFODNN7"),
+        (
+            "x%3dghp_0123456789abcdefghij0123456789abcdef",
+            "0123456789abcdef",
+        ),
+        (
+            "x%253Dhf_0123456789abcdefghijABCDEFGHIJ",
+            "0123456789abcdef",
+        ),
+        (
+            "%24%32b%2412%240123456789012345678901",
+            "0123456789012345678901",
+        ),
+        ("contrase%C3%B1a%3A+hunter2%2C", "hunter2"),
+    ] {
+        let clean = redact(text);
+        assert!(!clean.contains(secret), "{text} -> {clean}");
+    }
+    // Half a sign, half a letter, no sign at all.
+    for text in ["100%", "%3", "%zz", "%C3 %FF%fe", "5%25", "é%3Dé", "%"] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn odd_lists_do_no_harm() {
+    for text in [
+        "[\"password",
+        "[\"a\",",
+        "[\"a\",\"",
+        "[\"password:\",\"é",
+        "['a', \"b\"]",
+        "[\\\"a\\\",\\\"token\\\"",
+        "[\\",
+        "[ \"a\" , \"password\" , \"b\" ]",
+    ] {
+        let clean = redact(text).into_owned();
+        assert_eq!(redact(&clean), clean, "{text}");
+    }
+    let list = "[\"--password\",\"a\",\"x-api-key:\",\"b1c2d3\",[\"Cookie:\",\"s=abcdef\"]]";
+    let clean = redact(list);
+    let parsed: serde_json::Value = serde_json::from_str(&clean).unwrap();
+    assert_eq!(
+        parsed,
+        serde_json::json!(["--password", MASK, "x-api-key:", MASK, ["Cookie:", MASK]])
+    );
+}
+
+#[test]
+fn long_hostile_texts_end() {
+    for part in [
+        "password=x ",
+        "password_",
+        "%41",
+        "[\"password\",",
+        "\"x-api-key:\",\"a1b2c3d4\",",
+        "<password>",
+        "passphrase: | a ",
+        "password:\\n",
+    ] {
+        let text = format!("[{}", part.repeat((1 << 20) / part.len()));
+        let begun = std::time::Instant::now();
+        let _clean = redact(&text);
+        assert!(begun.elapsed().as_secs() < 20, "{part}");
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::MASK;
+use super::views::follows_sign;
 
 /// The value that stands at a place, and in how many backslashes its quotes are.
 pub(super) struct Value {
@@ -40,7 +41,16 @@ fn quoted_end(text: &str, from: usize, backslashes: usize, quote: u8) -> usize {
     let bytes = text.as_bytes();
     let mut at = from;
     let mut run = 0;
-    while let Some(byte) = bytes.get(at) {
+    while let Some(next) = bytes
+        .get(at..)
+        .and_then(|rest| memchr::memchr3(b'\\', b'"', quote, rest))
+    {
+        // What stands between two of these signs parts them.
+        if next > 0 {
+            run = 0;
+        }
+        at += next;
+        let byte = &bytes[at];
         if *byte == b'\\' {
             run += 1;
         } else {
@@ -110,6 +120,8 @@ pub(super) fn starts_inside_word(text: &str, at: usize) -> bool {
         .is_some_and(|before| before.is_ascii_alphanumeric() || before == b'-')
         // `\n` in JSON is no letter.
         && !matches!(text.as_bytes()[..at], [.., b'\\', b'n' | b't' | b'r'])
+        // `%3D` in a URL is none either.
+        && !follows_sign(text.as_bytes(), at)
 }
 
 /// A value that only says that there is one, or where it is.
