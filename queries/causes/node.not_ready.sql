@@ -73,9 +73,15 @@ FROM evicted
 WHERE death IN (SELECT death FROM ties WHERE mode = 'lost')
 UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties
-WHERE signal = 'k8s.pod.node_lost' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 3600
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+FROM ties u
+LEFT JOIN (SELECT DISTINCT s.death, s.fact FROM ties s
+           JOIN ties r ON r.death = s.death AND r.via = 'node' AND r.signal = 'k8s.node.ready'
+            AND r.time > s.time AND r.lag_s > 0
+           WHERE s.signal = 'k8s.pod.node_lost') past
+  ON past.death = u.death AND past.fact = u.fact
+WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600
+  AND past.fact IS NULL
 UNION ALL
 -- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
