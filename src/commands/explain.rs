@@ -47,7 +47,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let (store, _) =
         stored::refreshed(&config, &args.input, &stored::About::CLUSTERS, &rules, now).await?;
     let path = store.root().to_owned();
-    let last = store.status()?.to;
+    let last = store.latest()?;
     let since = moment(&args.since, last, args.output.tz)?;
     let until = match &args.until {
         Some(text) => moment(text, last, args.output.tz)?,

@@ -94,7 +94,7 @@ async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
     };
     let now = clock::now();
     let (store, live) = stored::refreshed(&config, &args.input, &about, &rules, now).await?;
-    let last = store.status()?.to;
+    let last = store.latest()?;
     let mut asked = asked(args, last)?;
     let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
     asked.since = asked.since.or(last.map(|last| last.saturating_sub(back)));

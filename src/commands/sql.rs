@@ -245,6 +245,11 @@ impl Runner {
         let rows = AssertUnwindSafe(self.rows(statement)).catch_unwind().await;
         let rows = rows.unwrap_or_else(|_| Err(Error::Halted(TOO_LARGE.to_owned())))?;
         self.count(rows);
+        if !self.quiet {
+            for row in self.session.damage() {
+                eprintln!("{}.", row.detail.unwrap_or_default());
+            }
+        }
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! `whathappened store`
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Subcommand;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use whathappened_connectors::terminal;
 use whathappened_connectors::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
 
@@ -39,6 +41,24 @@ pub enum What {
     /// Makes the list anew from the segments where it is lost, and saves what can be
     /// read of damaged ones; deletes nothing
     Repair {
+        #[command(flatten)]
+        kept: KeptArgs,
+    },
+    /// Copies the whole store to an empty folder while others go on writing, and reads
+    /// the copy to its end
+    Backup {
+        /// Where to; empty, or not there.
+        #[arg(value_name = "FOLDER")]
+        to: PathBuf,
+        #[command(flatten)]
+        kept: KeptArgs,
+    },
+    /// Gives up a damaged segment whose rows nobody can bring back; its file stays until
+    /// retention removes it
+    Forget {
+        /// Its name, as `store status` tells it.
+        #[arg(value_name = "SEGMENT")]
+        file: String,
         #[command(flatten)]
         kept: KeptArgs,
     },
@@ -83,6 +103,8 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         What::Status { kept, output } => status(kept, output),
         What::Verify { kept } => verify(kept),
         What::Repair { kept } => repair(kept),
+        What::Backup { to, kept } => backup(to, kept),
+        What::Forget { file, kept } => forget(file, kept),
         What::Compact { kept } => compact(kept),
         What::Retain {
             kept,
@@ -107,12 +129,24 @@ fn status(kept: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     let style = common::style(output);
     let out = &mut std::io::stdout().lock();
     render::rows(&batch.schema(), &[batch], output.format, &style, out)?;
-    Ok(())
+    if status.is_well() {
+        return Ok(());
+    }
+    Err(Error::Damaged(format!(
+        "{}: {} damaged{}",
+        store.root().display(),
+        count(status.damaged.len(), "segment"),
+        if status.database.is_empty() {
+            ""
+        } else {
+            ", and the database"
+        }
+    )))
 }
 
 fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
     let time = |at: Option<i64>| at.map_or_else(String::new, rfc3339);
-    vec![
+    let mut lines = vec![
         ("folder", store.root().display().to_string()),
         ("format", whathappened_store::FORMAT.to_string()),
         ("facts", status.facts.to_string()),
@@ -126,7 +160,21 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
         ("segments", status.segments.to_string()),
         ("segment bytes", status.segment_bytes.to_string()),
         ("database bytes", status.database_bytes.to_string()),
-    ]
+    ];
+    lines.extend(
+        status
+            .damaged
+            .iter()
+            .map(|one| ("damaged", one.to_string())),
+    );
+    lines.extend(
+        status
+            .database
+            .iter()
+            .map(|said| ("damaged", format!("store.db: {said}"))),
+    );
+    lines.extend(status.hint().map(|hint| ("what to do", hint.to_owned())));
+    lines
 }
 
 fn verify(kept: &KeptArgs) -> Result<(), Error> {
@@ -198,7 +246,44 @@ fn repair(kept: &KeptArgs) -> Result<(), Error> {
     for (file, saved, of) in &done.damaged {
         println!("{file}: damaged; {saved} of its {of} rows were saved.");
     }
+    for file in &done.back {
+        println!("{file}: all of its rows are back.");
+    }
     Ok(())
+}
+
+fn backup(to: &Path, kept: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let mut say = |file: &str| tracing::debug!("copying {file}");
+    let done = whathappened_store::backup(&config.store_path()?, to, &mut say)?;
+    println!(
+        "{} segments, {} bytes, copied to {} and read to the end.",
+        done.segments,
+        done.bytes,
+        terminal::line(&to.to_string_lossy())
+    );
+    if done.verified.is_well() {
+        return Ok(());
+    }
+    Err(Error::Damaged(format!(
+        "{}: {} damaged as in the store itself; whathappened store repair saves what can be read there",
+        to.display(),
+        count(done.verified.damaged.len(), "segment"),
+    )))
+}
+
+fn forget(file: &str, kept: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(kept)?;
+    let path = config.store_path()?;
+    drop(Store::open_to_read(&path)?);
+    let mut store = Store::open(&path, config.limits())?;
+    if store.forget_damaged(file, clock::now())? {
+        println!("{}: given up.", terminal::line(file));
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "{file}: no damaged segment of that name was set aside; whathappened store status lists them"
+    )))
 }
 
 fn compact(kept: &KeptArgs) -> Result<(), Error> {

@@ -92,6 +92,14 @@ fn describe() {
     );
     describe_gauge!("whathappened_store_rows", "Rows in the store, by part");
     describe_gauge!("whathappened_store_segments", "Segments in the store");
+    describe_gauge!(
+        "whathappened_store_damaged_segments",
+        "Segments that are not what was written"
+    );
+    describe_gauge!(
+        "whathappened_store_lost_rows",
+        "Rows of damaged segments that no answer sees"
+    );
     describe_counter!(
         "whathappened_hooks_total",
         "Bodies that were pushed, by hook and outcome"
@@ -228,6 +236,8 @@ fn of_store(status: &Status) {
         gauge!("whathappened_store_rows", "part" => part).set(rows as f64);
     }
     gauge!("whathappened_store_segments").set(status.segments as f64);
+    gauge!("whathappened_store_damaged_segments").set(status.damaged.len() as f64);
+    gauge!("whathappened_store_lost_rows").set(status.lost() as f64);
 }
 
 /// Whether it can answer and keep: the store can be read, and written where

@@ -29,6 +29,7 @@ use super::{
     collateral, coverage, error, experiments, functions, guard, incidents, objects, prompt, runs,
     tenures, ties,
 };
+use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Run;
 
@@ -243,6 +244,15 @@ impl Session {
         names.sort();
         names.dedup();
         names
+    }
+
+    /// The damaged segments that statements came upon: what was in them is in no answer.
+    #[must_use]
+    pub fn damage(&self) -> Vec<Coverage> {
+        match &self.over {
+            Over::Store(kept) => kept.damage(),
+            _ => Vec::new(),
+        }
     }
 
     /// Names that `timeline` and `why` take, in order.

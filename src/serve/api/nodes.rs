@@ -56,7 +56,7 @@ pub(super) async fn get(
     let handle = Handle::current();
     let look = move |service: &Service| {
         let store = Store::open_to_read(&service.store)?;
-        let last = store.status()?.to;
+        let last = store.latest()?;
         let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
         let asked = history::Asked {
             name,

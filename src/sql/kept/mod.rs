@@ -113,7 +113,7 @@ impl Kept {
 
     /// The time of the latest record.
     pub(super) fn latest(&self) -> Result<Option<Nanos>, Error> {
-        Ok(Store::open_to_read(&self.root)?.status()?.to)
+        Ok(Store::open_to_read(&self.root)?.latest()?)
     }
 
     /// Names that `timeline` and `why` take.
