@@ -1,5 +1,7 @@
 //! The store from outside: what is imported is answered from later, and alike.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 
 use crate::whathappened;
@@ -288,4 +290,58 @@ fn others_that_failed_alike_are_counted_though_the_question_loads_none_of_them()
     for other in ["crawl-31", "eval-5"] {
         assert!(!text.contains(other), "{other} is named");
     }
+}
+
+/// Turns one bit of the largest segment of facts.
+fn damage(store: &Path) {
+    let mut files: Vec<PathBuf> = segments(&store.join("events"));
+    files.sort_by_key(|file| std::fs::metadata(file).unwrap().len());
+    let file = files.pop().unwrap();
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.len() / 3;
+    bytes[at] ^= 0x10;
+    std::fs::write(&file, bytes).unwrap();
+}
+
+fn segments(folder: &Path) -> Vec<PathBuf> {
+    let days = std::fs::read_dir(folder).unwrap().flatten();
+    let files = days.flat_map(|day| std::fs::read_dir(day.path()).unwrap().flatten());
+    files.map(|file| file.path()).collect()
+}
+
+#[test]
+fn damage_is_told_wherever_one_looks_and_mended() {
+    let kept = Kept::of(&[INPUT]);
+    let path = kept.folder.path().join("store");
+    let copy = kept.folder.path().join("copy").display().to_string();
+    let ask = |args: &[&str]| kept.run(args);
+    let (code, out, err) = ask(&["store", "backup", &copy]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("read to the end"), "{out}");
+    let count = ["sql", "SELECT count(*) AS n FROM events", "--format", "csv"];
+    let (_, whole, err) = ask(&count);
+    assert!(!err.contains("damaged"), "{err}");
+
+    damage(&path);
+    let (code, out, _) = ask(&["store", "verify"]);
+    assert_eq!(code, Some(4), "{out}");
+    let (code, less, err) = ask(&count);
+    assert_eq!(code, Some(0));
+    assert_ne!(less, whole);
+    assert!(
+        err.contains("is damaged") && err.contains("left out"),
+        "{err}"
+    );
+    // The copy has all of it.
+    let of_copy = [&count[..], &["--no-fetch", "--store", &copy]].concat();
+    assert_eq!(whathappened(&of_copy).1, whole);
+
+    let (code, out, err) = ask(&["store", "repair"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("all of its rows are back"), "{out}");
+    assert_eq!(ask(&count).1, whole);
+    assert_eq!(ask(&["store", "verify"]).0, Some(0));
+    assert_eq!(ask(&["store", "status"]).0, Some(0));
+    let (code, _, err) = ask(&["store", "forget", "nothing.parquet"]);
+    assert_eq!(code, Some(2), "{err}");
 }
