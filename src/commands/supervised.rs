@@ -131,7 +131,7 @@ async fn interrupted() {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(unix)]
