@@ -24,7 +24,7 @@ pub fn line(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A text of several lines, each as [`line`] shows it.
+/// A text of several lines, each as [`line()`] shows it.
 #[must_use]
 pub fn lines(text: &str) -> String {
     let lines: Vec<Cow<'_, str>> = text.lines().map(line).collect();
