@@ -3,7 +3,7 @@
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
--- needs: log.host_oom
+-- needs: log.host_oom, kernel.oom_kill.limit
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
@@ -27,6 +27,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'k8s.node.oom_kill' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- The kernel names the pod by its cgroup; how the container ended, nobody saw, and what came after may be
+-- done to its leftover.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode = 'killed' AND exit_code IS NULL
+  AND lag_s BETWEEN -5 AND 600
 UNION ALL
 -- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

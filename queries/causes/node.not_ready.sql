@@ -24,12 +24,18 @@ silent AS (
 again AS (
   SELECT DISTINCT death, time, time_hi FROM ties WHERE signal = 'k8s.node.ready' AND via = 'node'
 ),
--- A taint of somebody's own, set just before the pod was evicted for one.
+-- A taint of somebody's own, set just before the pod was evicted for one; or the kernel had killed the pod
+-- itself before, how its containers ended nobody saw, and what was evicted may be its leftover.
 tainted AS (
   SELECT DISTINCT e.death, e.fact
   FROM evicted e
   JOIN ties c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
     AND c.time <= e.time_hi + 5000000000
+  UNION
+  SELECT e.death, e.fact
+  FROM evicted e
+  JOIN ties k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
+    AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000
 )
 SELECT e.death, s.fact AS cause, e.fact AS effect,
   CASE WHEN t.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
