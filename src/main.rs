@@ -21,7 +21,6 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
-    let given = typed::given(&typed);
     let cli = Cli::parse_from(typed::verb_first(typed));
     if asks_nothing(&cli) {
         return help();
@@ -53,7 +52,7 @@ fn main() -> ExitCode {
             let hints = error.hints();
             let hints: Vec<String> = hints
                 .iter()
-                .map(|hint| typed::with_options(hint, &given))
+                .map(|hint| typed::with_own_options(hint))
                 .collect();
             tell(&error.to_string(), &hints);
             ExitCode::from(error.exit_code())

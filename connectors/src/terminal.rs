@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-/// A name as a terminal may show it: one line, and nothing that moves the cursor
-/// or turns the direction of what follows.
+/// A name as a terminal may show it: one line, and nothing that moves the cursor,
+/// turns the direction of what follows or is not seen at all.
 #[must_use]
 pub fn line(name: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| {
         !letter.is_control()
-            && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     if name.chars().all(is_plain) {
         return Cow::Borrowed(name);

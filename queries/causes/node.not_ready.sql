@@ -24,6 +24,16 @@ silent AS (
 again AS (
   SELECT DISTINCT death, time, time_hi FROM ties WHERE signal = 'k8s.node.ready' AND via = 'node'
 ),
+-- It had answered again before the pod was lost, or how it stands now is told beside when it fell silent.
+past AS (
+  SELECT DISTINCT s.death, s.fact
+  FROM ties s
+  JOIN ties r ON r.death = s.death AND r.via = 'node'
+    AND (r.signal = 'k8s.node.ready' AND r.time > s.time AND r.lag_s > 0
+         OR r.signal = 'k8s.node.not_ready' AND s.via = 'node' AND s.time < 0 AND r.time > 0)
+  WHERE s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.via = 'node'
+    OR s.signal = 'k8s.pod.node_lost'
+),
 -- A taint of somebody's own, set just before the pod was evicted for one; or the kernel had killed the pod
 -- itself before, how its containers ended nobody saw, and what was evicted may be its leftover.
 tainted AS (
@@ -65,12 +75,7 @@ FROM ties u
 LEFT JOIN ties hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'
 LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
   ON e.death = u.death AND e.time_hi >= u.time AND u.signal LIKE 'k8s.%'
--- It had answered again before the pod was lost, or how it stands now is told beside when it fell silent.
-LEFT JOIN (SELECT DISTINCT s.death, s.fact FROM silent s
-           JOIN ties r ON r.death = s.death AND r.via = 'node'
-            AND (r.signal = 'k8s.node.ready' AND r.time > s.time AND r.lag_s > 0
-                 OR r.signal = 'k8s.node.not_ready' AND s.time < 0 AND r.time > 0)) past
-  ON past.death = u.death AND past.fact = u.fact
+LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', 'slurm.node.not_responding')
   AND u.via = 'node' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600 AND hand.fact IS NULL AND past.fact IS NULL
 UNION ALL
@@ -81,11 +86,7 @@ UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties u
-LEFT JOIN (SELECT DISTINCT s.death, s.fact FROM ties s
-           JOIN ties r ON r.death = s.death AND r.via = 'node' AND r.signal = 'k8s.node.ready'
-            AND r.time > s.time AND r.lag_s > 0
-           WHERE s.signal = 'k8s.pod.node_lost') past
-  ON past.death = u.death AND past.fact = u.fact
+LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600
   AND past.fact IS NULL
 UNION ALL

@@ -92,8 +92,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             eprintln!("{} of {known} runs are as asked.", list.len());
         }
         if let Some(hint) = hint {
-            let words: Vec<_> = std::env::args_os().collect();
-            eprintln!("{}.", typed::with_options(&hint, &typed::given(&words)));
+            eprintln!("{}.", typed::with_own_options(&hint));
         }
     }
     Ok(())

@@ -139,8 +139,7 @@ impl Unexplained {
         let done = experiments::explain(&self.store, &self.config, always, &self.rules, quiet);
         let hint = done.await?.and_then(|done| done.hint());
         if let Some(hint) = hint.filter(|_| !quiet) {
-            let words: Vec<_> = std::env::args_os().collect();
-            eprintln!("{}.", typed::with_options(&hint, &typed::given(&words)));
+            eprintln!("{}.", typed::with_own_options(&hint));
         }
         Ok(())
     }

@@ -275,8 +275,7 @@ fn backup(to: &Path, kept: &KeptArgs) -> Result<(), Error> {
 fn forget(file: &str, kept: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(kept)?;
     let path = config.store_path()?;
-    drop(Store::open_to_read(&path)?);
-    let mut store = Store::open(&path, config.limits())?;
+    let mut store = existing(&path, config.limits())?;
     if store.forget_damaged(file, clock::now())? {
         println!("{}: given up.", terminal::line(file));
         return Ok(());
@@ -286,12 +285,16 @@ fn forget(file: &str, kept: &KeptArgs) -> Result<(), Error> {
     )))
 }
 
+/// A store that is there, to be written; what is not there is not to be made.
+fn existing(path: &Path, limits: Limits) -> Result<Store, Error> {
+    drop(Store::open_to_read(path)?);
+    Ok(Store::open(path, limits)?)
+}
+
 fn compact(kept: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(kept)?;
     let path = config.store_path()?;
-    // Reading first: what is not there is not to be made.
-    drop(Store::open_to_read(&path)?);
-    let mut store = Store::open(&path, config.limits())?;
+    let mut store = existing(&path, config.limits())?;
     let now = clock::now();
     let moved = store.flush(now)?;
     let replaced = store.compact(1, now, &mut |table, day| {
@@ -305,8 +308,7 @@ fn compact(kept: &KeptArgs) -> Result<(), Error> {
 async fn push(url: &str, kept: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(kept)?;
     let path = config.store_path()?;
-    drop(Store::open_to_read(&path)?);
-    Store::open(&path, config.limits())?.flush(clock::now())?;
+    existing(&path, config.limits())?.flush(clock::now())?;
     let store = Store::open_to_read(&path)?;
     let pushed = crate::remote::push(&store, &crate::remote::Remote::open(url)?).await?;
     eprintln!(
@@ -329,13 +331,12 @@ fn retain(kept: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> Res
         config.store.max_size = Some(size);
     }
     let path = config.store_path()?;
-    drop(Store::open_to_read(&path)?);
     // Whoever asks for room wants it now; open files stay readable.
     let limits = Limits {
         grace: 0,
         ..config.limits()
     };
-    let gone = Store::open(&path, limits)?.retain(clock::now())?;
+    let gone = existing(&path, limits)?.retain(clock::now())?;
     eprintln!(
         "{} rows in {} segments removed, {} bytes freed.",
         gone.rows, gone.segments, gone.bytes

@@ -82,6 +82,13 @@ pub fn with_options(hint: &str, given: &str) -> String {
     hint
 }
 
+/// A hint whose command looks where the one at hand does.
+#[must_use]
+pub fn with_own_options(hint: &str) -> String {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    with_options(hint, &given(&words))
+}
+
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@,+%".contains(letter);

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use whathappened_connectors::terminal;
 
 /// Why the store could not be used. Nothing that was acknowledged is lost by any of these.
 #[derive(Debug, thiserror::Error)]
@@ -216,17 +217,7 @@ fn shown(path: &Path) -> String {
 
 /// A text without what a terminal obeys: names of files may hold anything.
 fn escaped(text: impl std::fmt::Display) -> String {
-    let mut shown = String::new();
-    for letter in text.to_string().chars() {
-        // Beside control characters those that turn the direction of a line or end it.
-        let is_unseen = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if letter.is_control() || is_unseen {
-            shown.extend(letter.escape_default());
-        } else {
-            shown.push(letter);
-        }
-    }
-    shown
+    terminal::line(&text.to_string()).into_owned()
 }
 
 fn is_full(error: &std::io::Error) -> bool {
