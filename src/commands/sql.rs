@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use datafusion::arrow::array::RecordBatch;
 use futures::{FutureExt as _, StreamExt as _};
+use tokio::signal::unix::{SignalKind, signal};
 
 use whathappened_connectors::time::Nanos;
 use whathappened_store::Store;
@@ -320,13 +321,18 @@ impl Runner {
                 "Statements end with a semicolon; \\d lists the tables, help says more, \\q quits."
             );
         }
+        // Caught from now on: whatever else is done when Ctrl-C comes, it does not end the prompt.
+        let caught = || signal(SignalKind::interrupt()).map_err(failed);
+        let _kept = caught()?;
         while let Typed::Text(text) = prompt.ask().map_err(failed)? {
             if Command::parse(&text) == Some(Command::Quit) {
                 break;
             }
+            // One that hears nothing of what came before this statement.
+            let mut interrupted = caught()?;
             let done = tokio::select! {
                 done = self.text(&text) => done,
-                _ = tokio::signal::ctrl_c() => {
+                _ = interrupted.recv() => {
                     eprintln!("cancelled");
                     continue;
                 }

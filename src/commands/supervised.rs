@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
 use crate::error::Error;
@@ -87,6 +88,8 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
         path: "starting a process for the statement".to_owned(),
         error,
     };
+    // Caught before there is a child that could hear it alone.
+    let interrupted = interrupted().map_err(failed)?;
     let mut child = Command::new(program())
         .args(std::env::args_os().skip(1))
         .env(CHILD, "1")
@@ -97,7 +100,7 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
     let ended = tokio::select! {
         status = child.wait() => Ok(status.map_err(failed)?),
         why = watch(process, limits) => Err(why),
-        () = interrupted() => {
+        () = interrupted => {
             let _over = child.kill().await;
             return Err(Error::Ended(INTERRUPTED));
         }
@@ -125,19 +128,22 @@ const INTERRUPTED: u8 = 130;
 
 /// Until somebody wants this process to end. Ctrl-C at a terminal is heard by the child as well,
 /// which ends or, at its prompt, gives up the statement: that is its own affair.
-async fn interrupted() {
-    while tokio::signal::ctrl_c().await.is_ok() {
-        if !std::io::stdin().is_terminal() {
-            return;
+fn interrupted() -> std::io::Result<impl Future<Output = ()>> {
+    let mut caught = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        while caught.recv().await.is_some() {
+            if !std::io::stdin().is_terminal() {
+                return;
+            }
         }
-    }
-    std::future::pending::<()>().await;
+        std::future::pending::<()>().await;
+    })
 }
 
 #[cfg(unix)]
 fn is_interrupted(status: std::process::ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;
-    status.signal() == Some(tokio::signal::unix::SignalKind::interrupt().as_raw_value())
+    status.signal() == Some(SignalKind::interrupt().as_raw_value())
 }
 
 #[cfg(not(unix))]
