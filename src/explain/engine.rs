@@ -5,21 +5,15 @@ use std::collections::BTreeSet;
 use datafusion::arrow::array::{Array as _, AsArray as _, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::prelude::{SessionConfig, SessionContext};
 use whathappened_core::death::Death;
 use whathappened_core::resolve::Run;
 use whathappened_core::tie::Tie;
 use whathappened_core::world::World;
 
 use super::edge::{Edge, Kind, Role};
+use super::plans::{Asked, Rows};
 use super::rule::Rule;
 use super::tables;
-
-/// How something further upstream reaches a pod.
-const MECHANISMS: &str = include_str!("../../queries/views/mechanisms.sql");
-
-/// Deaths that have a trouble of their machine, or a deed, further upstream.
-const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
 
 /// A rule's statement that does not run or does not answer as it must.
 #[derive(Debug, thiserror::Error)]
@@ -59,33 +53,17 @@ pub async fn edges(
     rules: &[Rule],
 ) -> Result<Vec<Edge>, EngineError> {
     let start = std::time::Instant::now();
-    // One partition: the tables are small, and planning is most of the work.
-    let config = SessionConfig::new()
-        .with_target_partitions(1)
-        .with_information_schema(false);
-    let context = SessionContext::new_with_config(config);
-    let tables = |error| {
+    let made = |error| {
         EngineError::Tables(datafusion::error::DataFusionError::ArrowError(
             Box::new(error),
             None,
         ))
     };
-    context.register_batch(
-        "deaths",
-        tables::deaths(world, runs, deaths).map_err(tables)?,
-    )?;
-    context.register_batch(
-        "ties",
-        tables::ties(world, runs, deaths, ties).map_err(tables)?,
-    )?;
-
-    context
-        .sql(&format!("CREATE VIEW mechanisms AS {MECHANISMS}"))
-        .await?;
-    context
-        .sql(&format!("CREATE VIEW troubled AS {TROUBLED}"))
-        .await?;
-
+    let asked = Asked::over(Rows {
+        deaths: tables::deaths(world, runs, deaths).map_err(made)?,
+        ties: tables::ties(world, runs, deaths, ties).map_err(made)?,
+    })
+    .await?;
     let present: BTreeSet<&str> = ties
         .iter()
         .filter_map(|tie| world.facts.get(tie.fact))
@@ -101,13 +79,7 @@ pub async fn edges(
             file: rule.file.clone(),
             error: Box::new(error),
         };
-        let batches = context
-            .sql(&rule.sql)
-            .await
-            .map_err(failed)?
-            .collect()
-            .await
-            .map_err(failed)?;
+        let batches = asked.answer(&rule.sql).await.map_err(failed)?;
         for batch in &batches {
             read(batch, number, rule, &mut found)?;
         }

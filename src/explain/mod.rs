@@ -1,7 +1,7 @@
 //! From facts to incidents.
 //!
-//! `tables` are what cause rules query; `engine` runs the rules, each answering
-//! with edges; `bounds` turns away what cannot be, `climb` goes up the edges from each
+//! `tables` are what cause rules query; `engine` runs the rules, whose `plans`
+//! are made once, each answering with edges; `bounds` turns away what cannot be, `climb` goes up the edges from each
 //! death to its roots, `candidate` weighs these;
 //! `gang` groups deaths with one root; `fault` finds what befell machines and
 //! nobody on them; `verdict` runs all of it.
@@ -16,6 +16,7 @@ pub mod examples;
 mod fault;
 pub mod gang;
 mod level;
+mod plans;
 mod replaced;
 mod rule;
 pub mod tables;
