@@ -284,7 +284,7 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
             .copied()
             .collect();
     }
-    run.history = history(w, &all);
+    run.history = history(w, at, &all);
     if load.state == State::Deleted {
         run.last.push("ops.manual_delete".to_owned());
     }

@@ -12,6 +12,7 @@ use whathappened_core::life::Mode;
 use whathappened_core::world::{Exit, Fact, Kind as PodKind, NO, Pod, World};
 
 use super::edge::{Edge, Kind, Role};
+use super::level::Level;
 
 /// Clocks of two machines, or of a cluster and its cloud, are this far apart at most.
 pub const CLOCKS: Nanos = 5 * SECOND;
@@ -63,12 +64,19 @@ impl Requests {
         Self { asked, alive }
     }
 
-    /// Whether a record of the pod's own says that it had not ended before: who clears a
-    /// node clears away what had ended on it as well.
-    pub(super) fn is_seen(&self, world: &World, death: &Death) -> bool {
-        let Some(pod) = world.pods.get(death.pod as usize) else {
-            return true;
-        };
+    /// How well it can be proven at most that this is how the pod ended: who clears a node
+    /// clears away what had ended on it as well. Who made the pod would have told of an end
+    /// before; nobody would of a pod that nobody made.
+    pub(super) fn provable(&self, world: &World, death: &Death) -> Level {
+        match world.pods.get(death.pod as usize) {
+            Some(pod) if !self.is_seen(pod, death) && pod.owner == NO => Level::Hypothesis,
+            Some(pod) if !self.is_seen(pod, death) => Level::Supported,
+            _ => Level::Established,
+        }
+    }
+
+    /// Whether a record of the pod's own says that it had not ended before.
+    fn is_seen(&self, pod: &Pod, death: &Death) -> bool {
         pod.kind != PodKind::Pod
             || death.mode == Mode::None
             || pod.body.is_some()

@@ -95,9 +95,7 @@ pub(super) fn candidates(
             .min()
             .unwrap_or(Level::Unknown)
             .min(rule.level);
-        if !requests.is_seen(world, death) {
-            level = level.min(Level::Supported);
-        }
+        level = level.min(requests.provable(world, death));
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }

@@ -40,18 +40,24 @@ pub(super) fn restless<'a>(w: &World, all: &[&'a Death]) -> Vec<&'a Death> {
         .collect()
 }
 
-/// Ids of everything that ever struck it.
-pub(super) fn history(w: &World, all: &[&Death]) -> Vec<String> {
+/// Ids of everything that ever struck it: what it died of, what kept it from its work, and
+/// the silence of a machine that it stands on now.
+pub(super) fn history(w: &World, at: usize, all: &[&Death]) -> Vec<String> {
     let mut found = BTreeSet::new();
-    for death in all {
-        for act in w
-            .graph
-            .chain(death.act)
-            .into_iter()
-            .filter_map(|id| w.graph.get(id))
-        {
+    let blocked = w.loads.get(at).and_then(|load| load.blocked);
+    for act in all.iter().map(|death| death.act).chain(blocked) {
+        let acts = w.graph.chain(act).into_iter();
+        for act in acts.filter_map(|id| w.graph.get(id)) {
             found.extend(act.causes.iter().map(|&cause| cause.to_owned()));
         }
+    }
+    let mut stand = w
+        .pods
+        .iter()
+        .filter(|pod| pod.load == at && pod.gone.is_none())
+        .filter_map(|pod| w.nodes.get(pod.node?));
+    if stand.any(|node| !node.heard) {
+        found.insert("node.not_ready".to_owned());
     }
     found.into_iter().collect()
 }
