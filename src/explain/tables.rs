@@ -18,7 +18,7 @@ use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared::Troubles;
 use whathappened_core::symbols::Sym;
 use whathappened_core::tie::Tie;
-use whathappened_core::world::{Kind, Pod, World};
+use whathappened_core::world::{Kind, NO, Pod, World};
 
 /// A column: its name, its type, and what it means.
 type Column = (&'static str, DataType, &'static str);
@@ -50,7 +50,7 @@ pub const DEATHS: &[Column] = &[
     (
         "gpus",
         DataType::Float64,
-        "GPUs that the pod asked for; NULL where its spec is not known or asks for nothing at all",
+        "GPUs that the pod asked for; NULL where its spec is not known, asks for nothing at all, or for none while its program speaks of one",
     ),
     (
         "wanted",
@@ -161,6 +161,8 @@ struct DeathColumns {
     gpus: Float64Builder,
     wanted: Int64Builder,
     begun: Int64Builder,
+    /// Pods whose programs speak of a GPU.
+    devices: HashSet<u32>,
 }
 
 fn long(number: usize) -> i64 {
@@ -168,6 +170,18 @@ fn long(number: usize) -> i64 {
 }
 
 impl DeathColumns {
+    fn new(world: &World) -> Self {
+        let facts = world.facts.iter().filter(|fact| fact.pod != NO);
+        let devices = facts
+            .filter(|fact| world.name(fact.signal).starts_with("log.cuda_"))
+            .map(|fact| fact.pod)
+            .collect();
+        Self {
+            devices,
+            ..Self::default()
+        }
+    }
+
     fn push(&mut self, world: &World, runs: &[Run], number: usize, death: &Death) {
         let pod = world.pods.get(death.pod as usize);
         let kind = runs.get(death.run).map(|run| run.names(world).1);
@@ -192,7 +206,10 @@ impl DeathColumns {
             };
             pod.kind == Kind::Pod && body.is_some_and(asks)
         });
-        self.gpus.append_option(asked.map(Pod::gpus));
+        let asked = asked.map(Pod::gpus);
+        // A device may come to a pod by a claim, by the runtime's class or unasked.
+        let told = |gpus: &f64| *gpus > 0.0 || !self.devices.contains(&death.pod);
+        self.gpus.append_option(asked.filter(told));
         let root = runs.get(death.run).and_then(|run| match run.root {
             Root::Workload(root) => world.workloads.get(root as usize)?.body.as_ref(),
             Root::Pod(_) => None,
@@ -226,7 +243,7 @@ impl DeathColumns {
 /// # Errors
 /// Never for columns of one length, which these are.
 pub fn deaths(world: &World, runs: &[Run], deaths: &[Death]) -> Result<RecordBatch, ArrowError> {
-    let mut columns = DeathColumns::default();
+    let mut columns = DeathColumns::new(world);
     for (number, death) in deaths.iter().enumerate() {
         columns.push(world, runs, number, death);
     }
@@ -254,7 +271,7 @@ pub fn ties(
     ties: &[Tie],
 ) -> Result<RecordBatch, ArrowError> {
     let symbols = &world.evidence.symbols;
-    let mut columns = DeathColumns::default();
+    let mut columns = DeathColumns::new(world);
     let (mut fact, mut record, mut time, mut time_hi, mut count) = (
         Int64Builder::new(),
         Int64Builder::new(),

@@ -260,11 +260,12 @@ impl Pod {
                 .iter()
                 .filter(|(name, _)| name.ends_with("/gpu") || name.contains("nvidia.com/mig-"))
                 .filter_map(|(_, amount)| amount.parse::<f64>().ok())
-                .sum()
+                .fold(0.0, |sum, gpus| sum + gpus)
         };
         body.containers
             .iter()
             .map(|container| of(&container.limits).max(of(&container.requests)))
-            .sum()
+            // A sum of nothing is -0.
+            .fold(0.0, |sum, gpus| sum + gpus)
     }
 }
