@@ -17,7 +17,8 @@ LEFT JOIN killed k ON k.death = l.death
 LEFT JOIN raised r ON r.death = l.death AND r.time = l.time
 WHERE l.signal = 'log.data_loader_failed' AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 120
-  AND COALESCE(l.detail, '') NOT LIKE '%Error' AND COALESCE(l.detail, '') NOT LIKE '%Exception'
+  -- One that was caught in a loader is the program's own, and its traceback tells of it.
+  AND NOT EXISTS (SELECT 1 FROM ties c WHERE c.death = l.death AND c.record = l.record AND c.signal = 'log.data_loader_raised')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties

@@ -2,7 +2,7 @@
 -- title: Its own code failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.exception.stack, log.fatal, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
+-- needs: log.traceback, log.exception.stack, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: container_log: the traceback
 -- overturned_by: loki: the traceback
 -- overturned_by: datadog: the traceback
@@ -18,7 +18,7 @@
 WITH told AS (
   SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
   FROM ties
-  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.fatal') AND via = 'pod' AND same_container AND mode = 'exited'
+  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
     AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
     AND lag_s BETWEEN -5 AND CASE WHEN signal = 'log.fatal' THEN 10 ELSE 60 END
     AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
@@ -31,10 +31,12 @@ peers AS (
                                    'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died',
                                    'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
                                    -- and of storage or a device that failed under it: nothing says that the code did that.
-                                   'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error')
+                                   'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
+                                   -- What another signal reads more closely is no surer for being an exception, too.
+                                   'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew')
 )
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN p.death IS NOT NULL
+  CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception'
          OR t.detail LIKE '%RendezvousConnectionError' OR t.detail LIKE '%RendezvousTimeoutError' OR t.detail LIKE '%RendezvousClosedError'
          OR t.detail LIKE '%DistStoreError' OR t.detail LIKE '%DistNetworkError' OR t.detail LIKE '%ProcessExitedException'
          OR t.detail LIKE '%ActorDiedError' OR t.detail LIKE '%RayActorError' OR t.detail LIKE '%WorkerCrashedError'

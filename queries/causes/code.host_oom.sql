@@ -35,10 +35,24 @@ FROM ties
 WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode = 'killed' AND exit_code IS NULL
   AND lag_s BETWEEN -5 AND 600
 UNION ALL
+-- A process of it that the kernel killed at its limit, where the program says that one was killed.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties k
+JOIN ties o ON o.death = k.death AND o.via = 'pod' AND o.signal IN ('log.host_oom', 'log.data_loader_failed') AND o.same_container
+  AND o.time - k.time BETWEEN -5000000000 AND 60000000000
+WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 143)
+  AND k.lag_s BETWEEN -5 AND 120
+UNION ALL
 -- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- The kernel says that the machine's memory was full, not the container's: the runtime's word does not tell them apart.
+SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'fault' AS role
+FROM ties n
+JOIN ties t ON t.death = n.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
+WHERE n.signal = 'kernel.oom_kill.node' AND n.via = 'pod' AND n.lag_s BETWEEN -5 AND 60
 UNION ALL
 -- What was measured belongs to the claim that it bears out.
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role

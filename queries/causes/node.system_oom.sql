@@ -2,7 +2,7 @@
 -- title: The node itself ran out of memory
 -- rank: 78
 -- level: supported
--- needs: k8s.node.system_oom
+-- needs: k8s.node.system_oom, kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory as a whole; the kernel killed {pod}.
 -- advice: Something on the node used more than its request; set requests and limits, and leave room for the system.
@@ -15,6 +15,13 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
+UNION ALL
+-- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties
+WHERE signal = 'kernel.oom_kill.node' AND mode IN ('exited', 'killed')
+  AND (via = 'pod' AND lag_s BETWEEN -5 AND 60 AND COALESCE(exit_code, 137) <> 0
+    OR via = 'node' AND exit_code = 137 AND lag_s BETWEEN -2 AND 10)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties

@@ -135,6 +135,8 @@ impl Grouping<'_> {
                 .copied()
                 .min_by(|a, b| self.compare(*a, *b))
                 .unwrap_or(first);
+            let broke = gang.then(|| self.broke_before(primary, &left)).flatten();
+            let (primary, start) = broke.unwrap_or((primary, self.time(primary)));
             let candidate = self.best(primary).cloned();
             // A controller deletes what is left of a gang when another member has failed:
             // who failed first is not among those that are known.
@@ -162,7 +164,6 @@ impl Grouping<'_> {
                             .is_some_and(|root| self.same_root(root, primary, *other))
                 })
                 .collect();
-            let start = self.time(primary);
             let collateral: Vec<usize> = if gang {
                 left.iter()
                     .copied()
@@ -203,6 +204,38 @@ impl Grouping<'_> {
             });
         }
         found
+    }
+
+    /// The member that broke before the first one ended, and when, where that one's end
+    /// shows no more than that another was missing: containers end in the order in which
+    /// they give up waiting and are stopped, which is not the order in which they fail.
+    fn broke_before(&self, first: usize, left: &[usize]) -> Option<(usize, Nanos)> {
+        if !self.is_symptom(first) {
+            return None;
+        }
+        let end = self.stamp(first);
+        left.iter()
+            .copied()
+            .filter(|other| *other != first && self.time(*other) >= end.lo)
+            .filter(|other| self.time(*other).saturating_sub(end.lo) <= TEARDOWN)
+            .filter(|other| !self.is_symptom(*other))
+            .filter_map(|other| {
+                let best = self.best(other)?;
+                let root = self.world.facts.get(best.root())?;
+                (best.level >= Level::Supported && root.time.lo <= end.lo)
+                    .then_some((other, root.time.lo))
+            })
+            .min_by_key(|(other, broke)| (*broke, *other))
+    }
+
+    /// Whether what is known of a death is what the end of another member looks like.
+    fn is_symptom(&self, death: usize) -> bool {
+        self.best(death).is_none_or(|best| {
+            let rule = self.rules.get(best.rule);
+            let cause = rule.map_or("", |rule| rule.cause.as_str());
+            // Who cannot reach another rank says the same as who cannot reach a service.
+            best.level <= Level::Hypothesis || cause.starts_with("hang.") || cause == "dep.service"
+        })
     }
 
     fn stamp(&self, death: usize) -> whathappened_connectors::time::Stamp {

@@ -25,7 +25,7 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
-        let host = layout::host(&source.file);
+        let host = layout::machine(source);
         Self {
             teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
             block: Vec::new(),

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::logs::LogSource;
+
 static KNOWN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         // must-gather: nodes/<node>/<node>_logs_kubelet.gz, nodes/<node>/dmesg
@@ -16,8 +18,14 @@ static KNOWN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
+/// The machine that a log is of: what whoever gave it said, else what its path names.
+pub(super) fn machine(source: &LogSource) -> Option<String> {
+    let known = source.entities.node.clone();
+    known.or_else(|| host(&source.file))
+}
+
 /// The machine that a path names.
-pub(super) fn host(name: &str) -> Option<String> {
+fn host(name: &str) -> Option<String> {
     let path = name.replace(['!', '\\'], "/");
     KNOWN
         .iter()

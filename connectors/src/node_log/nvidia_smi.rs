@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::layout;
 use super::line::{HostLine, When};
 use super::nvidia::normal_pci;
 use super::place::Placed;
@@ -29,7 +30,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
-        let host = source.entities.node.clone();
+        let host = layout::machine(source);
         Self {
             teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
             stamp: None,

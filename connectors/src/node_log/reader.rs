@@ -51,11 +51,7 @@ struct Held {
 
 impl HostLog {
     pub(super) fn new(source: &Arc<LogSource>, parse: Parse) -> Self {
-        let host = source
-            .entities
-            .node
-            .clone()
-            .or_else(|| layout::host(&source.file));
+        let host = layout::machine(source);
         Self {
             parse,
             last: None,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::NaiveDateTime;
 
+use super::layout;
 use super::line::{HostLine, When};
 use super::place::Placed;
 use super::tell::Teller;
@@ -46,7 +47,7 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
-        let host = source.entities.node.clone();
+        let host = layout::machine(source);
         Self {
             teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
         }

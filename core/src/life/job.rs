@@ -117,13 +117,7 @@ fn goes_on(world: &World, one: &Pod, last: Option<&Exit>) -> Option<(State, Opti
                 return None;
             }
             let queued = body.and_then(|body| body.created);
-            // A job that waits for a time or for another job waits as it was told to.
-            let state = if one.unplaced.is_some() {
-                State::NeverScheduled
-            } else {
-                State::Running
-            };
-            return queued.map(|queued| (state, Some(queued)));
+            return queued.map(|queued| (State::NeverScheduled, Some(queued)));
         }
         Some("RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED") => {
             let started = since(body.and_then(|body| body.started));
