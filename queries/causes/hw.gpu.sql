@@ -3,7 +3,7 @@
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
--- needs: k8s.pod.evicted.device_taint, gpu.test.failed
+-- needs: k8s.pod.evicted.device_taint, gpu.test.failed, log.cuda_error.device
 -- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
@@ -42,6 +42,13 @@ SELECT t.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS e
 FROM ties t
 JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
+UNION ALL
+-- A kernel that failed for no fault that the driver puts on the program is a guess; a program may do that, too.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
+FROM ties
+WHERE signal = 'log.cuda_error.device' AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -5 AND 120
+  AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
+  AND (detail LIKE '%launch failure%' OR detail LIKE '%ardware stack%' OR detail LIKE '%unknown error%' OR detail LIKE '%HARDWARE_STACK%')
 UNION ALL
 -- and where the node was closed and its pods sent away after it, for no other reason that is known.
 SELECT t.death, t.fact AS cause, m.fact AS effect,

@@ -61,6 +61,7 @@ impl Teller<'_> {
                 continue;
             }
             let (from, _) = pod.stay();
+            let at_fault = at_fault && pod.more_nodes.is_empty();
             for node in pod.machines() {
                 add(Machine {
                     at_fault,

@@ -54,8 +54,12 @@ impl Teller<'_> {
             None => template,
         };
         let node = event.entities.node.clone().or_else(|| {
-            pod.map(|pod| world.name(pod.node).to_owned())
-                .filter(|node| !node.is_empty())
+            let pod = pod?;
+            match pod.more_nodes.len() {
+                0 => Some(world.name(pod.node).to_owned()).filter(|node| !node.is_empty()),
+                // Which of them it was, this record does not say.
+                more => Some(format!("one of its {} nodes", more + 1)),
+            }
         });
         // Of several records of one act, one may name for whom it was done.
         let twin = || {
