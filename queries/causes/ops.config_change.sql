@@ -3,7 +3,7 @@
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.scaled.to_zero, k8s.workload.suspended
--- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.container.changed_killed, k8s.pod.evicted_by_controller
+-- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {workload} was changed{by}, and its pods were stopped for it.
 -- advice: Compare the spec before and after the change.
@@ -19,6 +19,15 @@ JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = '
   AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
   AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120
+UNION ALL
+-- A controller of somebody's that takes the last pods away: its request names it.
+SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM ties s
+JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_controller'
+  AND NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')
+  AND who.time - s.time BETWEEN -2000000000 AND 60000000000 AND who.lag_s BETWEEN -2 AND 120
+WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.scaled.to_zero') AND s.via = 'workload'
+  AND s.mode = 'killed' AND s.wanted = 0 AND s.lag_s BETWEEN -2 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM ties

@@ -5,7 +5,7 @@
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
--- needs: slurm.cancelled, cloud.group_deleted_by_user
+-- needs: slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} deleted{by}.
 -- advice: Ask whoever deleted it; nothing points to a fault.
@@ -17,6 +17,13 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM ties
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND (mode IN ('killed', 'lost') OR state = 'never_created') AND lag_s BETWEEN -5 AND 600
+UNION ALL
+-- Somebody's controller that deletes a workload does so of its own accord; one that makes and replaces them,
+-- or clears away what is left, does it for another reason.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM ties
+WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
+  AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
 UNION ALL
 -- Of a workload that never had a pod, as far as was seen, the end is all that is known; what kept its pods away says more.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -117,7 +117,21 @@ impl<'a> Teller<'a> {
             .as_ref()
             .and_then(|event| self.case.rules.signals.actor_class(event));
         class.is_some_and(|class| EXECUTORS.contains(&class))
+            && !is_of_its_own_accord(self.world().name(fact.actor))
     }
+}
+
+/// Whether an account is a controller's that somebody installed to decide: those of the
+/// cluster, and those that make the workloads, carry out what these ask for.
+fn is_of_its_own_accord(actor: &str) -> bool {
+    const MAKERS: [&str; 8] = [
+        "jobset", "kueue", "lws", "mpi", "pytorch", "ray", "training", "volcano",
+    ];
+    actor
+        .strip_prefix("system:serviceaccount:")
+        .is_some_and(|account| {
+            !account.starts_with("kube-system:") && !MAKERS.iter().any(|maker| account.contains(maker))
+        })
 }
 
 /// Two records of one act: on one entity, at one time.

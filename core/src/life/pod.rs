@@ -109,7 +109,9 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             exit: telling,
             restarts,
         };
-    } else if let Some((since, false)) = pod.ready {
+    } else if let Some((since, false)) = pod.ready
+        && had_time(pod, since)
+    {
         (State::NotReady, since)
     } else {
         (State::Running, pod.started.unwrap_or(since))
@@ -121,6 +123,14 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         exit: telling,
         restarts,
     }
+}
+
+/// Whether a pod that is not ready was looked at long enough after that: who has just
+/// started is not ready yet.
+fn had_time(pod: &Pod, since: Stamp) -> bool {
+    const TO_START: Nanos = 30 * SECOND;
+    pod.seen
+        .is_none_or(|(_, last)| last.saturating_sub(since.lo) >= TO_START)
 }
 
 /// Whether the pod went on with its work long after somebody asked for its end: that

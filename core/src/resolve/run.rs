@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use whathappened_connectors::time::Nanos;
 
-use crate::life::End;
+use crate::life::{End, State};
 use crate::world::{Kind, NO, World, indexed};
 
 /// Labels and annotations that name an experiment, the plainest first.
@@ -240,9 +240,9 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
         let replaces = bare
             || attempts.last().is_some_and(|attempt| {
                 attempt.pods.iter().any(|earlier| {
-                    let ended = ends.get(*earlier as usize).and_then(End::final_time);
+                    let ended = || over(world, *earlier, ends);
                     took_place(world, *earlier, pod)
-                        && matches!((ended, begin), (Some(ended), Some(begin)) if ended.lo <= begin)
+                        && begin.is_some_and(|begin| ended().is_some_and(|ended| ended <= begin))
                 })
             });
         match attempts.last_mut() {
@@ -254,6 +254,18 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
         attempt.pods.sort_unstable();
     }
     attempts
+}
+
+/// When a pod was over: its end, or, of one that waited in its place of a gang and of which
+/// only Events told, when they last did.
+fn over(world: &World, pod: u32, ends: &[End]) -> Option<Nanos> {
+    let end = ends.get(pod as usize)?;
+    let waited = matches!(end.state, State::NeverScheduled | State::StuckStarting);
+    let one = world.pods.get(pod as usize)?;
+    let told = one.seen.filter(|_| waited && one.rank.is_some() && one.body.is_none());
+    end.final_time()
+        .map(|end| end.lo)
+        .or(told.map(|(_, last)| last))
 }
 
 /// Whether a pod stands where an earlier one stood in its gang. Of one that is known from
