@@ -110,7 +110,8 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     } else if let Some((since, false)) = pod.ready
-        && had_time(pod, since)
+        // Who waits for its containers is not ready yet.
+        && pod.waits.is_empty()
     {
         (State::NotReady, since)
     } else {
@@ -123,14 +124,6 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         exit: telling,
         restarts,
     }
-}
-
-/// Whether a pod that is not ready was looked at long enough after that: who has just
-/// started is not ready yet.
-fn had_time(pod: &Pod, since: Stamp) -> bool {
-    const TO_START: Nanos = 30 * SECOND;
-    pod.seen
-        .is_none_or(|(_, last)| last.saturating_sub(since.lo) >= TO_START)
 }
 
 /// Whether the pod went on with its work long after somebody asked for its end: that

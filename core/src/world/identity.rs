@@ -228,6 +228,16 @@ impl Workloads {
         created.or(heard).unwrap_or(Stamp::OPEN)
     }
 
+    /// Whether its own object says that it was made after a time: what is told of its name
+    /// then is told of the one before it.
+    fn was_made_after(&self, number: u32, at: Nanos) -> bool {
+        const APART: Nanos = 5 * SECOND;
+        self.all.get(number as usize).is_some_and(|one| {
+            one.uid.is_some()
+                && one.created.is_some_and(|made| made.lo.saturating_sub(APART) > at)
+        })
+    }
+
     /// The workload that bore the names at a time, else the first to bear them.
     pub(super) fn named(&self, kind: Sym, namespace: Sym, name: Sym, at: Nanos) -> Option<u32> {
         let named = self.by_name.get(&(kind, namespace, name))?;
@@ -241,6 +251,7 @@ impl Workloads {
                 named
                     .iter()
                     .copied()
+                    .filter(|number| !self.was_made_after(*number, at))
                     .min_by_key(|number| self.begin(*number).lo)
             })
     }
