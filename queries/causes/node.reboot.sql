@@ -2,7 +2,7 @@
 -- title: Its node rebooted
 -- rank: 75
 -- level: supported
--- needs: k8s.node.rebooted, node.crashed, node.reboot_requested, k8s.container.status_unknown
+-- needs: k8s.node.rebooted, node.rebooting, node.crashed, node.reboot_requested, k8s.container.status_unknown
 -- alone: node.crashed
 -- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted under {pod}.
@@ -13,13 +13,17 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- A boot of which only another boot id tells was at some time between two versions of
   -- the node: it brought about what came after both. Who drains a node does so before it.
   AND m.time >= u.time_hi - 5000000000
-WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 -- The kubelet tells of a boot once it is up again: a node that fell silent minutes before it did so
 -- for the boot. One that was silent for longer hung, and was reset for that.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  -- One that was switched off and started later did not end for its start.
+  CASE WHEN off.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM ties u
+LEFT JOIN (SELECT death, MAX(time) AS time FROM ties WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
+  ON off.death = u.death AND off.time <= u.time_hi
 JOIN ties m ON m.death = u.death
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.shutdown', 'k8s.pod.node_shutdown')
   AND u.time - m.time BETWEEN 0 AND 300000000000
@@ -29,14 +33,16 @@ UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 
   -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
   -- silent, and told of a boot minutes later, may have gone on until then.
-  CASE WHEN closed.death IS NULL AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+  CASE WHEN closed.death IS NULL AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM ties u
 LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM ties c
            WHERE c.via = 'node' AND c.mode = 'killed' AND (c.signal LIKE 'k8s.node.cordoned%' OR c.signal = 'k8s.node.drained')
            GROUP BY c.death) closed
   ON closed.death = u.death AND closed.time < u.time_hi
-WHERE u.signal IN ('k8s.node.rebooted', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+LEFT JOIN (SELECT death, MAX(time) AS time FROM ties WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
+  ON off.death = u.death AND off.time <= u.time_hi
+WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role

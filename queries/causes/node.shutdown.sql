@@ -14,12 +14,15 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
+-- One that says that it starts again reboots.
+LEFT JOIN ties r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
+WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties u
-WHERE u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
+LEFT JOIN ties r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
+WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use whathappened_connectors::time::Stamp;
 use whathappened_core::death::Death;
 use whathappened_core::world::World;
 
@@ -96,6 +97,14 @@ pub(super) fn candidates(
             .unwrap_or(Level::Unknown)
             .min(rule.level);
         level = level.min(requests.provable(world, death));
+        // What nobody knows the time of may have been before or after it.
+        let dated = |step: &Step| {
+            let fact = world.facts.get(step.fact);
+            fact.is_some_and(|fact| fact.time != Stamp::OPEN)
+        };
+        if !death.goes_on() && !path.steps.iter().all(dated) {
+            level = level.min(Level::Supported);
+        }
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }
