@@ -298,6 +298,10 @@ pub struct Victim {
     pub reason: Option<String>,
     /// How it ended, in words.
     pub how: String,
+    /// What became of it: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`,
+    /// `stuck_starting`, `not_ready`, `stalled`, `failing`, …
+    #[serde(default)]
+    pub state: String,
 }
 
 /// One step from cause to effect.

@@ -70,12 +70,12 @@ pub enum Error {
         why: String,
     },
     /// The configuration cannot be used.
-    #[error("{path}: {error}")]
+    #[error("{path}, {flaw}")]
     Config {
         /// The file.
         path: String,
         /// What is wrong in it, and where.
-        error: Box<toml::de::Error>,
+        flaw: crate::config::Flaw,
     },
     /// A statement took too much.
     #[error("{}", .0.split_once("; ").map_or(.0.as_str(), |(what, _)| what))]

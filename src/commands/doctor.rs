@@ -32,6 +32,8 @@ pub struct Args {
 /// What was found.
 struct Report {
     config: String,
+    /// Files that it names and that cannot be read.
+    unreadable: Vec<String>,
     store: Result<(String, Status), StoreError>,
     sources: Vec<Health>,
     failed: Vec<ClusterError>,
@@ -64,6 +66,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .lock()
         .write_all(text.as_bytes())
         .map_err(failed)?;
+    let bad_config = !report.unreadable.is_empty();
     let configured = |error: &&ClusterError| {
         error.reason != whathappened_connectors::cluster::Reason::NoKubeconfig
     };
@@ -74,7 +77,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             .filter(|health| health.unreachable.is_some())
             .count();
     let missing = matches!(report.store, Err(StoreError::Missing { .. }));
-    if bad > 0 || (report.store.is_err() && !missing) {
+    if bad > 0 || bad_config || (report.store.is_err() && !missing) {
         return Err(Error::Failed("not everything can be used".to_owned()));
     }
     Ok(())
@@ -119,6 +122,10 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
     }));
     Ok(Report {
         config: config_file,
+        unreadable: Config::unreadable(args.kept.config.as_deref())
+            .into_iter()
+            .map(|(_, error)| error.to_string())
+            .collect(),
         store,
         sources,
         failed,
@@ -143,7 +150,11 @@ fn to_text(report: &Report, color: bool) -> String {
         (false, true) => "\u{1b}[31m✗\u{1b}[0m",
         (false, false) => "✗",
     };
-    let mut out = format!("configuration  {}\n\n", report.config);
+    let mut out = format!("configuration  {}\n", report.config);
+    for why in &report.unreadable {
+        out.push_str(&format!("{} {why}\n", mark(false)));
+    }
+    out.push('\n');
     match &report.store {
         Ok((path, status)) => {
             out.push_str(&format!("{} store  {path}\n", mark(true)));
@@ -290,5 +301,5 @@ fn to_json(report: &Report) -> Value {
         }),
         Err(error) => json!({ "error": error.to_string() }),
     };
-    json!({ "configuration": report.config, "store": store, "sources": sources })
+    json!({ "configuration": report.config, "unreadable": report.unreadable, "store": store, "sources": sources })
 }

@@ -130,12 +130,23 @@ const SMALLEST: u64 = 1024;
 
 /// The address of a server.
 pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text_of(
-        from,
-        parse_address,
-        "an address such as https://loki.example.com",
-    )
-    .map(Some)
+    let text = String::deserialize(from)?;
+    match parse_address(&text) {
+        Some(address) => Ok(Some(address)),
+        None => Err(serde::de::Error::custom(no_address(&text))),
+    }
+}
+
+/// What to write instead of a text that is no address; a host and a port lack the scheme alone.
+fn no_address(text: &str) -> String {
+    let with_scheme = format!("http://{text}");
+    let named = text.contains('.') || text.contains(':');
+    if named && !text.contains('/') && parse_address(&with_scheme).is_some() {
+        return format!(
+            "{text:?} is not an address, for it does not say how to get there: write {with_scheme:?} or \"https://{text}\""
+        );
+    }
+    format!("{text:?} is not an address: write one such as \"https://host.example.com:9090\"")
 }
 
 fn parse_address(text: &str) -> Option<String> {
