@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use listed::Listed;
+pub use listed::{Listed, STATES, no_state};
 pub use machine::{Before, Gpu, Machine, PastFault};
 pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, NodeHistory};
 

@@ -19,6 +19,9 @@ use crate::render::Format;
 
 /// Says of every source whether it can be reached, what it allows, how far
 /// back it goes and how its clock differs; changes nothing
+///
+/// Exit code 0: everything that is configured can be used; 4: something cannot, or a
+/// permission is missing (marked ✗).
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
@@ -77,8 +80,14 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             .filter(|health| health.unreachable.is_some())
             .count();
     let missing = matches!(report.store, Err(StoreError::Missing { .. }));
+    let denied = report.sources.iter().flat_map(|health| &health.permissions);
+    let denied = denied.filter(|one| one.verdict == Verdict::Denied).count();
     if bad > 0 || bad_config || (report.store.is_err() && !missing) {
         return Err(Error::Failed("not everything can be used".to_owned()));
+    }
+    if denied > 0 {
+        let missing = common::count(denied as u64, "permission");
+        return Err(Error::Failed(format!("{missing} missing: marked ✗ above")));
     }
     Ok(())
 }

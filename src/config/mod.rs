@@ -33,7 +33,7 @@ pub use flaw::Flaw;
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use metrics::{Alertmanager, Grafana, Prometheus};
-pub use parse::{parse_duration, parse_local, parse_moment, parse_size};
+pub use parse::{parse_duration, parse_local, parse_moment, parse_relative, parse_size};
 pub use section::Section;
 pub use serve::{HOOKS, Hook, Limits, Serve, Syslog};
 pub use slack::{Reach, Shared, Slack};

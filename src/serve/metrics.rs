@@ -1,5 +1,7 @@
 //! How the service is doing, for Prometheus, probes and the log.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -240,6 +242,25 @@ fn of_store(status: &Status) {
     gauge!("whathappened_store_lost_rows").set(status.lost() as f64);
 }
 
+/// Bytes that are written to see whether there is room.
+const PROBE: usize = 64 << 10;
+
+/// Why nothing can be written beside the store; `None` where something can.
+async fn room(store: &Path) -> Option<String> {
+    let probe = store.join(".room");
+    let tried = tokio::task::spawn_blocking(move || {
+        let written = std::fs::write(&probe, vec![0; PROBE]);
+        // What is left of it is written over by the next one.
+        let _removed = std::fs::remove_file(&probe);
+        written
+    });
+    let error = tried.await.ok()?.err()?;
+    Some(match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full".to_owned(),
+        _ => format!("the store cannot be written: {error}"),
+    })
+}
+
 /// Whether it can answer and keep: the store can be read, and written where
 /// something is collected, and who comes next is not sent away. A source that does not answer is no reason to be
 /// restarted.
@@ -253,7 +274,15 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         .audit
         .waits()
         .map(|why| format!("the audit trail cannot be written: {why}"));
+    let no_room = || async {
+        service.collecting.as_ref()?;
+        room(&service.store).await
+    };
     let why = match broken.or(full).or(untold) {
+        Some(why) => Some(why),
+        None => no_room().await,
+    };
+    let why = match why {
         Some(why) => Some(why),
         None => status(&service).await.err().map(|error| error.to_string()),
     };
