@@ -291,3 +291,29 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Needs leave to mount a small tmpfs.
+    #[tokio::test]
+    async fn on_a_full_disk_nobody_is_ready() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(room(folder.path()).await, None);
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=32k", "tmpfs"])
+            .arg(folder.path())
+            .output();
+        if !mounted.is_ok_and(|output| output.status.success()) {
+            return println!("skipped: no leave to mount a tmpfs");
+        }
+        let told = room(folder.path()).await;
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        let unmounted = std::process::Command::new("umount")
+            .arg(folder.path())
+            .status();
+        assert!(unmounted.unwrap().success());
+        assert_eq!((told.as_deref(), left), (Some("the disk is full"), 0));
+    }
+}
