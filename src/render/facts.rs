@@ -79,12 +79,12 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
     }
 }
 
-/// What became of those that were hit first; of several things the one that says least.
+/// What became of those that were hit first, where it is the same of all.
 fn fate(incident: &Incident) -> &'static str {
     let first = incident.first_victim.iter().chain(&incident.first_victims);
     let fates = first.map(|victim| match victim.state.as_str() {
-        "died" | "restarted" => "died",
-        "crash_loop" | "failed" | "failing" => "failed",
+        "died" | "restarted" | "crash_loop" => "died",
+        "failed" | "failing" => "hit",
         "" if incident.chain.iter().any(|link| link.role == "death") => "died",
         "" => "hit",
         _ => "stuck",
@@ -94,7 +94,6 @@ fn fate(incident: &Incident) -> &'static str {
     fates.dedup();
     match fates.as_slice() {
         ["died"] => "died",
-        ["failed"] | ["died", "failed"] => "failed",
         ["stuck"] => "stuck",
         _ => "hit",
     }
@@ -104,7 +103,6 @@ fn fate(incident: &Incident) -> &'static str {
 pub(crate) fn came_first(incident: &Incident) -> &'static str {
     match fate(incident) {
         "died" => "Died first",
-        "failed" => "Failed first",
         "stuck" => "Stuck first",
         _ => "Hit first",
     }

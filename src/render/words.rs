@@ -163,12 +163,13 @@ fn how(victims: &[Victim]) -> Spans {
     match ways.as_slice() {
         [] => Spans::new(),
         [(how, _)] => {
-            let all = if victims.len() == 2 { "both" } else { "all" };
-            let how = plural(how);
-            Spans::new()
-                .say(format!(" ({all} "))
-                .data(Tone::Plain, &how)
-                .say(")")
+            let many = plural(how);
+            let all = match victims.len() {
+                _ if many == *how => " (",
+                2 => " (both ",
+                _ => " (all ",
+            };
+            Spans::new().say(all).data(Tone::Plain, &many).say(")")
         }
         [(first, n), (second, m), rest @ ..] => {
             let some = |way: &str, times: usize| {
