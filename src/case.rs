@@ -94,7 +94,9 @@ fn needed(causes: &[Rule], own: &[String], signals: &Ruleset) -> Result<(), Rule
         let Some((line, unknown)) = named.find(|(_, name)| !is_known(name)) else {
             continue;
         };
-        let near = rank_names(&unknown, known.iter().cloned());
+        // Whoever wrote a whole name meant one.
+        let whole = known.iter().filter(|name| !name.ends_with('*'));
+        let near = rank_names(&unknown, whole.cloned());
         let near = near
             .first()
             .map_or_else(|| ";".to_owned(), |near| format!("; did you mean {near}?"));

@@ -32,7 +32,10 @@ impl Flaw {
         let before = file.get(..start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let flaw = Self::at(file, line, "");
-        let why = explained(&flaw.text, error.message());
+        let mut headers = before.lines().map(str::trim);
+        let header = headers.rfind(|line| line.starts_with('['));
+        let section = header.map_or("", |header| header.trim_matches(['[', ']', ' ']));
+        let why = explained(section, &flaw.text, error.message());
         Self { why, ..flaw }
     }
 }
@@ -49,9 +52,10 @@ impl fmt::Display for Flaw {
     }
 }
 
-fn explained(line: &str, message: &str) -> String {
+/// A message in words; `section` is the one that the line stands in.
+fn explained(section: &str, line: &str, message: &str) -> String {
     unknown(line, message)
-        .or_else(|| misplaced(line, message))
+        .or_else(|| misplaced(section, line, message))
         .unwrap_or_else(|| message.replace('\n', " "))
 }
 
@@ -92,7 +96,7 @@ pub(super) fn nearest(word: &str, known: &[String], show: &dyn Fn(&str) -> Strin
 }
 
 /// Something of another kind than what belongs there.
-fn misplaced(line: &str, message: &str) -> Option<String> {
+fn misplaced(section: &str, line: &str, message: &str) -> Option<String> {
     let (found, wanted) = message
         .strip_prefix("invalid type: ")?
         .split_once(", expected ")?;
@@ -117,8 +121,12 @@ fn misplaced(line: &str, message: &str) -> Option<String> {
             "prometheus" | "alertmanager" | "grafana" | "elasticsearch" => format!("url = {value}"),
             _ => "its fields".to_owned(),
         };
+        let whole = match section {
+            "" => key.to_owned(),
+            section => format!("{section}.{key}"),
+        };
         return Some(format!(
-            "{key} is a section and cannot be {}: write [{key}] on a line of its own, and {field} on the lines below it",
+            "{key} is a section and cannot be {}: write [{whole}] on a line of its own, and {field} on the lines below it",
             plain(found)
         ));
     }
@@ -187,7 +195,7 @@ mod tests {
             (
                 "[serve.hooks]\ngeneric = 'abc'\n",
                 2,
-                "generic is a section",
+                "write [serve.hooks.generic] on a line",
             ),
             (
                 "[serve.hooks.alertmanger]\ntoken = 'x'\n",
@@ -213,7 +221,7 @@ mod tests {
             (
                 "[[serve.caller]]\nname = 'a'\nrights = ['aks']\n",
                 3,
-                "did you mean \"ask\"?",
+                "there are \"ask\", \"sql\", \"import\"",
             ),
             ("[loki.labels]\npodd = ['x']\n", 2, "did you mean pod?"),
             ("[serve.sql]\nat_once = 0\n", 2, "at_once"),

@@ -165,7 +165,7 @@ fn how(victims: &[Victim]) -> Spans {
         [(how, _)] => {
             let many = plural(how);
             let all = match victims.len() {
-                _ if many == *how => " (",
+                _ if many == *how || many.contains("never ") => " (",
                 2 => " (both ",
                 _ => " (all ",
             };

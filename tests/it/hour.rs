@@ -269,7 +269,7 @@ fn rules_of_ones_own_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let rule = |summary: &str, needs: &str| {
         let text = format!(
-            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM ties WHERE signal = 'k8s.pod.evicted'\n"
+            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM ties WHERE signal = 'k8s.pod.preempted'\n"
         );
         std::fs::write(folder.path().join("my.rule.sql"), text).unwrap();
         let rules = folder.path().to_str().unwrap();

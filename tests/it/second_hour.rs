@@ -118,14 +118,33 @@ fn advice_and_statements_of_rules_are_checked_as_well() {
         assert_ne!(code, Some(0));
         err
     };
-    let err = rule("Look at {nodee}.", "k8s.pod.evicted");
+    let err = rule("Look at {nodee}.", "k8s.pod.preempted");
     assert!(
         err.contains("my.rule.sql:6") && err.contains("did you mean {node}?"),
         "{err}"
     );
-    let err = rule("Look at {node}.", "k8s.pod.evictd");
+    let err = rule("Look at {node}.", "k8s.pod.preemptd");
     assert!(err.contains("my.rule.sql:9"), "{err}");
-    assert!(err.contains("did you mean k8s.pod.evicted?"), "{err}");
+    assert!(err.contains("did you mean k8s.pod.preempted?"), "{err}");
+}
+
+/// A run of which the catalogue knows the name alone was tried again by each statement.
+#[test]
+fn what_leaves_nothing_to_explain_is_explained_once() {
+    let input = std::path::Path::new("../shared/incidents/mg-aws-healthy/input");
+    if !input.is_dir() {
+        println!("skipped: no ../shared");
+        return;
+    }
+    let (_folder, store) = imported(&[input.to_str().unwrap()]);
+    let (code, _, err) = kept(&store, &["explain", "--since", "2000-01-01"]);
+    assert_eq!(code, Some(0), "{err}");
+    let ask = ["sql", "SELECT count(*) FROM incidents", "--format", "csv"];
+    let quiet = |args: &[&str]| whathappened(&[args, &["--store", &store, "--no-fetch"]].concat());
+    let (_, _, err) = quiet(&ask);
+    assert!(!err.contains("runs are explained"), "{err}");
+    let (_, out, _) = kept(&store, &["experiments"]);
+    assert!(!out.contains("not explained"), "{out}");
 }
 
 #[test]

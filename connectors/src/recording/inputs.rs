@@ -61,11 +61,7 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
             "the kernel's own folder holds no records; name a file or folder that somebody wrote";
         Found::Not(named.to_string_lossy().into_owned(), why.to_owned())
     });
-    let depth = if made_up { 0 } else { usize::MAX };
-    let below = WalkDir::new(path)
-        .max_depth(depth)
-        .sort_by_file_name()
-        .into_iter();
+    let below = WalkDir::new(path).sort_by_file_name().into_iter();
     let below = below.filter_entry(|entry| entry.depth() == 0 || !is_of_kernel(entry.path()));
     let found = below.filter_map(move |entry| {
         let entry = match entry {
@@ -110,7 +106,8 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
         }
         linked.insert(target).then(|| file(entry)).flatten()
     });
-    refused.into_iter().chain(found)
+    let most = if made_up { 0 } else { usize::MAX };
+    refused.into_iter().chain(found.take(most))
 }
 
 /// Whether a path lies in one of the folders that the kernel fills.
