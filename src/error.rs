@@ -70,12 +70,12 @@ pub enum Error {
         why: String,
     },
     /// The configuration cannot be used.
-    #[error("{path}, {flaw}")]
+    #[error("{path}, {why}")]
     Config {
         /// The file.
         path: String,
         /// What is wrong in it, and where.
-        flaw: crate::config::Flaw,
+        why: String,
     },
     /// Some of what was named could not be read; the rest was taken in.
     #[error("not everything was read: {0}")]

@@ -140,7 +140,10 @@ impl Config {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let path = path.display().to_string();
-                Self::parse(&text).map_err(|flaw| Error::Config { path, flaw })
+                Self::parse(&text).map_err(|flaw| Error::Config {
+                    path,
+                    why: flaw.to_string(),
+                })
             }
             // A home that is no folder has no configuration either.
             Err(error)
@@ -180,7 +183,8 @@ impl Config {
         flaws
             .map(|(is_served, flaw)| {
                 let path = path.clone();
-                (is_served, Error::Config { path, flaw })
+                let why = flaw.to_string();
+                (is_served, Error::Config { path, why })
             })
             .collect()
     }
