@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use listed::Listed;
+pub use listed::{Listed, STATES, no_state};
 pub use machine::{Before, Gpu, Machine, PastFault};
 pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, NodeHistory};
 
@@ -298,6 +298,10 @@ pub struct Victim {
     pub reason: Option<String>,
     /// How it ended, in words.
     pub how: String,
+    /// What became of it: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`,
+    /// `stuck_starting`, `not_ready`, `stalled`, `failing`, …
+    #[serde(default)]
+    pub state: String,
 }
 
 /// One step from cause to effect.

@@ -71,29 +71,38 @@ fn needed(causes: &[Rule], own: &[String], signals: &Ruleset) -> Result<(), Rule
     let is_own = |rule: &&Rule| own.contains(&rule.file);
     // Some signals are made of several records, which no entry of a file describes.
     let built_in = causes.iter().filter(|rule| !is_own(rule));
-    let made = built_in.flat_map(|rule| rule.needs.iter().chain(&rule.alone));
-    let known: BTreeSet<&str> = signals
+    let made = built_in.flat_map(|rule| {
+        let compared = rule.compared().into_iter().map(|(_, name)| name);
+        let named = rule.needs.iter().chain(&rule.alone).cloned();
+        named.chain(compared)
+    });
+    let known: BTreeSet<String> = signals
         .signals()
-        .map(|signal| signal.name.as_str())
-        .chain(made.map(String::as_str))
+        .map(|signal| signal.name.clone())
+        .chain(made)
         .collect();
     let is_known = |name: &str| match name.strip_suffix('*') {
         Some(stem) => known.iter().any(|known| known.starts_with(stem)),
         None => known.contains(name),
     };
     for rule in causes.iter().filter(is_own) {
-        let mut named = rule.needs.iter().chain(&rule.alone);
-        let Some(unknown) = named.find(|name| !is_known(name)) else {
+        let of_header = rule.needs.iter().chain(&rule.alone).map(|name| {
+            let line = rule.text.lines().position(|line| line.contains(name));
+            (line.unwrap_or(0) + 1, name.clone())
+        });
+        let mut named = of_header.chain(rule.compared());
+        let Some((line, unknown)) = named.find(|(_, name)| !is_known(name)) else {
             continue;
         };
-        let near = rank_names(unknown, known.iter().map(|name| (*name).to_owned()));
+        // Whoever wrote a whole name meant one.
+        let whole = known.iter().filter(|name| !name.ends_with('*'));
+        let near = rank_names(&unknown, whole.cloned());
         let near = near
             .first()
             .map_or_else(|| ";".to_owned(), |near| format!("; did you mean {near}?"));
-        let line = rule.text.lines().position(|line| line.contains(unknown));
         return Err(RuleError {
             file: rule.file.clone(),
-            line: line.unwrap_or(0) + 1,
+            line,
             why: format!(
                 "no signal is called {unknown}{near} `whathappened rules list --signals` lists them"
             ),

@@ -34,12 +34,14 @@ pub struct Cli {
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  answered (whatever the answer is)
-  1  something failed: a file, a rule, a statement, the store
-  2  the command line is wrong
-  3  nothing in the input bears the name
-  4  `rules test`, `accuracy` or `doctor` found something wrong
+  1  something failed: a file, a rule, a statement, the store; of `import`: a PATH could
+     not be read, and the rest is kept
+  2  the command line is wrong, or nothing could be read
+  3  nothing in the input bears the name, or the options leave nothing of it
+  4  `rules test`, `accuracy`, `doctor` or `store` found something wrong
   5  `upcoming`: something is announced
-  6  `upcoming`: no source that announces anything could be read";
+  6  `upcoming`: no source that announces anything could be read
+ 70  the program itself is broken; please report it";
 
 /// Everything that is not a question.
 #[derive(Debug, Subcommand)]
@@ -121,7 +123,8 @@ pub struct LiveArgs {
     /// Namespace to look into where the whole cluster may not be listed; may be given several times.
     #[arg(long = "namespace", short = 'n', value_name = "NAMESPACE")]
     pub namespaces: Vec<String>,
-    /// How long to wait for clusters, such as 30s or 2m.
+    /// How long to wait for clusters, such as 30s or 2m; with sql also how long one
+    /// statement may take, 5m where nothing is said.
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 }
@@ -129,7 +132,7 @@ pub struct LiveArgs {
 /// How the answer is written.
 #[derive(Args, Clone, Debug)]
 pub struct OutputArgs {
-    /// table, json, ndjson, md, csv or parquet.
+    /// table, json, ndjson, md, csv (RFC 4180: lines end in CRLF) or parquet.
     #[arg(long, default_value = "table", value_name = "FORMAT")]
     pub format: crate::render::Format,
     /// Zone that times are shown and read in: utc, local, an offset such as +02:00,

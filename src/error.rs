@@ -70,13 +70,16 @@ pub enum Error {
         why: String,
     },
     /// The configuration cannot be used.
-    #[error("{path}: {error}")]
+    #[error("{path}, {why}")]
     Config {
         /// The file.
         path: String,
         /// What is wrong in it, and where.
-        error: Box<toml::de::Error>,
+        why: String,
     },
+    /// Some of what was named could not be read; the rest was taken in.
+    #[error("not everything was read: {0}")]
+    Partial(String),
     /// A statement took too much.
     #[error("{}", .0.split_once("; ").map_or(.0.as_str(), |(what, _)| what))]
     Halted(String),
@@ -132,6 +135,10 @@ impl Error {
                 .map(|(_, hint)| hint.to_owned())
                 .into_iter()
                 .collect(),
+            Self::Partial(_) => vec![
+                "the rest is in the store; once the path is right, import it again: nothing is kept twice"
+                    .to_owned(),
+            ],
             Self::Damaged(_) => {
                 vec!["save what can be read, and take in what is not on the list: whathappened store repair".to_owned()]
             }

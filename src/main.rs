@@ -1,7 +1,7 @@
 //! The command: parses, runs one verb, prints errors, sets the exit code.
 
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,7 +21,11 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
-    let cli = Cli::parse_from(typed::verb_first(typed));
+    let cli = match Cli::try_parse_from(typed::verb_first(typed)) {
+        Ok(cli) => cli,
+        Err(told) if told.use_stderr() => told.exit(),
+        Err(help) => return printed(&help.render().ansi().to_string(), ExitCode::SUCCESS),
+    };
     if asks_nothing(&cli) {
         return help();
     }
@@ -68,9 +72,20 @@ fn asks_nothing(cli: &Cli) -> bool {
 }
 
 fn help() -> ExitCode {
-    // Who cannot read it is told nothing else either.
-    let _printed = Cli::command().print_help();
-    ExitCode::from(2)
+    let help = Cli::command().render_help().ansi().to_string();
+    printed(&help, ExitCode::from(2))
+}
+
+/// Help that cannot be written is an error, unless its reader has enough of it.
+fn printed(text: &str, done: ExitCode) -> ExitCode {
+    let mut out = anstream::AutoStream::auto(std::io::stdout()).lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            tell(&format!("standard output: {error}"), &[]);
+            ExitCode::from(1)
+        }
+        _ => done,
+    }
 }
 
 /// Logs on stderr: for whoever works on the tool where `WHATHAPPENED_LOG` says

@@ -19,7 +19,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there and does not get on), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there but makes no progress), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,

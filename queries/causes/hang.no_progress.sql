@@ -3,7 +3,7 @@
 -- rank: 1
 -- level: hypothesis
 -- needs: log.silent, log.no_progress, log.unheard
--- summary: {workload} is there and does not get on; {pod} was the first to stop. Why is not known.
+-- summary: {workload} is there but makes no progress; {pod} was the first to stop. Why is not known.
 -- advice: Dump the stacks of a waiting rank (py-spy dump --pid 1) and of {pod}: what they wait for, and in which collective.
 -- advice: Set TORCH_NCCL_TRACE_BUFFER_SIZE and TORCH_NCCL_DUMP_ON_TIMEOUT, so that the next hang tells which rank was missing.
 --

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use whathappened_connectors::time::Stamp;
+use whathappened_core::resolve::rank_names;
 
 use super::{Incident, Run};
 
@@ -23,7 +25,8 @@ pub struct Listed {
     pub cause: Option<String>,
     /// How well that is proven.
     pub level: Option<String>,
-    /// When that was, else when it ended, else when it was last seen.
+    /// When that was, else when it ended; of a run that nobody has explained, when it was
+    /// last seen.
     pub time: Option<String>,
     /// Who did it.
     pub actor: Option<String>,
@@ -47,7 +50,50 @@ pub struct Listed {
     pub seen: Option<(i64, i64)>,
 }
 
+/// How a run may stand.
+pub const STATES: [&str; 6] = [
+    "completed",
+    "failed",
+    "running",
+    "pending",
+    "deleted",
+    "unknown",
+];
+
+/// What is wrong with a state that somebody asks for: none stands so.
+#[must_use]
+pub fn no_state(asked: Option<&str>) -> Option<String> {
+    let asked = asked?;
+    if STATES.iter().any(|state| state.eq_ignore_ascii_case(asked)) {
+        return None;
+    }
+    let near = rank_names(asked, STATES.map(str::to_owned));
+    let near = near
+        .first()
+        .map_or_else(String::new, |near| format!("did you mean {near}? "));
+    Some(format!(
+        "no run is ever {asked:?}; {near}There are {}",
+        STATES.join(", ")
+    ))
+}
+
 impl Listed {
+    /// Puts runs in the order in which they are listed: the newest first, as of the time
+    /// that is shown.
+    pub fn sort(list: &mut [Self]) {
+        let time = |one: &Self| {
+            let time = one.time.as_deref().or(one.started.as_deref());
+            time.and_then(Stamp::parse).map(|stamp| stamp.lo)
+        };
+        list.sort_by(|a, b| {
+            let names = |one: &Self| {
+                let names = (one.namespace.clone(), one.name.clone(), one.kind.clone());
+                (names, one.id.clone())
+            };
+            time(b).cmp(&time(a)).then_with(|| names(a).cmp(&names(b)))
+        });
+    }
+
     /// The same with what explaining it told: the run, and what led its answer.
     #[must_use]
     pub fn told(mut self, run: Option<&Run>, incident: Option<&Incident>) -> Self {
@@ -57,7 +103,8 @@ impl Listed {
             self.attempts = Some(run.attempts.len());
             self.started = run.start.clone().or(self.started);
             self.ended.clone_from(&run.end);
-            self.time = run.end.clone().or(self.time);
+            // Of what goes on, when it was last heard of hangs on what was read.
+            self.time.clone_from(&run.end);
         }
         let incident = incident.filter(|incident| !incident.cause.starts_with("none."));
         if let Some(incident) = incident {

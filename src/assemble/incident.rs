@@ -58,6 +58,13 @@ impl Teller<'_> {
             }
             _ => self.unexplained(finding),
         };
+        let advice = match (rule, &root_event) {
+            (Some(rule), Some(event)) => {
+                let of = |text: &String| self.advise(text, event, root, finding, acted.as_ref());
+                rule.advice.iter().map(of).collect()
+            }
+            (rule, _) => rule.map_or_else(Vec::new, |rule| rule.advice.clone()),
+        };
         let shared = self.shared(finding);
         let summary = match &shared {
             Some(shared) => {
@@ -97,7 +104,7 @@ impl Teller<'_> {
             evidence: self.evidence(finding)?,
             against: self.against(finding)?,
             alternatives: self.alternatives(finding),
-            advice: rule.map_or_else(Vec::new, |rule| rule.advice.clone()),
+            advice,
             gpu_hours_lost: gpu_hours(self.world(), all, saved),
             would_have_told: self.would_have_told(rule),
             said,

@@ -19,10 +19,22 @@ impl Teller<'_> {
         who: Option<&Actor>,
         unseen: bool,
     ) -> String {
-        let world = self.world();
         if finding.run == NO_RUN {
             return self.of_machine(event, finding);
         }
+        self.fill_places(template, event, root, finding, who, unseen)
+    }
+
+    fn fill_places(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+        unseen: bool,
+    ) -> String {
+        let world = self.world();
         let first = finding.first.first().and_then(|death| self.death(*death));
         let pod = first.and_then(|first| world.pods.get(first.pod as usize));
         let run = self.case.runs.get(finding.run);
@@ -110,6 +122,34 @@ impl Teller<'_> {
             .replace("{workload}", workload)
             .replace("{by}", &by)
             .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
+            .replace("{message}", &say(event))
+    }
+
+    /// An advice of a rule with its places filled; of a machine that hurt nobody in general
+    /// words.
+    pub(super) fn advise(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+    ) -> String {
+        if !template.contains('{') {
+            return template.to_owned();
+        }
+        if finding.run != NO_RUN {
+            return self.fill_places(template, event, root, finding, who, false);
+        }
+        let node = event.entities.node.as_deref().unwrap_or("the machine");
+        template
+            .replace("{pod}", "the pod")
+            .replace("{was}", "was")
+            .replace("{node}", node)
+            .replace("{other}", "another pod")
+            .replace("{workload}", "the run")
+            .replace("{by}", "")
+            .replace("{exit_code}", "its exit code")
             .replace("{message}", &say(event))
     }
 

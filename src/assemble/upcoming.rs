@@ -22,6 +22,8 @@ pub struct Report {
     pub now: String,
     /// How far ahead was looked.
     pub until: String,
+    /// Whether it is on a machine at that moment; nothing can be announced for what is on none.
+    pub placed: bool,
     /// What is announced, in order of time.
     pub announced: Vec<Announced>,
     /// Sources that announce things and were read.
@@ -115,6 +117,7 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
         name: name.to_owned(),
         now: rfc3339(now),
         until: rfc3339(until),
+        placed: !machines.is_empty(),
         announced,
         read,
         unread,

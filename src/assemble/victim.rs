@@ -41,6 +41,7 @@ pub(super) fn victim<'a>(
         exit_code: death.exit_code,
         reason: symbols.some(death.reason).map(str::to_owned),
         how: how(world, death, facts),
+        state: state(world, death).to_owned(),
     })
 }
 
@@ -62,6 +63,27 @@ pub fn last_words(case: &Case, chosen: &[usize]) -> BTreeMap<u32, Victim> {
         .iter()
         .filter_map(|death| Some((death.pod, victim(&case.world, death, of(death.pod))?)))
         .collect()
+}
+
+/// What became of it; an instance that a zone refused was never there to die, nor did a
+/// batch job that was cancelled while it waited.
+fn state(world: &World, death: &Death) -> &'static str {
+    let refused = world.pods.get(death.pod as usize).is_some_and(|one| {
+        let mut signs = one.signs.iter();
+        one.kind == Kind::Instance
+            && signs.any(|sign| sign.time == death.time && sign.what == What::Refused)
+    });
+    let never_ran = world
+        .pods
+        .get(death.pod as usize)
+        .is_some_and(|one| one.kind == Kind::Job && one.started.is_none() && !one.node.is_some());
+    if refused {
+        "never_created"
+    } else if never_ran {
+        "never_scheduled"
+    } else {
+        death.state
+    }
 }
 
 /// Who took a pod away, the plainest word first.
@@ -129,7 +151,7 @@ fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) 
         ("stuck_starting", _) => "never started".to_owned(),
         ("not_ready", _) => "runs but is not ready".to_owned(),
         ("failing", _) => "runs, but its log shows nothing but failures".to_owned(),
-        ("stalled", _) => "is there and does not get on".to_owned(),
+        ("stalled", _) => "is there but makes no progress".to_owned(),
         (state, _) => state.replace('_', " "),
     }
 }

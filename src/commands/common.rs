@@ -94,11 +94,30 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     bar.finish_and_clear();
     if !args.quiet {
         let kept = case.counts.told - case.counts.duplicates;
-        let facts = format!("{kept} facts kept, {} told again", case.counts.duplicates);
+        let kept = count(kept, "fact");
+        let facts = format!("{kept} kept, {} told again", case.counts.duplicates);
         report(&case.summary, &facts);
     }
     nothing_read(&case.summary)?;
     Ok(case)
+}
+
+/// A number and what is counted: `1 run`, `8 runs`.
+#[must_use]
+pub fn count(number: u64, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{s}")
+}
+
+/// Whether somebody pipes something in that nobody asked for. What is inherited, such as a
+/// terminal or /dev/null, is none of that.
+#[must_use]
+pub fn is_piped_in(from: &[String]) -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let input = std::io::stdin().as_fd().try_clone_to_owned();
+    let meta = input.and_then(|input| std::fs::File::from(input).metadata());
+    !from.iter().any(|path| path == "-") && meta.is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
 /// Writes to standard output.
@@ -188,10 +207,8 @@ fn write_report(
     facts: &str,
 ) -> std::io::Result<()> {
     let total = &summary.total;
-    let mut line = format!(
-        "Read {} records from {}: {facts}",
-        total.records, total.form
-    );
+    let records = count(total.records, "record");
+    let mut line = format!("Read {records} from {}: {facts}", total.form);
     for (number, what) in [
         (total.irrelevant, "of no use here"),
         (total.left_out, "log lines left out"),

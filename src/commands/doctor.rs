@@ -19,6 +19,9 @@ use crate::render::Format;
 
 /// Says of every source whether it can be reached, what it allows, how far
 /// back it goes and how its clock differs; changes nothing
+///
+/// Exit code 0: everything that is configured can be used; 4: something cannot, or a
+/// permission is missing (marked ✗).
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
@@ -32,6 +35,8 @@ pub struct Args {
 /// What was found.
 struct Report {
     config: String,
+    /// Files that it names and that cannot be read.
+    unreadable: Vec<String>,
     store: Result<(String, Status), StoreError>,
     sources: Vec<Health>,
     failed: Vec<ClusterError>,
@@ -64,6 +69,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .lock()
         .write_all(text.as_bytes())
         .map_err(failed)?;
+    let bad_config = !report.unreadable.is_empty();
     let configured = |error: &&ClusterError| {
         error.reason != whathappened_connectors::cluster::Reason::NoKubeconfig
     };
@@ -74,8 +80,14 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             .filter(|health| health.unreachable.is_some())
             .count();
     let missing = matches!(report.store, Err(StoreError::Missing { .. }));
-    if bad > 0 || (report.store.is_err() && !missing) {
+    let denied = report.sources.iter().flat_map(|health| &health.permissions);
+    let denied = denied.filter(|one| one.verdict == Verdict::Denied).count();
+    if bad > 0 || bad_config || (report.store.is_err() && !missing) {
         return Err(Error::Failed("not everything can be used".to_owned()));
+    }
+    if denied > 0 {
+        let missing = common::count(denied as u64, "permission");
+        return Err(Error::Failed(format!("{missing} missing: marked ✗ above")));
     }
     Ok(())
 }
@@ -119,6 +131,10 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
     }));
     Ok(Report {
         config: config_file,
+        unreadable: Config::unreadable(args.kept.config.as_deref())
+            .into_iter()
+            .map(|(_, error)| error.to_string())
+            .collect(),
         store,
         sources,
         failed,
@@ -143,7 +159,11 @@ fn to_text(report: &Report, color: bool) -> String {
         (false, true) => "\u{1b}[31m✗\u{1b}[0m",
         (false, false) => "✗",
     };
-    let mut out = format!("configuration  {}\n\n", report.config);
+    let mut out = format!("configuration  {}\n", report.config);
+    for why in &report.unreadable {
+        out.push_str(&format!("{} {why}\n", mark(false)));
+    }
+    out.push('\n');
     match &report.store {
         Ok((path, status)) => {
             out.push_str(&format!("{} store  {path}\n", mark(true)));
@@ -290,5 +310,5 @@ fn to_json(report: &Report) -> Value {
         }),
         Err(error) => json!({ "error": error.to_string() }),
     };
-    json!({ "configuration": report.config, "store": store, "sources": sources })
+    json!({ "configuration": report.config, "unreadable": report.unreadable, "store": store, "sources": sources })
 }

@@ -1,15 +1,17 @@
 //! `whathappened experiments`
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_core::resolve::rank_names;
 use whathappened_store::Store;
 
 use super::question::moment;
 use super::{clock, common, pager, settings, stored, typed};
-use crate::answer::Listed;
+use crate::answer::{Listed, no_state};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::Config;
@@ -38,33 +40,18 @@ pub struct Args {
     pub since: Option<String>,
 }
 
+/// Owners or namespaces that are named where nothing matches.
+const NAMED: usize = 5;
 /// Runs of a store that are explained on the way.
 const MOST: usize = 50;
-
-/// The states that there are.
-const STATES: [&str; 6] = [
-    "completed",
-    "failed",
-    "running",
-    "pending",
-    "deleted",
-    "unknown",
-];
 
 /// Lists the runs.
 ///
 /// # Errors
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
-    if let Some(state) = args
-        .state
-        .as_deref()
-        .filter(|state| !STATES.contains(state))
-    {
-        return Err(Error::Usage(format!(
-            "no run is {state:?}; there are {}",
-            STATES.join(", ")
-        )));
+    if let Some(why) = no_state(args.state.as_deref()) {
+        return Err(Error::Usage(why));
     }
     let rules = common::rules(&args.input)?;
     let (all, hint) = if args.input.from.is_empty() {
@@ -76,26 +63,74 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         all.retain(|one| since.is_none_or(|since| lived(one, since)));
         (all, None)
     };
-    let known = all.len();
     let namespaces = &args.input.live.namespaces;
-    let list: Vec<Listed> = all
-        .into_iter()
+    let mut list: Vec<Listed> = all
+        .iter()
         .filter(|one| one.is(args.owner.as_deref(), None, args.state.as_deref()))
         .filter(|one| {
             let own = one.namespace.as_deref();
             namespaces.is_empty() || namespaces.iter().any(|asked| own == Some(asked))
         })
+        .cloned()
         .collect();
+    Listed::sort(&mut list);
     pager::show(&args.output, |out| show(args, &list, out))?;
+    // An empty list is told even to those who want no more than the list.
+    if list.is_empty() {
+        eprintln!("{}", none_left(args, &all));
+    }
     if !args.input.quiet {
-        if list.len() < known {
-            eprintln!("{} of {known} runs are as asked.", list.len());
+        if !list.is_empty() && list.len() < all.len() {
+            let known = common::count(all.len() as u64, "run");
+            eprintln!(
+                "{} of {known} shown; the options leave out the rest.",
+                list.len()
+            );
         }
         if let Some(hint) = hint {
             eprintln!("{}.", typed::with_own_options(&hint));
         }
     }
     Ok(())
+}
+
+/// Why the list is empty, and whose and where the runs are that there are.
+fn none_left(args: &Args, all: &[Listed]) -> String {
+    if all.is_empty() {
+        return "There is no run in what was read.".to_owned();
+    }
+    let mut text = format!(
+        "No run matches; there are {}",
+        common::count(all.len() as u64, "run")
+    );
+    let names = |of: fn(&Listed) -> Option<&String>| -> Vec<String> {
+        let names: BTreeSet<String> = all.iter().filter_map(of).cloned().collect();
+        names.into_iter().collect()
+    };
+    let namespaces = &args.input.live.namespaces;
+    for (asked, what, known) in [
+        (
+            args.owner.as_ref(),
+            "owner",
+            names(|one| one.owner.as_ref()),
+        ),
+        (
+            namespaces.first(),
+            "namespace",
+            names(|one| one.namespace.as_ref()),
+        ),
+    ] {
+        let Some(asked) = asked else { continue };
+        let near = rank_names(asked, known.iter().cloned());
+        let some = if near.is_empty() { &known } else { &near };
+        let some: Vec<&str> = some.iter().take(NAMED).map(String::as_str).collect();
+        match (some.as_slice(), near.is_empty()) {
+            ([], _) => text.push_str(&format!(", none with a known {what}")),
+            (some, true) => text.push_str(&format!(", {what}s: {}", some.join(", "))),
+            (some, false) => text.push_str(&format!(", of the {what} {}", some.join(", "))),
+        }
+    }
+    text + "."
 }
 
 fn show(args: &Args, list: &[Listed], out: &mut dyn Write) -> Result<(), RenderError> {

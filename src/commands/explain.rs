@@ -89,7 +89,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let out = &mut std::io::stdout().lock();
     render::rows(&batch.schema(), &[batch], args.output.format, &style, out)?;
     if !args.input.quiet {
-        eprintln!("{} runs explained, {} incidents.", roots.len(), told.len());
+        let runs = common::count(roots.len() as u64, "run");
+        let incidents = common::count(told.len() as u64, "incident");
+        eprintln!("{runs} explained, {incidents}.");
     }
     Ok(())
 }

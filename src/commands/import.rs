@@ -1,5 +1,6 @@
 //! `whathappened import`
 
+use whathappened_connectors::recording::{FileStatus, Summary};
 use whathappened_connectors::terminal;
 use whathappened_store::Store;
 
@@ -13,6 +14,9 @@ use crate::gather;
 ///
 /// What is there already is not kept twice, so an import can be repeated, and
 /// one that was broken off can be started again.
+///
+/// Exit code 0: every PATH was read, and what was broken in it is counted; 1: a PATH could
+/// not be read, and the rest is kept; 2: nothing could be read.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// Files, folders or archives to read, `-` for standard input.
@@ -60,5 +64,22 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
     common::nothing_read(&summary)?;
     store.retain(now)?;
-    Ok(())
+    unread(&summary, &args.paths)
+}
+
+/// A path that was named and not read is an error, even where the rest was taken in.
+fn unread(summary: &Summary, paths: &[String]) -> Result<(), Error> {
+    let failed: Vec<String> = summary
+        .files
+        .iter()
+        .filter(|file| paths.iter().any(|path| **path == *file.name))
+        .filter_map(|file| match &file.status {
+            FileStatus::Failed(why) => Some(format!("{}: {why}", file.name)),
+            _ => None,
+        })
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Partial(failed.join("; ")))
 }

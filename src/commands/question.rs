@@ -1,5 +1,6 @@
 //! `whathappened <experiment>`
 
+use chrono::{DateTime, NaiveDateTime};
 use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::Nanos;
 use whathappened_store::{Limits, Store};
@@ -10,7 +11,7 @@ use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
-use crate::config::{parse_duration, parse_local, parse_moment};
+use crate::config::{parse_duration, parse_local, parse_moment, parse_relative};
 use crate::error::Error;
 use crate::render::{Format, Tz};
 use crate::{gather, history, render};
@@ -26,7 +27,7 @@ pub struct Args {
     #[command(flatten)]
     pub output: OutputArgs,
     /// Only runs that lived, and what happened, at or after this time: RFC 3339, a date,
-    /// a date and time, or 2h, 30m, 1d12h before the latest record.
+    /// a date and time, 15:20, today, yesterday, or 2h, 30m, 1d12h before the latest record.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// Only what happened before this time; later records are not read.
@@ -55,6 +56,9 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let piped = args.experiment.is_none();
+    if !piped && !args.input.quiet && common::is_piped_in(&args.input.from) {
+        eprintln!("Standard input is not read where a name is given; --from - reads it.");
+    }
     let args = &Args {
         input: of_pipe(args),
         ..args.clone()
@@ -161,19 +165,27 @@ fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
 
 /// A time as typed: RFC 3339, a date or time in a zone, or a distance before `now`.
 pub(super) fn moment(text: &str, now: Option<Nanos>, tz: Tz) -> Result<Nanos, Error> {
-    if let Some(local) = parse_local(text) {
+    let seen_from = || Some(tz.at(DateTime::from_timestamp_nanos(now?)).naive_local());
+    let relative = || parse_relative(text, seen_from()?);
+    if text.trim().eq_ignore_ascii_case("now")
+        && let Some(now) = now
+    {
+        return Ok(now);
+    }
+    if let Some(local) = parse_local(text).or_else(relative) {
         let instant = tz.instant(local).and_then(|at| at.timestamp_nanos_opt());
         return instant
             .ok_or_else(|| Error::Usage(format!("{text:?} does not exist in the zone of --tz")));
     }
-    if now.is_none() && parse_duration(text).is_some() {
+    let is_relative = || parse_relative(text, NaiveDateTime::default()).is_some();
+    if now.is_none() && (parse_duration(text).is_some() || is_relative()) {
         return Err(Error::Usage(format!(
             "{text:?} counts back from the end of the input, which has no times"
         )));
     }
     parse_moment(text, now.unwrap_or_default()).ok_or_else(|| {
         Error::Usage(format!(
-            "{text:?} is no time: write 2026-11-21T15:20:00Z, 2026-11-21, \"2026-11-21 15:20\", or 30m, 2h, 1d12h before the latest record"
+            "{text:?} is no time: write 2026-11-21T15:20:00Z, 2026-11-21, \"2026-11-21 15:20\", 15:20, now, today or yesterday, or 30m, 2h, 1d12h before the latest record"
         ))
     })
 }
@@ -189,7 +201,7 @@ mod tests {
         let read = |text, now| moment(text, now, Tz::Utc);
         assert_eq!(read("1970-01-01T00:00:02Z", None).unwrap(), 2 * SECOND);
         assert_eq!(read("2m", Some(300 * SECOND)).unwrap(), 180 * SECOND);
-        for wrong in ["", "m", "2x", "yesterday", "12"] {
+        for wrong in ["", "m", "2x", "tomorrow", "12"] {
             assert!(read(wrong, Some(0)).is_err(), "{wrong}");
         }
         assert!(read("2m", None).is_err());

@@ -46,6 +46,14 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// When the address, the store or the configuration cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let mut config = settings::of_all(&args.kept, &args.live)?;
+    for (is_served, error) in Config::unreadable(args.kept.config.as_deref()) {
+        // Without its secrets a door would stay shut; a source that cannot be asked is told
+        // under coverage.
+        if is_served {
+            return Err(error);
+        }
+        say(args.log_json, &error.to_string());
+    }
     config.rules = args.rules.clone().or(config.rules);
     let rules = Arc::new(Rules::load(&common::own_rules(config.rules.as_deref())?)?);
     let path = config.store_path()?;

@@ -34,9 +34,6 @@ pub struct Args {
     /// Without any a terminal gets a prompt.
     #[arg(value_name = "STATEMENT")]
     pub statement: Option<String>,
-    /// How long one statement may take, such as 30s or 10m.
-    #[arg(long, value_name = "TIME", default_value = "5m")]
-    pub timeout: String,
     /// How much memory one statement may hold, such as 512MiB or 4GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub max_memory: String,
@@ -57,6 +54,11 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let limits = limits(args)?;
+    // What can be typed needs no data.
+    let command = args.statement.as_deref().and_then(Command::parse);
+    if command == Some(Command::Help) {
+        return common::print(&format!("{}\n", prompt::HELP));
+    }
     if !supervised::is_child() && supervised::is_possible() {
         return supervised::run(limits).await;
     }
@@ -79,14 +81,18 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
+/// How long a statement may take where nothing is said.
+const TIMEOUT: &str = "5m";
+
 /// What one statement may take.
 fn limits(args: &Args) -> Result<Limits, Error> {
     let wrong = |option: &str, text: &str, such: &str| {
         Error::Usage(format!("{option} {text}: write something such as {such}"))
     };
-    let timeout = parse_duration(&args.timeout)
+    let timeout = args.input.live.timeout.as_deref().unwrap_or(TIMEOUT);
+    let timeout = parse_duration(timeout)
         .and_then(|nanos| u64::try_from(nanos).ok())
-        .ok_or_else(|| wrong("--timeout", &args.timeout, "30s or 10m"))?;
+        .ok_or_else(|| wrong("--timeout", timeout, "30s or 10m"))?;
     let memory = parse_size(&args.max_memory)
         .ok_or_else(|| wrong("--max-memory", &args.max_memory, "512MiB or 4GiB"))?;
     Ok(Limits {

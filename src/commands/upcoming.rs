@@ -113,12 +113,19 @@ fn told(report: &Report, now: Nanos) -> String {
         ));
     }
     if report.announced.is_empty() {
-        let verdict = if report.read.is_empty() {
-            "cannot tell: no source that announces anything could be read"
-        } else {
-            "nothing is announced for its machines"
-        };
-        out.push_str(&format!("{name}: {verdict} until {}\n", report.until));
+        let until = &report.until;
+        out.push_str(&match (report.placed, report.read.is_empty()) {
+            (false, _) => format!(
+                "{name} is on no machine at {}: there is nothing to be announced for\n",
+                report.now
+            ),
+            (true, true) => {
+                format!("{name}: cannot tell; no source that announces anything could be read\n")
+            }
+            (true, false) => {
+                format!("{name}: nothing is announced for its machines until {until}\n")
+            }
+        });
     }
     if !report.read.is_empty() {
         out.push_str(&format!("  read: {}\n", report.read.join(", ")));

@@ -14,6 +14,8 @@ use parse::{duration, size, timeout};
 
 mod callers;
 mod clouds;
+mod files;
+mod flaw;
 mod logs;
 mod many;
 mod metrics;
@@ -27,12 +29,13 @@ mod statements;
 
 pub use callers::{Caller, Right};
 pub use clouds::{Aws, Azure, Gcp};
+pub use flaw::Flaw;
 pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
 pub use many::Many;
 pub use metrics::{Alertmanager, Grafana, Prometheus};
-pub use parse::{parse_duration, parse_local, parse_moment, parse_size};
+pub use parse::{parse_duration, parse_local, parse_moment, parse_relative, parse_size};
 pub use section::Section;
-pub use serve::{Hook, Limits, Serve, Syslog};
+pub use serve::{HOOKS, Hook, Limits, Serve, Syslog};
 pub use slack::{Reach, Shared, Slack};
 pub use slurm::Slurm;
 pub use statements::Statements;
@@ -137,13 +140,10 @@ impl Config {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let path = path.display().to_string();
-                let config: Self = toml::from_str(&text).map_err(|error| Error::Config {
-                    path: path.clone(),
-                    error: Box::new(error),
-                })?;
-                names::check(&config, &text)
-                    .map_err(|why| Error::Usage(format!("{path}: {why}")))?;
-                Ok(config)
+                Self::parse(&text).map_err(|flaw| Error::Config {
+                    path,
+                    why: flaw.to_string(),
+                })
             }
             // A home that is no folder has no configuration either.
             Err(error)
@@ -157,6 +157,36 @@ impl Config {
                 error,
             }),
         }
+    }
+
+    /// What a text says.
+    ///
+    /// # Errors
+    /// Names the line and what is wrong.
+    pub fn parse(text: &str) -> Result<Self, Flaw> {
+        let config: Self = toml::from_str(text).map_err(|error| Flaw::of(&error, text))?;
+        names::check(&config, text)?;
+        Ok(config)
+    }
+
+    /// Files that the configuration names and that cannot be read, with file, line, field
+    /// and why; and whether only the service reads them.
+    #[must_use]
+    pub fn unreadable(named: Option<&Path>) -> Vec<(bool, Error)> {
+        let Some(path) = named.map(Path::to_owned).or_else(Self::default_path) else {
+            return Vec::new();
+        };
+        // A file that is not there names no other; whoever wants it says so.
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let path = path.display().to_string();
+        let flaws = files::unreadable(&text).into_iter();
+        flaws
+            .map(|(is_served, flaw)| {
+                let path = path.clone();
+                let why = flaw.to_string();
+                (is_served, Error::Config { path, why })
+            })
+            .collect()
     }
 
     /// Where the configuration is looked for when none is named.

@@ -3,12 +3,90 @@
 use std::collections::BTreeSet;
 
 use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::log_store::LabelNames;
 use whathappened_core::resolve::rank_names;
 
-use super::{Config, Many, Section};
+use super::flaw::{Flaw, nearest};
+use super::{Config, HOOKS, Many, Section};
+
+/// Refuses what would be without effect, and nobody would notice.
+pub(super) fn check(config: &Config, text: &str) -> Result<(), Flaw> {
+    hooks(config, text)?;
+    labels(config, text)?;
+    limits(config, text)?;
+    callers(config, text)
+}
+
+fn hooks(config: &Config, text: &str) -> Result<(), Flaw> {
+    let Some(name) = config
+        .serve
+        .hooks
+        .keys()
+        .find(|name| !HOOKS.contains(&name.as_str()))
+    else {
+        return Ok(());
+    };
+    let known: Vec<String> = HOOKS.iter().map(|hook| (*hook).to_owned()).collect();
+    let near = nearest(name, &known, &|one| one.to_owned());
+    let why = format!("there is no hook {name}{near}");
+    Err(Flaw::at(text, line_with(text, name), why))
+}
+
+/// Names of labels are by entity, of which there are a few.
+fn labels(config: &Config, text: &str) -> Result<(), Flaw> {
+    fn all<S: Section>(sections: &Many<S>) -> impl Iterator<Item = &String> {
+        sections.0.iter().flat_map(|one| one.labels().keys())
+    }
+    let named = all(&config.loki)
+        .chain(all(&config.datadog))
+        .chain(all(&config.elasticsearch))
+        .chain(all(&config.cloudwatch))
+        .chain(all(&config.prometheus));
+    for entity in named {
+        if LabelNames::default().prefer(entity, &[]) {
+            continue;
+        }
+        let known: Vec<String> = ENTITIES.iter().map(|one| (*one).to_owned()).collect();
+        let near = nearest(entity, &known, &|one| one.to_owned());
+        let why = format!("labels are of entities, and there is no entity {entity}{near}");
+        return Err(Flaw::at(text, line_with(text, entity), why));
+    }
+    Ok(())
+}
+
+/// Entities that labels may be of.
+const ENTITIES: [&str; 10] = [
+    "cluster",
+    "namespace",
+    "pod",
+    "pod_uid",
+    "container",
+    "node",
+    "host",
+    "experiment",
+    "rank",
+    "level",
+];
+
+/// Nothing is ever done where nothing may be done at once.
+fn limits(config: &Config, text: &str) -> Result<(), Flaw> {
+    if config.serve.sql.at_once > 0 && config.serve.limits.at_once > 0 {
+        return Ok(());
+    }
+    let holds = |line: &str| {
+        let line = line.replace(' ', "");
+        line == "at_once=0" || line.starts_with("at_once=0#")
+    };
+    let line = text.lines().position(holds).unwrap_or(0) + 1;
+    Err(Flaw::at(
+        text,
+        line,
+        "at_once = 0 would let nothing through: write 1 or more",
+    ))
+}
 
 /// Refuses a source that no caller could ever see: it would hide everything in silence.
-pub(super) fn check(config: &Config, text: &str) -> Result<(), String> {
+fn callers(config: &Config, text: &str) -> Result<(), Flaw> {
     let known = sources(config);
     let callers = config.serve.caller.iter();
     let named = callers.flat_map(|one| one.sources.iter().flatten());
@@ -20,10 +98,8 @@ pub(super) fn check(config: &Config, text: &str) -> Result<(), String> {
         let near = near
             .first()
             .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-        return Err(format!(
-            "line {}: no source is called {name:?}{near}",
-            line_of(text, name)
-        ));
+        let why = format!("no source is called {name:?}{near}");
+        return Err(Flaw::at(text, line_of(text, name), why));
     }
     Ok(())
 }
@@ -62,6 +138,17 @@ fn line_of(text: &str, name: &str) -> usize {
     text.lines().position(holds).unwrap_or(0) + 1
 }
 
+/// The line that names a section or a key so, from 1.
+fn line_with(text: &str, name: &str) -> usize {
+    let holds = |line: &str| {
+        let line = line.trim();
+        let key = line.split('=').next().unwrap_or_default();
+        let words = |letter: char| matches!(letter, '[' | ']' | '.' | ' ' | '"' | '\'');
+        key.split(words).any(|word| word == name)
+    };
+    text.lines().position(holds).unwrap_or(0) + 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,7 +157,7 @@ mod tests {
     fn a_mistyped_source_is_refused_with_its_line_and_a_near_name() {
         let text = "[[loki]]\nname = 'eu'\n[[serve.caller]]\nname = 'ann'\nsources = ['eu', 'kubernets']\n";
         let config: Config = toml::from_str(text).unwrap();
-        let why = check(&config, text).unwrap_err();
+        let why = check(&config, text).unwrap_err().to_string();
         assert!(why.starts_with("line 5: "), "{why}");
         assert!(why.contains("did you mean \"kubernetes\"?"), "{why}");
         let text = text.replace("kubernets", "kubernetes_audit");

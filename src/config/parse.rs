@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::{DateTime, Days, NaiveDate, NaiveDateTime, NaiveTime};
 use serde::{Deserialize as _, Deserializer};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
@@ -65,7 +65,8 @@ pub fn parse_size(text: &str) -> Option<u64> {
 }
 
 /// A moment as people type it, in nanoseconds since 1970: RFC 3339, a date or a date and
-/// time in UTC, or a distance before `now` such as `30m`, `2h` or `1d12h`.
+/// time in UTC, `now`, `today`, `yesterday`, `15:21`, or a distance before `now` such as
+/// `30m`, `2h` or `1d12h`.
 #[must_use]
 pub fn parse_moment(text: &str, now: Nanos) -> Option<Nanos> {
     if let Some(stamp) = Stamp::parse(text) {
@@ -74,7 +75,32 @@ pub fn parse_moment(text: &str, now: Nanos) -> Option<Nanos> {
     if let Some(local) = parse_local(text) {
         return local.and_utc().timestamp_nanos_opt();
     }
+    if let Some(at) = parse_relative(text, DateTime::from_timestamp_nanos(now).naive_utc()) {
+        return at.and_utc().timestamp_nanos_opt();
+    }
     parse_duration(text).map(|distance| now.saturating_sub(distance))
+}
+
+/// A word or a time of day, as seen from a moment of the same clock: `now`, `today`,
+/// `yesterday` (their beginnings), or `15:21`, the last time that a clock showed it.
+#[must_use]
+pub fn parse_relative(text: &str, now: NaiveDateTime) -> Option<NaiveDateTime> {
+    let text = text.trim();
+    let today = now.date().and_hms_opt(0, 0, 0)?;
+    match text.to_ascii_lowercase().as_str() {
+        "now" => return Some(now),
+        "today" => return Some(today),
+        "yesterday" => return today.checked_sub_days(Days::new(1)),
+        _ => {}
+    }
+    let mut forms = ["%H:%M:%S%.f", "%H:%M"].iter();
+    let time = forms.find_map(|form| NaiveTime::parse_from_str(text, form).ok())?;
+    let at = now.date().and_time(time);
+    if at <= now {
+        Some(at)
+    } else {
+        at.checked_sub_days(Days::new(1))
+    }
 }
 
 /// A date, or a date and a time of day, that names no zone.
@@ -130,12 +156,23 @@ const SMALLEST: u64 = 1024;
 
 /// The address of a server.
 pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text_of(
-        from,
-        parse_address,
-        "an address such as https://loki.example.com",
-    )
-    .map(Some)
+    let text = String::deserialize(from)?;
+    match parse_address(&text) {
+        Some(address) => Ok(Some(address)),
+        None => Err(serde::de::Error::custom(no_address(&text))),
+    }
+}
+
+/// What to write instead of a text that is no address; a host and a port lack the scheme alone.
+fn no_address(text: &str) -> String {
+    let with_scheme = format!("http://{text}");
+    let named = text.contains('.') || text.contains(':');
+    if named && !text.contains('/') && parse_address(&with_scheme).is_some() {
+        return format!(
+            "{text:?} is not an address, for it does not say how to get there: write {with_scheme:?} or \"https://{text}\""
+        );
+    }
+    format!("{text:?} is not an address: write one such as \"https://host.example.com:9090\"")
 }
 
 fn parse_address(text: &str) -> Option<String> {
@@ -172,5 +209,23 @@ mod tests {
         assert_eq!(parse_moment("2026-11-21T00:00", 0), day);
         assert_eq!(parse_moment("1m30s", 100 * SECOND), Some(10 * SECOND));
         assert_eq!(parse_moment("2026-13-21", 0), None);
+    }
+
+    #[test]
+    fn moments_may_be_words_and_times_of_day() {
+        let now = parse_moment("2026-11-21T15:23:09Z", 0).unwrap();
+        for (typed, meant) in [
+            ("now", "2026-11-21T15:23:09Z"),
+            ("today", "2026-11-21"),
+            ("Yesterday", "2026-11-20"),
+            ("15:21", "2026-11-21T15:21:00Z"),
+            ("15:21:05", "2026-11-21T15:21:05Z"),
+            // It is not that late yet.
+            ("15:40", "2026-11-20T15:40:00Z"),
+        ] {
+            assert_eq!(parse_moment(typed, now), parse_moment(meant, 0), "{typed}");
+        }
+        assert_eq!(parse_moment("25:00", now), None);
+        assert_eq!(parse_moment("tomorrow", now), None);
     }
 }

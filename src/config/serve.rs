@@ -80,6 +80,9 @@ impl Limits {
     }
 }
 
+/// The hooks that there are.
+pub const HOOKS: [&str; 4] = ["alertmanager", "kubernetes-audit", "datadog", "generic"];
+
 /// Who may push one kind of thing.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -141,17 +141,22 @@ impl Rule {
                 "there is no SELECT".to_owned(),
             ));
         }
-        let (line, summary) = one("summary")?;
-        if let Some(unknown) = unknown_place(&summary) {
-            let near = rank_names(&unknown, PLACES.map(str::to_owned));
-            let near = near.first().map_or("pod", String::as_str);
-            let all = PLACES.map(|place| format!("{{{place}}}")).join(" ");
-            return Err(fail(
-                line,
-                format!(
-                    "the summary has no {{{unknown}}}; did you mean {{{near}}}? There are {all}"
-                ),
-            ));
+        let (_, summary) = one("summary")?;
+        for key in ["summary", "advice"] {
+            for (line, template) in header.get(key).into_iter().flatten() {
+                let Some(unknown) = unknown_place(template) else {
+                    continue;
+                };
+                let near = rank_names(&unknown, PLACES.map(str::to_owned));
+                let near = near.first().map_or("pod", String::as_str);
+                let all = PLACES.map(|place| format!("{{{place}}}")).join(" ");
+                return Err(fail(
+                    *line,
+                    format!(
+                        "nothing fills {{{unknown}}} in the {key}; did you mean {{{near}}}? There are {all}"
+                    ),
+                ));
+            }
         }
         Ok(Self {
             file: file.to_owned(),
@@ -169,6 +174,48 @@ impl Rule {
         })
     }
 
+    /// Signals that the statement compares with, each with its line in the file; one that
+    /// is matched by LIKE ends with a star.
+    #[must_use]
+    pub fn compared(&self) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        // A list may go on over several lines.
+        let mut in_list = false;
+        for (number, line) in (1..).zip(self.text.lines()) {
+            let code = line.split("--").next().unwrap_or_default();
+            let mut rest = code;
+            loop {
+                if !in_list {
+                    let Some((compared, after)) = after_signal(rest) else {
+                        break;
+                    };
+                    rest = after;
+                    in_list = compared == Compared::List;
+                    if let (Some((name, after)), false) = (literal(rest), in_list) {
+                        let name = match (compared, name.split_once('%')) {
+                            (Compared::Like, Some((stem, _))) => format!("{stem}*"),
+                            _ => name.to_owned(),
+                        };
+                        found.push((number, name));
+                        rest = after;
+                    }
+                    continue;
+                }
+                let (end, next) = (rest.find(')'), rest.find('\''));
+                if let Some(end) = end.filter(|end| next.is_none_or(|next| *end < next)) {
+                    in_list = false;
+                    rest = &rest[end..];
+                } else if let Some((name, after)) = literal(rest) {
+                    found.push((number, name.to_owned()));
+                    rest = after;
+                } else {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
     /// Whether any signal that the rule needs is among those present.
     pub fn may_apply<'a>(&self, mut present: impl Iterator<Item = &'a str>) -> bool {
         self.needs.is_empty() || present.any(|signal| is_among(signal, &self.needs))
@@ -181,6 +228,52 @@ impl Rule {
     }
 }
 
+/// In which way a signal is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compared {
+    Equal,
+    Like,
+    List,
+}
+
+/// What stands behind the next comparison of a column `signal`.
+fn after_signal(code: &str) -> Option<(Compared, &str)> {
+    let mut rest = code;
+    loop {
+        let at = rest.find("signal")?;
+        let is_inside =
+            rest[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        rest = &rest[at + "signal".len()..];
+        if is_inside {
+            continue;
+        }
+        let after = rest.trim_start();
+        let word = |word: &str| {
+            let head = after.get(..word.len())?;
+            head.eq_ignore_ascii_case(word)
+                .then(|| &after[word.len()..])
+        };
+        for (operator, compared) in [
+            ("=", Compared::Equal),
+            ("<>", Compared::Equal),
+            ("!=", Compared::Equal),
+            ("not like ", Compared::Like),
+            ("like ", Compared::Like),
+            ("not in (", Compared::List),
+            ("in (", Compared::List),
+        ] {
+            if let Some(after) = word(operator) {
+                return Some((compared, after));
+            }
+        }
+    }
+}
+
+/// The next text in quotes, and what stands behind it.
+fn literal(code: &str) -> Option<(&str, &str)> {
+    code.split_once('\'')?.1.split_once('\'')
+}
+
 fn is_among(signal: &str, list: &[String]) -> bool {
     list.iter().any(|one| match one.strip_suffix('*') {
         Some(stem) => signal.starts_with(stem),
@@ -188,7 +281,7 @@ fn is_among(signal: &str, list: &[String]) -> bool {
     })
 }
 
-/// What stands in braces in a summary and is filled.
+/// What stands in braces in a summary or an advice and is filled.
 const PLACES: [&str; 8] = [
     "pod",
     "was",
@@ -201,8 +294,8 @@ const PLACES: [&str; 8] = [
 ];
 
 /// The first word in braces that is filled with nothing.
-fn unknown_place(summary: &str) -> Option<String> {
-    let words = summary.split('{').skip(1);
+fn unknown_place(template: &str) -> Option<String> {
+    let words = template.split('{').skip(1);
     let mut words = words.filter_map(|rest| Some(rest.split_once('}')?.0));
     words.find(|word| !PLACES.contains(word)).map(str::to_owned)
 }
@@ -235,11 +328,33 @@ mod tests {
     }
 
     #[test]
+    fn signals_are_found_where_a_statement_compares_them() {
+        let sql = "SELECT 'guess' AS edge FROM ties t\nWHERE t.signal = 'a.b' AND (signal LIKE 'c.d%' OR via = 'pod') -- signal = 'x.x'\n  AND t.signal IN ('e.f',\n    'g.h') AND cause_signal = 'i.j' AND signal NOT IN ('k.l')";
+        let text = GOOD.replace("SELECT 1", sql);
+        let rule = Rule::parse("r.sql", &text).unwrap();
+        let told = [
+            (8, "a.b"),
+            (8, "c.d*"),
+            (9, "e.f"),
+            (10, "g.h"),
+            (10, "k.l"),
+        ];
+        let told: Vec<(usize, String)> = told.map(|(line, name)| (line, name.to_owned())).into();
+        assert_eq!(rule.compared(), told);
+    }
+
+    #[test]
     fn errors_name_file_line_and_remedy() {
         let nodee = GOOD.replace("summary: S", "summary: {pod} left {nodee}");
         let error = Rule::parse("r.sql", &nodee).unwrap_err();
         assert!(
             error.to_string().contains("did you mean {node}?"),
+            "{error}"
+        );
+        let nodee = GOOD.replace("SELECT", "-- advice: Look at {nodee}\nSELECT");
+        let error = Rule::parse("r.sql", &nodee).unwrap_err().to_string();
+        assert!(
+            error.starts_with("r.sql:7: ") && error.contains("{node}?"),
             "{error}"
         );
         let error = Rule::parse("r.sql", &GOOD.replace("rank: 3", "rank: high")).unwrap_err();

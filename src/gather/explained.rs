@@ -9,9 +9,9 @@ use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::resolve::Name;
 use whathappened_store::{Root, Snapshot, Store};
 
-use super::incidents::{Kept, keep, visible};
+use super::incidents::{Kept, keep, nothing, visible};
 use super::kept::of_found;
-use crate::answer::{Answer, Listed};
+use crate::answer::{Answer, Listed, Run};
 use crate::assemble::{self, Question};
 use crate::case::Rules;
 use crate::error::Error;
@@ -114,6 +114,7 @@ pub async fn explain_one(
         name: root.name.clone(),
     };
     let Some(found) = store.snapshot()?.find(&name)? else {
+        keep_none(store, root, None, rules, now)?;
         return Ok(None);
     };
     let case = of_found(found, coverage.to_vec(), Arc::clone(rules))?;
@@ -130,7 +131,30 @@ pub async fn explain_one(
     if let Some(answer) = &answer {
         keep(store, &case, answer, now)?;
     }
+    let runs = || answer.iter().flat_map(|answer| &answer.runs);
+    if !runs().any(|run| run.id == run_id(root)) {
+        let namesake = runs().find(|run| {
+            let namespace = run.namespace.as_deref().unwrap_or_default();
+            (run.kind.as_str(), namespace, run.name.as_str())
+                == (&*root.kind, &*root.namespace, &*root.name)
+        });
+        keep_none(store, root, namesake, rules, now)?;
+    }
     Ok(answer)
+}
+
+/// Keeps that there was nothing to explain, so that nobody tries it again until something
+/// new is told of it.
+fn keep_none(
+    store: &mut Store,
+    root: &Root,
+    run: Option<&Run>,
+    rules: &Rules,
+    now: Nanos,
+) -> Result<(), Error> {
+    let one = nothing(root, &run_id(root), run, &rules.version, now);
+    let runs = [one.run_id.clone()];
+    Ok(store.keep_incidents(&runs, &[one])?)
 }
 
 /// Every run of a window, the latest first, with what is known of how it stands.
@@ -160,7 +184,12 @@ pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<Lis
         let ended = kept.filter(|kept| !is_survived(kept));
         let incident = ended.map(|kept| &kept.incident);
         let run = kept.and_then(|kept| kept.run.as_ref());
-        of_root(root).told(run, incident)
+        let mut told = of_root(root).told(run, incident);
+        // Explained, and no record is left of it.
+        if kept.is_some() && told.state.is_none() {
+            told.state = Some("unknown".to_owned());
+        }
+        told
     });
     Ok(list.collect())
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, Stamp};
-use whathappened_store::{KeptIncident, Snapshot, Store};
+use whathappened_store::{KeptIncident, Root, Snapshot, Store};
 
 use crate::answer::{Answer, Incident, Run};
 use crate::case::Case;
@@ -55,6 +55,37 @@ fn calm(run: &Run) -> Incident {
         run_id: Some(run.id.clone()),
         role: "main".to_owned(),
         ..Incident::default()
+    }
+}
+
+/// That a run of the catalogue was looked at, and that there is nothing to explain.
+pub(super) fn nothing(
+    root: &Root,
+    run_id: &str,
+    run: Option<&Run>,
+    ruleset: &str,
+    now: Nanos,
+) -> KeptIncident {
+    let state = run.map_or("unknown", |run| run.state.as_str());
+    let kept = Kept {
+        incident: Incident {
+            cause: format!("none.{state}"),
+            level: "unknown".to_owned(),
+            run_id: Some(run_id.to_owned()),
+            role: "main".to_owned(),
+            ..Incident::default()
+        },
+        run: run.cloned(),
+    };
+    KeptIncident {
+        time: None,
+        id: EventId::of(&["incident", run_id, "nothing"]).to_string(),
+        experiment: root.experiment.clone().unwrap_or_else(|| root.name.clone()),
+        run_id: run_id.to_owned(),
+        explained_at: now,
+        ruleset: ruleset.to_owned(),
+        machines: Vec::new(),
+        answer: serde_json::to_string(&kept).unwrap_or_default(),
     }
 }
 

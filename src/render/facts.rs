@@ -79,37 +79,64 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
     }
 }
 
+/// What became of those that were hit first, where it is the same of all.
+fn fate(incident: &Incident) -> &'static str {
+    let first = incident.first_victim.iter().chain(&incident.first_victims);
+    let fates = first.map(|victim| match victim.state.as_str() {
+        "died" | "restarted" | "crash_loop" => "died",
+        "failed" | "failing" => "hit",
+        "" if incident.chain.iter().any(|link| link.role == "death") => "died",
+        "" => "hit",
+        _ => "stuck",
+    });
+    let mut fates: Vec<&str> = fates.collect();
+    fates.sort_unstable();
+    fates.dedup();
+    match fates.as_slice() {
+        ["died"] => "died",
+        ["stuck"] => "stuck",
+        _ => "hit",
+    }
+}
+
+/// How whoever was first is called: what never ran did not die.
+pub(crate) fn came_first(incident: &Incident) -> &'static str {
+    match fate(incident) {
+        "died" => "Died first",
+        "stuck" => "Stuck first",
+        _ => "Hit first",
+    }
+}
+
+/// How the one who did it is called.
+pub(crate) fn done_by(incident: &Incident) -> &'static str {
+    match fate(incident) {
+        "died" => "Killed by",
+        _ => "Done by",
+    }
+}
+
 /// A label and what stands behind it.
 pub(crate) type Fact = (&'static str, Spans);
 
 /// What is known of an incident, in labelled lines.
 pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let died = incident.chain.iter().any(|link| link.role == "death");
+    let by = done_by(incident);
     cause(&mut facts, incident, explain);
     match &incident.actor {
-        Some(actor) => fact(
-            &mut facts,
-            if died { "Killed by" } else { "Done by" },
-            words::actor(actor),
-        ),
+        Some(actor) => fact(&mut facts, by, words::actor(actor)),
         None if incident.actor_unseen => {
-            let label = if died { "Killed by" } else { "Done by" };
             let unseen = Spans::new().own(Tone::Warn, "an unseen actor");
             fact(
                 &mut facts,
-                label,
+                by,
                 unseen.say(": no source that was read says who"),
             );
         }
         None => {}
     }
-    first(
-        &mut facts,
-        incident,
-        clock,
-        if died { "Died first" } else { "Hit first" },
-    );
+    first(&mut facts, incident, clock, came_first(incident));
     let also: Vec<_> = incident
         .victims
         .iter()

@@ -14,6 +14,10 @@ use super::words;
 /// Columns of a cause and of a person, at most.
 const CAUSE: usize = 26;
 const WHO: usize = 22;
+/// Columns of a cause where there is little room.
+const TIGHT: usize = 20;
+/// Columns of a name that is worth the domain of a person.
+const ROOMY: usize = 30;
 /// Columns of a name, at least.
 const NAME: usize = 14;
 
@@ -27,20 +31,31 @@ pub fn listed(list: &[Listed], style: &Style, out: &mut dyn io::Write) -> Result
     let widest = |of: fn(&Row) -> &str| rows.iter().map(|row| width(of(row))).max().unwrap_or(0);
     let state = widest(|row| &row.state);
     let (when, pods) = (widest(|row| &row.when), widest(|row| &row.pods));
-    let (cause, who) = (
-        widest(|row| &row.cause).min(CAUSE),
-        widest(|row| &row.who).min(WHO),
-    );
     let columns = page.columns();
     let fixed = 2 + state + 2 + when + 2 + pods + 2;
-    // The name takes what is left; where that is too little, who it was gives way, then why.
-    let all = [cause, who];
-    let shown = (0..=all.len()).rev().find(|shown| {
-        let rest: usize = all.iter().take(*shown).map(|one| one + 2).sum();
-        fixed + rest + NAME <= columns
-    });
-    let shown = shown.unwrap_or(0);
-    let rest: usize = all.iter().take(shown).map(|one| one + 2).sum();
+    let (causes, owners) = (widest(|row| &row.cause), widest(|row| &row.who));
+    let persons = widest(|row| person(&row.who));
+    // The name takes what is left; where that is too little, domains of persons give way,
+    // then ends of causes, then who it was, then why.
+    let names = widest(|row| &row.name).min(ROOMY);
+    let (roomy, tight) = (causes.min(CAUSE), causes.min(TIGHT));
+    let ways = [
+        (roomy, owners.min(WHO), names),
+        (roomy, persons.min(WHO), names),
+        (tight, persons.min(WHO), NAME),
+        (roomy, 0, NAME),
+        (tight, 0, NAME),
+    ];
+    let room = |cause: usize, who: usize| {
+        let some = [cause, who].into_iter().filter(|width| *width > 0);
+        fixed + some.map(|width| width + 2).sum::<usize>()
+    };
+    let way = ways
+        .iter()
+        .find(|(cause, who, name)| room(*cause, *who) + name <= columns);
+    let (cause, who, _) = way.copied().unwrap_or((0, 0, NAME));
+    let shortened = who > 0 && who < owners.min(WHO);
+    let rest = room(cause, who) - fixed;
     let name = columns.saturating_sub(fixed + rest).max(NAME);
     for row in &rows {
         let mut line = Spans::new().own(row.tone, row.sign).say(" ");
@@ -49,21 +64,29 @@ pub fn listed(list: &[Listed], style: &Style, out: &mut dyn io::Write) -> Result
             .own(Tone::Dim, row.when.clone())
             .pad(2 + state + 2 + when + 2);
         line = line.own(Tone::Dim, row.pods.clone()).pad(fixed);
-        if shown > 0 {
+        if cause > 0 {
             let tone = if row.calm { Tone::Dim } else { Tone::Bad };
             line = line
                 .own(tone, middle(&row.cause, cause))
                 .pad(fixed + cause + 2);
         }
-        if shown > 1 {
-            line = line
-                .own(Tone::Plain, middle(&row.who, who))
-                .pad(fixed + rest);
+        if who > 0 {
+            let whole = if shortened {
+                person(&row.who)
+            } else {
+                &row.who
+            };
+            line = line.own(Tone::Plain, middle(whole, who)).pad(fixed + rest);
         }
         line = line.own(Tone::Name, middle(&row.name, name));
         page.raw(line);
     }
     page.write(out)
+}
+
+/// Who it is, without the domain: `alice` of `alice@lab.example`, which --owner takes as well.
+fn person(who: &str) -> &str {
+    who.split('@').next().unwrap_or(who)
 }
 
 struct Row {
@@ -136,7 +159,7 @@ mod tests {
             run("gpt2-small-7f3", Some("node.not_ready")),
             run(&"a-very-long-name-of-a-run-".repeat(4), None),
         ];
-        for columns in [40, 80, 120, 200] {
+        for columns in [40, 80, 100, 120, 200] {
             let style = Style {
                 width: columns,
                 ..Style::default()
@@ -148,6 +171,7 @@ mod tests {
             let widest = text.lines().map(width).max().unwrap();
             assert!(widest <= columns.max(64), "{widest} > {columns}: {text}");
             assert!(columns < 80 || text.contains("node.not_ready"), "{text}");
+            assert!(columns < 100 || text.contains("alice"), "{text}");
         }
     }
 }

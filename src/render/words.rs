@@ -162,13 +162,27 @@ fn how(victims: &[Victim]) -> Spans {
     ways.sort_by_key(|(how, times)| (std::cmp::Reverse(*times), *how));
     match ways.as_slice() {
         [] => Spans::new(),
-        [(how, _)] => Spans::new().say(" (").data(Tone::Plain, how).say(")"),
+        [(how, _)] => {
+            let many = plural(how);
+            let all = match victims.len() {
+                _ if many == *how || many.contains("never ") => " (",
+                2 => " (both ",
+                _ => " (all ",
+            };
+            Spans::new().say(all).data(Tone::Plain, &many).say(")")
+        }
         [(first, n), (second, m), rest @ ..] => {
-            let spans = Spans::new().say(" (").data(Tone::Plain, first);
-            let spans = spans.say(format!("\u{a0}×{}, ", grouped(*n as u64)));
-            let spans = spans
-                .data(Tone::Plain, second)
-                .say(format!("\u{a0}×{}", grouped(*m as u64)));
+            let some = |way: &str, times: usize| {
+                let way = if times == 1 {
+                    way.to_owned()
+                } else {
+                    plural(way)
+                };
+                let spans = Spans::new().say(format!("{}\u{a0}", grouped(times as u64)));
+                spans.data(Tone::Plain, &way)
+            };
+            let spans = Spans::new().say(" (").and(some(first, *n));
+            let spans = spans.say(", ").and(some(second, *m));
             if rest.is_empty() {
                 spans.say(")")
             } else {
@@ -176,6 +190,28 @@ fn how(victims: &[Victim]) -> Spans {
             }
         }
     }
+}
+
+/// The same of several: `was deleted` is `were deleted` then.
+fn plural(how: &str) -> String {
+    const VERBS: [(&str, &str); 7] = [
+        ("was ", "were "),
+        ("runs but is not ready", "run but are not ready"),
+        ("runs, but its log shows", "run, but their logs show"),
+        ("keeps ", "keep "),
+        ("is there but makes", "are there but make"),
+        ("shut itself", "shut themselves"),
+        ("runs", "run"),
+    ];
+    for (one, many) in VERBS {
+        if let Some(rest) = how.strip_prefix(one) {
+            let rest = rest
+                .replace(" with its ", " with their ")
+                .replace(" of its ", " of their ");
+            return format!("{many}{rest}");
+        }
+    }
+    how.to_owned()
 }
 
 /// Ranks, in a few words: `rank 3`, `ranks 0–6, 8`.
@@ -243,6 +279,23 @@ pub(crate) fn pods_died(attempt: &Attempt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_are_told_of_in_the_plural() {
+        for (one, many) in [
+            ("was deleted", "were deleted"),
+            ("was lost with its node", "were lost with their node"),
+            ("never started", "never started"),
+            (
+                "keeps ending with exit code 1",
+                "keep ending with exit code 1",
+            ),
+            ("runs but is not ready", "run but are not ready"),
+            ("ended with exit code 137", "ended with exit code 137"),
+        ] {
+            assert_eq!(plural(one), many);
+        }
+    }
 
     #[test]
     fn numbers_fold() {

@@ -1,5 +1,7 @@
 //! How the service is doing, for Prometheus, probes and the log.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -240,6 +242,25 @@ fn of_store(status: &Status) {
     gauge!("whathappened_store_lost_rows").set(status.lost() as f64);
 }
 
+/// Bytes that are written to see whether there is room.
+const PROBE: usize = 64 << 10;
+
+/// Why nothing can be written beside the store; `None` where something can.
+async fn room(store: &Path) -> Option<String> {
+    let probe = store.join(".room");
+    let tried = tokio::task::spawn_blocking(move || {
+        let written = std::fs::write(&probe, vec![0; PROBE]);
+        // What is left of it is written over by the next one.
+        let _removed = std::fs::remove_file(&probe);
+        written
+    });
+    let error = tried.await.ok()?.err()?;
+    Some(match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full".to_owned(),
+        _ => format!("the store cannot be written: {error}"),
+    })
+}
+
 /// Whether it can answer and keep: the store can be read, and written where
 /// something is collected, and who comes next is not sent away. A source that does not answer is no reason to be
 /// restarted.
@@ -253,12 +274,46 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
         .audit
         .waits()
         .map(|why| format!("the audit trail cannot be written: {why}"));
+    let no_room = || async {
+        service.collecting.as_ref()?;
+        room(&service.store).await
+    };
     let why = match broken.or(full).or(untold) {
+        Some(why) => Some(why),
+        None => no_room().await,
+    };
+    let why = match why {
         Some(why) => Some(why),
         None => status(&service).await.err().map(|error| error.to_string()),
     };
     match why {
         None => (StatusCode::OK, "ready\n".to_owned()).into_response(),
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Needs leave to mount a small tmpfs.
+    #[tokio::test]
+    async fn on_a_full_disk_nobody_is_ready() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(room(folder.path()).await, None);
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=32k", "tmpfs"])
+            .arg(folder.path())
+            .output();
+        if !mounted.is_ok_and(|output| output.status.success()) {
+            return println!("skipped: no leave to mount a tmpfs");
+        }
+        let told = room(folder.path()).await;
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        let unmounted = std::process::Command::new("umount")
+            .arg(folder.path())
+            .status();
+        assert!(unmounted.unwrap().success());
+        assert_eq!((told.as_deref(), left), (Some("the disk is full"), 0));
     }
 }

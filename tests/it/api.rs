@@ -57,9 +57,9 @@ fn what_is_wrong_with_a_request_is_told_as_a_problem() {
         ),
         (
             "GET",
-            "/api/v1/answers/gpt2-small-7f3?since=yesterday",
+            "/api/v1/answers/gpt2-small-7f3?since=tomorrow",
             400,
-            "yesterday",
+            "tomorrow",
         ),
         (
             "GET",

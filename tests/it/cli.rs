@@ -24,7 +24,7 @@ fn wrong_use_says_what_to_write() {
         (&["x"][..], "Or name what to read with --from"),
         (&["x", "--from", "/no/such/file"], "/no/such/file"),
         (
-            &["x", "--from", "fixtures", "--since", "yesterday"],
+            &["x", "--from", "fixtures", "--since", "tomorrow"],
             "2026-11-21T15:20:00Z",
         ),
         (&["x", "--from", "fixtures", "--format", "xml"], "table"),

@@ -14,18 +14,18 @@ use crate::whathappened;
 const LAB: [&str; 2] = ["--from", "fixtures/lab-cluster/input"];
 const GPT2: &str = "gpt2-small-7f3";
 
-fn lab(args: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn lab(args: &[&str]) -> (Option<i32>, String, String) {
     whathappened(&[args, &LAB, &["-q"]].concat())
 }
 
-fn json(args: &[&str]) -> Value {
+pub(crate) fn json(args: &[&str]) -> Value {
     let (code, out, err) = lab(&[args, &["--format", "json"]].concat());
     assert_eq!(code, Some(0), "{err}");
     serde_json::from_str(&out).unwrap()
 }
 
 /// Runs it with something on standard input.
-fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
+pub(crate) fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
         .args(args)
         .env_clear()
@@ -45,7 +45,7 @@ fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
     )
 }
 
-fn imported(paths: &[&str]) -> (tempfile::TempDir, String) {
+pub(crate) fn imported(paths: &[&str]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store").display().to_string();
     let (code, _, err) = whathappened(&[&["import", "-q", "--store", &store], paths].concat());
@@ -53,7 +53,7 @@ fn imported(paths: &[&str]) -> (tempfile::TempDir, String) {
     (folder, store)
 }
 
-fn kept(store: &str, args: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn kept(store: &str, args: &[&str]) -> (Option<i32>, String, String) {
     whathappened(&[args, &["--store", store, "--no-fetch", "-q"]].concat())
 }
 
@@ -269,7 +269,7 @@ fn rules_of_ones_own_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let rule = |summary: &str, needs: &str| {
         let text = format!(
-            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM ties WHERE signal = 'k8s.pod.evicted'\n"
+            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM ties WHERE signal = 'k8s.pod.preempted'\n"
         );
         std::fs::write(folder.path().join("my.rule.sql"), text).unwrap();
         let rules = folder.path().to_str().unwrap();

@@ -22,6 +22,7 @@ mod play;
 mod quiet;
 mod remote;
 mod rules;
+mod second_hour;
 mod serve;
 mod service;
 mod slack;

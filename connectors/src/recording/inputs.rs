@@ -54,8 +54,16 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
     let root = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let named = path.to_owned();
     let mut linked = HashSet::new();
+    // What the kernel makes up is no recording, and some of it never ends.
+    let made_up = fs::metadata(path).is_ok_and(|meta| meta.is_dir()) && is_of_kernel(&root);
+    let refused = made_up.then(|| {
+        let why =
+            "the kernel's own folder holds no records; name a file or folder that somebody wrote";
+        Found::Not(named.to_string_lossy().into_owned(), why.to_owned())
+    });
     let below = WalkDir::new(path).sort_by_file_name().into_iter();
-    below.filter_map(move |entry| {
+    let below = below.filter_entry(|entry| entry.depth() == 0 || !is_of_kernel(entry.path()));
+    let found = below.filter_map(move |entry| {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -97,6 +105,16 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
                 .flatten();
         }
         linked.insert(target).then(|| file(entry)).flatten()
+    });
+    let most = if made_up { 0 } else { usize::MAX };
+    refused.into_iter().chain(found.take(most))
+}
+
+/// Whether a path lies in one of the folders that the kernel fills.
+fn is_of_kernel(path: &Path) -> bool {
+    ["/proc", "/sys", "/dev"].iter().any(|folder| {
+        path.strip_prefix(folder)
+            .is_ok_and(|rest| *folder != "/dev" || !rest.starts_with("shm"))
     })
 }
 
@@ -170,6 +188,27 @@ fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
+/// What kind of device a path is, where it is one; a terminal may be typed at.
+#[cfg(unix)]
+fn device(path: &Path) -> Option<&'static str> {
+    use std::io::IsTerminal as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = fs::metadata(path).ok()?.file_type();
+    if kind.is_block_device() {
+        return Some("a disk");
+    }
+    if kind.is_socket() {
+        return Some("a socket");
+    }
+    let is_terminal = || File::open(path).is_ok_and(|file| file.is_terminal());
+    (kind.is_char_device() && !is_terminal()).then_some("a device")
+}
+
+#[cfg(not(unix))]
+fn device(_: &Path) -> Option<&'static str> {
+    None
+}
+
 #[cfg(not(unix))]
 fn is_pipe(_: &Path) -> bool {
     false
@@ -178,6 +217,10 @@ fn is_pipe(_: &Path) -> bool {
 fn open_file(path: &Path) -> io::Result<(File, Option<File>)> {
     if is_pipe(path) {
         return Ok((open_pipe(path)?, None));
+    }
+    if let Some(what) = device(path) {
+        let why = format!("it is {what}, and holds no records");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let file = File::open(path)?;
     let regular = fs::metadata(path)?.is_file();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::matching::LABELS;
+
 /// Short words for kinds, as kubectl has them.
 const ALIASES: &[(&str, &str)] = &[
     ("cj", "CronJob"),
@@ -51,6 +53,17 @@ impl Name {
     #[must_use]
     pub fn parse(typed: &str) -> Self {
         let typed = typed.trim();
+        // A label as kubectl takes it: `experiment=NAME`.
+        if let Some((label, name)) = typed.split_once('=')
+            && LABELS.contains(&label)
+            && !name.is_empty()
+        {
+            return Self {
+                kind: None,
+                namespace: None,
+                name: name.to_owned(),
+            };
+        }
         let parts: Vec<&str> = typed.split('/').collect();
         let kind = |word: &str| {
             let alias = ALIASES
@@ -156,6 +169,16 @@ mod tests {
             (&*"a".repeat(513), true),
         ] {
             assert_eq!(Name::flaw(typed).is_some(), flawed, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_that_names_experiments_may_stand_before_the_name() {
+        let name = |typed| Name::parse(typed).to_string();
+        assert_eq!(name("experiment=gpt2"), "gpt2");
+        assert_eq!(name("jobset.sigs.k8s.io/jobset-name=gpt2"), "gpt2");
+        for other in ["tier=front", "experiment="] {
+            assert_eq!(name(other), other);
         }
     }
 

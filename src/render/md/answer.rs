@@ -100,8 +100,13 @@ fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(
         )?;
     }
     match &incident.actor {
-        Some(actor) => writeln!(out, "- Killed by: {}", spans(&words::actor(actor)))?,
-        None if incident.actor_unseen => writeln!(out, "- Killed by: an unseen actor")?,
+        Some(actor) => {
+            let by = facts::done_by(incident);
+            writeln!(out, "- {by}: {}", spans(&words::actor(actor)))?;
+        }
+        None if incident.actor_unseen => {
+            writeln!(out, "- {}: an unseen actor", facts::done_by(incident))?;
+        }
         None => {}
     }
     if let Some(victim) = &incident.first_victim {

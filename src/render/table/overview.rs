@@ -1,6 +1,6 @@
 //! Everything that was asked for: a table of incidents.
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, Run};
 
 use super::super::before::before;
 use super::super::clock::{Clock, run_of};
@@ -54,8 +54,10 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
         .count();
     let trouble = answer.timeline.iter().filter(|row| row.weight == "error");
     let trouble = trouble.count();
-    let well = !answer.runs.is_empty() || calm > 0;
-    // A tick needs something that is seen to be well.
+    // A tick needs something that is seen to be well, and nothing that is not.
+    let is_well = |run: &Run| matches!(run.state.as_str(), "completed" | "running");
+    let well = answer.runs.iter().all(is_well) && (!answer.runs.is_empty() || calm > 0);
+    let failed = answer.runs.iter().any(|run| run.state == "failed");
     let (sign, tone, title) = match answer.incidents.len() - calm {
         0 if trouble > 0 => (
             "•",
@@ -66,6 +68,12 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
             ),
         ),
         0 if well => ("✓", Tone::Good, "Nothing ended badly".to_owned()),
+        // Whoever asked for a machine asked whether it was to blame.
+        0 if failed && answer.matched_by.is_some() => (
+            "•",
+            Tone::Dim,
+            "No failure is traced to this machine".to_owned(),
+        ),
         0 => ("•", Tone::Dim, "No incident found".to_owned()),
         n => ("✗", Tone::Fatal, words::count(n, "incident")),
     };

@@ -16,7 +16,7 @@ use super::page::{Page, Paging, descending};
 use super::problem::{Problem, Refused};
 use super::question::moment;
 use super::take::{By, Params};
-use crate::answer::Listed;
+use crate::answer::{Listed, no_state};
 use crate::gather;
 use crate::serve::Service;
 
@@ -128,6 +128,9 @@ pub(super) async fn list(
     By(caller): By,
     Params(wanted): Params<Wanted>,
 ) -> Result<impl IntoResponse, Problem> {
+    if let Some(why) = no_state(wanted.state.as_deref()) {
+        return Err(Problem::bad(why));
+    }
     let now = (service.clock)();
     let since = wanted.since.as_deref().map(|text| moment(text, now));
     let window = (since.transpose()?.unwrap_or(Nanos::MIN), Nanos::MAX);
