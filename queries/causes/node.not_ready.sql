@@ -47,6 +47,11 @@ tainted AS (
   JOIN ties k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
     AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000
 ),
+-- Somebody deleted it before anybody would have been evicted for its silence: it may have come back.
+removed AS (
+  SELECT d.death, MIN(d.time) AS time FROM ties d
+  WHERE d.signal = 'k8s.node.deleted_by_user' AND d.via = 'node' GROUP BY d.death
+),
 -- Its kubelet did answer, and said that the runtime under it was down.
 answered AS (
   SELECT DISTINCT r.death
@@ -80,9 +85,10 @@ UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NOT NULL THEN 'guess' WHEN e.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN a.death IS NOT NULL OR d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN e.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties u
 LEFT JOIN answered a ON a.death = u.death
+LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN ties hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'
 LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
   ON e.death = u.death AND e.time_hi >= u.time AND u.signal LIKE 'k8s.%'
@@ -95,8 +101,10 @@ FROM evicted
 WHERE death IN (SELECT death FROM ties WHERE mode = 'lost')
 UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties u
+LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600
   AND past.fact IS NULL

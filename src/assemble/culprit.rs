@@ -130,7 +130,8 @@ fn is_of_its_own_accord(actor: &str) -> bool {
     actor
         .strip_prefix("system:serviceaccount:")
         .is_some_and(|account| {
-            !account.starts_with("kube-system:") && !MAKERS.iter().any(|maker| account.contains(maker))
+            !account.starts_with("kube-system:")
+                && !MAKERS.iter().any(|maker| account.contains(maker))
         })
 }
 

@@ -262,7 +262,9 @@ fn over(world: &World, pod: u32, ends: &[End]) -> Option<Nanos> {
     let end = ends.get(pod as usize)?;
     let waited = matches!(end.state, State::NeverScheduled | State::StuckStarting);
     let one = world.pods.get(pod as usize)?;
-    let told = one.seen.filter(|_| waited && one.rank.is_some() && one.body.is_none());
+    let told = one
+        .seen
+        .filter(|_| waited && one.rank.is_some() && one.body.is_none());
     end.final_time()
         .map(|end| end.lo)
         .or(told.map(|(_, last)| last))

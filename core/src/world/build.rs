@@ -225,7 +225,10 @@ fn lag(event: &Event, usual: Nanos) -> Nanos {
         return usual.min(BETWEEN);
     }
     // What others find out in a while the driver writes when it sees it.
-    let by_driver = event.message.as_deref().is_some_and(|text| text.contains("NVRM: "));
+    let by_driver = event
+        .message
+        .as_deref()
+        .is_some_and(|text| text.contains("NVRM: "));
     if by_driver { usual.min(DRIVER) } else { usual }
 }
 

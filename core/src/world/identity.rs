@@ -234,7 +234,9 @@ impl Workloads {
         const APART: Nanos = 5 * SECOND;
         self.all.get(number as usize).is_some_and(|one| {
             one.uid.is_some()
-                && one.created.is_some_and(|made| made.lo.saturating_sub(APART) > at)
+                && one
+                    .created
+                    .is_some_and(|made| made.lo.saturating_sub(APART) > at)
         })
     }
 
