@@ -181,7 +181,7 @@ fn objects(world: &World) -> BTreeMap<&'static str, u64> {
             _ => continue,
         };
         let mut versions = versions.iter();
-        if versions.any(|version| version.source_kind == SourceKind::Kubernetes) {
+        if versions.any(|version| version.listed) {
             *numbers.entry(resource).or_default() += 1;
         }
     }

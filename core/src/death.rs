@@ -4,7 +4,7 @@ mod elsewhere;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-use crate::life::{End, Mode, State};
+use crate::life::{End, Mode, State, failing_start};
 use crate::resolve::{Root, Run};
 use crate::stall;
 use crate::symbols::Sym;
@@ -154,8 +154,12 @@ fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) ->
         let soon = end.time.lo.saturating_sub(last.time.hi) < BACK_OFF;
         (bad.len() >= OFTEN && soon).then_some(("crash_loop", Mode::Exited, last.time, Some(last)))
     };
+    let looped = || {
+        let last = failing_start(world, one)?;
+        Some(("crash_loop", Mode::Exited, last.time, Some(last)))
+    };
     let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() {
-        waited()?
+        looped().or_else(waited)?
     } else {
         failed()?
     };

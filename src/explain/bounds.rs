@@ -64,6 +64,21 @@ impl Requests {
         Self { asked, alive }
     }
 
+    /// Whether a workload was deleted only after this pod's own end had been asked for: the API
+    /// server tells both, and one clock needs no allowance.
+    fn was_asked_before(&self, world: &World, death: &Death, cause: &Fact) -> bool {
+        let signal = world.name(cause.signal);
+        let of_all = signal.starts_with("k8s.workload.deleted_by_")
+            || signal.starts_with("k8s.namespace.deleted_by_");
+        let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) < SECOND;
+        let first = self.asked.get(&death.pod).into_iter().flatten();
+        let first = first.filter(|asked| exact(asked)).min();
+        death.mode == Mode::Killed
+            && of_all
+            && exact(&cause.time)
+            && first.is_some_and(|first| first.hi < cause.time.lo)
+    }
+
     /// How well it can be proven at most that this is how the pod ended: who clears a node
     /// clears away what had ended on it as well. Who made the pod would have told of an end
     /// before; nobody would of a pod that nobody made.
@@ -110,6 +125,7 @@ fn is_request(signal: &str) -> bool {
 pub(super) struct Bounds<'a> {
     world: &'a World,
     death: &'a Death,
+    requests: &'a Requests,
     /// The last instant at which something can still have done so.
     over: Option<Nanos>,
     /// Since when its container ends like that.
@@ -121,11 +137,12 @@ pub(super) struct Bounds<'a> {
 }
 
 impl<'a> Bounds<'a> {
-    pub(super) fn new(world: &'a World, requests: &Requests, death: &'a Death) -> Self {
+    pub(super) fn new(world: &'a World, requests: &'a Requests, death: &'a Death) -> Self {
         let asked = requests.is_asked(death);
         Self {
             world,
             death,
+            requests,
             over: over(death),
             habit: habit(world, death),
             asked,
@@ -147,6 +164,12 @@ impl<'a> Bounds<'a> {
         };
         let too_late = |since: Nanos| cause.onset > since.saturating_add(CLOCKS);
         if is_of_machine(cause) && self.habit.is_some_and(too_late) {
+            return false;
+        }
+        if self
+            .requests
+            .was_asked_before(self.world, self.death, cause)
+        {
             return false;
         }
         // What is stuck or keeps failing goes on, and so does what keeps it there.

@@ -24,10 +24,37 @@ pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
             *number != wait && made_way(world, deaths, &findings[*number], &findings[wait])
         });
         if let Some(before) = before {
-            findings[before].recovered = false;
+            let wrong = wrong_before(deaths, findings, before);
+            for number in wrong.into_iter().chain([before]) {
+                findings[number].recovered = false;
+            }
             findings[wait].follows = true;
         }
     }
+}
+
+/// What was wrong with the same pods before they were taken away: the run did not get over
+/// that either while nothing runs in their place.
+fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usize> {
+    let pods = |finding: &Finding| -> Vec<(usize, u32)> {
+        let own = finding.victims.iter().chain(&finding.collateral);
+        let own = own.filter_map(|death| deaths.get(*death));
+        own.map(|death| (death.run, death.pod)).collect()
+    };
+    let taken = pods(&findings[ended]);
+    let was_wrong = |finding: &Finding| {
+        let mut own = finding
+            .victims
+            .iter()
+            .filter_map(|death| deaths.get(*death));
+        finding.candidate.is_some()
+            && !finding.victims.is_empty()
+            && own.all(|death| matches!(death.state, "crash_loop" | "stuck_starting"))
+            && pods(finding).iter().all(|pod| taken.contains(pod))
+    };
+    (0..findings.len())
+        .filter(|number| *number != ended && was_wrong(&findings[*number]))
+        .collect()
 }
 
 fn is_wait(deaths: &[Death], finding: &Finding) -> bool {

@@ -98,7 +98,7 @@ pub async fn explain(
         .iter()
         .filter_map(|number| Some((*number, run_state(world, runs.get(*number)?, ends))))
         .collect();
-    let torn_down = torn_down(world);
+    let torn_down = torn_down(world, &deaths);
     let grouping = Grouping {
         world,
         runs,
@@ -181,8 +181,11 @@ pub async fn explain(
     })
 }
 
-/// Pods that a controller deleted, as its Events or the audit log tell.
-fn torn_down(world: &World) -> HashSet<u32> {
+/// Pods that a controller deleted, as its Events or the audit log tell, and that had not ended
+/// by themselves before.
+fn torn_down(world: &World, deaths: &[Death]) -> HashSet<u32> {
+    let own = |death: &&Death| death.state == "died" && death.mode == Mode::Exited;
+    let ended: HashSet<u32> = deaths.iter().filter(own).map(|death| death.pod).collect();
     let facts = world.facts.iter();
     facts
         .filter_map(|fact| match world.name(fact.signal) {
@@ -190,7 +193,7 @@ fn torn_down(world: &World) -> HashSet<u32> {
             "k8s.pod.deleted_by_controller" => Some(fact.pod),
             _ => None,
         })
-        .filter(|pod| *pod != NO)
+        .filter(|pod| *pod != NO && !ended.contains(pod))
         .collect()
 }
 

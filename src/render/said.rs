@@ -20,7 +20,7 @@ pub(crate) fn facts(incident: &Incident, clock: Clock) -> Vec<(&'static str, Spa
             || failing.pod.as_deref() != victim.map(|victim| victim.pod.as_str())
     });
     if let Some(failing) = news {
-        lines.push(("Failed first", failed_first(failing, clock)));
+        lines.push(("First error", failed_first(failing, clock)));
     }
     if let Some(work) = work(incident, clock) {
         lines.push(("Work", work));

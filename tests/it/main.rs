@@ -9,6 +9,7 @@ mod api;
 mod bad_input;
 mod cli;
 mod clouds;
+mod ends;
 mod history;
 mod hostile;
 mod hour;

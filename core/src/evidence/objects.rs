@@ -22,6 +22,8 @@ pub struct Version {
     pub body: Arc<ObjectBody>,
     /// The connector.
     pub source_kind: SourceKind,
+    /// Whether Kubernetes itself showed it, whoever told it most exactly.
+    pub listed: bool,
     /// Where it was read.
     pub origin: Origin,
 }
@@ -59,6 +61,7 @@ impl Objects {
             by: version.by,
             body,
             source_kind: version.source_kind,
+            listed: version.source_kind == SourceKind::Kubernetes,
             origin: version.origin,
         };
         match same {
@@ -72,10 +75,12 @@ impl Objects {
                     )
                 };
                 let by = known.by.take().max(found.by.clone());
+                let listed = known.listed || found.listed;
                 if rank(&found) < rank(known) {
                     *known = found;
                 }
                 known.by = by;
+                known.listed = listed;
             }
             None => versions.push(found),
         }

@@ -1,12 +1,18 @@
 //! How each pod, instance and batch job ended: its deaths, or the state it is
 //! stuck or well in.
 
+mod helper;
 mod instance;
 mod job;
 mod loss;
 mod pod;
+mod spent;
+#[cfg(test)]
+mod tests;
 
 use whathappened_connectors::time::{SECOND, Stamp};
+
+pub(crate) use pod::failing_start;
 
 use crate::world::{Exit, Kind, Pod, World};
 
@@ -123,10 +129,11 @@ pub fn is_stale(world: &World, pod: &Pod) -> bool {
 pub fn ends(world: &World) -> Vec<End> {
     let losses = loss::losses(world);
     let done = instance::done(world);
+    let spent = spent::spent(world);
     (0..)
         .zip(&world.pods)
         .map(|(number, one)| match one.kind {
-            Kind::Pod => pod::end(world, one, &losses),
+            Kind::Pod => pod::end(world, one, &losses, spent.get(&number).copied()),
             Kind::Instance => instance::end(one, done.get(&number).copied()),
             Kind::Job => job::end(world, one),
         })

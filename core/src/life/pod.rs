@@ -2,26 +2,45 @@
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
+use super::helper::is_helpers;
 use super::loss::{Loss, Losses};
+use super::spent::last_straw;
 use super::{End, Mode, Restart, State};
 use crate::world::{Exit, Pod, World};
 
 /// The state a pod was last seen in, and how it came to that.
-pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
-    let main: Vec<&Exit> = pod.exits.iter().filter(|exit| !exit.init).collect();
+///
+/// `spent`: when its Job deleted it because its pods had failed too often.
+pub(super) fn end(world: &World, pod: &Pod, losses: &Losses, spent: Option<Stamp>) -> End {
+    let all = pod.exits.iter().filter(|exit| !exit.init);
+    let (helpers, main): (Vec<&Exit>, Vec<&Exit>) =
+        all.partition(|exit| is_helpers(world, pod, exit));
     let last_start = pod.starts.last().copied();
     // An exit was outlived when a container started after it.
     let outlived = |exit: &&&Exit| {
         last_start.is_some_and(|start| start.lo > exit.time.lo && exit.time != Stamp::OPEN)
     };
+    // The pod gets over the end of a helper, whether that is started again or not.
     let mut restarts: Vec<Restart> = main
         .iter()
         .filter(outlived)
+        .chain(&helpers)
         .map(|exit| Restart {
             exit: (**exit).clone(),
             mode: Mode::Exited,
         })
         .collect();
+    restarts.sort_by_key(|restart| restart.exit.time);
+    if let Some(last) = spent.and_then(|by| last_straw(pod, &main, by)) {
+        restarts.retain(|restart| restart.exit != *last);
+        return End {
+            state: State::Died,
+            mode: Mode::Exited,
+            time: last.time,
+            exit: Some(last.clone()),
+            restarts,
+        };
+    }
     // A pod that failed before its main containers ran ended with an init container.
     let telling = tells_most(world, &main, &outlived).or_else(|| {
         let failed = pod.phase.as_deref() == Some("Failed") && pod.starts.is_empty();
@@ -30,7 +49,9 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
     // Where the object is gone, the Event that it was held back after its last start must do.
     let held_back = pod.body.is_none()
         && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
+    let looping = failing_start(world, pod);
     let crashing = held_back
+        || looping.is_some()
         || pod.waits.iter().any(|wait| wait == "CrashLoopBackOff")
         || is_flapping(world, pod, &main);
     let phase = pod.phase.as_deref().unwrap_or_default();
@@ -75,7 +96,10 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
         };
     }
     let (state, time) = if crashing && (held_back || !pod.exits.is_empty()) {
-        let exit = telling.clone().or_else(|| pod.exits.last().cloned());
+        let exit = telling
+            .clone()
+            .or_else(|| looping.cloned())
+            .or_else(|| pod.exits.last().cloned());
         let time = exit
             .as_ref()
             .map(|exit| exit.time)
@@ -110,6 +134,7 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses) -> End {
             restarts,
         };
     } else if let Some((since, false)) = pod.ready
+        && helpers.is_empty()
         // Who waits for its containers is not ready yet.
         && pod.waits.is_empty()
     {
@@ -144,6 +169,30 @@ fn failed_start(pod: &Pod) -> Option<&Exit> {
             && trained.is_none_or(|trained| exit.time.lo < trained)
     };
     pod.exits.iter().filter(bad).max_by_key(|exit| exit.time)
+}
+
+/// The last end of an init container that fails again and again, for a pod that never got past
+/// it: its status shows the next try as often as the wait before it.
+pub(crate) fn failing_start<'a>(world: &World, pod: &'a Pod) -> Option<&'a Exit> {
+    if pod.started.is_some() || !pod.starts.is_empty() {
+        return None;
+    }
+    let ends = || {
+        let told = |exit: &&Exit| exit.init && exit.time != Stamp::OPEN;
+        pod.exits.iter().filter(told)
+    };
+    let last = ends().max_by_key(|exit| exit.time)?;
+    let bad = |exit: &&Exit| {
+        exit.container == last.container && exit.exit_code.is_some_and(|code| code != 0)
+    };
+    let mut times: Vec<Stamp> = ends().filter(bad).map(|exit| exit.time).collect();
+    times.sort_unstable();
+    times.dedup();
+    let again = times.len() >= 2 || times.len() == 1 && pod.held_back.is_some();
+    let over = pod.deletion_requested.or(pod.gone).map(|over| over.lo);
+    let now = over.into_iter().chain(world.now).min();
+    let soon = now.is_none_or(|now| now.saturating_sub(last.time.hi) < FORGOTTEN);
+    (bad(&last) && again && soon).then_some(last)
 }
 
 /// Whether the pod is known to have been alive after its node was last heard of: it wrote

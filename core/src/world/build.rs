@@ -10,7 +10,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::{
-    Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, collectives,
+    Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, clocks, collectives,
     history, instance, job, learn, parent, progress, scheduling, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
@@ -127,6 +127,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         elsewhere: Vec::new(),
         now,
     };
+    clocks::settle(&mut world);
     put_in_order(&mut world);
     boots(&mut world);
     world.carriers = carrier::join(&world);

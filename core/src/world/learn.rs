@@ -5,7 +5,7 @@ use whathappened_connectors::time::Stamp;
 
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
-use super::{Exit, Kind, NO, Pod, instance, job};
+use super::{Exit, Kind, NO, Pod, clocks, instance, job};
 use crate::evidence::{Objects, Version};
 use crate::symbols::{Sym, Symbols};
 
@@ -82,6 +82,11 @@ pub(super) fn objects(
                 for version in versions {
                     pod_version(number, version, symbols, pods, workloads);
                 }
+                if let Some(pod) = pods.all.get_mut(number as usize)
+                    && let Some(stored) = clocks::stored(versions)
+                {
+                    pod.stored = stored;
+                }
             }
             kind => {
                 let is_job = kind == job::KIND;
@@ -99,7 +104,7 @@ pub(super) fn objects(
                         workload.created = earlier(workload.created, created);
                     }
                     if version.deleted {
-                        workload.gone = version.at.or(workload.gone);
+                        workload.gone = last_seen(version).or(workload.gone);
                     }
                     if owner != NO {
                         workload.owner = owner;
@@ -112,6 +117,12 @@ pub(super) fn objects(
             }
         }
     }
+}
+
+/// The latest that the last version of an object tells: one that waited to be let go was
+/// there until its deletion was asked for, whatever was written into it before.
+fn last_seen(version: &Version) -> Option<Stamp> {
+    version.at.max(version.body.deletion_requested)
 }
 
 fn owner(
@@ -175,7 +186,7 @@ fn pod_version(
     if let Some(at) = version.at {
         pod.see(at.lo, at.hi);
         if version.deleted {
-            pod.gone = earlier(pod.gone, at);
+            pod.gone = earlier(pod.gone, last_seen(version).unwrap_or(at));
         }
     }
     if let Some(node) = &body.node {
@@ -351,6 +362,10 @@ pub(super) fn event(
             let told = (event.time, event.reason.clone().unwrap_or_default());
             pod.verdict = pod.verdict.take().min(Some(told.clone())).or(Some(told));
         }
+        // Of what keeps it from starting the status tells where Events do not.
+        "k8s.container.waiting" if holds_up(event.reason.as_deref()) => {
+            pod.stuck = earlier(pod.stuck, event.time);
+        }
         "k8s.pod.condition" => condition(pod, event),
         "k8s.event" => pod_event(pod, event, init),
         _ => {}
@@ -372,6 +387,23 @@ pub(super) fn heard(pods: &mut [Pod]) {
             pod.exits = std::mem::take(&mut pod.heard);
         }
     }
+}
+
+/// Whether a container waits for what does not come by itself.
+fn holds_up(reason: Option<&str>) -> bool {
+    matches!(
+        reason,
+        Some(
+            "CreateContainerConfigError"
+                | "CreateContainerError"
+                | "ErrImageNeverPull"
+                | "ErrImagePull"
+                | "ImageInspectError"
+                | "ImagePullBackOff"
+                | "InvalidImageName"
+                | "RunContainerError"
+        )
+    )
 }
 
 fn start(pod: &mut Pod, at: Stamp) {

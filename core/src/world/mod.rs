@@ -5,6 +5,7 @@ mod bearer;
 mod build;
 mod carrier;
 mod claims;
+mod clocks;
 mod collectives;
 mod fact;
 mod history;

@@ -121,6 +121,19 @@ pub struct Pod {
     pub signs: Vec<Sign>,
     /// The training steps that its log tells of.
     pub progress: Option<Progress>,
+    /// How its versions show its end, in the order in which the cluster stored them.
+    pub(super) stored: Stored,
+}
+
+/// What the order of an object's versions says of its end, whatever clocks say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stored {
+    /// It was over before anybody asked for its end.
+    pub(super) ended_first: bool,
+    /// A time at which the first version that shows it over was true.
+    pub(super) over: Option<Stamp>,
+    /// Whether that time is the API server's.
+    pub(super) by_server: bool,
 }
 
 /// Training steps as one pod's log tells them.
@@ -187,6 +200,7 @@ impl Pod {
             last_line: None,
             signs: Vec::new(),
             progress: None,
+            stored: Stored::default(),
         }
     }
 

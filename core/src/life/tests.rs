@@ -1,0 +1,365 @@
+//! Lives of pods, from what a cluster writes of them.
+
+use serde_json::{Value, json};
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::recording::{Input, Options, read};
+use whathappened_connectors::time::Stamp;
+
+use super::{End, Mode, State, ends};
+use crate::death::{Death, deaths};
+use crate::evidence::Evidence;
+use crate::resolve::runs;
+use crate::signals::Ruleset;
+use crate::world::World;
+
+fn world(records: &[Value]) -> World {
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    let input = Input::Bytes("records.ndjson".into(), lines.join("\n").into());
+    let mut told: Vec<Observation> = Vec::new();
+    read(&[input], &Options::default(), &mut told);
+    let ruleset = Ruleset::built_in().unwrap();
+    let mut evidence = Evidence::default();
+    for one in told {
+        evidence.observe(one, &ruleset).unwrap();
+    }
+    World::build(evidence, &ruleset).unwrap()
+}
+
+/// Seconds of one minute.
+fn at(second: u32) -> String {
+    format!("2026-11-23T10:{:02}:{:02}Z", second / 60, second % 60)
+}
+
+fn time(second: u32) -> i64 {
+    Stamp::parse(&at(second)).unwrap().lo
+}
+
+fn running(since: u32) -> Value {
+    json!({"running": {"startedAt": at(since)}})
+}
+
+fn ended(code: i32, from: u32, to: u32) -> Value {
+    let reason = if code == 0 { "Completed" } else { "Error" };
+    json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": at(from), "finishedAt": at(to)}})
+}
+
+/// A version of a pod as a watch shows it.
+struct Version {
+    revision: u32,
+    phase: &'static str,
+    state: Value,
+    last: Value,
+    restarts: u32,
+    /// When its deletion was asked for, without grace.
+    asked: Option<u32>,
+}
+
+impl Version {
+    fn new(revision: u32, phase: &'static str, state: Value) -> Self {
+        Self {
+            revision,
+            phase,
+            state,
+            last: json!({}),
+            restarts: 0,
+            asked: None,
+        }
+    }
+
+    fn again(mut self, last: Value, restarts: u32) -> Self {
+        (self.last, self.restarts) = (last, restarts);
+        self
+    }
+
+    fn asked(mut self, second: u32) -> Self {
+        self.asked = Some(second);
+        self
+    }
+
+    fn of(self, name: &str) -> Value {
+        let mut metadata = json!({
+            "name": name, "namespace": "lab", "uid": format!("uid-{name}"), "resourceVersion": self.revision.to_string(),
+            "creationTimestamp": at(0),
+            "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "run", "uid": "uid-run", "controller": true}],
+        });
+        if let Some(asked) = self.asked {
+            metadata["deletionTimestamp"] = at(asked).into();
+            metadata["deletionGracePeriodSeconds"] = 0.into();
+        }
+        json!({"type": "MODIFIED", "object": {
+            "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
+            "spec": {"nodeName": "n1", "containers": [{"name": "main", "image": "i"}]},
+            "status": {"phase": self.phase, "containerStatuses": [
+                {"name": "main", "restartCount": self.restarts, "state": self.state, "lastState": self.last}]},
+        }})
+    }
+}
+
+fn job(conditions: &[(&str, &str, u32)]) -> Value {
+    let conditions: Vec<Value> = conditions
+        .iter()
+        .map(|(kind, reason, second)| {
+            json!({"type": kind, "status": "True", "reason": reason, "lastTransitionTime": at(*second)})
+        })
+        .collect();
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": "run", "namespace": "lab", "uid": "uid-run", "creationTimestamp": at(0)},
+        "spec": {"backoffLimit": 1, "parallelism": 1, "completions": 1},
+        "status": {"conditions": conditions},
+    })
+}
+
+fn gave_up(second: u32) -> Value {
+    job(&[
+        ("FailureTarget", "BackoffLimitExceeded", second),
+        ("Failed", "BackoffLimitExceeded", second + 3),
+    ])
+}
+
+/// What the Job's controller says when it deletes a pod.
+fn torn_down(name: &str, second: u32) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("run.{name}"), "namespace": "lab", "uid": format!("event-{name}")},
+        "involvedObject": {"kind": "Job", "name": "run", "namespace": "lab", "uid": "uid-run"},
+        "reason": "SuccessfulDelete", "message": format!("Deleted pod: {name}"), "type": "Normal", "count": 1,
+        "source": {"component": "job-controller"}, "firstTimestamp": at(second), "lastTimestamp": at(second),
+    })
+}
+
+fn end_of(world: &World, name: &str) -> End {
+    let number = world
+        .pods
+        .iter()
+        .position(|pod| world.name(pod.name) == name);
+    ends(world).swap_remove(number.unwrap())
+}
+
+fn told(world: &World) -> Vec<Death> {
+    let ends = ends(world);
+    let runs = runs(world, &ends);
+    let all: Vec<usize> = (0..runs.len()).collect();
+    deaths(world, &runs, &all, &ends)
+}
+
+/// A container that ended in place, ran again for a second and was then deleted by its Job.
+fn failed_in_place(name: &str, end: u32, again: u32, asked: u32) -> [Value; 2] {
+    [
+        Version::new(1, "Running", running(again))
+            .again(ended(1, 2, end), 1)
+            .of(name),
+        Version::new(2, "Failed", ended(143, again, asked + 2))
+            .again(ended(1, 2, end), 1)
+            .asked(asked)
+            .of(name),
+    ]
+}
+
+#[test]
+fn the_end_that_was_one_too_many_is_the_death_and_not_the_deletion_after_it() {
+    let mut records = failed_in_place("run-0", 33, 34, 35).to_vec();
+    records.extend([gave_up(35), torn_down("run-0", 35)]);
+    let world = world(&records);
+    let end = end_of(&world, "run-0");
+    assert_eq!((end.state, end.mode), (State::Died, Mode::Exited));
+    assert_eq!(end.time.lo, time(33));
+    assert_eq!(end.exit.unwrap().exit_code, Some(1));
+    assert!(end.restarts.is_empty());
+}
+
+#[test]
+fn a_rank_that_had_got_over_its_end_was_torn_down() {
+    // It failed ten minutes before the other one used up what was left.
+    let mut records = failed_in_place("run-0", 33, 34, 635).to_vec();
+    records.extend(failed_in_place("run-1", 633, 634, 635));
+    records.extend([
+        gave_up(635),
+        torn_down("run-0", 635),
+        torn_down("run-1", 635),
+    ]);
+    let world = world(&records);
+    assert_eq!(end_of(&world, "run-0").mode, Mode::Killed);
+    assert_eq!(end_of(&world, "run-1").mode, Mode::Exited);
+}
+
+#[test]
+fn whoever_deletes_a_pod_that_had_restarted_ended_it() {
+    // The Job failed for the deletion, and did not do it.
+    let mut records = failed_in_place("run-0", 33, 34, 35).to_vec();
+    records.push(gave_up(38));
+    let world = world(&records);
+    assert_eq!(end_of(&world, "run-0").mode, Mode::Killed);
+}
+
+#[test]
+fn a_clock_that_is_ahead_makes_no_later_deed_the_killer() {
+    // Stored as failed before somebody asked for its end, though its node says a minute later.
+    let of = |job: Option<Value>| {
+        let mut records = vec![
+            Version::new(1, "Running", running(62)).of("run-0"),
+            Version::new(2, "Failed", ended(1, 62, 82)).of("run-0"),
+            Version::new(3, "Failed", ended(1, 62, 82))
+                .asked(40)
+                .of("run-0"),
+        ];
+        records.extend(job);
+        world(&records)
+    };
+    for (job, by) in [(None, 40), (Some(gave_up(24)), 25)] {
+        let world = of(job);
+        let end = end_of(&world, "run-0");
+        assert_eq!((end.state, end.mode), (State::Died, Mode::Exited));
+        assert_eq!(end.time.hi, time(by));
+        // What the container's end means is told of the same moment.
+        let said = |signal: &str| {
+            let mut facts = world.facts.iter();
+            facts
+                .find(|fact| world.name(fact.signal) == signal)
+                .map(|fact| fact.time)
+        };
+        assert_eq!(said("k8s.container.exited_nonzero"), Some(end.time));
+    }
+}
+
+#[test]
+fn what_was_complete_by_the_clusters_clock_was_not_drained_later() {
+    let world = world(&[
+        Version::new(1, "Running", running(95)).of("run-0"),
+        Version::new(2, "Succeeded", ended(0, 95, 110)).of("run-0"),
+        Version::new(3, "Succeeded", ended(0, 95, 110))
+            .asked(40)
+            .of("run-0"),
+        job(&[("Complete", "CompletionsReached", 24)]),
+    ]);
+    let end = end_of(&world, "run-0");
+    assert_eq!(end.state, State::Completed);
+    assert_eq!(end.time.hi, time(25));
+}
+
+#[test]
+fn a_right_clock_is_left_alone() {
+    // It ended by itself in the second in which its Job gave up, and was deleted then.
+    let world = world(&[
+        Version::new(1, "Running", running(2)).of("run-0"),
+        Version::new(2, "Failed", ended(1, 2, 24))
+            .asked(23)
+            .of("run-0"),
+        gave_up(24),
+    ]);
+    let end = end_of(&world, "run-0");
+    assert_eq!((end.mode, end.time.lo), (Mode::Killed, time(23)));
+}
+
+#[test]
+fn nothing_ends_before_it_was_made() {
+    // A clock seventy seconds behind, and a deletion that stopped the container.
+    let early = |second: u32| json!(format!("2026-11-23T09:59:{second:02}Z"));
+    let run = json!({"running": {"startedAt": early(0)}});
+    let gone = json!({"terminated": {"exitCode": 143, "reason": "Error", "startedAt": early(0), "finishedAt": early(20)}});
+    let mut last = Version::new(3, "Failed", gone).asked(22).of("run-0");
+    last["object"]["metadata"]["managedFields"] = json!([{"manager": "kubelet", "time": at(24)}]);
+    let world = world(&[
+        Version::new(1, "Running", run.clone()).of("run-0"),
+        Version::new(2, "Running", run).asked(22).of("run-0"),
+        last,
+    ]);
+    let end = end_of(&world, "run-0");
+    assert_eq!((end.state, end.mode), (State::Died, Mode::Killed));
+    assert_eq!(end.time.lo, time(22));
+}
+
+/// A pod of two containers, the first of which has the GPUs, as a list shows it.
+fn two(trainer: &Value, helper: &Value) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "run-0", "namespace": "lab", "uid": "uid-run-0", "creationTimestamp": at(0)},
+        "spec": {"nodeName": "n1", "restartPolicy": "Never", "containers": [
+            {"name": "trainer", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "8"}}},
+            {"name": "shipper", "image": "i"}]},
+        "status": {"phase": "Running",
+            "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": at(12)}],
+            "containerStatuses": [
+                {"name": "trainer", "restartCount": 0, "state": trainer},
+                {"name": "shipper", "restartCount": 0, "state": helper}]},
+    })
+}
+
+#[test]
+fn a_dead_helper_is_no_end_of_a_pod_that_trains_on() {
+    let world = world(&[two(&running(1), &ended(137, 1, 12))]);
+    let end = end_of(&world, "run-0");
+    assert_eq!(end.state, State::Running);
+    assert_eq!(end.restarts.len(), 1);
+}
+
+#[test]
+fn what_has_the_gpus_ends_its_pod_whatever_helper_lives() {
+    let world = world(&[two(&ended(1, 1, 12), &running(1))]);
+    let end = end_of(&world, "run-0");
+    assert_eq!((end.state, end.mode), (State::Died, Mode::Exited));
+    assert_eq!(end.time.lo, time(12));
+}
+
+/// A pod that waits for its init container, or for what it lacks.
+fn pending(revision: u32, init: Value, main: &str, asked: Option<u32>) -> Value {
+    let mut pod = Version::new(revision, "Pending", json!({"waiting": {"reason": main}}));
+    pod.asked = asked;
+    let mut pod = pod.of("run-0");
+    if init.is_object() {
+        pod["object"]["status"]["initContainerStatuses"] = json!([init]);
+    }
+    pod
+}
+
+fn tried(state: Value, last: Value, restarts: u32) -> Value {
+    json!({"name": "warm", "restartCount": restarts, "state": state, "lastState": last})
+}
+
+#[test]
+fn an_init_container_that_is_tried_again_still_fails_again_and_again() {
+    let wait = || json!({"waiting": {"reason": "CrashLoopBackOff"}});
+    let tries = |asked: Option<u32>| {
+        world(&[
+            pending(1, tried(wait(), ended(1, 2, 7), 0), "PodInitializing", None),
+            pending(
+                2,
+                tried(wait(), ended(1, 12, 17), 1),
+                "PodInitializing",
+                None,
+            ),
+            pending(
+                3,
+                tried(running(27), ended(1, 12, 17), 2),
+                "PodInitializing",
+                asked,
+            ),
+        ])
+    };
+    let end = end_of(&tries(None), "run-0");
+    assert_eq!(end.state, State::CrashLoop);
+    assert_eq!(end.exit.unwrap().exit_code, Some(1));
+    // Who takes it away at last is told second.
+    let deaths = told(&tries(Some(28)));
+    let states: Vec<&str> = deaths.iter().map(|death| death.state).collect();
+    assert_eq!(states, ["crash_loop", "died"]);
+}
+
+#[test]
+fn what_kept_a_pod_from_starting_is_told_by_its_status_alone() {
+    let world = world(&[
+        pending(1, Value::Null, "CreateContainerConfigError", None),
+        pending(2, Value::Null, "CreateContainerConfigError", Some(300)),
+    ]);
+    let deaths = told(&world);
+    let states: Vec<&str> = deaths.iter().map(|death| death.state).collect();
+    assert_eq!(states, ["stuck_starting", "died"]);
+}
+
+#[test]
+fn what_waits_to_be_let_go_is_there_until_it_is_deleted() {
+    let mut orphaned = job(&[]);
+    orphaned["metadata"]["deletionTimestamp"] = at(13).into();
+    orphaned["metadata"]["finalizers"] = json!(["orphan"]);
+    let world = world(&[json!({"type": "DELETED", "object": orphaned})]);
+    assert_eq!(world.workloads[0].gone.unwrap().lo, time(13));
+}

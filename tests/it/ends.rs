@@ -1,0 +1,92 @@
+//! Which of several ends, and whose deed, an answer names.
+
+use serde_json::{Value, json};
+
+use super::whathappened;
+
+fn time(second: &str) -> String {
+    format!("2026-11-23T10:00:{second}Z")
+}
+
+/// A rank of the job `duo` that was stopped.
+fn rank(number: u32, asked: &str) -> Value {
+    let name = format!("duo-{number}");
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": "lab", "uid": format!("uid-{name}"), "creationTimestamp": time("00"),
+            "deletionTimestamp": time(asked), "deletionGracePeriodSeconds": 0,
+            "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "duo", "uid": "uid-duo", "controller": true}]},
+        "spec": {"nodeName": format!("n{number}"), "containers": [{"name": "main", "image": "i"}]},
+        "status": {"phase": "Failed", "containerStatuses": [{"name": "main", "restartCount": 0, "state": {"terminated":
+            {"exitCode": 143, "reason": "Error", "startedAt": time("02"), "finishedAt": time("37")}}}]},
+    })
+}
+
+fn job() -> Value {
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": "duo", "namespace": "lab", "uid": "uid-duo", "creationTimestamp": time("00"), "resourceVersion": "7"},
+        "spec": {"parallelism": 2, "completions": 2, "backoffLimit": 0},
+        "status": {"active": 2},
+    })
+}
+
+fn deleted(by: &str, resource: &str, name: &str, second: &str) -> Value {
+    json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
+        "auditID": format!("{name}-{second}"), "verb": "delete", "user": {"username": by},
+        "userAgent": if by.contains(':') { "kube-controller-manager/v1.36" } else { "kubectl/v1.36" },
+        "objectRef": {"resource": resource, "namespace": "lab", "name": name, "apiVersion": "v1",
+            "apiGroup": if resource == "jobs" { "batch" } else { "" }},
+        "responseStatus": {"code": 200},
+        "requestReceivedTimestamp": time(second), "stageTimestamp": time(second),
+    })
+}
+
+fn ask(records: &[Value]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    std::fs::write(folder.path().join("all.ndjson"), lines.join("\n")).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let (_, out, err) = whathappened(&["job/duo", "--from", from, "--format", "json"]);
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"))
+}
+
+/// One person deletes a rank, the Job's controller the other, and then somebody the Job.
+#[test]
+fn who_deletes_a_job_whose_pods_are_going_did_not_delete_them() {
+    let controller = "system:serviceaccount:kube-system:job-controller";
+    let told = ask(&[
+        rank(0, "34"),
+        rank(1, "35"),
+        job(),
+        deleted("carol@lab.example", "pods", "duo-0", "34.156501"),
+        deleted(controller, "pods", "duo-1", "35.301"),
+        deleted("bob@lab.example", "jobs", "duo", "35.346076"),
+    ]);
+    let main = &told["incidents"][0];
+    assert_eq!(main["cause"], "ops.manual_delete", "{main:#}");
+    assert_eq!(main["actor"]["name"], "carol@lab.example");
+    let names = |list: &str| -> Vec<&str> {
+        let members = main[list].as_array().into_iter().flatten();
+        members.filter_map(|one| one["pod"].as_str()).collect()
+    };
+    assert_eq!(names("victims"), ["duo-0"]);
+    assert_eq!(names("collateral"), ["duo-1"]);
+}
+
+/// The audit log tells of the same version of an object more exactly than the list does.
+#[test]
+fn what_was_listed_was_read_whoever_else_told_of_it() {
+    let mut made = deleted("alice@lab.example", "jobs", "duo", "00.5");
+    made["verb"] = "create".into();
+    made["level"] = "RequestResponse".into();
+    made["responseStatus"]["code"] = 201.into();
+    made["responseObject"] = job();
+    let told = ask(&[job(), made]);
+    let rows = told["coverage"].as_array().into_iter().flatten();
+    let missing: Vec<&Value> = rows
+        .filter(|row| row["resource"] == "workloads" && row["status"] == "not_configured")
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+}
