@@ -301,7 +301,7 @@ fn what_has_the_gpus_ends_its_pod_whatever_helper_lives() {
 }
 
 /// A pod that waits for its init container, or for what it lacks.
-fn pending(revision: u32, init: Value, main: &str, asked: Option<u32>) -> Value {
+fn pending(revision: u32, init: &Value, main: &str, asked: Option<u32>) -> Value {
     let mut pod = Version::new(revision, "Pending", json!({"waiting": {"reason": main}}));
     pod.asked = asked;
     let mut pod = pod.of("run-0");
@@ -311,7 +311,7 @@ fn pending(revision: u32, init: Value, main: &str, asked: Option<u32>) -> Value 
     pod
 }
 
-fn tried(state: Value, last: Value, restarts: u32) -> Value {
+fn tried(state: &Value, last: &Value, restarts: u32) -> Value {
     json!({"name": "warm", "restartCount": restarts, "state": state, "lastState": last})
 }
 
@@ -320,16 +320,21 @@ fn an_init_container_that_is_tried_again_still_fails_again_and_again() {
     let wait = || json!({"waiting": {"reason": "CrashLoopBackOff"}});
     let tries = |asked: Option<u32>| {
         world(&[
-            pending(1, tried(wait(), ended(1, 2, 7), 0), "PodInitializing", None),
+            pending(
+                1,
+                &tried(&wait(), &ended(1, 2, 7), 0),
+                "PodInitializing",
+                None,
+            ),
             pending(
                 2,
-                tried(wait(), ended(1, 12, 17), 1),
+                &tried(&wait(), &ended(1, 12, 17), 1),
                 "PodInitializing",
                 None,
             ),
             pending(
                 3,
-                tried(running(27), ended(1, 12, 17), 2),
+                &tried(&running(27), &ended(1, 12, 17), 2),
                 "PodInitializing",
                 asked,
             ),
@@ -347,8 +352,8 @@ fn an_init_container_that_is_tried_again_still_fails_again_and_again() {
 #[test]
 fn what_kept_a_pod_from_starting_is_told_by_its_status_alone() {
     let world = world(&[
-        pending(1, Value::Null, "CreateContainerConfigError", None),
-        pending(2, Value::Null, "CreateContainerConfigError", Some(300)),
+        pending(1, &Value::Null, "CreateContainerConfigError", None),
+        pending(2, &Value::Null, "CreateContainerConfigError", Some(300)),
     ]);
     let deaths = told(&world);
     let states: Vec<&str> = deaths.iter().map(|death| death.state).collect();
