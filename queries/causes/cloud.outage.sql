@@ -27,10 +27,15 @@ hit AS (
   WHERE u.signal IN ('cloud.service_outage.machines', 'cloud.service_outage.network', 'cloud.service_outage.disks')
     AND u.via IN ('region', 'zone') AND before.fact IS NULL
 ),
-sure AS (
-  SELECT death, fact, effect FROM hit
+likely AS (
+  SELECT DISTINCT death, fact FROM hit
   WHERE (via = 'zone' AND signal = 'cloud.service_outage.machines') OR witnesses > 1
      OR fact IN (SELECT fact FROM hit GROUP BY fact HAVING COUNT(DISTINCT node) > 1)
+),
+-- What brought the silence about brought about all that tells of it.
+sure AS (
+  SELECT h.death, h.fact, h.effect FROM hit h
+  JOIN likely l ON l.death = h.death AND l.fact = h.fact
 )
 SELECT death, fact AS cause, effect, 'inferred' AS edge, 'fault' AS role
 FROM sure

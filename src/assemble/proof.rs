@@ -11,19 +11,10 @@ use super::teller::Teller;
 use crate::answer::{Against, Alternative};
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::Finding;
-use crate::explain::{Level, Rule, is_named};
+use crate::explain::{LOGS, Level, Rule, is_named};
 
 /// Most records of one kind that an incident cites.
 const CITED: usize = 64;
-
-/// Where logs may come from; files first.
-const LOGS: [&str; 5] = [
-    "container_log",
-    "loki",
-    "datadog",
-    "elasticsearch",
-    "cloudwatch",
-];
 
 impl Teller<'_> {
     /// The records that the verdict rests on: the chain's first, then each victim's own.

@@ -27,4 +27,4 @@ pub use built_in::{built_in, load, ruleset_version};
 pub use fault::{fault_of_machine, is_of_machine};
 pub use level::Level;
 pub use rule::{Rule, RuleError, is_named};
-pub use verdict::{Verdict, explain};
+pub use verdict::{LOGS, Verdict, explain};

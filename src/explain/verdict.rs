@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_core::death::{Death, RunState, deaths, run_state};
 use whathappened_core::life::{End, Mode, is_stale};
 use whathappened_core::resolve::Run;
@@ -46,6 +46,15 @@ impl Verdict {
     }
 }
 
+/// Where lines of containers may come from; files first.
+pub const LOGS: [&str; 5] = [
+    "container_log",
+    "loki",
+    "datadog",
+    "elasticsearch",
+    "cloudwatch",
+];
+
 /// Whether what a row lacks could speak of the runs at all: one kind of
 /// workload that may not be listed, or a cluster that they are not in, cannot.
 fn could_overturn(row: &Coverage) -> bool {
@@ -60,6 +69,11 @@ fn could_overturn(row: &Coverage) -> bool {
     }
 }
 
+/// Whether a log of containers was read in part.
+fn is_cut_log(row: &Coverage) -> bool {
+    row.status == Status::Truncated && LOGS.contains(&row.source.as_str())
+}
+
 /// Explains some runs.
 ///
 /// # Errors
@@ -72,7 +86,11 @@ pub async fn explain(
     rules: &[Rule],
     coverage: &[Coverage],
 ) -> Result<Verdict, EngineError> {
-    let deaths = deaths(world, runs, chosen, ends);
+    let mut deaths = deaths(world, runs, chosen, ends);
+    if coverage.iter().any(is_cut_log) {
+        // Lines that end where their file was cut are no sign of a standstill.
+        deaths.retain(|death| death.state != "stalled");
+    }
     let ties = ties(world, runs, &deaths);
     let edges = edges(world, runs, &deaths, &ties, rules).await?;
     let capped = |rule: &Rule| {
