@@ -8,6 +8,7 @@ use std::time::Duration;
 use datafusion::arrow::array::RecordBatch;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use whathappened_connectors::time::Nanos;
 use whathappened_store::Store;
@@ -209,6 +210,24 @@ fn statements(args: &Args) -> Result<Option<String>, Error> {
     }
 }
 
+/// Every Ctrl-C from now on. They are heard on a thread of their own: a statement can keep
+/// all threads of the engine so busy that none of them looks at signals.
+fn interruptions() -> std::io::Result<watch::Receiver<()>> {
+    let (told, heard) = watch::channel(());
+    let listening = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let mut caught = {
+        let _inside = listening.enter();
+        signal(SignalKind::interrupt())?
+    };
+    std::thread::spawn(move || {
+        listening
+            .block_on(async { while caught.recv().await.is_some() && told.send(()).is_ok() {} });
+    });
+    Ok(heard)
+}
+
 /// What a panic of the engine means.
 const TOO_LARGE: &str = "the engine cannot hold what the statement asks for; shorten its texts, or narrow it with WHERE";
 
@@ -328,17 +347,16 @@ impl Runner {
             );
         }
         // Caught from now on: whatever else is done when Ctrl-C comes, it does not end the prompt.
-        let caught = || signal(SignalKind::interrupt()).map_err(failed);
-        let _kept = caught()?;
+        let mut interrupted = interruptions().map_err(failed)?;
         while let Typed::Text(text) = prompt.ask().map_err(failed)? {
             if Command::parse(&text) == Some(Command::Quit) {
                 break;
             }
-            // One that hears nothing of what came before this statement.
-            let mut interrupted = caught()?;
+            // What came before this statement is not meant for it.
+            interrupted.mark_unchanged();
             let done = tokio::select! {
                 done = self.text(&text) => done,
-                _ = interrupted.recv() => {
+                Ok(()) = interrupted.changed() => {
                     eprintln!("cancelled");
                     continue;
                 }

@@ -8,6 +8,7 @@
 mod catalog;
 mod cell;
 mod collateral;
+mod coop;
 mod coverage;
 #[cfg(test)]
 mod docs;

@@ -20,6 +20,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use futures::TryStreamExt as _;
 
 use super::catalog::{Table, all};
+use super::coop::JoinsGiveWay;
 use super::events_table::Events;
 use super::kept::Kept;
 use super::now::Now;
@@ -381,7 +382,8 @@ fn context() -> DataFusionResult<SessionContext> {
     let mut state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
-        .with_default_features();
+        .with_default_features()
+        .with_physical_optimizer_rule(Arc::new(JoinsGiveWay));
     *state.table_factories() = None;
     *state.file_formats() = None;
     Ok(SessionContext::new_with_state(state.build()))

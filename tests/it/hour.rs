@@ -458,6 +458,8 @@ fn ctrl_c_at_the_prompt_gives_up_the_statement_alone() {
     let started = Command::new("timeout")
         .args(["60", "script", "-qec", &typed, "/dev/null"])
         .env("TERM", "xterm")
+        // Also where the statement has the only thread there is.
+        .env("TOKIO_WORKER_THREADS", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn();
