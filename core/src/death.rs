@@ -444,9 +444,15 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
     let Some(last) = run.attempts.last() else {
         return RunState::Pending;
     };
+    // Of those made earlier, the ones that fail to this day count as well.
+    let made_earlier = run.attempts.iter().rev().skip(1);
+    let failing = made_earlier
+        .flat_map(|attempt| &attempt.pods)
+        .filter(|pod| fails_now(world, **pod, ends));
     let states: Vec<State> = last
         .pods
         .iter()
+        .chain(failing)
         .filter_map(|pod| ends.get(*pod as usize))
         .map(|end| end.state)
         .collect();
@@ -468,6 +474,15 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
     } else {
         RunState::Running
     }
+}
+
+/// Whether a pod is there, and ends badly again and again.
+#[must_use]
+pub fn fails_now(world: &World, pod: u32, ends: &[End]) -> bool {
+    let loops = |end: &End| end.state == State::CrashLoop;
+    let there =
+        |pod: &Pod| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
+    ends.get(pod as usize).is_some_and(loops) && world.pods.get(pod as usize).is_some_and(there)
 }
 
 /// How many pods a workload of interchangeable pods wants.

@@ -14,6 +14,7 @@ use whathappened_crucible::plan::draw;
 use whathappened_crucible::run::{Options, Row, run};
 use whathappened_crucible::shrink::shrink;
 use whathappened_crucible::table;
+use whathappened_crucible::truth::Seen;
 
 /// Simulates clusters that fail, writes what observers would have recorded, and judges
 /// what the tool says about it.
@@ -301,8 +302,10 @@ fn print_row(row: &Row) {
             )
         })
         .collect();
+    // What the part that is right is of.
+    let counts = row.main && row.broken_run && row.judged.seen == Seen::Named;
     println!(
-        "seed {} {} [{}] {} -> {} · {} ({}), right: {} | {said} {}",
+        "seed {} {} [{}] {} -> {} · {} ({}), right: {}{} | {said} {}",
         row.seed,
         row.fault,
         row.observers,
@@ -311,6 +314,7 @@ fn print_row(row: &Row) {
         row.judged.level,
         row.judged.verdict.name(),
         row.judged.right.join("|"),
+        if counts { " (named)" } else { "" },
         broken.join("; ")
     );
 }

@@ -21,3 +21,10 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
 FROM ties
 WHERE signal = 'cloud.host_error' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
+UNION ALL
+-- The cloud's record of the fault is written once it was noticed: shortly after the machine fell silent.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
+  AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
+WHERE u.signal = 'cloud.host_error' AND u.via = 'node'

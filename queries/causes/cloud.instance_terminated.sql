@@ -36,6 +36,8 @@ JOIN ties m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
 WHERE u.signal IN ('k8s.node.gone_in_cloud', 'k8s.node.vm_stopped', 'k8s.node.deleted_by_cloud') AND u.via = 'node'
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
-FROM ties
-WHERE signal = 'k8s.pod.evicted.podgc' AND via = 'pod' AND mode IN ('killed', 'lost')
+-- Clouds take away nodes that had fallen silent; one that was deleted while it answered was somebody's deed.
+SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM ties p
+LEFT JOIN answering n ON n.death = p.death
+WHERE p.signal = 'k8s.pod.evicted.podgc' AND p.via = 'pod' AND p.mode IN ('killed', 'lost') AND n.death IS NULL

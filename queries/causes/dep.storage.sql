@@ -73,3 +73,11 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'c
 FROM ties
 WHERE signal = 'log.io_error' AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
+UNION ALL
+-- The kernel gave up on the file server and lets programs fail; of what this one said last nothing is there.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
+FROM ties k
+LEFT JOIN ties said ON said.death = k.death AND said.via = 'pod' AND said.signal LIKE 'log.%'
+  AND said.signal <> 'log.checkpoint_saved' AND said.lag_s BETWEEN -5 AND 120
+WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.detail = 'timed out'
+  AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.lag_s BETWEEN -5 AND 120 AND said.fact IS NULL

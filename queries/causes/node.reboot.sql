@@ -45,6 +45,15 @@ LEFT JOIN (SELECT death, MAX(time) AS time FROM ties WHERE signal = 'node.poweri
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
+-- It has fallen silent to boot, and nobody has counted its pods as lost yet.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties u
+JOIN ties m ON m.death = u.death AND m.via = 'node' AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent')
+  AND m.time - u.time BETWEEN 0 AND 300000000000
+LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready' AND again.time > m.time
+WHERE u.signal IN ('node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node'
+  AND u.state = 'not_ready' AND again.fact IS NULL
+UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties
 WHERE signal = 'k8s.container.status_unknown' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')

@@ -5,7 +5,7 @@
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
--- needs: slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
+-- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
 -- overturned_by: kubernetes_audit: who asked for it
 -- summary: {pod} {was} deleted{by}.
 -- advice: Ask whoever deleted it; nothing points to a fault.
@@ -84,3 +84,10 @@ LEFT JOIN ties closed ON closed.death = d.death AND closed.via = 'node' AND clos
   AND closed.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'
   AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60 AND other.fact IS NULL AND closed.fact IS NULL
+UNION ALL
+-- Its node was deleted while it answered: no cloud does that, so a person or a program did.
+SELECT p.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties p
+JOIN answering n ON n.death = p.death AND n.time <= p.time_hi
+LEFT JOIN ties other ON other.death = p.death AND other.via = 'node' AND other.signal LIKE 'k8s.node.deleted_by_%'
+WHERE p.signal = 'k8s.pod.evicted.podgc' AND p.via = 'pod' AND p.mode IN ('killed', 'lost') AND other.fact IS NULL

@@ -247,7 +247,10 @@ fn incidents(
             finding.follows,
             !gang && !goes_on,
             std::cmp::Reverse(newest_first),
-            death.map(|death| (death.time, death.pod)),
+            death.map(|death| death.time),
+            // Of two witnesses of one end the one that knows why.
+            finding.candidate.is_none(),
+            death.map(|death| death.pod),
         )
     };
     let mut chosen: Vec<&Finding> = verdict.findings.iter().filter(touches).collect();

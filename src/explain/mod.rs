@@ -15,6 +15,7 @@ pub mod engine;
 pub mod examples;
 mod fault;
 pub mod gang;
+mod last_straw;
 mod level;
 mod plans;
 mod replaced;

@@ -27,6 +27,9 @@ const MECHANISMS: &str = include_str!("../../queries/views/mechanisms.sql");
 /// Deaths that have a trouble of their machine, or a deed, further upstream.
 const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
 
+/// Deletions of nodes that had not fallen silent.
+const ANSWERING: &str = include_str!("../../queries/views/answering.sql");
+
 /// The rows of the tables that rules read.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -90,7 +93,11 @@ impl Plans {
             table(tables::deaths_schema(), |rows| &rows.deaths)?,
         )?;
         context.register_table("ties", table(tables::ties_schema(), |rows| &rows.ties)?)?;
-        for (name, view) in [("mechanisms", MECHANISMS), ("troubled", TROUBLED)] {
+        for (name, view) in [
+            ("mechanisms", MECHANISMS),
+            ("troubled", TROUBLED),
+            ("answering", ANSWERING),
+        ] {
             context
                 .sql(&format!("CREATE VIEW {name} AS {view}"))
                 .await?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_core::death::{Death, RunState, deaths, run_state};
+use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
 use whathappened_core::life::{End, Mode, is_stale};
 use whathappened_core::resolve::Run;
 use whathappened_core::tie::ties;
@@ -14,6 +14,7 @@ use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang};
+use super::last_straw;
 use super::replaced;
 use super::rule::{Rule, is_named};
 
@@ -168,8 +169,14 @@ pub async fn explain(
             .iter()
             .find(|(run, _)| *run == finding.run)
             .map(|(_, state)| *state);
-        let went_on =
-            (finding.attempt as usize) < last || matches!(state, Some(RunState::Completed));
+        let fails_now = finding.victims.iter().any(|death| {
+            let death = deaths
+                .get(*death)
+                .filter(|death| death.state == "crash_loop");
+            death.is_some_and(|death| fails_now(world, death.pod, ends))
+        });
+        let replaced = (finding.attempt as usize) < last && !fails_now;
+        let went_on = replaced || matches!(state, Some(RunState::Completed));
         let still_bad = finding.victims.iter().any(|death| {
             deaths
                 .get(*death)
@@ -191,6 +198,7 @@ pub async fn explain(
         finding.recovered |= went_on || running || stale;
     }
     replaced::mark(world, &deaths, &mut findings);
+    last_straw::mark(world, runs, &deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,

@@ -142,9 +142,12 @@ pub(super) fn end(world: &World, pod: &Pod, losses: &Losses, spent: Option<Stamp
     } else {
         (State::Running, pod.started.unwrap_or(since))
     };
+    // What runs on a node that does not answer is as good as lost, for now.
+    let silent = |losses: &Vec<Loss>| losses.last().is_some_and(|loss| loss.until.is_none());
+    let lost = state == State::NotReady && losses.get(&pod.node).is_some_and(silent);
     End {
         state,
-        mode: Mode::None,
+        mode: if lost { Mode::Lost } else { Mode::None },
         time,
         exit: telling,
         restarts,

@@ -198,12 +198,19 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
 pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     let boot = w.rng.uuid();
     let now = w.now;
+    let causes = w.graph.get(act).map_or(&[][..], |act| &act.causes);
+    let causes = causes.to_vec();
     let Some(body) = w.nodes.get_mut(node) else {
         return;
     };
     if body.gone.is_some() {
         return;
     }
+    // That it boots tells that it was down, and nothing of what took it down.
+    let act = match body.lost {
+        Some(down) if !causes.contains(&"node.reboot") => down,
+        _ => act,
+    };
     let was_boot = body.up;
     body.up = true;
     if let Some((_, until @ None)) = body.downs.last_mut() {

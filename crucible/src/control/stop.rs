@@ -126,7 +126,12 @@ pub fn kubelet_restarts(w: &mut World, node: usize) {
             w.put_pod(pod, Ask::new(by, "patch", "status"));
             continue;
         }
-        if body.phase.is_over() || body.alive {
+        if body.phase.is_over() {
+            continue;
+        }
+        if body.alive {
+            // Its deletion was asked for while nobody heard the kubelet.
+            stop(w, pod);
             continue;
         }
         if body.deletion.is_some() {
