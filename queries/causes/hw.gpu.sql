@@ -11,10 +11,12 @@
 -- advice: Drain the node and have the GPU reset or replaced before it is used again.
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- A program that took steps long after the fault did not die of it by itself.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN worked_on THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
+  -- What somebody asked to end did not end of a fault; why they asked, see below.
+  AND (mode = 'lost' OR mode = 'exited' AND COALESCE(exit_code, 1) <> 0 OR signal = 'k8s.pod.evicted.device_taint')
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
   AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
@@ -27,7 +29,8 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
       AND d.fact IS NULL)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person OR u.worked_on AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost') THEN 'guess'
+       ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

@@ -13,7 +13,7 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- A boot of which only another boot id tells was at some time between two versions of
   -- the node: it brought about what came after both. Who drains a node does so before it.
   AND m.time >= u.time_hi - 5000000000
-WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 -- The kubelet tells of a boot once it is up again: a node that fell silent minutes before it did so
@@ -28,7 +28,7 @@ JOIN ties m ON m.death = u.death
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.shutdown', 'k8s.pod.node_shutdown')
   AND u.time - m.time BETWEEN 0 AND 300000000000
 WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time < 300000000000
-  AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+  AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 
   -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
@@ -42,7 +42,7 @@ LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM ties c
   ON closed.death = u.death AND closed.time < u.time_hi
 LEFT JOIN (SELECT death, MAX(time) AS time FROM ties WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
-WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 -- It has fallen silent to boot, and nobody has counted its pods as lost yet.

@@ -5,10 +5,14 @@ SELECT t.death, t.fact, t.time, t.signal,
   -- A person has reasons of their own.
   t.signal LIKE '%_by_user' OR (
     p.death IS NOT NULL AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',
-                                         'k8s.node.drained', 'k8s.node.tainted.no_execute')) AS person
+                                         'k8s.node.drained', 'k8s.node.tainted.no_execute',
+                                         'k8s.pod.deleted_by_node_controller', 'k8s.pod.deletion_requested')) AS person
 FROM ties t
 LEFT JOIN (SELECT DISTINCT death FROM ties
-           WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')) p
+           WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')
+-- What watches machines names what is wrong with them in its taint.
+              OR (signal = 'k8s.node.tainted.no_execute' AND via = 'node'
+                  AND NOT regexp_like(COALESCE(detail, ''), '(?i)gpu|xid|nvidia|dcgm|accel|hardware|health|fault|fail|error|bad|broken|repair|remedi|quarantine|sick|nic|rdma|infiniband|disk|memory'))) p
   ON p.death = t.death
 WHERE signal LIKE 'k8s.pod.evicted%'
 -- Who clears away what belongs to nothing any more, or keeps a workload as it was asked for, does not look at machines.

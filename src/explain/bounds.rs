@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
+use whathappened_core::symbols::Sym;
 use whathappened_core::world::{Exit, Fact, Kind as PodKind, NO, Pod, World};
 
 use super::edge::{Edge, Kind, Role};
@@ -47,13 +48,26 @@ pub(super) struct Requests {
     asked: HashMap<u32, Vec<Stamp>>,
     /// Pods that were seen to be there when they ended.
     alive: HashSet<u32>,
+    /// When nodes were found not to have been heard of.
+    silent: HashMap<Sym, Vec<Stamp>>,
 }
+
+/// A kubelet shows every ten seconds that it is there; its node is found silent forty seconds
+/// after it did so last, at the earliest: what was asked for this long before reached nobody.
+const UNHEARD: Nanos = 30 * SECOND;
 
 impl Requests {
     pub(super) fn of(world: &World) -> Self {
         let (mut asked, mut alive) = (HashMap::<u32, Vec<Stamp>>::new(), HashSet::new());
-        for fact in world.facts.iter().filter(|fact| fact.pod != NO) {
+        let mut silent = HashMap::<Sym, Vec<Stamp>>::new();
+        for fact in &world.facts {
             let signal = world.name(fact.signal);
+            if signal == "k8s.node.silent" && fact.node.is_some() {
+                silent.entry(fact.node).or_default().push(fact.time);
+            }
+            if fact.pod == NO {
+                continue;
+            }
             if is_request(signal) {
                 asked.entry(fact.pod).or_default().push(fact.time);
             }
@@ -61,7 +75,21 @@ impl Requests {
                 alive.insert(fact.pod);
             }
         }
-        Self { asked, alive }
+        Self {
+            asked,
+            alive,
+            silent,
+        }
+    }
+
+    /// Whether the pod's node had not been heard of for a while when somebody asked for its end,
+    /// and nobody saw how it ended.
+    fn is_unheard(&self, pod: &Pod, death: &Death) -> bool {
+        let before = |silent: &Stamp| {
+            silent.lo > death.time.hi && silent.hi.saturating_sub(death.time.lo) < UNHEARD
+        };
+        let silent = self.silent.get(&pod.node).into_iter().flatten();
+        death.mode == Mode::Killed && death.exit_code.is_none() && silent.into_iter().any(before)
     }
 
     /// Whether a workload was deleted only after this pod's own end had been asked for: the API
@@ -84,6 +112,7 @@ impl Requests {
     /// before; nobody would of a pod that nobody made.
     pub(super) fn provable(&self, world: &World, death: &Death) -> Level {
         match world.pods.get(death.pod as usize) {
+            Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) && pod.owner == NO => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) => Level::Supported,
             _ => Level::Established,

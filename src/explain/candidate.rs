@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::time::Stamp;
+use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::world::World;
 
@@ -97,13 +97,21 @@ pub(super) fn candidates(
             .unwrap_or(Level::Unknown)
             .min(rule.level);
         level = level.min(requests.provable(world, death));
-        // What nobody knows the time of may have been before or after it.
-        let dated = |step: &Step| {
-            let fact = world.facts.get(step.fact);
-            fact.is_some_and(|fact| fact.time != Stamp::OPEN)
-        };
-        if !death.goes_on() && !path.steps.iter().all(dated) {
-            level = level.min(Level::Supported);
+        // What nobody knows the time of may have been before or after it: what only time and
+        // place speak for is a guess then.
+        let dated = |time: Stamp| time.lo != Nanos::MIN && time.hi != Nanos::MAX;
+        let of_fact = |step: &Step| world.facts.get(step.fact).map(|fact| fact.time);
+        let all_dated = path
+            .steps
+            .iter()
+            .all(|step| of_fact(step).is_some_and(dated));
+        if !death.goes_on() && !(all_dated && dated(death.time)) {
+            let inferred = path.steps.iter().any(|step| step.kind != Kind::Asserted);
+            level = level.min(if inferred {
+                Level::Hypothesis
+            } else {
+                Level::Supported
+            });
         }
         if !against.is_empty() || capped(rule) {
             level = level.lowered();

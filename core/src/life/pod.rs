@@ -167,6 +167,8 @@ fn failed_start(pod: &Pod) -> Option<&Exit> {
     let trained = pod.progress.as_ref().map(|progress| progress.first.lo);
     let bad = |exit: &&Exit| {
         exit.init
+            // One after which others were started is none that they waited for.
+            && pod.starts.iter().all(|start| start.lo > exit.time.hi)
             && exit.exit_code.is_some_and(|code| code != 0)
             // One that ends after training has begun is a sidecar.
             && trained.is_none_or(|trained| exit.time.lo < trained)
