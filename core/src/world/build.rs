@@ -11,7 +11,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, clocks, collectives,
-    history, instance, job, learn, parent, progress, scheduling, witness,
+    history, instance, job, learn, parent, progress, rows, scheduling, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -44,7 +44,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
-    let mut pod_of_row = pods_of_rows(&evidence, &mut pods);
+    let mut pod_of_row = rows::pods(&evidence, &mut pods);
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
@@ -135,34 +135,6 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     world.whereabouts = Map::of(&world);
     set_roots(&mut world);
     Ok(world)
-}
-
-/// Rows with a uid first, so that rows with only a name find who bore it when.
-fn pods_of_rows(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
-    let mut pod_of_row = vec![NO; evidence.rows().len()];
-    for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
-        if row.pod_uid.is_some() {
-            *slot = pods.of_uid(row.pod_uid, row.namespace, row.pod);
-            if let Some(pod) = pods.all.get_mut(*slot as usize) {
-                pod.see(row.time.lo, row.last());
-            }
-        }
-    }
-    for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
-        if !row.pod_uid.is_some() && row.pod.is_some() {
-            *slot = pods.of_name(row.namespace, row.pod, row.time.lo);
-        } else if !row.pod_uid.is_some() && row.instance.is_some() {
-            *slot = pods.of_id(Kind::Instance, row.instance, row.node);
-        }
-    }
-    for (slot, row) in pod_of_row.iter().zip(evidence.rows()) {
-        if !row.pod_uid.is_some()
-            && let Some(pod) = pods.all.get_mut(*slot as usize)
-        {
-            pod.see(row.time.lo, row.last());
-        }
-    }
-    pod_of_row
 }
 
 /// When a row was last true for certain: a line in an unknown zone may be hours older

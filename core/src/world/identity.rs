@@ -32,6 +32,27 @@ impl Pods {
         number
     }
 
+    /// Gives the uid that records use to the pod of that name that was printed without one, if it
+    /// had begun when the first of them was written.
+    pub(super) fn adopt(&mut self, uid: Sym, namespace: Sym, name: Sym, first: Nanos) {
+        if self.by_uid.contains_key(&uid) {
+            return;
+        }
+        let named = self.by_name.get(&(namespace, name));
+        let printed = named.into_iter().flatten().copied().find(|number| {
+            self.all.get(*number as usize).is_some_and(|pod| {
+                let begun = pod.known_begin().unwrap_or(Nanos::MIN);
+                !pod.uid.is_some() && pod.gone.is_none() && begun.saturating_sub(SECOND) <= first
+            })
+        });
+        if let Some(number) = printed {
+            self.by_uid.insert(uid, number);
+            if let Some(pod) = self.all.get_mut(number as usize) {
+                pod.uid = uid;
+            }
+        }
+    }
+
     /// Another uid that records use for a pod.
     pub(super) fn also_known_as(&mut self, uid: Sym, number: u32) {
         self.by_uid.entry(uid).or_insert(number);

@@ -170,7 +170,8 @@ fn pod_version(
     // What was printed for people is less than the object, and may be older.
     let less = pod.uid.is_some() && version.revision.is_none() && pod.body.is_some();
     let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
-    let older = less && version.at.is_none_or(|at| at.lo < last);
+    // Printed times are of whole seconds.
+    let older = less && version.at.is_none_or(|at| at.hi < last);
     for (slot, told) in [
         (&mut pod.created, body.created),
         (&mut pod.started, body.started),

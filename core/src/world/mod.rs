@@ -17,6 +17,7 @@ mod parent;
 mod pod;
 mod pool;
 mod progress;
+mod rows;
 mod scheduling;
 mod whereabouts;
 mod witness;
