@@ -66,6 +66,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
         init_fails: None,
         probed: false,
         unready: false,
+        generation: 1,
         account: None,
         stuck: None,
         done: None,

@@ -1,22 +1,20 @@
-//! A Job that has failed deletes the pods that it has left. Where the pod whose end was the
-//! one too many had been made before those, what ended it leads.
+//! What has failed has its other pods deleted. Where the pod whose end was the one too many had
+//! been made before those, what ended it leads.
 
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
-use whathappened_core::resolve::{Root, Run};
-use whathappened_core::world::World;
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;
 
-/// How long the Job controller takes from the end of a pod to the deletion of the others.
+/// How long a controller takes from the end of a pod to the deletion of the others.
 const NOTICED: Nanos = 15 * SECOND;
 
-/// Marks what was only deleted with the rest of its Job, and that the Job did not get over the
+/// Marks what was only deleted with the rest of its run, and that the run did not get over the
 /// end before it.
-pub(super) fn mark(world: &World, runs: &[Run], deaths: &[Death], findings: &mut [Finding]) {
+pub(super) fn mark(deaths: &[Death], findings: &mut [Finding]) {
     let rests: Vec<usize> = (0..findings.len())
-        .filter(|number| is_rest(world, runs, &findings[*number]))
+        .filter(|number| is_rest(&findings[*number]))
         .collect();
     for rest in rests {
         let straws: Vec<usize> = (0..findings.len())
@@ -29,16 +27,9 @@ pub(super) fn mark(world: &World, runs: &[Run], deaths: &[Death], findings: &mut
     }
 }
 
-/// Whether nothing is known but that a Job deleted these pods.
-fn is_rest(world: &World, runs: &[Run], finding: &Finding) -> bool {
-    let of_job = runs.get(finding.run).is_some_and(|run| match run.root {
-        Root::Workload(root) => {
-            let root = world.workloads.get(root as usize);
-            root.is_some_and(|root| world.name(root.kind) == "Job")
-        }
-        Root::Pod(_) => false,
-    });
-    of_job && !finding.recovered && finding.candidate.is_none() && finding.victims.is_empty()
+/// Whether nothing is known but that their controller deleted these pods.
+fn is_rest(finding: &Finding) -> bool {
+    !finding.recovered && finding.candidate.is_none() && finding.victims.is_empty()
 }
 
 fn was_last_straw(deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {

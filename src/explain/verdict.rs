@@ -198,7 +198,7 @@ pub async fn explain(
         finding.recovered |= went_on || running || stale;
     }
     replaced::mark(world, &deaths, &mut findings);
-    last_straw::mark(world, runs, &deaths, &mut findings);
+    last_straw::mark(&deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,

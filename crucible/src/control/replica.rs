@@ -133,9 +133,9 @@ fn put_root(w: &mut World, load: usize, change: Change, ask: Ask) {
     let (all, ready) = counts(w, load);
     let Some(created) = body.created else { return };
     let mut object = json!({"apiVersion": "apps/v1", "kind": key.kind.name(),
-        "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid, "generation": 1, "creationTimestamp": created.secs(), "labels": labels(w, load)},
+        "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid, "generation": body.generation, "creationTimestamp": created.secs(), "labels": labels(w, load)},
         "spec": {"replicas": body.wanted, "selector": {"matchLabels": {"app": body.plan.name}}, "template": {"metadata": {"labels": labels(w, load)}, "spec": w.pod_spec(load, false)}},
-        "status": {"replicas": all, "readyReplicas": ready, "updatedReplicas": all, "observedGeneration": 1}});
+        "status": {"replicas": all, "readyReplicas": ready, "updatedReplicas": all, "observedGeneration": body.generation}});
     if key.kind == Kind::StatefulSet {
         object["spec"]["serviceName"] = json!(body.plan.name);
         object["spec"]["podManagementPolicy"] = json!("Parallel");
@@ -345,6 +345,7 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
     };
     let from = body.wanted;
     body.wanted = to;
+    body.generation += 1;
     let is_deployment = body.plan.kind == LoadKind::Deployment;
     put_root(
         w,
@@ -439,6 +440,7 @@ pub fn replace_template(w: &mut World, load: usize, by: &Client, act: ActId) {
         "serve.py".to_owned(),
         "--shrads=8".to_owned(),
     ];
+    body.generation += 1;
     let old = body.set.clone();
     let is_deployment = body.plan.kind == LoadKind::Deployment;
     body.curse = Some(crate::world::Curse(std::rc::Rc::new(

@@ -6,7 +6,7 @@ use crate::control::{
 };
 use crate::plan::{Cloud, Fault, LoadKind};
 use crate::time::{MIN, SEC};
-use crate::world::{Ask, Change, Client, Key, Kind, Source, Taint, Tie, World, names};
+use crate::world::{Ask, Change, Client, Key, Kind, Source, Taint, Tie, World, claims, names};
 
 const CA: &[&str] = &[
     "cluster-autoscaler",
@@ -318,7 +318,8 @@ fn upgrade(w: &mut World, load: usize) {
             "Accepted",
             Some("carol@lab.example"),
             serde_json::json!({"statusCode": "Accepted"}),
-            &names(act),
+            // A pool is written to for many reasons.
+            &claims(act),
         ),
     }
     let lag = w.rng.secs(20, 120);

@@ -112,6 +112,8 @@ pub struct Load {
     pub probed: bool,
     /// Whether it has a readiness probe, which fails.
     pub unready: bool,
+    /// How often somebody has changed its spec, and once more.
+    pub generation: u32,
     /// Service account that it asks for.
     pub account: Option<String>,
     /// A fault of its own that works while it lasts, such as a stuck collective.
