@@ -14,9 +14,15 @@ use crate::world::World;
 
 fn world(records: &[Value]) -> World {
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
-    let input = Input::Bytes("records.ndjson".into(), lines.join("\n").into());
+    world_of(&[Input::Bytes(
+        "records.ndjson".into(),
+        lines.join("\n").into(),
+    )])
+}
+
+fn world_of(inputs: &[Input]) -> World {
     let mut told: Vec<Observation> = Vec::new();
-    read(&[input], &Options::default(), &mut told);
+    read(inputs, &Options::default(), &mut told);
     let ruleset = Ruleset::built_in().unwrap();
     let mut evidence = Evidence::default();
     for one in told {
@@ -367,4 +373,47 @@ fn what_waits_to_be_let_go_is_there_until_it_is_deleted() {
     orphaned["metadata"]["finalizers"] = json!(["orphan"]);
     let world = world(&[json!({"type": "DELETED", "object": orphaned})]);
     assert_eq!(world.workloads[0].gone.unwrap().lo, time(13));
+}
+
+#[test]
+fn a_pod_printed_without_a_uid_is_the_one_that_its_log_tells_of() {
+    let printed = "$ kubectl describe pod run-0 -n lab\n\
+        Name:             run-0\nNamespace:        lab\nNode:             n1/10.0.0.1\n\
+        Start Time:       Mon, 23 Nov 2026 10:00:00 +0000\nStatus:           Running\n\
+        Containers:\n  main:\n    State:          Waiting\n      Reason:       CrashLoopBackOff\n\
+        \x20   Last State:     Terminated\n      Reason:       Error\n      Exit Code:    1\n\
+        \x20     Started:      Mon, 23 Nov 2026 10:03:00 +0000\n\
+        \x20     Finished:     Mon, 23 Nov 2026 10:03:30 +0000\n\
+        \x20   Ready:          False\n    Restart Count:  7\n";
+    let logged = json!({"data": [{"id": "a", "type": "log", "attributes": {
+        "message": "step=10", "timestamp": at(10), "service": "trainer", "status": "info",
+        "tags": ["pod_name:run-0", "kube_namespace:lab", "kube_container_name:main", "pod_uid:u-1"]}}]});
+    let inputs = [
+        Input::Bytes("session.txt".into(), printed.into()),
+        Input::Bytes("datadog-logs.json".into(), logged.to_string().into()),
+    ];
+    let world = world_of(&inputs);
+    let named = world
+        .pods
+        .iter()
+        .filter(|pod| world.name(pod.name) == "run-0");
+    assert_eq!(named.count(), 1);
+    assert_eq!(end_of(&world, "run-0").state, State::CrashLoop);
+}
+
+#[test]
+fn what_runs_on_a_silent_node_counts_as_lost() {
+    let node = |status: &str, second: u32| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "uid": "uid-n1"}, "spec": {},
+            "status": {"conditions": [{"type": "Ready", "status": status, "reason": "NodeStatusUnknown", "lastTransitionTime": at(second)}]}})
+    };
+    let mut pod = Version::new(1, "Running", running(2)).of("run-0");
+    pod["object"]["status"]["conditions"] =
+        json!([{"type": "Ready", "status": "False", "lastTransitionTime": at(60)}]);
+    let silent = world(&[pod.clone(), node("Unknown", 60)]);
+    let end = end_of(&silent, "run-0");
+    assert_eq!((end.state, end.mode), (State::NotReady, Mode::Lost));
+    let heard = world(&[pod, node("True", 60)]);
+    let end = end_of(&heard, "run-0");
+    assert_eq!((end.state, end.mode), (State::NotReady, Mode::None));
 }
