@@ -97,10 +97,13 @@ pub(super) fn candidates(
             .unwrap_or(Level::Unknown)
             .min(rule.level);
         level = level.min(requests.provable(world, death));
-        // What nobody knows the time of may have been before or after it.
+        // What nobody knows the time of may have been before or after it; that of a line
+        // without a year is reckoned, and its record has none.
         let dated = |step: &Step| {
-            let fact = world.facts.get(step.fact);
-            fact.is_some_and(|fact| fact.time != Stamp::OPEN)
+            world.facts.get(step.fact).is_some_and(|fact| {
+                let row = world.evidence.rows().get(fact.row as usize);
+                fact.time != Stamp::OPEN && row.is_none_or(|row| row.time != Stamp::OPEN)
+            })
         };
         if !death.goes_on() && !path.steps.iter().all(dated) {
             level = level.min(Level::Supported);
