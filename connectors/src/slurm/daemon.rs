@@ -60,6 +60,14 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("PROLOG_FAILED"),
         ),
         (
+            r"(?<why>Prolog or job env setup failure) on node (?<nodes>[^\s,]+), draining",
+            Some("PROLOG_FAILED"),
+        ),
+        (
+            r"Prolog launch failure, JobId=(?<job>\d\S*)",
+            Some("LAUNCH_FAILED"),
+        ),
+        (
             r"requeue job JobId=(?<job>\S+) due to failure of node (?<nodes>\S+)",
             Some("NODE_FAIL"),
         ),
