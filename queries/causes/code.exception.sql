@@ -56,7 +56,7 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties e
 LEFT JOIN (SELECT DISTINCT death FROM ties
-           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
+           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL

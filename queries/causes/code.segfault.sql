@@ -6,16 +6,13 @@
 -- needs: log.heap_corrupted, log.bus_error
 -- summary: {pod} crashed: {message}
 -- advice: Look for a core dump and the last lines of that rank; native extensions and shared memory (/dev/shm) are the usual places.
--- A bus error is not a bad address: a page could not be had, since memory, a file or what holds it failed.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN signal = 'k8s.container.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM ties
 WHERE signal IN ('k8s.container.segfault', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
 UNION ALL
 -- The launcher lived on and ended with a code of its own: a process of it crashed.
-SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN l.signal = 'log.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties l
 LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
 WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'

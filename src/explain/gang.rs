@@ -289,7 +289,8 @@ impl Grouping<'_> {
     }
 
     fn is_vague(&self, death: usize) -> bool {
-        !matches!(self.state(death), "died" | "crash_loop" | "restarted") && self.best(death).is_none()
+        !matches!(self.state(death), "died" | "crash_loop" | "restarted")
+            && self.best(death).is_none()
     }
 
     /// Of deaths at one time the best explained is the first; a symptom explains least.

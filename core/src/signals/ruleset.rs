@@ -314,7 +314,12 @@ fn says_calmly(event: &Event) -> bool {
     let words = text.split(|at: char| !at.is_ascii_alphanumeric());
     let level = words
         .take_while(|word| word.as_ptr().addr() - text.as_ptr().addr() <= NEAR)
-        .find(|word| matches!(*word, "DEBUG" | "INFO" | "WARNING" | "WARN" | "ERROR" | "FATAL"));
+        .find(|word| {
+            matches!(
+                *word,
+                "DEBUG" | "INFO" | "WARNING" | "WARN" | "ERROR" | "FATAL"
+            )
+        });
     matches!(level, Some("DEBUG" | "INFO"))
 }
 

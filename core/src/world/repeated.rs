@@ -48,9 +48,9 @@ pub(super) fn mark(world: &mut World, gpus: &Gpus) {
             // One GPU beside it, or on another machine at the same time: what they share is the program.
             let elsewhere = told.iter().any(|(key, others)| {
                 key != &(*node, *pci)
-                    && others.iter().any(|other| {
-                        near(other) || near_in_time(other.time.lo, fact.time.lo)
-                    })
+                    && others
+                        .iter()
+                        .any(|other| near(other) || near_in_time(other.time.lo, fact.time.lo))
             });
             let first = facts.iter().find(|other| near(other));
             if let (false, Some(first)) = (elsewhere, first)
@@ -88,7 +88,10 @@ fn made_after(world: &World, node: Sym, at: Nanos, before: Nanos) -> bool {
         .peekable();
     there.peek().is_some()
         && there.all(|pod| {
-            let root = world.workloads.get(pod.root as usize).filter(|_| pod.root != NO);
+            let root = world
+                .workloads
+                .get(pod.root as usize)
+                .filter(|_| pod.root != NO);
             let made = root.and_then(|root| root.created).or(pod.created);
             made.is_some_and(|made| made.lo >= before)
         })

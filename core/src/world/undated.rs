@@ -72,7 +72,11 @@ mod tests {
             whathappened_connectors::time::rfc3339(lo)[..4].to_owned()
         };
         assert_eq!(year("--01-02T09:59:00"), "2026");
-        assert_eq!(year("--01-02T20:00:00"), "2026", "it may be of another zone");
+        assert_eq!(
+            year("--01-02T20:00:00"),
+            "2026",
+            "it may be of another zone"
+        );
         assert_eq!(year("--12-31T23:00:00"), "2025");
         assert_eq!(year("--02-29T23:00:00"), "2024");
         assert!(last_before("11-18T03:00:05", now).is_none());
