@@ -11,8 +11,10 @@ FROM ties
 WHERE signal IN ('k8s.container.segfault', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
 UNION ALL
--- The launcher lived on and ended with a code of its own: a process of it crashed.
-SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- The launcher lived on and ended with a code of its own: a process of it crashed. A bus error is no bad address: a page
+-- of a file or of shared memory could not be had, and who is to blame for that is not known.
+SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN l.signal = 'log.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties l
 LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
 WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
