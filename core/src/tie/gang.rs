@@ -11,9 +11,12 @@ use crate::world::{Fact, World};
 /// What a rank writes that waited for another one until its time was up.
 const WAITED: &str = "nccl.timeout";
 
+/// Members with the first such fact of each.
+type First = Vec<(u32, Vec<usize>)>;
+
 /// The first of these of two members of each attempt: one of them is another's.
 pub(super) struct Waited {
-    first: HashMap<(usize, u32), Vec<(u32, Vec<usize>)>>,
+    first: HashMap<(usize, u32), First>,
 }
 
 impl Waited {
@@ -32,7 +35,7 @@ impl Waited {
                 let number = (death.attempt as usize).saturating_sub(1);
                 let attempt = runs.get(death.run).and_then(|run| run.attempts.get(number));
                 let pods = attempt.into_iter().flat_map(|attempt| &attempt.pods);
-                let mut found: Vec<(u32, Vec<usize>)> = pods
+                let mut found: First = pods
                     .filter_map(|pod| {
                         let facts = index.pod.get(pod)?;
                         let first = facts.iter().find(|number| fact(number).is_some())?;
