@@ -1,6 +1,7 @@
 //! Deaths, and the states that are as bad: what there is to explain.
 
 mod elsewhere;
+mod lingering;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
@@ -19,7 +20,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there but makes no progress), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there but makes no progress), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -114,6 +115,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
+            lingering::lingering(world, *number, (attempt_number, attempt), ends, &mut found);
         }
     }
     found.sort_by_key(|death| (death.run, death.attempt, death.time, death.pod, death.state));

@@ -33,7 +33,10 @@ peers AS (
                                    -- and of storage or a device that failed under it: nothing says that the code did that.
                                    'log.storage_error', 'log.cuda_error.device', 'gpu.nvlink_error',
                                    -- What another signal reads more closely is no surer for being an exception, too.
-                                   'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew')
+                                   'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew',
+                                   'log.storage_throttled', 'log.no_licence',
+                                   -- An address that is not there may be the GPU's doing as well.
+                                   'log.cuda_error.address')
 )
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception'
@@ -53,7 +56,7 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties e
 LEFT JOIN (SELECT DISTINCT death FROM ties
-           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
+           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL
@@ -67,3 +70,19 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM ties
 WHERE signal = 'log.traceback' AND via = 'pod' AND state = 'failing'
   AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
+UNION ALL
+-- A rank whose exception did not end its process (threads of its own, a library's clean-up that waits) lets the others
+-- wait until their time is up: the one that gave up on nothing had raised it long before.
+SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN p.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM ties t
+JOIN ties g ON g.death = t.death AND g.via = 'gang' AND g.signal = 'nccl.timeout'
+  AND g.time - t.time BETWEEN 60000000000 AND 7200000000000
+LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') own ON own.death = t.death
+LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+WHERE t.signal IN ('log.traceback', 'log.exception.stack') AND t.via = 'pod'
+  AND (t.state = 'lingering' OR t.mode = 'exited' AND t.same_container AND COALESCE(t.exit_code, 1) NOT IN (0, 130, 134, 137, 143)
+       AND own.death IS NULL)
+  AND t.lag_s BETWEEN 60 AND 7200
+  AND COALESCE(t.detail, '') NOT LIKE '%DistBackendError' AND COALESCE(t.detail, '') NOT LIKE '%ChildFailedError'
+  AND COALESCE(t.detail, '') NOT LIKE '%SignalException' AND COALESCE(t.detail, '') NOT LIKE '%KeyboardInterrupt'

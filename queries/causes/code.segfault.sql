@@ -3,6 +3,7 @@
 -- rank: 9
 -- level: supported
 -- needs: k8s.container.segfault, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
+-- needs: log.heap_corrupted, log.bus_error
 -- summary: {pod} crashed: {message}
 -- advice: Look for a core dump and the last lines of that rank; native extensions and shared memory (/dev/shm) are the usual places.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
@@ -10,11 +11,13 @@ FROM ties
 WHERE signal IN ('k8s.container.segfault', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
 UNION ALL
--- The launcher lived on and ended with a code of its own: a process of it crashed.
-SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- The launcher lived on and ended with a code of its own: a process of it crashed. A bus error is no bad address: a page
+-- of a file or of shared memory could not be had, and who is to blame for that is not known.
+SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN l.signal = 'log.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties l
 LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
-WHERE l.signal = 'log.segfault' AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
+WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 60 AND w.death IS NULL
 UNION ALL
 -- The watchdog of a collective aborts its process too, and so does one that ran out of memory: neither is a crash.

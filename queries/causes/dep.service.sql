@@ -25,6 +25,7 @@ LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.trac
   AND COALESCE(w.detail, '') NOT LIKE '%OperationalError%' AND COALESCE(w.detail, '') NOT LIKE '%ServerSelection%'
   AND COALESCE(w.detail, '') NOT LIKE '%HTTP%' AND COALESCE(w.detail, '') NOT LIKE '%SSL%' AND COALESCE(w.detail, '') NOT LIKE '%ClientError%'
   AND COALESCE(w.detail, '') NOT LIKE '%TooManyRequests%' AND COALESCE(w.detail, '') NOT LIKE '%psycopg%' AND COALESCE(w.detail, '') NOT LIKE '%pymongo%'
-LEFT JOIN ties x ON x.death = e.death AND x.via = 'pod' AND x.signal = 'log.tls.expired'
+-- One that is not valid yet is refused for a clock (node.clock).
+LEFT JOIN ties x ON x.death = e.death AND x.via = 'pod' AND (x.signal = 'log.tls.expired' OR x.signal = 'log.clock_skew' AND x.record = e.record)
 WHERE e.signal IN ('log.service_unreachable', 'log.rate_limited', 'log.http_server_error', 'log.database', 'log.tls') AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL AND x.fact IS NULL

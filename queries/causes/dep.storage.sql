@@ -2,7 +2,7 @@
 -- title: Storage failed or is full
 -- rank: 17
 -- level: established
--- needs: log.no_space, log.storage_error, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
+-- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
 -- needs: k8s.pod.volume_failed.server, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
 -- overturned_by: kernel: whether the file server answered the machine
@@ -67,6 +67,36 @@ LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'ker
 LEFT JOIN troubled t ON t.death = k.death
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time - 300000000000
   AND k.state IN ('died', 'restarted', 'crash_loop') AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL
+UNION ALL
+-- A file server that does not answer lets whoever reads a file that is mapped end on a bus error, and lets those who
+-- load the data wait until the program gives up on them.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties k
+JOIN ties e ON e.death = k.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
+  AND e.signal IN ('k8s.container.bus_error', 'log.bus_error', 'log.data_loader_failed') AND e.time >= k.time
+LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+  AND ok.time > k.time AND ok.time < e.time - 60000000000
+WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node' AND k.mode = 'exited'
+  AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL
+UNION ALL
+-- Who waits for a file server in the kernel writes nothing, cannot be ended but by force, and is who the others wait for.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties k
+JOIN ties g ON g.death = k.death AND g.via = 'gang' AND g.signal = 'nccl.timeout' AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
+LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') own ON own.death = k.death
+LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+  AND ok.time > k.time AND ok.time < g.time - 60000000000
+WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node'
+  AND (k.state = 'lingering' OR k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) IN (137, 143))
+  AND own.death IS NULL AND ok.fact IS NULL
+UNION ALL
+-- What a store of objects refused for asking too often, and went on refusing until the program gave up.
+-- A client warns of each refusal that it gets over; the last one ends the program, with no other exception.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM ties e
+LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.lag_s BETWEEN -5 AND 120 AND w.time <> e.time
+WHERE e.signal = 'log.storage_throttled' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
+  AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL
 UNION ALL
 -- Nobody else saw it, but the kernel told the program so: whether the disk or a server failed is not known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role

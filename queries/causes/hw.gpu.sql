@@ -3,7 +3,7 @@
 -- rank: 82
 -- level: supported
 -- needs: gpu.unhealthy, gpu.missing, gpu.hardware_error, gpu.allocatable_dropped
--- needs: k8s.pod.evicted.device_taint, gpu.test.failed, log.cuda_error.device
+-- needs: k8s.pod.evicted.device_taint, gpu.test.failed, log.cuda_error.device, gpu.application_error.repeated
 -- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
@@ -22,8 +22,10 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
       AND death NOT IN (SELECT death FROM ties WHERE signal LIKE '%_by_user' AND via IN ('pod', 'node', 'workload') AND lag_s BETWEEN -5 AND 900)
       AND death NOT IN (SELECT death FROM mechanisms WHERE person))
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
-  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
+  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
+  -- A process that waits in the driver does not end when the others have given up waiting for it.
+  AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
+       OR state = 'lingering' AND lag_s BETWEEN 0 AND 7200)
   -- A traceback or a usage that speaks of no device explains its process by itself.
   AND death NOT IN (
     SELECT t.death FROM ties t
@@ -53,7 +55,8 @@ UNION ALL
 -- A kernel that failed for no fault that the driver puts on the program is a guess; a program may do that, too.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM ties
-WHERE signal = 'log.cuda_error.device' AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -5 AND 120
+WHERE signal = 'log.cuda_error.device' AND via = 'pod'
+  AND (same_container AND mode = 'exited' AND lag_s BETWEEN -5 AND 120 OR state = 'lingering' AND lag_s BETWEEN 60 AND 7200)
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
   AND (detail LIKE '%launch failure%' OR detail LIKE '%ardware stack%' OR detail LIKE '%unknown error%' OR detail LIKE '%HARDWARE_STACK%')
 UNION ALL
@@ -78,3 +81,10 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM ties
 WHERE signal IN ('metric.gpu_gone') AND via = 'node' AND lag_s BETWEEN -120 AND 900
+UNION ALL
+-- What the driver blames the program for, and what struck another run on this GPU the day before, and no other GPU.
+SELECT DISTINCT r.death, r.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM ties r
+JOIN ties c ON c.death = r.death AND c.via = 'pod' AND c.signal LIKE 'log.cuda_error%' AND c.lag_s BETWEEN -5 AND 120
+WHERE r.signal = 'gpu.application_error.repeated' AND r.via = 'node' AND r.mode = 'exited' AND r.lag_s BETWEEN -5 AND 120
+  AND COALESCE(r.exit_code, 1) NOT IN (0, 137, 143)

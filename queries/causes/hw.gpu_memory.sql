@@ -13,8 +13,9 @@ FROM ties
 WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
-  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
+  AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
+  AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
+       OR state = 'lingering' AND lag_s BETWEEN 0 AND 7200)
   -- A traceback or a usage that speaks of no device explains its process by itself.
   AND death NOT IN (
     SELECT t.death FROM ties t

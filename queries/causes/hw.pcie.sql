@@ -12,8 +12,9 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
+  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') 
+  AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
+       OR state = 'lingering' AND lag_s BETWEEN 0 AND 7200)
   -- A traceback or a usage that speaks of no device explains its process by itself.
   AND death NOT IN (
     SELECT t.death FROM ties t

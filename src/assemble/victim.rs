@@ -151,6 +151,7 @@ fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) 
         ("stuck_starting", _) => "never started".to_owned(),
         ("not_ready", _) => "runs but is not ready".to_owned(),
         ("failing", _) => "runs, but its log shows nothing but failures".to_owned(),
+        ("lingering", _) => "did not end when the others had given up waiting".to_owned(),
         ("stalled", _) => "is there but makes no progress".to_owned(),
         (state, _) => state.replace('_', " "),
     }

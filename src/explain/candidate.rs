@@ -98,13 +98,14 @@ pub(super) fn candidates(
             .min(rule.level);
         level = level.min(requests.provable(world, death));
         // What nobody knows the time of may have been before or after it: what only time and
-        // place speak for is a guess then.
+        // place speak for is a guess then. The time of a line without a year is reckoned.
         let dated = |time: Stamp| time.lo != Nanos::MIN && time.hi != Nanos::MAX;
-        let of_fact = |step: &Step| world.facts.get(step.fact).map(|fact| fact.time);
-        let all_dated = path
-            .steps
-            .iter()
-            .all(|step| of_fact(step).is_some_and(dated));
+        let facts = || path.steps.iter().map(|step| world.facts.get(step.fact));
+        let all_dated = facts().all(|fact| fact.is_some_and(|fact| dated(fact.time)));
+        let reckoned = facts().flatten().any(|fact| {
+            let row = world.evidence.rows().get(fact.row as usize);
+            row.is_some_and(|row| row.time == Stamp::OPEN)
+        });
         if !death.goes_on() && !(all_dated && dated(death.time)) {
             let inferred = path.steps.iter().any(|step| step.kind != Kind::Asserted);
             level = level.min(if inferred {
@@ -112,6 +113,8 @@ pub(super) fn candidates(
             } else {
                 Level::Supported
             });
+        } else if !death.goes_on() && reckoned {
+            level = level.min(Level::Supported);
         }
         if !against.is_empty() || capped(rule) {
             level = level.lowered();

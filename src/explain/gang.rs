@@ -15,6 +15,8 @@ use super::rule::Rule;
 
 /// Deaths of a gang within this long of the first belong to its teardown.
 const TEARDOWN: Nanos = 900 * SECOND;
+/// Who is missed has been missing for at least this long.
+const MISSED: Nanos = 60 * SECOND;
 /// Acts of one actor within this long are one act.
 const ONE_ACT: Nanos = 600 * SECOND;
 
@@ -120,7 +122,11 @@ impl Grouping<'_> {
             .runs
             .get(run)
             .is_some_and(|run| is_gang(self.world, run));
-        let mut left: Vec<usize> = deaths.to_vec();
+        // Who goes on is told of only where the others are known to have waited for it.
+        let (mut lingering, mut left): (Vec<usize>, Vec<usize>) = deaths
+            .iter()
+            .copied()
+            .partition(|death| self.state(*death) == "lingering");
         // A pod that is merely not well, for no known reason, explains nothing.
         left.sort_by_key(|death| (self.is_vague(*death), self.time(*death), *death));
         let mut found = Vec::new();
@@ -135,8 +141,13 @@ impl Grouping<'_> {
                 .copied()
                 .min_by(|a, b| self.compare(*a, *b))
                 .unwrap_or(first);
-            let broke = gang.then(|| self.broke_before(primary, &left)).flatten();
+            let others = left.iter().chain(&lingering).copied();
+            let broke = gang.then(|| self.broke_before(primary, others)).flatten();
             let (primary, start) = broke.unwrap_or((primary, self.time(primary)));
+            if lingering.contains(&primary) {
+                left.push(primary);
+                lingering.clear();
+            }
             let candidate = self.best(primary).cloned();
             // A controller deletes what is left of a gang when another member has failed:
             // who failed first is not among those that are known.
@@ -209,23 +220,41 @@ impl Grouping<'_> {
     /// The member that broke before the first one ended, and when, where that one's end
     /// shows no more than that another was missing: containers end in the order in which
     /// they give up waiting and are stopped, which is not the order in which they fail.
-    fn broke_before(&self, first: usize, left: &[usize]) -> Option<(usize, Nanos)> {
+    fn broke_before(
+        &self,
+        first: usize,
+        others: impl Iterator<Item = usize>,
+    ) -> Option<(usize, Nanos)> {
         if !self.is_symptom(first) {
             return None;
         }
         let end = self.stamp(first);
-        left.iter()
-            .copied()
+        others
             .filter(|other| *other != first && self.time(*other) >= end.lo)
             .filter(|other| self.time(*other).saturating_sub(end.lo) <= TEARDOWN)
-            .filter(|other| !self.is_symptom(*other))
             .filter_map(|other| {
                 let best = self.best(other)?;
                 let root = self.world.facts.get(best.root())?;
-                (best.level >= Level::Supported && root.time.lo <= end.lo)
-                    .then_some((other, root.time.lo))
+                let proven = best.level >= Level::Supported && !self.is_symptom(other);
+                // Who goes on while the others have given up says by that who was missing.
+                let lingers = self.state(other) == "lingering"
+                    && !self.is_hang(other)
+                    && root.time.lo.saturating_add(MISSED) <= end.lo;
+                ((proven || lingers) && root.time.lo <= end.lo).then_some((other, root.time.lo))
             })
             .min_by_key(|(other, broke)| (*broke, *other))
+    }
+
+    fn state(&self, death: usize) -> &'static str {
+        self.deaths.get(death).map_or("", |death| death.state)
+    }
+
+    /// Whether all that is known of it is that it waited.
+    fn is_hang(&self, death: usize) -> bool {
+        self.best(death).is_none_or(|best| {
+            let rule = self.rules.get(best.rule);
+            rule.is_none_or(|rule| rule.cause.starts_with("hang."))
+        })
     }
 
     /// Whether what is known of a death is what the end of another member looks like.
@@ -260,8 +289,8 @@ impl Grouping<'_> {
     }
 
     fn is_vague(&self, death: usize) -> bool {
-        let state = self.deaths.get(death).map_or("", |death| death.state);
-        !matches!(state, "died" | "crash_loop" | "restarted") && self.best(death).is_none()
+        !matches!(self.state(death), "died" | "crash_loop" | "restarted")
+            && self.best(death).is_none()
     }
 
     /// Of deaths at one time the best explained is the first; a symptom explains least.

@@ -33,7 +33,7 @@ pub const DEATHS: &[Column] = &[
     (
         "state",
         DataType::Utf8,
-        "died, restarted, crash_loop, never_scheduled, never_created, scaled_to_zero, stuck_starting, not_ready, stalled, failing or failed",
+        "died, restarted, crash_loop, never_scheduled, never_created, scaled_to_zero, stuck_starting, not_ready, stalled, lingering, failing or failed",
     ),
     ("mode", DataType::Utf8, "killed, exited, lost or none"),
     (
@@ -77,7 +77,7 @@ pub const TIES: &[Column] = &[
     (
         "via",
         DataType::Utf8,
-        "the entity shared: pod, named, node, workload, claim, cluster, region, zone or pool",
+        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool or gang (another member waited for it)",
     ),
     (
         "lag_s",

@@ -92,6 +92,10 @@ pub async fn explain(
         // Lines that end where their file was cut are no sign of a standstill.
         deaths.retain(|death| death.state != "stalled");
     }
+    deaths.retain(|death| {
+        let gang = runs.get(death.run).is_some_and(|run| is_gang(world, run));
+        gang || death.state != "lingering"
+    });
     let ties = ties(world, runs, &deaths);
     let edges = edges(world, runs, &deaths, &ties, rules).await?;
     let capped = |rule: &Rule| {

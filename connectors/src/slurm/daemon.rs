@@ -60,6 +60,14 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("PROLOG_FAILED"),
         ),
         (
+            r"(?<why>Prolog or job env setup failure) on node (?<nodes>[^\s,]+), draining",
+            Some("PROLOG_FAILED"),
+        ),
+        (
+            r"Prolog launch failure, JobId=(?<job>\d\S*)",
+            Some("LAUNCH_FAILED"),
+        ),
+        (
             r"requeue job JobId=(?<job>\S+) due to failure of node (?<nodes>\S+)",
             Some("NODE_FAIL"),
         ),
@@ -256,6 +264,16 @@ mod tests {
             [job("DEADLINE", "8", None)]
         );
         assert_eq!(told("_job_complete: JobId=6 done"), []);
+        assert_eq!(
+            told("error: Prolog launch failure, JobId=6"),
+            [job("LAUNCH_FAILED", "6", None)]
+        );
+        assert_eq!(
+            told(
+                "validate_node_specs: Prolog or job env setup failure on node n2, draining the node"
+            ),
+            [node("PROLOG_FAILED", "n2")]
+        );
     }
 
     #[test]

@@ -246,6 +246,13 @@ impl Ruleset {
             let asked = || *class.get_or_insert_with(|| self.actor_class(event));
             self.conditions[entry as usize].holds(event, asked)
         });
+        if says_calmly(event) {
+            matching.retain(|&entry| {
+                let signal = self.conditions[entry as usize].signal;
+                let name = &self.rules[signal as usize].info.name;
+                !OF_DEVICES.iter().any(|stem| name.starts_with(stem))
+            });
+        }
         let mut captures = Vec::new();
         for &entry in &matching {
             let condition = &self.conditions[entry as usize];
@@ -288,6 +295,32 @@ impl Ruleset {
             .map(|signal| self.rules[signal as usize].info.name.as_str())
             .collect()
     }
+}
+
+/// What a program that reports it as information did not die of: faults of devices.
+const OF_DEVICES: [&str; 3] = ["gpu.", "log.cuda_error", "log.cuda_oom"];
+
+/// Whether a program's line says of itself that it is no more than information: it quotes the
+/// words of an error, tells what it looks for, or what it got over.
+fn says_calmly(event: &Event) -> bool {
+    /// A level stands behind a time and a name.
+    const NEAR: usize = 48;
+    let Some(text) = event.message.as_deref() else {
+        return false;
+    };
+    if event.fact != "log.line" || text.contains('\n') || text.contains("NCCL") {
+        return false;
+    }
+    let words = text.split(|at: char| !at.is_ascii_alphanumeric());
+    let level = words
+        .take_while(|word| word.as_ptr().addr() - text.as_ptr().addr() <= NEAR)
+        .find(|word| {
+            matches!(
+                *word,
+                "DEBUG" | "INFO" | "WARNING" | "WARN" | "ERROR" | "FATAL"
+            )
+        });
+    matches!(level, Some("DEBUG" | "INFO"))
 }
 
 /// Whether every file of that name is a built-in one.

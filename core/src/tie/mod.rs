@@ -3,6 +3,7 @@
 //! The tenure join, done once. A fact about a machine counts for a pod only
 //! while the pod was on it; a state counts from its beginning to its end.
 
+mod gang;
 mod index;
 mod tenure;
 mod wide;
@@ -30,7 +31,7 @@ pub struct Tie {
     pub death: usize,
     /// Number of the fact in the world.
     pub fact: usize,
-    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone` or `pool`.
+    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool` or `gang`.
     pub via: &'static str,
     /// Seconds from the fact to the death; negative for a fact after it.
     pub lag_s: f64,
@@ -45,6 +46,7 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
     let index = index(world);
     let claims = claims(world);
     let children = children(world);
+    let waited = gang::Waited::of(world, runs, deaths, &index);
     let mut found = Vec::new();
     for (number, death) in deaths.iter().enumerate() {
         let ends = Ends::of(world, death, &index);
@@ -82,6 +84,7 @@ pub fn ties(world: &World, runs: &[Run], deaths: &[Death]) -> Vec<Tie> {
                 touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
             }
         }
+        touch(waited.beside(death), "gang", &|_| true);
         for (fact, via) in wide::about(world, &index, death) {
             touch(Some(&vec![fact]), via, &|_| true);
         }

@@ -11,7 +11,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     Carriers, Exit, Fact, Kind, Map, NO, Phase, Pod, Workload, World, carrier, clocks, collectives,
-    history, instance, job, learn, parent, progress, rows, scheduling, witness,
+    history, instance, job, learn, parent, progress, repeated, rows, scheduling, undated, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -45,6 +45,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
     let mut pod_of_row = rows::pods(&evidence, &mut pods);
+    let years = undated::Years::of(&evidence);
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
@@ -60,7 +61,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         {
             continue;
         }
-        let (row, event) = evidence.body(number)?;
+        let (row, mut event) = evidence.body(number)?;
+        years.place(&mut event);
         let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         if pod == NO
             && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)
@@ -128,6 +130,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         now,
     };
     clocks::settle(&mut world);
+    set_roots(&mut world);
+    repeated::mark(&mut world, &gpus);
     put_in_order(&mut world);
     boots(&mut world);
     world.carriers = carrier::join(&world);

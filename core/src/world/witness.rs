@@ -49,6 +49,12 @@ impl Gpus {
         }
     }
 
+    /// The Xid and the bus address that a record tells.
+    pub(super) fn xid_of(&self, row: u32) -> Option<(&str, &str)> {
+        let gpu = self.0.get(&row)?;
+        Some((gpu.xid.as_deref()?, gpu.pci.as_deref()?))
+    }
+
     /// Whether two records may be of one fault of one GPU.
     fn agree(&self, a: u32, b: u32) -> bool {
         let (Some(a), Some(b)) = (self.0.get(&a), self.0.get(&b)) else {

@@ -40,6 +40,15 @@ const SHOWN: usize = 300;
 /// Longer tracebacks are shown without their middle.
 const LINES: usize = 40;
 
+/// Records of those who look after ranks, or after one another, that name one that failed.
+const REPORTS: [&str; 5] = [
+    "launcher.root_cause",
+    "mpi.process_died",
+    "mpi.aborted",
+    "jax.peer_died",
+    "jax.left_early",
+];
+
 impl Spoken<'_> {
     /// The rank that failed first, and the fact that says so.
     pub(super) fn first_failing(
@@ -111,7 +120,7 @@ impl Spoken<'_> {
             return fact.map(|fact| self.named(fact, *rank)).transpose();
         }
         let mut blamed: Option<(i32, &Fact)> = None;
-        for fact in self.facts("launcher.root_cause") {
+        for fact in REPORTS.iter().flat_map(|signal| self.facts(signal)) {
             let event = self.event(fact)?;
             let Some(rank) = numbers(&event, "failed_rank").first().copied() else {
                 continue;

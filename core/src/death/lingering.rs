@@ -1,0 +1,57 @@
+//! Members that did not end when the others had given up waiting for one of them.
+
+use whathappened_connectors::time::Stamp;
+
+use super::Death;
+use crate::life::{End, Mode, State};
+use crate::resolve::Attempt;
+use crate::symbols::Sym;
+use crate::world::World;
+
+/// What a rank writes that waited for another one until its time was up.
+const WAITED: &str = "nccl.timeout";
+
+/// A process that waits in a driver, or for a file that does not come, cannot even be killed:
+/// its container goes on. It is nothing to explain by itself, but may be who was missing.
+pub(super) fn lingering(
+    world: &World,
+    run: usize,
+    attempt: (u32, &Attempt),
+    ends: &[End],
+    found: &mut Vec<Death>,
+) {
+    let (number, attempt) = attempt;
+    let Some(waited) = world.evidence.symbols.find(WAITED) else {
+        return;
+    };
+    let state = |pod: &u32| ends.get(*pod as usize).map(|end| end.state);
+    let goes_on = |pod: &&u32| state(pod) == Some(State::Running);
+    if !attempt.pods.iter().any(|pod| goes_on(&pod)) {
+        return;
+    }
+    let gave_up = world
+        .facts
+        .iter()
+        .filter(|fact| fact.signal == waited && fact.time != Stamp::OPEN)
+        .map(|fact| fact.pod)
+        .filter(|pod| attempt.pods.contains(pod) && state(pod) == Some(State::Died));
+    let first = gave_up
+        .filter_map(|pod| Some(ends.get(pod as usize)?.time))
+        .min();
+    let Some(first) = first.filter(|first| *first != Stamp::OPEN) else {
+        return;
+    };
+    found.extend(attempt.pods.iter().filter(goes_on).map(|pod| Death {
+        run,
+        attempt: number,
+        pod: *pod,
+        state: "lingering",
+        mode: Mode::None,
+        time: first,
+        until: None,
+        since: None,
+        exit_code: None,
+        reason: Sym::NONE,
+        container: Sym::NONE,
+    }));
+}
