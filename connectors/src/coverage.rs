@@ -213,8 +213,15 @@ mod tests {
             ("kubernetes", "file", None),
             ("kubernetes", "configmaps", None),
         ] {
-            assert_eq!(Coverage::new(source, resource).shows(), shows, "{source} {resource}");
+            assert_eq!(
+                Coverage::new(source, resource).shows(),
+                shows,
+                "{source} {resource}"
+            );
         }
-        assert_eq!(Shows::ALL.map(Shows::as_str).map(Shows::parse), Shows::ALL.map(Some));
+        assert_eq!(
+            Shows::ALL.map(Shows::as_str).map(Shows::parse),
+            Shows::ALL.map(Some)
+        );
     }
 }
