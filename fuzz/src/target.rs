@@ -46,7 +46,7 @@ impl Targets {
         if name.starts_with("slack/") {
             slack(bytes);
         }
-        redact(&String::from_utf8_lossy(bytes));
+        let _redacted = redact(&String::from_utf8_lossy(bytes));
         let mut taker = Taker {
             evidence: Evidence::default(),
             signals: &self.signals,
@@ -56,7 +56,7 @@ impl Targets {
         // What was read is tied together: times, names and numbers are used there.
         if let Ok(world) = World::build(taker.evidence, &self.signals) {
             let ends = ends(&world);
-            runs(&world, &ends);
+            let _runs = runs(&world, &ends);
         }
     }
 }
@@ -66,5 +66,5 @@ fn slack(bytes: &[u8]) {
     let _refused = Command::from_form(bytes);
     let _refused = EventRequest::from_body(bytes);
     let _refused = Interaction::from_form(bytes);
-    Wording::new(&String::from_utf8_lossy(bytes)).after_mention(Some("U0"));
+    let _words = Wording::new(&String::from_utf8_lossy(bytes)).after_mention(Some("U0"));
 }

@@ -10,6 +10,7 @@ mod bad_input;
 mod cli;
 mod clouds;
 mod ends;
+mod hardening;
 mod history;
 mod hostile;
 mod hour;
