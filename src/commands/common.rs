@@ -24,7 +24,7 @@ use crate::serve::collect::{self, What};
 
 /// Facts of recordings that are held in memory, some two hundred bytes each: half a
 /// gigabyte at most, with all that is made of them.
-const HELD: u64 = 2_000_000;
+const HELD: u64 = 1_800_000;
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
 

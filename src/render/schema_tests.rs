@@ -51,7 +51,11 @@ async fn real_answers_are_valid() {
         let inputs = [Input::Path(folder.join("input"))];
         let rules = Arc::clone(&rules);
         let case = Case::read(&inputs, &Options::default(), rules, &mut |_, _| {}).unwrap();
-        let mut names: Vec<&str> = case.runs.iter().map(|run| run.name.as_str()).collect();
+        let mut names: Vec<&str> = case
+            .runs
+            .iter()
+            .map(|run| run.names(&case.world).3)
+            .collect();
         names.sort_unstable();
         names.dedup();
         names.truncate(RUNS);

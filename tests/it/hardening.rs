@@ -201,3 +201,50 @@ fn a_pipe_that_was_closed_without_a_word_is_nothing() {
     let (reader, _writer) = std::io::pipe().unwrap();
     assert_eq!(run(reader), Some(2));
 }
+
+#[test]
+fn whoever_waits_for_sources_holds_up_nobody_who_asks_the_store() {
+    // A log store that takes every connection and never says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let (came, comes) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for connection in silent.incoming() {
+            held.push(connection);
+            if came.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    let config = format!(
+        "[kubernetes]\nenabled = false\ntimeout = '30m'\n[loki]\naddr = 'http://{address}'\n"
+    );
+    let service = Service::start_with(&[LAB], &config, &[]);
+    let list = service.get("/api/v1/experiments?limit=1000", &[]).json();
+    let mut names: Vec<&str> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 6, "{names:?}");
+    // More than there are places for work on the store; none of them is answered in this test.
+    let mut waiting = Vec::new();
+    for name in names.iter().take(6) {
+        use std::io::Write as _;
+        let mut to = service.connect();
+        let ask =
+            format!("GET /api/v1/answers/{name}?fetch=true HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        to.write_all(ask.as_bytes()).unwrap();
+        waiting.push(to);
+        let patience = std::time::Duration::from_secs(100);
+        comes
+            .recv_timeout(patience)
+            .expect("the log store is asked");
+    }
+    let told = service.get("/api/v1/answers/gpt2-small-7f3?fetch=false", &[]);
+    assert_eq!(told.status, 200, "{}", told.text());
+}
