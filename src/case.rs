@@ -40,6 +40,8 @@ pub struct Rules {
     pub causes: Vec<Rule>,
     /// A hash of both.
     pub version: String,
+    /// Whether some signals are a person's own.
+    pub own_signals: bool,
 }
 
 impl Rules {
@@ -53,6 +55,7 @@ impl Rules {
             .iter()
             .cloned()
             .partition(|(name, _)| name.ends_with(".sql"));
+        let own_signals = !toml.is_empty();
         let signals = Ruleset::load(toml)?;
         let words = signals.machine_words().map(str::to_owned);
         node_log::also_look_for(words).map_err(SignalError::TooLarge)?;
@@ -64,6 +67,7 @@ impl Rules {
             signals,
             causes,
             version,
+            own_signals,
         })
     }
 }

@@ -53,6 +53,36 @@ fn a_signal_of_ones_own_finds_its_line_in_a_machines_log() {
 }
 
 #[test]
+fn signals_that_came_after_the_facts_are_said_to() {
+    let (_folder, rules, log) = own_signal();
+    let (_store, store) = imported(&[&log]);
+    let ask = |statement: &str, more: &[&str]| {
+        let ask = [
+            "sql",
+            statement,
+            "--store",
+            &store,
+            "--no-fetch",
+            "--format",
+            "csv",
+        ];
+        whathappened(&[&ask[..], more].concat())
+    };
+    let statement = "SELECT count(*) FROM events WHERE array_has(signals, 'lab.coolant')";
+    let (_, out, err) = ask(statement, &["--rules", &rules]);
+    assert!(
+        out.ends_with("0\r\n") && err.contains("`whathappened import` reads"),
+        "{out}{err}"
+    );
+    let (code, _, err) = whathappened(&["import", &log, "--store", &store, "--rules", &rules]);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, out, _) = ask(statement, &["--rules", &rules]);
+    assert!(out.ends_with("1\r\n"), "{out}");
+    let (_, _, err) = ask(statement, &[]);
+    assert!(!err.contains("Signals in"), "{err}");
+}
+
+#[test]
 fn rules_are_listed_shown_and_tested_from_the_configured_folder() {
     let (folder, rules, _log) = own_signal();
     let config = folder.path().join("config.toml");

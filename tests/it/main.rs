@@ -25,6 +25,7 @@ mod quiet;
 mod remote;
 mod rules;
 mod second_hour;
+mod secrets;
 mod serve;
 mod service;
 mod slack;
