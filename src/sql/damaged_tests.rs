@@ -50,7 +50,7 @@ const ODD: &[&str] = &[
     "INTERVAL '999999999 years'",
 ];
 
-/// The same numbers on every machine (SplitMix64).
+/// The same numbers on every machine (`SplitMix64`).
 struct Chance(u64);
 
 impl Chance {
