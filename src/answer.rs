@@ -110,8 +110,8 @@ pub struct Incident {
     pub run_id: Option<String>,
     /// The attempt it ended or hurt.
     pub attempt: Option<u32>,
-    /// `main` (it ended the newest run, or explains its state), `recovered`
-    /// (the run went on), `earlier` (of an earlier run), `episode` (a restart
+    /// `main` (it ended the newest run, or explains its state), `also` (it hurt
+    /// the newest run beside the main one), `recovered` (the run went on), `earlier` (of an earlier run), `episode` (a restart
     /// that recovered, outside an asked-for experiment) or `fault` (no known victim).
     pub role: String,
     /// Who did it; `None` for a process's own end and where nobody was seen.

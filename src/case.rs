@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::node_log;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Sink, Summary};
 use whathappened_connectors::time::Nanos;
@@ -39,6 +40,8 @@ pub struct Rules {
     pub causes: Vec<Rule>,
     /// A hash of both.
     pub version: String,
+    /// Whether some signals are a person's own.
+    pub own_signals: bool,
 }
 
 impl Rules {
@@ -52,7 +55,10 @@ impl Rules {
             .iter()
             .cloned()
             .partition(|(name, _)| name.ends_with(".sql"));
+        let own_signals = !toml.is_empty();
         let signals = Ruleset::load(toml)?;
+        let words = signals.machine_words().map(str::to_owned);
+        node_log::also_look_for(words).map_err(SignalError::TooLarge)?;
         let files: Vec<String> = sql.iter().map(|(name, _)| name.clone()).collect();
         let causes = explain::load(sql)?;
         needed(&causes, &files, &signals)?;
@@ -61,6 +67,7 @@ impl Rules {
             signals,
             causes,
             version,
+            own_signals,
         })
     }
 }

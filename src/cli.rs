@@ -150,9 +150,33 @@ pub struct OutputArgs {
     pub no_pager: bool,
 }
 
+/// The formats of verbs that have no rows: `--format` offers no other.
+#[must_use]
+pub fn table_or_json(format: clap::Arg) -> clap::Arg {
+    use clap::builder::TypedValueParser as _;
+    let names = clap::builder::PossibleValuesParser::new(["table", "json"]);
+    format
+        .help("How it is written")
+        .value_parser(names.try_map(|name| name.parse::<crate::render::Format>()))
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use clap::{CommandFactory as _, Parser as _};
+
+    #[test]
+    fn a_verb_offers_the_formats_that_it_has() {
+        let parse = |line: &str| super::Cli::try_parse_from(line.split(' ')).map(|_| ());
+        for verb in ["node x", "upcoming x", "doctor", "accuracy fixtures"] {
+            parse(&format!("whathappened {verb} --format json")).unwrap();
+            let told = parse(&format!("whathappened {verb} --format csv")).unwrap_err();
+            assert!(
+                told.to_string().contains("[possible values: table, json]"),
+                "{told}"
+            );
+        }
+        parse("whathappened experiments --format csv").unwrap();
+    }
 
     #[test]
     fn the_command_line_is_sound() {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::SourceKind;
 use crate::time::Nanos;
 
 /// Whether rows speak of a stretch of time or of one moment.
@@ -62,6 +63,69 @@ impl Status {
     }
 }
 
+/// What kind of thing a row speaks of, whatever its source is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shows {
+    /// Lines of containers.
+    Logs,
+    /// What clouds did to machines, and who asked for it.
+    Activity,
+    /// Who asked for what at the Kubernetes API.
+    Audit,
+    /// What machines' kernels and controllers wrote.
+    Kernel,
+    /// Measurements.
+    Metrics,
+}
+
+impl Shows {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 5] = [
+        Self::Logs,
+        Self::Activity,
+        Self::Audit,
+        Self::Kernel,
+        Self::Metrics,
+    ];
+
+    /// The word that rules use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Logs => "logs",
+            Self::Activity => "activity",
+            Self::Audit => "audit",
+            Self::Kernel => "kernel",
+            Self::Metrics => "metrics",
+        }
+    }
+
+    /// The kind that a word of a rule means.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// What a file holds that came from such a source.
+    fn of_source(source: SourceKind) -> Option<Self> {
+        Some(match source {
+            SourceKind::ContainerLog
+            | SourceKind::Loki
+            | SourceKind::Datadog
+            | SourceKind::Elasticsearch
+            | SourceKind::CloudwatchLogs => Self::Logs,
+            SourceKind::Gcp | SourceKind::Aws | SourceKind::Azure => Self::Activity,
+            SourceKind::KubernetesAudit => Self::Audit,
+            SourceKind::NodeLog => Self::Kernel,
+            SourceKind::Prometheus => Self::Metrics,
+            SourceKind::Kubernetes
+            | SourceKind::Slurm
+            | SourceKind::Alertmanager
+            | SourceKind::Grafana => return None,
+        })
+    }
+}
+
 /// One row a source, resource kind, cluster and namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Coverage {
@@ -96,6 +160,19 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// What kind of thing the row speaks of. Sources are called what their owner
+    /// likes, so only a file's row is judged by its source, which no one can name.
+    #[must_use]
+    pub fn shows(&self) -> Option<Shows> {
+        match self.resource.as_str() {
+            "file" => SourceKind::parse(&self.source).and_then(Shows::of_source),
+            // What machines there are says nothing of what was done to them.
+            "maintenance" | "health" | "service_health" | "scheduled_events" | "spot_requests"
+            | "scaling_activities" => Some(Shows::Activity),
+            resource => Shows::parse(resource),
+        }
+    }
+
     /// A row over a stretch of time, complete and without records, to be filled in.
     #[must_use]
     pub fn new(source: &str, resource: &str) -> Self {
@@ -115,5 +192,36 @@ impl Coverage {
             detail: None,
             would_have_shown: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_row_speaks_of_does_not_depend_on_the_name_of_its_source() {
+        for (source, resource, shows) in [
+            ("loki", "logs", Some(Shows::Logs)),
+            ("prod", "logs", Some(Shows::Logs)),
+            ("kubernetes", "logs", Some(Shows::Logs)),
+            ("our cloud", "scheduled_events", Some(Shows::Activity)),
+            ("our cloud", "instances", None),
+            ("elasticsearch", "file", Some(Shows::Logs)),
+            ("kubernetes_audit", "file", Some(Shows::Audit)),
+            ("prod", "kernel", Some(Shows::Kernel)),
+            ("kubernetes", "file", None),
+            ("kubernetes", "configmaps", None),
+        ] {
+            assert_eq!(
+                Coverage::new(source, resource).shows(),
+                shows,
+                "{source} {resource}"
+            );
+        }
+        assert_eq!(
+            Shows::ALL.map(Shows::as_str).map(Shows::parse),
+            Shows::ALL.map(Some)
+        );
     }
 }

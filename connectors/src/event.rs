@@ -141,6 +141,12 @@ impl SourceKind {
         Self::Grafana,
     ];
 
+    /// The kind of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// The name used in tables and answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {

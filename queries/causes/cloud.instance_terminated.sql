@@ -5,9 +5,7 @@
 -- needs: cloud.instance_terminating, k8s.node.gone_in_cloud, k8s.node.vm_stopped
 -- needs: k8s.node.deleted_by_cloud, k8s.pod.evicted.podgc
 -- needs: cloud.reservation_ended, cloud.instance_deleted, cloud.instance_stopped, cloud.instance_reset, cloud.instance_recreated
--- overturned_by: aws: who terminated the instance
--- overturned_by: gcp: who terminated the instance
--- overturned_by: azure: who terminated the instance
+-- overturned_by: activity: who terminated the instance
 -- summary: The machine under {node} was terminated or stopped; {pod} was on it.
 -- advice: The cloud's activity log says who terminated it.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role

@@ -3,7 +3,7 @@
 -- rank: 40
 -- level: supported
 -- needs: cloud.service_outage.*
--- overturned_by: kubernetes_audit: whether somebody stopped the node
+-- overturned_by: audit: whether somebody stopped the node
 -- overturned_by: kernel: why the machine fell silent
 -- summary: The cloud reports an outage where {node} is, and it stopped answering; {pod} was on it.
 -- advice: Follow the cloud's notice; run in another zone or region until it is over.

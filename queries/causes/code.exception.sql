@@ -3,11 +3,7 @@
 -- rank: 8
 -- level: supported
 -- needs: log.traceback, log.exception.stack, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
--- overturned_by: container_log: the traceback
--- overturned_by: loki: the traceback
--- overturned_by: datadog: the traceback
--- overturned_by: elasticsearch: the traceback
--- overturned_by: cloudwatch: the traceback
+-- overturned_by: logs: the traceback
 -- summary: {pod} failed by itself: {message}
 -- advice: Read the traceback of the first failing rank; the other ranks only followed.
 --

@@ -70,7 +70,7 @@ JOIN (SELECT DISTINCT death FROM ties
   ON closed.death = t.death
 LEFT JOIN (SELECT DISTINCT death FROM ties
            WHERE signal LIKE 'upgrade.%' OR signal LIKE 'maintenance.%' OR signal LIKE 'autoscaler.scale_down%'
-              OR signal LIKE 'cloud.%' OR signal LIKE 'sched.%') other ON other.death = t.death
+              OR signal LIKE 'cloud.%' OR signal IN ('k8s.pod.preempted', 'kueue.preempted', 'slurm.preempted')) other ON other.death = t.death
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.lag_s BETWEEN 0 AND 7200 AND other.death IS NULL
 UNION ALL
 -- Elsewhere it belongs to the story.

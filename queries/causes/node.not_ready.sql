@@ -4,7 +4,7 @@
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
 -- needs: kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
--- overturned_by: kubernetes_audit: whether somebody stopped the node
+-- overturned_by: audit: whether somebody stopped the node
 -- overturned_by: kernel: why the machine fell silent
 -- summary: {node} stopped answering; {pod} was on it.
 -- advice: Look at the machine: its console, BMC and kernel log tell why it fell silent; keep it out of the pool until then.

@@ -4,7 +4,7 @@
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.scaled.to_zero, k8s.workload.suspended
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
--- overturned_by: kubernetes_audit: who asked for it
+-- overturned_by: audit: who asked for it
 -- summary: {workload} was changed{by}, and its pods were stopped for it.
 -- advice: Compare the spec before and after the change.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

@@ -4,7 +4,7 @@
 -- level: established
 -- needs: maintenance.announced, maintenance.started, maintenance.terminated, cloud.termination_imminent
 -- alone: maintenance.announced, maintenance.started, maintenance.terminated
--- overturned_by: kubernetes_audit: who drained the node
+-- overturned_by: audit: who drained the node
 -- summary: The host of {node} went into maintenance; {pod} was on it.
 -- advice: Ask the cloud what is scheduled next for these nodes before starting again there.
 --

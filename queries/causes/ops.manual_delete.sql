@@ -6,7 +6,7 @@
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
--- overturned_by: kubernetes_audit: who asked for it
+-- overturned_by: audit: who asked for it
 -- summary: {pod} {was} deleted{by}.
 -- advice: Ask whoever deleted it; nothing points to a fault.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

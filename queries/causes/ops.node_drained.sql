@@ -4,7 +4,7 @@
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
 -- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down
--- overturned_by: kubernetes_audit: who asked for it
+-- overturned_by: audit: who asked for it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -6,7 +6,7 @@
 -- needs: k8s.pod.evicted_by_autoscaler, k8s.pod.deleted_by_autoscaler
 -- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler, k8s.node.tainted_by_autoscaler
 -- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler
--- overturned_by: kubernetes_audit: who asked for it
+-- overturned_by: audit: who asked for it
 -- summary: An autoscaler took {node} away while {pod} was on it.
 -- advice: Mark training pods as not to be evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role

@@ -3,7 +3,7 @@
 -- rank: 61
 -- level: established
 -- needs: kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
--- overturned_by: kubernetes_audit: who stopped the queue or deactivated the workload
+-- overturned_by: audit: who stopped the queue or deactivated the workload
 -- summary: Kueue stopped {workload}: {message}
 -- advice: Pods that were not ready in time have a reason of their own; a stopped queue or a deactivated workload was somebody's decision.
 --

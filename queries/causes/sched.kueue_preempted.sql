@@ -3,7 +3,7 @@
 -- rank: 62
 -- level: established
 -- needs: kueue.preempted, kueue.evicted, kueue.pod_terminated
--- overturned_by: kubernetes_audit: who asked for it
+-- overturned_by: audit: who asked for it
 -- summary: Kueue took the quota of {workload} away and stopped its pods.
 -- advice: Kueue requeues the workload by itself; ask for a queue with guaranteed quota if it must not be interrupted.
 --

@@ -4,7 +4,7 @@
 -- level: established
 -- needs: k8s.pod.preempted, k8s.pod.evicted.kubelet_preempted, k8s.pod.deleted_by_scheduler
 -- needs: slurm.preempted, k8s.pod.reclaimed, k8s.pod.shuffled
--- overturned_by: kubernetes_audit: who asked for it
+-- overturned_by: audit: who asked for it
 -- summary: {pod} {was} preempted on {node} to make room for {other}.
 -- advice: Give the job a higher priority class, or run it where no higher priority can claim its nodes; it can be resubmitted as it is.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use whathappened_connectors::coverage::Shows;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::words::say;
 
@@ -11,7 +12,7 @@ use super::teller::Teller;
 use crate::answer::{Against, Alternative};
 use crate::explain::candidate::Candidate;
 use crate::explain::gang::Finding;
-use crate::explain::{LOGS, Level, Rule, is_named};
+use crate::explain::{Level, Rule};
 
 /// Most records of one kind that an incident cites.
 const CITED: usize = 64;
@@ -120,22 +121,16 @@ impl Teller<'_> {
 
     /// Sources that are not there and could have told more or otherwise.
     pub(super) fn would_have_told(&self, rule: Option<&Rule>) -> Vec<String> {
-        let there = |line: &str| {
-            self.case
-                .coverage
-                .iter()
-                .any(|row| row.rows > 0 && is_named(line, &row.source, &row.resource))
+        let there = |kind: Shows| {
+            let mut rows = self.case.coverage.iter();
+            rows.any(|row| row.rows > 0 && row.shows() == Some(kind))
         };
-        let is_log = |line: &str| LOGS.iter().any(|store| line.starts_with(store));
-        let no_logs = !LOGS.iter().any(|store| there(store));
         match rule {
             Some(rule) => rule
                 .overturned_by
                 .iter()
-                .filter(|line| !there(line))
-                // One log store is enough.
-                .filter(|line| !is_log(line) || (no_logs && line.starts_with(LOGS[0])))
-                .cloned()
+                .filter(|overturning| !there(overturning.by))
+                .map(|overturning| overturning.line.clone())
                 .collect(),
             None => self
                 .case

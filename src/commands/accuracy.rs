@@ -17,6 +17,7 @@ use crate::render::{self, Format};
 /// and where an answer is owed and is not right: wherever the input is records
 /// of Kubernetes.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
     /// Cases, or folders of cases; one that is not there is skipped.
     #[arg(value_name = "FOLDER", required = true)]
@@ -34,12 +35,6 @@ pub struct Args {
 /// [`Error::Failed`] on false blame or an answer that is owed and wrong.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
-    if !matches!(format, Format::Table | Format::Json) {
-        return Err(Error::Usage(format!(
-            "accuracy has the formats table and json, not {}",
-            format.as_str()
-        )));
-    }
     let found = find(&args.folders).map_err(|error| Error::Io {
         path: "the folders of cases".to_owned(),
         error,

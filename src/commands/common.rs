@@ -3,8 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::io::{Interest, Ready};
+use tokio::net::unix::pipe::Receiver;
 use whathappened_connectors::connector::{Clock, Window};
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_core::resolve::Name;
@@ -19,8 +22,9 @@ use crate::gather;
 use crate::render::Style;
 use crate::serve::collect::{self, What};
 
-/// Facts of recordings that are held in memory, some hundreds of bytes each.
-const HELD: u64 = 4_000_000;
+/// Facts of recordings that are held in memory, some two hundred bytes each: half a
+/// gigabyte at most, with all that is made of them.
+const HELD: u64 = 1_800_000;
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
 
@@ -109,15 +113,33 @@ pub fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{s}")
 }
 
+/// How long to wait for a pipe to say that nobody holds its other end.
+const CLOSED: Duration = Duration::from_millis(20);
+
 /// Whether somebody pipes something in that nobody asked for. What is inherited, such as a
-/// terminal or /dev/null, is none of that.
-#[must_use]
-pub fn is_piped_in(from: &[String]) -> bool {
+/// terminal, /dev/null or a pipe that was closed without a word, is none of that.
+pub async fn is_piped_in(from: &[String]) -> bool {
     use std::os::fd::AsFd as _;
     use std::os::unix::fs::FileTypeExt as _;
-    let input = std::io::stdin().as_fd().try_clone_to_owned();
-    let meta = input.and_then(|input| std::fs::File::from(input).metadata());
-    !from.iter().any(|path| path == "-") && meta.is_ok_and(|meta| meta.file_type().is_fifo())
+    if from.iter().any(|path| path == "-") {
+        return false;
+    }
+    let Ok(input) = std::io::stdin().as_fd().try_clone_to_owned() else {
+        return false;
+    };
+    let input = std::fs::File::from(input);
+    let meta = input.metadata();
+    if !meta.is_ok_and(|meta| meta.file_type().is_fifo()) {
+        return false;
+    }
+    // It is only looked at and not read, so that it may block.
+    let Ok(pipe) = Receiver::from_file_unchecked(input) else {
+        return true;
+    };
+    match tokio::time::timeout(CLOSED, pipe.ready(Interest::READABLE)).await {
+        Ok(Ok(ready)) => ready & Ready::READABLE == Ready::READABLE,
+        _ => true,
+    }
 }
 
 /// Writes to standard output.

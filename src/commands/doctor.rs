@@ -23,6 +23,7 @@ use crate::render::Format;
 /// Exit code 0: everything that is configured can be used; 4: something cannot, or a
 /// permission is missing (marked ✗).
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
     #[command(flatten)]
     pub kept: KeptArgs,
@@ -49,12 +50,6 @@ struct Report {
 /// [`Error::Failed`] when a source that is configured cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
-    if !matches!(format, Format::Table | Format::Json) {
-        return Err(Error::Usage(format!(
-            "doctor has the formats table and json, not {}",
-            format.as_str()
-        )));
-    }
     let config = settings::of_all(&args.kept, &args.live)?;
     let report = look(args, &config).await?;
     let text = match format {

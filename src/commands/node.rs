@@ -10,7 +10,7 @@ use crate::answer::NodeHistory;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
 use crate::history::{self, Asked, Past, Verdicts};
-use crate::render::{self, Format};
+use crate::render;
 
 /// Says what befell a machine over all experiments, and what ran on it
 ///
@@ -18,6 +18,7 @@ use crate::render::{self, Format};
 /// often it failed, and how each run that was on it ended. From recordings, or
 /// from the store after live sources were asked.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
     /// Name of a node or host, or the id of a cloud instance; of recordings also gpu/ID.
     #[arg(value_name = "NAME")]
@@ -41,12 +42,6 @@ pub struct Args {
 /// When nothing bears the name, a time is none, or the store cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
-    if !matches!(format, Format::Table | Format::Json) {
-        return Err(Error::Usage(format!(
-            "node has the formats table and json, not {}",
-            format.as_str()
-        )));
-    }
     common::named(&args.name)?;
     let told = if args.input.from.is_empty() {
         of_store(args).await?

@@ -56,8 +56,12 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let piped = args.experiment.is_none();
-    if !piped && !args.input.quiet && common::is_piped_in(&args.input.from) {
-        eprintln!("Standard input is not read where a name is given; --from - reads it.");
+    if !piped && common::is_piped_in(&args.input.from).await {
+        return Err(Error::Usage(
+            "something is piped in beside a name, and it is not said whether it is to be read: \
+             add --from - to read it, or < /dev/null to leave it"
+                .to_owned(),
+        ));
     }
     let args = &Args {
         input: of_pipe(args),

@@ -128,6 +128,10 @@ async fn here(args: &Args) -> Result<(Session, Option<Unexplained>), Error> {
     }
 }
 
+/// What a list of signals does not show, where somebody has signals of their own.
+const AS_STORED: &str = "Signals in `events` are those that the rules knew when a fact was stored; answers, `ties` and `why` use \
+today's. Lines of machines' logs that no signal spoke of then were not kept: `whathappened import` reads their files again.";
+
 /// A store of which not every run need be explained.
 struct Unexplained {
     store: Store,
@@ -139,6 +143,9 @@ impl Unexplained {
     /// Explains some of what is not yet where a statement asks for it; says what is left.
     async fn explain(&self, text: &str, quiet: bool) -> Result<(), Error> {
         let text = text.to_lowercase();
+        if self.rules.own_signals && text.contains("signals") && !quiet {
+            eprintln!("{AS_STORED}");
+        }
         let asked = ["incidents", "collateral", "runs", "experiments"];
         if !asked.iter().any(|table| text.contains(table)) {
             return Ok(());

@@ -308,9 +308,13 @@ fn compact(kept: &KeptArgs) -> Result<(), Error> {
 async fn push(url: &str, kept: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(kept)?;
     let path = config.store_path()?;
-    existing(&path, config.limits())?.flush(clock::now())?;
+    let mut written = existing(&path, config.limits())?;
+    written.flush(clock::now())?;
+    let own = written.identity()?;
+    drop(written);
     let store = Store::open_to_read(&path)?;
-    let pushed = crate::remote::push(&store, &crate::remote::Remote::open(url)?).await?;
+    let remote = crate::remote::Remote::open(url)?;
+    let pushed = crate::remote::push(&store, &own, &remote).await?;
     eprintln!(
         "{} segments uploaded ({} bytes), {} files removed.",
         pushed.uploaded, pushed.bytes, pushed.removed

@@ -18,6 +18,7 @@ use crate::render::Format;
 /// For launchers: ask before starting work on a host. Exit code 0: nothing is
 /// announced; 5: something is; 6: no source that announces anything could be read.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
     /// Experiment, workload or pod, or node/NAME, instance/ID; also a bare name.
     #[arg(value_name = "NAME")]
@@ -45,12 +46,6 @@ const UNSEEN: u8 = 6;
 /// When nothing bears the name, or a time is none.
 pub async fn run(args: &Args) -> Result<u8, Error> {
     let format = args.output.format;
-    if !matches!(format, Format::Table | Format::Json) {
-        return Err(Error::Usage(format!(
-            "upcoming has the formats table and json, not {}",
-            format.as_str()
-        )));
-    }
     let within = parse_duration(&args.within)
         .ok_or_else(|| Error::Usage(format!("--within {}: write 60m, 2h or 7d", args.within)))?;
     let opened = common::open(&args.input, &args.name, Window::default());

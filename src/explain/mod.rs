@@ -27,5 +27,5 @@ pub use bounds::CLOCKS;
 pub use built_in::{built_in, load, ruleset_version};
 pub use fault::{fault_of_machine, is_of_machine};
 pub use level::Level;
-pub use rule::{Rule, RuleError, is_named};
-pub use verdict::{LOGS, Verdict, explain};
+pub use rule::{Overturning, Rule, RuleError};
+pub use verdict::{Verdict, explain};

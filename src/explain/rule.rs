@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use whathappened_connectors::coverage::Shows;
 use whathappened_core::resolve::rank_names;
 
 use super::level::Level;
@@ -16,6 +17,15 @@ pub struct RuleError {
     pub line: usize,
     /// What is wrong and what to write instead.
     pub why: String,
+}
+
+/// Evidence that could overturn a verdict: `logs: the traceback`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overturning {
+    /// Its kind.
+    pub by: Shows,
+    /// The whole line, for people.
+    pub line: String,
 }
 
 /// One root cause and how it is recognised.
@@ -37,8 +47,8 @@ pub struct Rule {
     /// Signals of machines that are an incident even where nobody is known to
     /// have died of them. A trailing `*` stands for any ending.
     pub alone: Vec<String>,
-    /// Sources that could overturn it, and how.
-    pub overturned_by: Vec<String>,
+    /// What kind of evidence could overturn it, and what it would have told.
+    pub overturned_by: Vec<Overturning>,
     /// What happened, with `{placeholders}`.
     pub summary: String,
     /// What to do now.
@@ -60,13 +70,6 @@ const KEYS: [&str; 9] = [
     "summary",
     "advice",
 ];
-
-/// Whether a line of `overturned_by` names a source or what it has: `gcp`, `logs`.
-#[must_use]
-pub fn is_named(line: &str, source: &str, resource: &str) -> bool {
-    let name = line.split(':').next().unwrap_or(line).trim();
-    name == source || name == resource
-}
 
 impl Rule {
     /// Parses a rule file: `-- key: value` lines, then one SELECT.
@@ -158,6 +161,24 @@ impl Rule {
                 ));
             }
         }
+        let mut overturned_by = Vec::new();
+        for (line, text) in header.get("overturned_by").into_iter().flatten() {
+            let word = text.split(':').next().unwrap_or_default().trim();
+            let by = Shows::parse(word).ok_or_else(|| {
+                let words = Shows::ALL.map(Shows::as_str).join(", ");
+                fail(
+                    *line,
+                    format!(
+                        "overturned_by starts with {word:?}, which is no kind of evidence; \
+                         write one of {words}, a colon, and what it would have told"
+                    ),
+                )
+            })?;
+            overturned_by.push(Overturning {
+                by,
+                line: text.clone(),
+            });
+        }
         Ok(Self {
             file: file.to_owned(),
             cause,
@@ -166,7 +187,7 @@ impl Rule {
             level,
             needs: list(&all("needs")),
             alone: list(&all("alone")),
-            overturned_by: all("overturned_by"),
+            overturned_by,
             summary,
             advice: all("advice"),
             sql: sql.trim().trim_end_matches(';').to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_connectors::coverage::{Coverage, Shows, Status};
 use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
 use whathappened_core::life::{End, Mode, is_stale};
 use whathappened_core::resolve::Run;
@@ -16,7 +16,7 @@ use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang};
 use super::last_straw;
 use super::replaced;
-use super::rule::{Rule, is_named};
+use super::rule::Rule;
 
 /// What was found out about some runs.
 #[derive(Debug)]
@@ -47,32 +47,18 @@ impl Verdict {
     }
 }
 
-/// Where lines of containers may come from; files first.
-pub const LOGS: [&str; 5] = [
-    "container_log",
-    "loki",
-    "datadog",
-    "elasticsearch",
-    "cloudwatch",
-];
-
-/// Whether what a row lacks could speak of the runs at all: one kind of
-/// workload that may not be listed, or a cluster that they are not in, cannot.
-fn could_overturn(row: &Coverage) -> bool {
-    match row.source.as_str() {
-        "kubernetes" => matches!(
-            row.resource.as_str(),
-            "cluster" | "events" | "file" | "logs" | "nodes" | "pods" | "watch"
-        ),
-        // What machines there are says nothing of what was done to them.
-        "gcp" | "aws" | "azure" => row.resource != "instances",
-        _ => true,
-    }
+/// Whether evidence of a row's kind that it lacks is at hand all the same: who may
+/// not read logs from the API server may have a log store that has them all.
+fn is_made_up_for(row: &Coverage, coverage: &[Coverage]) -> bool {
+    let has_all = |other: &Coverage| {
+        other.status == Status::Complete && other.rows > 0 && other.shows() == row.shows()
+    };
+    row.status == Status::Denied && row.shows() == Some(Shows::Logs) && coverage.iter().any(has_all)
 }
 
 /// Whether a log of containers was read in part.
 fn is_cut_log(row: &Coverage) -> bool {
-    row.status == Status::Truncated && LOGS.contains(&row.source.as_str())
+    row.status == Status::Truncated && row.shows() == Some(Shows::Logs)
 }
 
 /// Explains some runs.
@@ -98,15 +84,14 @@ pub async fn explain(
     });
     let ties = ties(world, runs, &deaths);
     let edges = edges(world, runs, &deaths, &ties, rules).await?;
+    let lacking: Vec<Shows> = coverage
+        .iter()
+        .filter(|row| row.status.caps_a_verdict() && !is_made_up_for(row, coverage))
+        .filter_map(Coverage::shows)
+        .collect();
     let capped = |rule: &Rule| {
-        coverage.iter().any(|row| {
-            row.status.caps_a_verdict()
-                && could_overturn(row)
-                && rule
-                    .overturned_by
-                    .iter()
-                    .any(|line| is_named(line, &row.source, &row.resource))
-        })
+        let mut overturning = rule.overturned_by.iter();
+        overturning.any(|line| lacking.contains(&line.by))
     };
     let requests = Requests::of(world);
     let mut rest = edges.as_slice();

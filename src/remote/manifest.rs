@@ -11,6 +11,9 @@ pub(super) const NAME: &str = "manifest.json";
 pub struct Manifest {
     /// The format of the store.
     pub format: i64,
+    /// Which store it is of; older programs did not say.
+    #[serde(default)]
+    pub store: Option<String>,
     /// The segments, in order of (table, day, number).
     pub segments: Vec<Listed>,
 }
@@ -33,7 +36,7 @@ pub struct Listed {
 }
 
 impl Manifest {
-    pub(super) fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Self {
+    pub(super) fn of<'a>(store: String, segments: impl IntoIterator<Item = &'a Segment>) -> Self {
         let listed = |segment: &Segment| Listed {
             table: segment.table.as_str().to_owned(),
             file: segment.file.clone(),
@@ -44,6 +47,7 @@ impl Manifest {
         };
         Self {
             format: FORMAT,
+            store: Some(store),
             segments: segments.into_iter().map(listed).collect(),
         }
     }
@@ -58,6 +62,16 @@ impl Manifest {
             ));
         }
         Ok(manifest)
+    }
+
+    /// Why a store may not be pushed over this one, where it may not: what a manifest
+    /// does not list is removed, and another store's segments are not on ours.
+    pub(super) fn refuses(&self, store: &str) -> Option<String> {
+        let owner = self.store.as_deref().filter(|owner| *owner != store)?;
+        Some(format!(
+            "another store ({owner}) is kept there, and pushing this one ({store}) would remove its \
+             segments; push to a folder of its own, or remove {NAME} there if that store is gone for good"
+        ))
     }
 
     /// The segments of a table.
@@ -77,5 +91,16 @@ mod tests {
         let told = Manifest::parse(br#"{"format":99,"segments":[]}"#).unwrap_err();
         assert!(told.contains("format 99"), "{told}");
         assert!(Manifest::parse(b"<html>").unwrap_err().starts_with(NAME));
+    }
+
+    #[test]
+    fn only_its_own_store_is_pushed_over_it() {
+        let of = |text: &str| Manifest::parse(text.as_bytes()).unwrap();
+        let there = of(r#"{"format":1,"store":"aa","segments":[]}"#);
+        assert_eq!(there.refuses("aa"), None);
+        let told = there.refuses("bb").unwrap();
+        assert!(told.contains("another store (aa)"), "{told}");
+        // What an older program pushed says nothing of whose it is.
+        assert_eq!(of(r#"{"format":1,"segments":[]}"#).refuses("bb"), None);
     }
 }

@@ -78,6 +78,17 @@ impl Remote {
     /// # Errors
     /// When there is none, or a newer program wrote it.
     pub async fn manifest(&self) -> Result<Manifest, Error> {
+        self.manifest_if_any().await?.ok_or_else(|| Error::Remote {
+            place: self.url.to_string(),
+            why: "no store there; `whathappened store push` puts one".to_owned(),
+        })
+    }
+
+    /// The list of files that count, where there is one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a newer program wrote it.
+    pub async fn manifest_if_any(&self) -> Result<Option<Manifest>, Error> {
         let path = self.path(manifest::NAME);
         let failed = |why: String| Error::Remote {
             place: self.url.to_string(),
@@ -88,13 +99,9 @@ impl Remote {
                 .bytes()
                 .await
                 .map_err(|error| failed(error.to_string()))?,
-            Err(object_store::Error::NotFound { .. }) => {
-                return Err(failed(
-                    "no store there; `whathappened store push` puts one".to_owned(),
-                ));
-            }
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),
         };
-        Manifest::parse(&bytes).map_err(failed)
+        Manifest::parse(&bytes).map(Some).map_err(failed)
     }
 }

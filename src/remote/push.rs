@@ -24,13 +24,13 @@ pub struct Pushed {
     pub removed: u64,
 }
 
-/// Uploads what is missing, then the manifest, then removes what neither this
+/// Pushes the store whose identity is `own`: uploads what is missing, then the manifest, then removes what neither this
 /// manifest nor the one before lists: whoever reads by the one before goes on.
 ///
 /// # Errors
-/// When a file cannot be read or the object store does not take it; the
-/// manifest then stays as it was.
-pub async fn push(store: &Store, remote: &Remote) -> Result<Pushed, Error> {
+/// When another store is kept there, a file cannot be read or the object store
+/// does not take it; the manifest then stays as it was.
+pub async fn push(store: &Store, own: &str, remote: &Remote) -> Result<Pushed, Error> {
     let failed = |error: &dyn std::fmt::Display| Error::Remote {
         place: remote.url.to_string(),
         why: error.to_string(),
@@ -46,11 +46,14 @@ pub async fn push(store: &Store, remote: &Remote) -> Result<Pushed, Error> {
         let files: Vec<_> = live()
             .map(|segment| (segment.file.clone(), snapshot.path(segment)))
             .collect();
-        (Manifest::of(live()), files)
+        (Manifest::of(own.to_owned(), live()), files)
     };
-    let before = match remote.manifest().await {
-        Ok(before) => before.segments,
-        Err(_) => Vec::new(),
+    let before = match remote.manifest_if_any().await? {
+        Some(there) => match there.refuses(own) {
+            Some(why) => return Err(failed(&why)),
+            None => there.segments,
+        },
+        None => Vec::new(),
     };
     let there: HashSet<Path> = remote
         .store

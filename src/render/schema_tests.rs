@@ -4,14 +4,21 @@
 //! and so build all of it again for the tests: the few keywords are checked here.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
+use whathappened_connectors::recording::{Input, Options};
 
 use crate::answer::Answer;
+use crate::assemble::{self, Question};
+use crate::case::{Case, Rules};
 
 use super::fixtures::all;
 
 const SCHEMA: &str = include_str!("../../docs/answer.schema.json");
+
+/// Runs of a case that are asked about one by one.
+const RUNS: usize = 6;
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).unwrap()
@@ -27,6 +34,48 @@ fn answers_are_valid() {
         errors.retain(|error| !(name == "hostile" && error.ends_with("no date-time")));
         assert!(errors.is_empty(), "{errors:#?}");
     }
+}
+
+/// What is really answered about every bundled case: everything at once, and each of its first runs.
+#[tokio::test]
+async fn real_answers_are_valid() {
+    let rules = Arc::new(Rules::load(&[]).unwrap());
+    let (schema, mut errors, mut asked) = (schema(), Vec::new(), 0);
+    let mut folders: Vec<_> = std::fs::read_dir("fixtures")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|folder| folder.join("input").is_dir())
+        .collect();
+    folders.sort();
+    for folder in folders {
+        let inputs = [Input::Path(folder.join("input"))];
+        let rules = Arc::clone(&rules);
+        let case = Case::read(&inputs, &Options::default(), rules, &mut |_, _| {}).unwrap();
+        let mut names: Vec<&str> = case
+            .runs
+            .iter()
+            .map(|run| run.names(&case.world).3)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.truncate(RUNS);
+        for name in names.into_iter().chain(["*"]) {
+            let question = Question {
+                name: name.to_owned(),
+                ..Question::default()
+            };
+            // Some names are not the name of any run alone.
+            let Ok(answer) = assemble::answer(&case, &question).await else {
+                continue;
+            };
+            let json = serde_json::to_value(&answer).unwrap();
+            let place = format!("{} {name} ", folder.display());
+            validate(&schema, &schema, &json, &place, &mut errors);
+            asked += 1;
+        }
+    }
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert!(asked > 100, "only {asked} answers");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::answer::Answer;
 use crate::assemble::{self, Question};
 use crate::case::Case;
 use crate::error::Error;
+use crate::gather::Live;
 use crate::{gather, history};
 
 /// A question of somebody.
@@ -86,9 +87,53 @@ impl Service {
     }
 
     async fn find(self: &Arc<Self>, asking: Asking) -> Result<Answer, Error> {
+        let live = self.fetched(&asking).await?;
         let handle = Handle::current();
-        self.work(move |service| handle.block_on(service.find_here(&asking)))
+        self.work(move |service| handle.block_on(service.find_here(&asking, live)))
             .await
+    }
+
+    /// What live sources say, where the question wants them asked. Whoever waits for
+    /// sources holds no place of those who read the store.
+    ///
+    /// # Errors
+    /// When nothing can bear the name, or the store cannot be written.
+    pub(super) async fn fetched(self: &Arc<Self>, asking: &Asking) -> Result<Option<Live>, Error> {
+        if let Some(flaw) = Name::flaw(&asking.question.name) {
+            return Err(Error::Usage(flaw.to_owned()));
+        }
+        if !asking.fetch {
+            return Ok(None);
+        }
+        let Ok(_place) = self.fetches.acquire().await else {
+            return Err(Error::Failed("the service is stopping".to_owned()));
+        };
+        let now = (self.clock)();
+        let window = Window {
+            from: asking.question.since,
+            to: asking.question.until,
+        };
+        let ask = gather::Question {
+            name: Some(Name::parse(&asking.question.name)),
+            window,
+            now,
+            deadline: Instant::now() + self.config.kubernetes.timeout,
+        };
+        let (service, handle) = (Arc::clone(self), Handle::current());
+        // What is said is decoded and written between waits, which must not hold up others.
+        let work = move || {
+            let mut store = Store::open(&service.store, service.config.limits())?;
+            handle.block_on(gather::fetch(
+                &mut store,
+                &service.asked,
+                &ask,
+                &service.rules,
+            ))
+        };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(live) => live.map(Some),
+            Err(panic) => Err(Error::Failed(format!("asking broke: {panic}"))),
+        }
     }
 
     /// Does work that takes a thread of its own and memory, a few at once.
@@ -111,8 +156,8 @@ impl Service {
     }
 
     /// Answers on this thread.
-    async fn find_here(&self, asking: &Asking) -> Result<Answer, Error> {
-        let case = self.case(asking).await?;
+    async fn find_here(&self, asking: &Asking, live: Option<Live>) -> Result<Answer, Error> {
+        let case = self.case(asking, live)?;
         let mut answer = assemble::answer(&case, &asking.question).await?;
         let store = Store::open_to_read(&self.store)?;
         let snapshot = store.snapshot_for(&asking.access)?;
@@ -120,32 +165,15 @@ impl Service {
         Ok(answer)
     }
 
-    /// The case of what is asked, as far as the caller may see it. Reads and ties
+    /// The case of what is asked, as far as the caller may see it, after live sources
+    /// were asked ([`Service::fetched`]) where they are wanted. Reads and ties
     /// without a pause: for a thread of its own.
     ///
     /// # Errors
     /// When nothing that the caller may see bears the name, or the store cannot be used.
-    pub(super) async fn case(&self, asking: &Asking) -> Result<Case, Error> {
+    pub(super) fn case(&self, asking: &Asking, live: Option<Live>) -> Result<Case, Error> {
         let now = (self.clock)();
-        let question = &asking.question;
-        if let Some(flaw) = Name::flaw(&question.name) {
-            return Err(Error::Usage(flaw.to_owned()));
-        }
-        let name = Name::parse(&question.name);
-        let mut live = None;
-        if asking.fetch {
-            let mut store = Store::open(&self.store, self.config.limits())?;
-            let ask = gather::Question {
-                name: Some(name.clone()),
-                window: Window {
-                    from: question.since,
-                    to: question.until,
-                },
-                now,
-                deadline: Instant::now() + self.config.kubernetes.timeout,
-            };
-            live = Some(gather::fetch(&mut store, &self.asked, &ask, &self.rules).await?);
-        }
+        let name = Name::parse(&asking.question.name);
         let store = Store::open_to_read(&self.store)?;
         // What a collector missed is missing whoever is asked now.
         let mut coverage = match &live {

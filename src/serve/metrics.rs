@@ -165,14 +165,13 @@ pub(super) fn answered(face: &'static str, outcome: &'static str, began: Instant
     histogram!("whathappened_answer_seconds", "face" => face).record(began.elapsed());
 }
 
+/// What is told whom a web page may have made ask.
+const REFUSED: &str =
+    "ask by the machine's address, as Prometheus does, or send a caller's token\n";
+
 async fn metrics_text(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
-    // Where only this machine is served, a web page of somebody else is not.
-    if service.callers.is_open() && !api::is_of_this_machine(&headers) {
-        return (
-            StatusCode::FORBIDDEN,
-            "only programs on this machine may ask, by its own name\n",
-        )
-            .into_response();
+    if !api::may_read_metrics(&service, &headers) {
+        return (StatusCode::FORBIDDEN, REFUSED).into_response();
     }
     let Some(handle) = handle() else {
         return (StatusCode::NOT_FOUND, "nothing is counted here\n").into_response();

@@ -36,6 +36,9 @@ use webhooks::Hooks;
 
 /// Questions that are worked on at once; others wait. Each holds a case in memory.
 const AT_ONCE: usize = 4;
+/// Questions that live sources are asked for at once; others wait, and hold up nobody
+/// who asks the store alone.
+const FETCHES: usize = 16;
 
 /// What takes in what is pushed, and how the sources are doing.
 #[derive(Debug)]
@@ -68,6 +71,7 @@ pub struct Service {
     pub collecting: Option<Collecting>,
     doors: Doors,
     places: Semaphore,
+    fetches: Semaphore,
     statements: Semaphore,
     flights: Mutex<HashMap<Asking, ask::Flight>>,
 }
@@ -129,6 +133,7 @@ impl Service {
             asked,
             collecting: None,
             places: Semaphore::new(AT_ONCE),
+            fetches: Semaphore::new(FETCHES),
             flights: Mutex::default(),
         }
     }

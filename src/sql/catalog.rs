@@ -19,8 +19,6 @@ pub struct Table {
     pub schema: SchemaRef,
     /// Whether it is called with an experiment's name.
     pub is_function: bool,
-    /// Whether it is there over recordings only.
-    pub is_of_cases: bool,
 }
 
 /// Every table and table function there is.
@@ -30,18 +28,12 @@ pub(super) fn all() -> Vec<Table> {
         meaning,
         schema,
         is_function: false,
-        is_of_cases: false,
     };
     let function = |name, schema, meaning| Table {
         name,
         meaning,
         schema,
         is_function: true,
-        is_of_cases: false,
-    };
-    let of_cases = |name, schema, meaning| Table {
-        is_of_cases: true,
-        ..table(name, schema, meaning)
     };
     vec![
         table(
@@ -84,15 +76,15 @@ pub(super) fn all() -> Vec<Table> {
             cell::schema(collateral::COLUMNS),
             "a pod that died because its gang was torn down",
         ),
-        of_cases(
+        table(
             "deaths",
             tables::deaths_schema(),
-            "what there is to explain: the end of a pod, an instance or a job, or that it is stuck; over recordings (--from)",
+            "what there is to explain: the end of a pod, an instance or a job, or that it is stuck; of a store only of its last day",
         ),
-        of_cases(
+        table(
             "ties",
             tables::ties_schema(),
-            "a fact that touches a death, with what both are: what cause rules select from; over recordings (--from)",
+            "a fact that touches a death, with what both are: what cause rules select from; of a store only of its last day",
         ),
         function(
             "timeline",

@@ -11,6 +11,8 @@ mod collateral;
 mod coop;
 mod coverage;
 #[cfg(test)]
+mod damaged_tests;
+#[cfg(test)]
 mod docs;
 mod error;
 mod events;

@@ -96,10 +96,9 @@ impl Session {
     pub fn of_store(kept: Kept) -> Result<Self, Error> {
         let now = kept.latest()?;
         let kept = Arc::new(kept);
-        let mut session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
-        // They are made of all runs together, which a store is too large for.
-        session.tables.retain(|table| !table.is_of_cases);
-        for (name, provider) in super::kept::tables(&kept)? {
+        let session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
+        let ties = ties::all(Arc::<Kept>::clone(&kept))?;
+        for (name, provider) in super::kept::tables(&kept)?.into_iter().chain(ties) {
             session.context.register_table(name, provider)?;
         }
         session
@@ -195,7 +194,10 @@ impl Session {
                 table(collateral::COLUMNS, shared, collateral::rows())?,
             ),
         ];
-        for (name, provider) in tables.into_iter().chain(ties::all(shared)?) {
+        for (name, provider) in tables
+            .into_iter()
+            .chain(ties::all(Arc::<Shared>::clone(shared))?)
+        {
             self.context.register_table(name, provider)?;
         }
         self.context

@@ -1,7 +1,7 @@
 //! The tables `deaths` and `ties`: what cause rules query, for those who write one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -15,19 +15,60 @@ use datafusion::physical_plan::streaming::PartitionStream;
 use whathappened_core::death::deaths;
 use whathappened_core::tie::ties;
 
+use super::rows::wrapped;
 use super::shared::Shared;
 use crate::case::Case;
+use crate::error::Error;
 use crate::explain::tables;
 
 /// Makes a table of the deaths of a case.
 type Make = fn(&Case) -> std::result::Result<RecordBatch, ArrowError>;
 
+/// Where a case with all its runs comes from.
+pub(super) trait Cases: fmt::Debug + Send + Sync + 'static {
+    /// The case, as it is now.
+    fn case(&self) -> std::result::Result<Arc<Case>, Error>;
+}
+
+impl Cases for Shared {
+    fn case(&self) -> std::result::Result<Arc<Case>, Error> {
+        Ok(Arc::clone(&self.case))
+    }
+}
+
+/// A case of a store is large: scans of one statement share it, so that the numbers of
+/// its deaths mean the same in all of them, and it goes with the last of them.
+#[derive(Debug)]
+struct Source {
+    cases: Arc<dyn Cases>,
+    read: Mutex<Weak<Reading>>,
+}
+
+/// A case that is read when the first scan needs it.
+type Reading = OnceLock<std::result::Result<Arc<Case>, String>>;
+
+impl Source {
+    fn begin(&self) -> Arc<Reading> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reading) = read.upgrade() {
+            return reading;
+        }
+        let reading = Arc::new(Reading::new());
+        *read = Arc::downgrade(&reading);
+        reading
+    }
+}
+
 /// Both tables over all runs of a case, by name.
-pub(super) fn all(shared: &Arc<Shared>) -> Result<Vec<(&'static str, Arc<dyn TableProvider>)>> {
+pub(super) fn all(cases: Arc<dyn Cases>) -> Result<Vec<(&'static str, Arc<dyn TableProvider>)>> {
+    let source = Arc::new(Source {
+        cases,
+        read: Mutex::new(Weak::new()),
+    });
     let table = |schema: SchemaRef, make: Make| -> Result<Arc<dyn TableProvider>> {
         let part = Part {
             schema: Arc::clone(&schema),
-            shared: Arc::clone(shared),
+            source: Arc::clone(&source),
             make,
         };
         Ok(Arc::new(StreamingTable::try_new(
@@ -57,7 +98,7 @@ fn of_ties(case: &Case) -> std::result::Result<RecordBatch, ArrowError> {
 /// A table that is made when it is asked for.
 struct Part {
     schema: SchemaRef,
-    shared: Arc<Shared>,
+    source: Arc<Source>,
     make: Make,
 }
 
@@ -76,9 +117,13 @@ impl PartitionStream for Part {
 
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&self.schema), 1);
-        let (shared, make, out) = (Arc::clone(&self.shared), self.make, stream.tx());
+        let (source, make, out) = (Arc::clone(&self.source), self.make, stream.tx());
+        let reading = source.begin();
         stream.spawn_blocking(move || {
-            let batch = make(&shared.case)?;
+            let read = || source.cases.case().map_err(|error| error.to_string());
+            let case = reading.get_or_init(read).as_ref();
+            let case = case.map_err(|why| wrapped(Error::Failed(why.clone())))?;
+            let batch = make(case)?;
             // A closed channel is a reader that has enough.
             let _closed = out.blocking_send(Ok(batch));
             Ok(())

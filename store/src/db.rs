@@ -116,6 +116,7 @@ CREATE TABLE IF NOT EXISTS checked (
   at INTEGER NOT NULL,
   said TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
 ";
 
 /// Opens the database for reading and writing; makes it where it is not there.

@@ -85,6 +85,21 @@ impl Store {
         health::look(&self.db).map_err(StoreError::database(&self.db_path))
     }
 
+    /// What tells this store from all others; made when it is first asked for. A copy
+    /// of a store is the same store.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn identity(&mut self) -> Result<String, StoreError> {
+        let make = "INSERT OR IGNORE INTO identity VALUES (1, lower(hex(randomblob(16))))";
+        let made = self.db.execute(make, []);
+        made.and_then(|_| {
+            self.db
+                .query_row("SELECT id FROM identity", [], |row| row.get(0))
+        })
+        .map_err(StoreError::database(&self.db_path))
+    }
+
     /// Segments in the folder that are neither on the list nor known to be useless.
     pub(crate) fn unknown(&self) -> Result<Vec<String>, StoreError> {
         let known = || -> rusqlite::Result<BTreeSet<String>> {

@@ -33,6 +33,11 @@ impl Answered {
 impl Service {
     /// A service over a store of some recordings, with a configuration.
     pub(crate) fn start(import: &[&str], config: &str) -> Self {
+        Self::start_with(import, config, &["--no-fetch"])
+    }
+
+    /// The same with options of its own.
+    pub(crate) fn start_with(import: &[&str], config: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let store = at("store");
@@ -43,7 +48,8 @@ impl Service {
         }
         std::fs::write(at("config.toml"), config).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
-            .args(["serve", "--no-fetch", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(options)
             .args(["--store", &store, "--config", &at("config.toml")])
             .env_clear()
             .env("HOME", "/nonexistent")

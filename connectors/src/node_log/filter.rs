@@ -5,8 +5,12 @@
 //! the few that may; only these are taken apart. Every pattern that a signal
 //! tries on `node.log` needs one of these words in what it matches: a test of
 //! the signals holds each example against [`tells`].
+//!
+//! A person's own signals look for words of their own, which nobody can know
+//! here: whoever loads the rules says them once ([`also_look_for`]), before
+//! anything is read.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
@@ -187,10 +191,64 @@ static TELLS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(TELLING.it
 static ANY: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| search(TELLING.iter().chain(TIMING).copied()));
 
+/// Words that are not built in, and the searches with them.
+#[derive(Debug)]
+struct Own {
+    words: Vec<String>,
+    /// These words alone, in any case.
+    tells: AhoCorasick,
+    /// These and all others, in any case: one pass finds more than it must,
+    /// and [`tells`] decides.
+    any: AhoCorasick,
+}
+
+static OWN: RwLock<Option<Arc<Own>>> = RwLock::new(None);
+
+fn own() -> Option<Arc<Own>> {
+    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Looks for these words, too, wherever a machine's lines are read from now on.
+/// Letters count in any case. Words that were said before stay.
+///
+/// # Errors
+/// When there are too many to search for.
+pub fn also_look_for(words: impl IntoIterator<Item = String>) -> Result<(), String> {
+    let mut kept = OWN.write().unwrap_or_else(PoisonError::into_inner);
+    let mut all: Vec<String> = kept.as_ref().map_or_else(Vec::new, |own| own.words.clone());
+    all.extend(words);
+    all.sort_unstable();
+    all.dedup();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let search = |words: &mut dyn Iterator<Item = &str>| {
+        AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::DFA))
+            .ascii_case_insensitive(true)
+            .build(words)
+            .map_err(|error| error.to_string())
+    };
+    let built_in = TELLING.iter().chain(TIMING).copied();
+    let tells = search(&mut all.iter().map(String::as_str))?;
+    let any = search(&mut built_in.chain(all.iter().map(String::as_str)))?;
+    *kept = Some(Arc::new(Own {
+        words: all,
+        tells,
+        any,
+    }));
+    Ok(())
+}
+
+/// Whether a line may mean something to somebody's own signals.
+pub(super) fn tells_owner(text: &str) -> bool {
+    own().is_some_and(|own| own.tells.is_match(text))
+}
+
 /// Whether a line may mean something.
 #[must_use]
 pub fn tells(text: &str) -> bool {
-    TELLS.as_ref().is_none_or(|words| words.is_match(text))
+    TELLS.as_ref().is_none_or(|words| words.is_match(text)) || tells_owner(text)
 }
 
 /// What one of must stand in a line that may mean something.
@@ -200,7 +258,8 @@ pub(crate) fn words() -> &'static [&'static str] {
 
 /// The first place from `from` on where something stands that is worth reading.
 pub(super) fn next(block: &[u8], from: usize) -> Option<usize> {
-    let Some(words) = ANY.as_ref() else {
+    let own = own();
+    let Some(words) = own.as_ref().map(|own| &own.any).or(ANY.as_ref()) else {
         return (from < block.len()).then_some(from);
     };
     words.find(&block[from..]).map(|found| from + found.start())
@@ -228,5 +287,18 @@ mod tests {
         let block = b"a\nb audit(1\n";
         assert_eq!(next(block, 0), Some(4));
         assert_eq!(next(block, 5), None);
+    }
+
+    #[test]
+    fn words_of_somebodys_own_signals_are_looked_for_too() {
+        let line = "kernel: coolantd: Loop 3 of the manifold ran dry";
+        let block = format!("a\n{line}\n");
+        assert!(!tells(line) && next(block.as_bytes(), 0).is_none());
+        also_look_for(["of the manifold ran dry".to_owned()]).unwrap();
+        also_look_for(["quench detected".to_owned()]).unwrap();
+        assert!(tells(line) && tells("Quench Detected in magnet 4"));
+        assert!(!tells("kernel: coolantd: all loops are filled"));
+        assert!(next(block.as_bytes(), 0).is_some());
+        assert!(tells("kernel: NVRM: Xid (PCI:0000:9b:00): 79, x"));
     }
 }

@@ -50,7 +50,7 @@ mod healthy;
 pub(crate) mod tests;
 
 pub use asked::is_asked_for;
-pub use filter::tells;
+pub use filter::{also_look_for, tells};
 pub use heard::{Heard, heard};
 pub use nvidia::normal_pci;
 

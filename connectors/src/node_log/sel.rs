@@ -138,6 +138,7 @@ impl TextReader for Rows {
             let tells = |line: &HostLine| {
                 line.program.as_deref() == Some("ipmitool")
                     || TELLING.iter().any(|word| line.message.contains(word))
+                    || super::filter::tells_owner(&line.message)
             };
             let Some(line) = row(text).filter(tells) else {
                 found.irrelevant += 1;

@@ -9,8 +9,9 @@ mod objects;
 mod row;
 mod spill;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashTable;
 use whathappened_connectors::event::{Event, EventId, SourceKind};
 use whathappened_connectors::flight_recorder::{Trace, trace_of};
 use whathappened_connectors::observation::Observation;
@@ -33,6 +34,12 @@ pub struct Counts {
     pub duplicates: u64,
 }
 
+/// An id is a hash already; its lower half is as good as any.
+#[expect(clippy::cast_possible_truncation, reason = "the half is meant")]
+fn hash_of(id: EventId) -> u64 {
+    id.0 as u64
+}
+
 /// All facts and object versions of a case.
 #[derive(Debug, Default)]
 pub struct Evidence {
@@ -41,7 +48,8 @@ pub struct Evidence {
     /// Versions of objects.
     pub objects: Objects,
     rows: Vec<Row>,
-    by_id: HashMap<EventId, u32>,
+    /// Numbers of rows by their ids, which are in the rows: millions of facts are held.
+    by_id: HashTable<u32>,
     spill: Spill,
     grew: Vec<(EventId, Option<u64>, Option<Stamp>)>,
     counts: Counts,
@@ -102,11 +110,13 @@ impl Evidence {
         }
         let body = spill::encode(event)?;
         let row = Row::new(event, seen_by, &body, &mut self.symbols);
-        let Some(&known) = self.by_id.get(&event.id) else {
+        let Some(known) = self.number(event.id) else {
             let place = self.spill.push(&body)?;
             let number = u32::try_from(self.rows.len()).map_err(|_| SpillError::TooMany)?;
-            self.by_id.insert(event.id, number);
             self.rows.push(row.placed(place));
+            let rows = &self.rows;
+            let hash = |number: &u32| rows.get(*number as usize).map_or(0, |row| hash_of(row.id));
+            self.by_id.insert_unique(hash_of(event.id), number, hash);
             return Ok(());
         };
         self.counts.duplicates += 1;
@@ -122,21 +132,29 @@ impl Evidence {
         Ok(())
     }
 
+    /// The row of a fact.
+    fn number(&self, id: EventId) -> Option<u32> {
+        let is = |number: &u32| {
+            self.rows
+                .get(*number as usize)
+                .is_some_and(|row| row.id == id)
+        };
+        self.by_id.find(hash_of(id), is).copied()
+    }
+
     /// Applies what audit writes said of Events that other records show. After
     /// this no more facts are taken in.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn settle(&mut self) -> Result<(), SpillError> {
-        let by_id = std::mem::take(&mut self.by_id);
         for (id, count, last) in std::mem::take(&mut self.grew) {
-            if let Some(row) = by_id
-                .get(&id)
-                .and_then(|row| self.rows.get_mut(*row as usize))
-            {
+            let number = self.number(id);
+            if let Some(row) = number.and_then(|number| self.rows.get_mut(number as usize)) {
                 row.grow(count, last);
             }
         }
+        self.by_id = HashTable::new();
         self.spill.finish()
     }
 

@@ -12,6 +12,7 @@ use super::condition::Condition;
 use super::error::SignalError;
 use super::expand::{expand, rule_error};
 use super::file::{self, Example, Signal};
+use super::literals;
 use super::pattern::Place;
 use super::scan::Scanner;
 
@@ -57,6 +58,8 @@ pub struct Ruleset {
     actors: Vec<ActorClass>,
     /// How late signals may be reported, by name; of one in several files the latest.
     lags: BTreeMap<String, Nanos>,
+    /// What machines' lines must hold for the signals that are not built in.
+    machine_words: BTreeSet<String>,
     files: Vec<(String, String)>,
     version: String,
 }
@@ -124,6 +127,7 @@ impl Ruleset {
             facts: HashMap::new(),
             actors,
             lags: BTreeMap::new(),
+            machine_words: BTreeSet::new(),
             files,
             version,
         };
@@ -141,6 +145,13 @@ impl Ruleset {
                     rule: &info.written,
                     trusted: trusted(&self.files, &info.file),
                 };
+                if !place.trusted && when.fact.0.iter().any(|fact| fact == "node.log") {
+                    let patterns = when.message.iter().flat_map(|patterns| &patterns.0);
+                    // The longest literals; a pattern without any is tried on what others keep.
+                    let needed =
+                        patterns.filter_map(|text| literals::required(text).into_iter().next());
+                    self.machine_words.extend(needed.flatten());
+                }
                 let entry = count(self.conditions.len());
                 let condition = Condition::compile((place, part + 1), number, when)?;
                 info.captures.extend(condition.capture_names());
@@ -205,6 +216,12 @@ impl Ruleset {
     #[must_use]
     pub fn lag(&self, signal: &str) -> Nanos {
         self.lags.get(signal).copied().unwrap_or(0)
+    }
+
+    /// Texts in lower case of which a line of a machine must hold one to matter to a
+    /// signal that is not built in: nearly all lines are passed over unread.
+    pub fn machine_words(&self) -> impl Iterator<Item = &str> {
+        self.machine_words.iter().map(String::as_str)
     }
 
     /// The text of a file, as compiled in or given.

@@ -80,6 +80,24 @@ fn lines_of_hosts_that_mean_something_are_kept() {
     assert_eq!(lost, []);
 }
 
+/// A signal of one's own is seen without any list in Rust.
+#[test]
+fn words_that_lines_of_machines_must_hold_come_from_the_patterns() {
+    assert_eq!(Ruleset::built_in().unwrap().machine_words().count(), 0);
+    let mine = r#"
+[[signal]]
+name = "lab.coolant"
+title = "The coolant ran dry"
+when = [
+  { fact = "node.log", message = ['Loop (?P<loop>\d+) of the Manifold ran dry', 'x\d+'] },
+  { fact = "container.log", message = 'out of coolant' },
+]
+"#;
+    let rules = Ruleset::load([("mine.toml", mine)]).unwrap();
+    let words: Vec<&str> = rules.machine_words().collect();
+    assert_eq!(words, [" of the manifold ran dry"]);
+}
+
 /// Files of one's own are compiled at once, so that errors come at the start.
 #[test]
 fn every_built_in_pattern_compiles() {

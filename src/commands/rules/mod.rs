@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use self::own::Own;
 pub use self::test::{Report, Wrong, check};
 use crate::cli::OutputArgs;
+use crate::config::Config;
 use crate::error::Error;
 
 /// Lists, prints and tests the rules
@@ -24,8 +25,23 @@ pub struct Args {
 #[derive(clap::Args, Clone, Debug)]
 pub struct FolderArgs {
     /// Folder with rules of your own: *.sql for causes, with *.yaml examples beside them, *.toml for signals.
+    ///
+    /// The configuration's `rules` where it is not given.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<PathBuf>,
+    /// Configuration file; `whathappened init` writes one.
+    #[arg(long, value_name = "FILE", env = "WHATHAPPENED_CONFIG")]
+    pub config: Option<PathBuf>,
+}
+
+impl FolderArgs {
+    /// The folder that is given, else the configured one.
+    fn folder(&self) -> Result<Option<PathBuf>, Error> {
+        match &self.rules {
+            Some(folder) => Ok(Some(folder.clone())),
+            None => Ok(Config::load(self.config.as_deref())?.rules),
+        }
+    }
 }
 
 /// What can be done with rules.
@@ -74,8 +90,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             signals,
             folder,
             output,
-        } => list::run(&Own::read(folder)?, *signals, output),
-        Verb::Show { name, folder } => show::run(&Own::read(folder)?, name),
-        Verb::Test { names, folder } => test::run(&Own::read(folder)?, names).await,
+        } => list::run(&Own::read(folder.folder()?.as_deref())?, *signals, output),
+        Verb::Show { name, folder } => show::run(&Own::read(folder.folder()?.as_deref())?, name),
+        Verb::Test { names, folder } => {
+            test::run(&Own::read(folder.folder()?.as_deref())?, names).await
+        }
     }
 }

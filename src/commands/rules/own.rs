@@ -1,6 +1,7 @@
 //! A user's own rule folder.
 
-use super::FolderArgs;
+use std::path::Path;
+
 use crate::case::Rules;
 use crate::commands::common;
 use crate::error::Error;
@@ -16,9 +17,9 @@ pub(super) struct Own {
 
 impl Own {
     /// Reads the folder, where one is given.
-    pub(super) fn read(args: &FolderArgs) -> Result<Self, Error> {
+    pub(super) fn read(folder: Option<&Path>) -> Result<Self, Error> {
         let mut more = Vec::new();
-        if let Some(folder) = &args.rules {
+        if let Some(folder) = folder {
             let failed = |error| Error::Io {
                 path: folder.display().to_string(),
                 error,
@@ -40,7 +41,7 @@ impl Own {
                 }
             }
         }
-        let rules = common::own_rules(args.rules.as_deref())?;
+        let rules = common::own_rules(folder)?;
         Ok(Self {
             rules,
             examples: examples::files(more),

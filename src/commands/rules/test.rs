@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use whathappened_connectors::recording::{Input, Options};
 
-use super::FolderArgs;
 use super::own::Own;
 use super::show::{examples_of, unknown};
 use crate::answer::Incident;
@@ -85,10 +84,7 @@ pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
 /// # Errors
 /// A rule that cannot be used, a name that no rule bears.
 pub async fn check(folder: Option<&std::path::Path>, names: &[String]) -> Result<Report, Error> {
-    let folder = FolderArgs {
-        rules: folder.map(Into::into),
-    };
-    check_all(&Own::read(&folder)?, names).await
+    check_all(&Own::read(folder)?, names).await
 }
 
 async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {

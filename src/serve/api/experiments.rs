@@ -1,5 +1,6 @@
 //! `GET /api/v1/experiments`
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_core::resolve::rank_names;
 use whathappened_store::Store;
 
 use super::incidents::{explain, told};
@@ -19,6 +21,9 @@ use super::take::{By, Params};
 use crate::answer::{Listed, no_state};
 use crate::gather;
 use crate::serve::Service;
+
+/// Owners or namespaces that are offered for one that nobody has.
+const NEAR: usize = 5;
 
 /// Which runs are wanted.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -111,6 +116,37 @@ impl Experiment {
     }
 }
 
+/// What is wrong where an owner or a namespace is asked for that no run has. `list` is
+/// what the caller may see, so a name that is hidden and one that is nobody's are told alike.
+fn nobodys(list: &[Listed], owner: Option<&str>, namespace: Option<&str>) -> Option<Problem> {
+    if list.is_empty() {
+        return None;
+    }
+    let has = |owner, namespace| list.iter().any(|one| one.is(owner, namespace, None));
+    let known = |of: fn(&Listed) -> Option<&String>| -> Vec<String> {
+        let names: BTreeSet<String> = list.iter().filter_map(of).cloned().collect();
+        names.into_iter().collect()
+    };
+    let (what, asked, known) = match (owner, namespace) {
+        (Some(owner), _) if !has(Some(owner), None) => {
+            ("owner", owner, known(|one| one.owner.as_ref()))
+        }
+        (_, Some(namespace)) if !has(None, Some(namespace)) => {
+            ("namespace", namespace, known(|one| one.namespace.as_ref()))
+        }
+        _ => return None,
+    };
+    let near = rank_names(asked, known.iter().cloned());
+    let some = if near.is_empty() { &known } else { &near };
+    let some: Vec<&str> = some.iter().take(NEAR).map(String::as_str).collect();
+    let problem = Problem::not_found(format!("no run that is listed has the {what} {asked:?}"));
+    Some(match (some.is_empty(), near.is_empty()) {
+        (true, _) => problem.hint(format!("no run has a known {what}")),
+        (false, true) => problem.hint(format!("there are {}", some.join(", "))),
+        (false, false) => problem.hint(format!("did you mean: {}?", some.join(", "))),
+    })
+}
+
 /// Every run that the store knows, the latest first, with how it stands and why
 ///
 /// Some runs that nobody explained yet are explained on the way; the header
@@ -150,6 +186,12 @@ pub(super) async fn list(
     ];
     let [owner, namespace, state] = [&wanted.owner, &wanted.namespace, &wanted.state];
     let is_wanted = |one: &Listed| one.is(owner.as_deref(), namespace.as_deref(), state.as_deref());
+    // Whose run it is comes out when it is explained.
+    let owner_is_known = explained.explained == explained.runs;
+    let no_owner = owner.as_deref().filter(|_| owner_is_known);
+    if let Some(problem) = nobodys(&list, no_owner, namespace.as_deref()) {
+        return Err(problem);
+    }
     let items = list.into_iter().filter(is_wanted).map(Experiment::of);
     let paging = Paging {
         limit: wanted.limit,

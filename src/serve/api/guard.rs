@@ -124,7 +124,6 @@ fn refused(why: &str) -> Problem {
 /// somebody else can make a browser ask here, under a name of its own or with
 /// its origin beside; a proxy asks for others.
 pub(in crate::serve) fn is_of_this_machine(headers: &HeaderMap) -> bool {
-    let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     // Of two hosts, programs on the way believe one and we the other.
     if headers.get_all(header::HOST).iter().count() != 1 {
         return false;
@@ -137,16 +136,38 @@ pub(in crate::serve) fn is_of_this_machine(headers: &HeaderMap) -> bool {
     if elsewhere {
         return false;
     }
-    let host = text(header::HOST).unwrap_or_default();
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
-        _ => host,
-    };
+    let name = host(headers);
     let forwarded = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
     matches!(name, "localhost" | "127.0.0.1" | "[::1]" | "::1")
         && !headers.contains_key(header::ORIGIN)
         && !headers.contains_key(header::REFERER)
         && !forwarded.iter().any(|name| headers.contains_key(*name))
+}
+
+/// The name by which the service is called, without the port.
+fn host(headers: &HeaderMap) -> &str {
+    let host = headers.get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// Who may read what is counted: programs on this machine, callers by their token, and,
+/// where callers are configured, whoever calls the service by its address as scrapers
+/// do. A page that makes a browser ask here calls it by a name that the page's owner
+/// made point here, since a browser lets nobody read what another address answers.
+pub(in crate::serve) fn may_read_metrics(service: &Service, headers: &HeaderMap) -> bool {
+    if who(service, headers).is_ok() {
+        return true;
+    }
+    let name = host(headers).trim_start_matches('[').trim_end_matches(']');
+    let of_browser = ["origin", "referer", "sec-fetch-site"];
+    !service.callers.is_open()
+        && headers.get_all(header::HOST).iter().count() == 1
+        && (name == "localhost" || name.parse::<std::net::IpAddr>().is_ok())
+        && !of_browser.iter().any(|name| headers.contains_key(*name))
 }
 
 #[cfg(test)]

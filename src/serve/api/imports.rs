@@ -14,7 +14,7 @@ use futures::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::recording::{FileStatus, Input, Summary};
 use whathappened_store::{Store, Written};
@@ -30,8 +30,11 @@ use crate::serve::Service;
 const TELL: Duration = Duration::from_millis(500);
 /// Files and rejected records that are told one by one.
 const TOLD: usize = 100;
-/// How long nothing may come of an upload.
-const SILENCE: Duration = Duration::from_secs(30);
+/// In each stretch of this length some of an upload has to come,
+const STRETCH: Duration = Duration::from_secs(30);
+/// namely so many bytes: less is a line on which nobody waits for the end, or somebody
+/// who holds a place and a file here.
+const LEAST: u64 = 64 << 10;
 /// The longest name of an upload.
 const LONGEST_NAME: usize = 120;
 
@@ -205,6 +208,49 @@ pub(super) fn sweep(store: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// How fast an upload comes.
+#[derive(Debug)]
+struct Pace {
+    /// The end of the stretch.
+    until: Instant,
+    /// What came in it.
+    came: u64,
+}
+
+impl Pace {
+    fn from(now: Instant) -> Self {
+        Self {
+            until: now + STRETCH,
+            came: 0,
+        }
+    }
+
+    /// A piece came; whether that is fast enough.
+    fn takes(&mut self, bytes: u64, now: Instant) -> bool {
+        let in_time = now < self.until || self.goes_on();
+        self.came += bytes;
+        in_time
+    }
+
+    /// The stretch is over; whether enough came in it, and the next one began.
+    fn goes_on(&mut self) -> bool {
+        let enough = self.came >= LEAST;
+        if enough {
+            *self = Self::from(self.until);
+        }
+        enough
+    }
+}
+
+fn slow(came: u64) -> Problem {
+    let seconds = STRETCH.as_secs();
+    Problem::new(
+        StatusCode::REQUEST_TIMEOUT,
+        format!("{came} bytes of the upload came in {seconds} s; {LEAST} have to"),
+    )
+    .hint("send it again over a faster line: what was taken in before is not kept twice")
+}
+
 /// The body in a file that goes when it was read.
 async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile, Problem> {
     let most = service.config.serve.max_upload;
@@ -221,17 +267,20 @@ async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile,
     let mut to = tokio::fs::File::create(&path).await.map_err(failed)?;
     let mut taken: u64 = 0;
     let mut pieces = body.into_data_stream();
-    let slow = |_| {
-        Problem::new(
-            StatusCode::REQUEST_TIMEOUT,
-            format!("nothing of the upload came for {} s", SILENCE.as_secs()),
-        )
-        .hint("send it again: what was taken in before is not kept twice")
-    };
-    while let Some(piece) = timeout(SILENCE, pieces.next()).await.map_err(slow)? {
+    let mut pace = Pace::from(Instant::now());
+    loop {
+        let piece = match timeout_at(pace.until.into(), pieces.next()).await {
+            Ok(Some(piece)) => piece,
+            Ok(None) => break,
+            Err(_) if pace.goes_on() => continue,
+            Err(_) => return Err(slow(pace.came)),
+        };
         let piece =
             piece.map_err(|error| Problem::bad(format!("the upload broke off: {error}")))?;
         taken = taken.saturating_add(piece.len() as u64);
+        if !pace.takes(piece.len() as u64, Instant::now()) {
+            return Err(slow(pace.came));
+        }
         if taken > most {
             return Err(Problem::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -344,7 +393,26 @@ fn progress(
 
 #[cfg(test)]
 mod tests {
-    use super::{named, sweep};
+    use std::time::{Duration, Instant};
+
+    use super::{LEAST, Pace, STRETCH, named, sweep};
+
+    #[test]
+    fn an_upload_that_trickles_is_cut() {
+        let begun = Instant::now();
+        // A byte every ten seconds, and never silence.
+        let mut pace = Pace::from(begun);
+        let after = |seconds| begun + Duration::from_secs(seconds);
+        assert!(pace.takes(1, after(10)) && pace.takes(1, after(20)));
+        assert!(!pace.takes(1, begun + STRETCH));
+        assert!(!pace.goes_on());
+        // Slow and steady is fast enough, as is a pause in a stretch that had its part.
+        let mut pace = Pace::from(begun);
+        for stretch in 0..20 {
+            assert!(pace.takes(LEAST, after(stretch * STRETCH.as_secs() + 1)));
+        }
+        assert!(pace.goes_on());
+    }
 
     #[test]
     fn what_dead_services_left_of_uploads_goes_and_nothing_else() {

@@ -40,7 +40,7 @@ use self::problem::Problem;
 use super::Service;
 
 pub use self::document::document;
-pub(super) use self::guard::is_of_this_machine;
+pub(super) use self::guard::may_read_metrics;
 
 /// Removes what services that were killed left in the store's folder.
 pub(super) fn sweep(store: &Path) {

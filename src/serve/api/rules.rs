@@ -49,7 +49,11 @@ impl Cause {
             rank: rule.rank,
             level: rule.level.as_str().to_owned(),
             needs: rule.needs.clone(),
-            overturned_by: rule.overturned_by.clone(),
+            overturned_by: rule
+                .overturned_by
+                .iter()
+                .map(|one| one.line.clone())
+                .collect(),
             advice: rule.advice.clone(),
         }
     }

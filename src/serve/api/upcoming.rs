@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tokio::runtime::Handle;
 use utoipa::IntoParams;
 
 use super::problem::{Problem, Refused};
@@ -61,9 +60,9 @@ pub(super) async fn get(
         ..Asked::default()
     };
     let asking = asked.about(name.clone(), caller.access, &service)?;
-    let handle = Handle::current();
+    let live = service.fetched(&asking).await?;
     let look = move |service: &Service| {
-        let case = handle.block_on(service.case(&asking))?;
+        let case = service.case(&asking, live)?;
         assemble::upcoming(&case, &name, from, within)
     };
     Ok(Json(service.work(look).await?))

@@ -16,17 +16,18 @@ use datafusion::catalog::TableProvider;
 use datafusion::error::Result as DataFusionResult;
 use futures::future::BoxFuture;
 use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
 use whathappened_store::{Segment, Snapshot, Store, Table};
 
 use super::functions::Asked;
 use super::rows::{Fill, table};
+use super::ties::Cases;
 use super::{collateral, coverage, experiments, incidents, runs, tenures};
 use crate::access::Access;
 use crate::answer::Answer;
 use crate::assemble::{self, Question};
-use crate::case::Rules;
+use crate::case::{Case, Rules};
 use crate::error::Error;
 use crate::gather;
 
@@ -133,6 +134,23 @@ impl Kept {
             ..Question::default()
         };
         assemble::answer(&case, &question).await
+    }
+}
+
+/// How much of a store the tables over deaths are made of: its last day. Older runs are
+/// told by `why` and `timeline` one by one.
+const LAST: Nanos = 86_400 * SECOND;
+
+impl Cases for Kept {
+    fn case(&self) -> Result<Arc<Case>, Error> {
+        let latest = self.latest()?.unwrap_or(Nanos::MAX);
+        let window = Some((latest.saturating_sub(LAST), Nanos::MAX));
+        self.look(|snapshot| {
+            let (coverage, rules) = (snapshot.coverage()?, Arc::clone(&self.rules));
+            Ok(Arc::new(gather::all_of_window(
+                snapshot, window, coverage, rules,
+            )?))
+        })
     }
 }
 

@@ -126,7 +126,7 @@ fn killed_at_any_moment_of_collecting() {
     let there: BTreeSet<&str> = rows.iter().filter_map(|row| row["pod"].as_str()).collect();
     let acknowledged = acknowledged.lock().unwrap();
     assert!(
-        acknowledged.len() > 100,
+        acknowledged.len() > 10,
         "hardly anything was pushed: {}",
         acknowledged.len()
     );

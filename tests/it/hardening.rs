@@ -1,0 +1,280 @@
+//! What the hardening closed, tried on the built program.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::hour::{imported, kept};
+use crate::service::Service;
+use crate::whathappened;
+
+const LAB: &str = "fixtures/lab-cluster/input";
+
+/// A signal of somebody's own on a machine's log, and such a log.
+fn own_signal() -> (tempfile::TempDir, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules");
+    std::fs::create_dir(&rules).unwrap();
+    std::fs::write(
+        rules.join("mine.toml"),
+        "[[signal]]\nname = 'lab.coolant'\ntitle = 'The coolant ran dry'\n\
+         when = [{ fact = 'node.log', message = 'Loop (?P<loop>\\d+) of the Manifold ran dry' }]\n\
+         [[signal.example]]\nfact = 'node.log'\nmessage = 'Loop 3 of the Manifold ran dry'\ncaptures = { loop = '3' }\n\
+         [[signal.counter_example]]\nfact = 'node.log'\nmessage = 'Loop 3 of the Manifold is full'\n",
+    )
+    .unwrap();
+    let log = folder.path().join("gpu-7.log");
+    std::fs::write(
+        &log,
+        "2026-11-20T10:00:00+00:00 gpu-7 systemd[1]: Started Session 4 of user root.\n\
+         2026-11-20T10:00:05+00:00 gpu-7 coolantd[77]: Loop 3 of the Manifold ran dry\n\
+         2026-11-20T10:00:06+00:00 gpu-7 CRON[78]: (root) CMD (run-parts /etc/cron.hourly)\n",
+    )
+    .unwrap();
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let (rules, log) = (text(&rules), text(&log));
+    (folder, rules, log)
+}
+
+#[test]
+fn a_signal_of_ones_own_finds_its_line_in_a_machines_log() {
+    let (_folder, rules, log) = own_signal();
+    let statement = "SELECT node, message FROM events WHERE array_has(signals, 'lab.coolant')";
+    let ask = ["sql", statement, "--from", &log, "--format", "csv", "-q"];
+    let (code, out, err) = whathappened(&[&ask[..], &["--rules", &rules]].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        out.contains("gpu-7,Loop 3 of the Manifold ran dry"),
+        "{out}"
+    );
+    let (_, out, _) = whathappened(&ask);
+    assert_eq!(out.lines().count(), 1, "{out}");
+}
+
+#[test]
+fn signals_that_came_after_the_facts_are_said_to() {
+    let (_folder, rules, log) = own_signal();
+    let (_store, store) = imported(&[&log]);
+    let ask = |statement: &str, more: &[&str]| {
+        let ask = [
+            "sql",
+            statement,
+            "--store",
+            &store,
+            "--no-fetch",
+            "--format",
+            "csv",
+        ];
+        whathappened(&[&ask[..], more].concat())
+    };
+    let statement = "SELECT count(*) FROM events WHERE array_has(signals, 'lab.coolant')";
+    let (_, out, err) = ask(statement, &["--rules", &rules]);
+    assert!(
+        out.ends_with("0\r\n") && err.contains("`whathappened import` reads"),
+        "{out}{err}"
+    );
+    let (code, _, err) = whathappened(&["import", &log, "--store", &store, "--rules", &rules]);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, out, _) = ask(statement, &["--rules", &rules]);
+    assert!(out.ends_with("1\r\n"), "{out}");
+    let (_, _, err) = ask(statement, &[]);
+    assert!(!err.contains("Signals in"), "{err}");
+}
+
+#[test]
+fn rules_are_listed_shown_and_tested_from_the_configured_folder() {
+    let (folder, rules, _log) = own_signal();
+    let config = folder.path().join("config.toml");
+    std::fs::write(&config, format!("rules = '{rules}'\n")).unwrap();
+    let config = config.to_str().unwrap();
+    for verb in [
+        &["rules", "list", "--signals", "--format", "csv"][..],
+        &["rules", "show", "lab.coolant"],
+        &["rules", "test", "lab.coolant"],
+    ] {
+        let (code, out, err) = whathappened(&[verb, &["--config", config]].concat());
+        assert_eq!(code, Some(0), "{verb:?}: {err}");
+        assert!(
+            out.contains("lab.coolant") || out.contains("2 examples"),
+            "{out}"
+        );
+        let (_, out, _) = whathappened(verb);
+        assert!(!out.contains("lab.coolant"), "{out}");
+    }
+}
+
+#[test]
+fn a_rule_names_kinds_of_evidence_and_no_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- overturned_by: loki: the traceback\n\
+        -- summary: {pod} left\nSELECT death FROM ties\n";
+    std::fs::write(folder.path().join("my.rule.sql"), text).unwrap();
+    let rules = folder.path().to_str().unwrap();
+    let (code, _, err) = whathappened(&["rules", "list", "--rules", rules]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(
+        err.contains("my.rule.sql:5") && err.contains("write one of logs,"),
+        "{err}"
+    );
+}
+
+#[test]
+fn what_rules_select_from_is_there_over_a_store() {
+    let (_folder, store) = imported(&[LAB]);
+    let statement = "SELECT DISTINCT t.pod, u.signal FROM ties t JOIN ties u ON u.death = t.death AND u.fact = t.fact \
+        JOIN deaths d ON d.death = t.death WHERE t.pod LIKE 'gpt2%' AND t.signal LIKE 'k8s.node%' ORDER BY 1, 2";
+    let (code, of_store, err) = kept(&store, &["sql", statement, "--format", "csv"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(of_store.lines().count() > 1, "{of_store}");
+    let (_, of_files, _) =
+        whathappened(&["sql", statement, "--format", "csv", "--from", LAB, "-q"]);
+    assert_eq!(of_store, of_files);
+    let (_, out, _) = kept(&store, &["sql", "\\d ties", "--format", "csv"]);
+    assert!(out.contains("seconds from the fact to the death"), "{out}");
+}
+
+const CONFIG: &str = "[[serve.caller]]\nname = 'team-a'\ntoken_file = 'TOKEN'\nnamespaces = ['research']\n\
+[[serve.caller]]\nname = 'all'\ntoken_file = 'ALL'\n";
+
+fn with_callers() -> Service {
+    let tokens = tempfile::tempdir().unwrap();
+    let at = |name: &str| tokens.path().join(name).display().to_string();
+    std::fs::write(at("TOKEN"), "token-of-team-a-0001").unwrap();
+    std::fs::write(at("ALL"), "token-of-everything-0001").unwrap();
+    let config = CONFIG
+        .replace("TOKEN", &at("TOKEN"))
+        .replace("ALL", &at("ALL"));
+    Service::start(&[LAB], &config)
+}
+
+#[test]
+fn an_owner_or_namespace_that_no_run_has_is_told_with_those_that_are_near() {
+    let service = with_callers();
+    let ask = |path: &str, token: &str| {
+        let token = format!("authorization: Bearer {token}");
+        service.get(path, &[&token])
+    };
+    let all = "token-of-everything-0001";
+    let list = ask("/api/v1/experiments", all).json();
+    let items = list["items"].as_array().unwrap();
+    let some = |field: &str| -> String {
+        let found = items.iter().find_map(|one| one[field].as_str());
+        found.unwrap_or_else(|| panic!("no {field}")).to_owned()
+    };
+    let namespace = some("namespace");
+    let typo = ask(&format!("/api/v1/experiments?namespace={namespace}x"), all);
+    assert_eq!(typo.status, 404, "{}", typo.text());
+    let hints = typo.json()["hints"].to_string();
+    assert!(hints.contains(&namespace), "{hints}");
+    let nobody = ask("/api/v1/experiments?owner=zzzzzz", all);
+    assert_eq!(nobody.status, 404, "{}", nobody.text());
+    // What a caller may not see is told as what is not there.
+    let team = "token-of-team-a-0001";
+    let answer = |namespace: &str| -> (u16, Value) {
+        let told = ask(&format!("/api/v1/experiments?namespace={namespace}"), team);
+        let text = told.text().replace(namespace, "NAMESPACE");
+        (told.status, serde_json::from_str(&text).unwrap())
+    };
+    for one in ["kube-system", "default"] {
+        assert_eq!(answer(one), answer("zzzzzz"), "{one}");
+    }
+    assert_eq!(answer("research").0, 200);
+}
+
+#[test]
+fn what_is_counted_is_told_to_scrapers_and_to_no_web_page() {
+    use std::io::{Read as _, Write as _};
+    let service = with_callers();
+    let status = |head: &str| -> u16 {
+        let mut to = service.connect();
+        let request = format!("GET /metrics HTTP/1.1\r\n{head}\r\nconnection: close\r\n\r\n");
+        to.write_all(request.as_bytes()).unwrap();
+        let mut text = Vec::new();
+        to.read_to_end(&mut text).ok();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        text.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    for (head, expected) in [
+        ("host: 127.0.0.1:9187", 200),
+        ("host: [::1]:9187", 200),
+        ("host: localhost", 200),
+        ("host: evil.example", 403),
+        ("host: 127.0.0.1\r\nhost: evil.example", 403),
+        ("host: 127.0.0.1\r\norigin: http://evil.example", 403),
+        (
+            "host: whathappened.lab.svc\r\nauthorization: Bearer token-of-team-a-0001",
+            200,
+        ),
+        (
+            "host: whathappened.lab.svc\r\nauthorization: Bearer nobodys",
+            403,
+        ),
+    ] {
+        assert_eq!(status(head), expected, "{head}");
+    }
+}
+
+#[test]
+fn a_pipe_that_was_closed_without_a_word_is_nothing() {
+    let run = |input: std::io::PipeReader| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whathappened"));
+        command.args(["gpt2-small-7f3", "--from", LAB, "-q"]);
+        command.env_clear().env("HOME", "/nonexistent").stdin(input);
+        command.output().unwrap().status.code()
+    };
+    // As runners of jobs leave it,
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(writer);
+    assert_eq!(run(reader), Some(0));
+    // and one in which something may come yet.
+    let (reader, _writer) = std::io::pipe().unwrap();
+    assert_eq!(run(reader), Some(2));
+}
+
+#[test]
+fn whoever_waits_for_sources_holds_up_nobody_who_asks_the_store() {
+    // A log store that takes every connection and never says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let (came, comes) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for connection in silent.incoming() {
+            held.push(connection);
+            if came.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    let config = format!(
+        "[kubernetes]\nenabled = false\ntimeout = '30m'\n[loki]\naddr = 'http://{address}'\n"
+    );
+    let service = Service::start_with(&[LAB], &config, &[]);
+    let list = service.get("/api/v1/experiments?limit=1000", &[]).json();
+    let mut names: Vec<&str> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 6, "{names:?}");
+    // More than there are places for work on the store; none of them is answered in this test.
+    let mut waiting = Vec::new();
+    for name in names.iter().take(6) {
+        use std::io::Write as _;
+        let mut to = service.connect();
+        let ask =
+            format!("GET /api/v1/answers/{name}?fetch=true HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        to.write_all(ask.as_bytes()).unwrap();
+        waiting.push(to);
+        let patience = std::time::Duration::from_secs(100);
+        comes
+            .recv_timeout(patience)
+            .expect("the log store is asked");
+    }
+    let told = service.get("/api/v1/answers/gpt2-small-7f3?fetch=false", &[]);
+    assert_eq!(told.status, 200, "{}", told.text());
+}
