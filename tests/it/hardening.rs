@@ -270,11 +270,10 @@ fn whoever_waits_for_sources_holds_up_nobody_who_asks_the_store() {
             format!("GET /api/v1/answers/{name}?fetch=true HTTP/1.1\r\nhost: localhost\r\n\r\n");
         to.write_all(ask.as_bytes()).unwrap();
         waiting.push(to);
-        let patience = std::time::Duration::from_secs(100);
-        comes
-            .recv_timeout(patience)
-            .expect("the log store is asked");
     }
+    let patience = std::time::Duration::from_secs(100);
+    let asked = comes.recv_timeout(patience);
+    asked.expect("the log store is asked");
     let told = service.get("/api/v1/answers/gpt2-small-7f3?fetch=false", &[]);
     assert_eq!(told.status, 200, "{}", told.text());
 }
