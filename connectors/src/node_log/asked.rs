@@ -53,6 +53,11 @@ pub(crate) const PHRASES: &[&str] = &[
     "blocked for more than",
     "segfault at",
     "file max limit",
+    "conntrack table full",
+    "system clock wrong by",
+    "system clock was stepped",
+    "can t synchronise",
+    "time jump detected",
     // storage
     "nfs server",
     "lock reclaim failed",
