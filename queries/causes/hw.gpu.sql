@@ -17,7 +17,7 @@ FROM ties
 WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
   -- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
   -- being seen may be what watches GPUs, where that had found the node's unhealthy.
-  AND (mode = 'lost' OR mode = 'exited' AND COALESCE(exit_code, 1) <> 0 OR signal = 'k8s.pod.evicted.device_taint'
+  AND (mode = 'lost' OR state = 'lingering' OR mode = 'exited' AND COALESCE(exit_code, 1) <> 0 OR signal = 'k8s.pod.evicted.device_taint'
     OR mode = 'killed' AND death IN (SELECT death FROM ties WHERE signal = 'gpu.unhealthy' AND via = 'node' AND lag_s BETWEEN -120 AND 900)
       AND death NOT IN (SELECT death FROM ties WHERE signal LIKE '%_by_user' AND via IN ('pod', 'node', 'workload') AND lag_s BETWEEN -5 AND 900)
       AND death NOT IN (SELECT death FROM mechanisms WHERE person))
