@@ -106,7 +106,8 @@ pub(super) fn candidates(
             let row = world.evidence.rows().get(fact.row as usize);
             row.is_some_and(|row| row.time == Stamp::OPEN)
         });
-        if !death.goes_on() && !(all_dated && dated(death.time)) {
+        let undated = !all_dated || !dated(death.time);
+        if !death.goes_on() && undated {
             let inferred = path.steps.iter().any(|step| step.kind != Kind::Asserted);
             level = level.min(if inferred {
                 Level::Hypothesis

@@ -319,7 +319,7 @@ impl<'r, 't> Reader<'r, 't> {
                     told.push(Observation::Event(Box::new(event)));
                 }
             }
-            made_at(&mut told, moment.stamp());
+            made_at(&mut told, moment.shown());
             self.out.append(&mut told);
             (self.count)(*line, result);
         }
@@ -377,7 +377,7 @@ impl<'r, 't> Reader<'r, 't> {
                     }
                 }
             }
-            made_at(&mut told, moment.stamp());
+            made_at(&mut told, moment.shown());
             self.out.append(&mut told);
         }
         let described: BTreeSet<(&str, &str)> = self

@@ -67,6 +67,18 @@ impl Moment {
         }
     }
 
+    /// A moment at which what was printed was so: as exact as it is known, else the earliest.
+    pub(super) fn shown(&self) -> Option<Stamp> {
+        let earliest = || {
+            let (lo, _) = self.bounds();
+            lo.map(|lo| Stamp {
+                lo,
+                hi: lo.saturating_add(SECOND),
+            })
+        };
+        self.stamp().or_else(earliest)
+    }
+
     /// When something of this age was; open where the moment is not known.
     pub(super) fn minus(&self, age: Option<Age>) -> Stamp {
         match (self.stamp(), age) {
