@@ -53,7 +53,7 @@ pub(crate) const PHRASES: &[&str] = &[
     "blocked for more than",
     "segfault at",
     "file max limit",
-    "conntrack table full",
+    "nf_conntrack table full",
     "system clock wrong by",
     "system clock was stepped",
     "can t synchronise",
