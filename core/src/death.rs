@@ -2,6 +2,7 @@
 
 mod elsewhere;
 mod lingering;
+mod standing;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
@@ -10,6 +11,9 @@ use crate::resolve::{Root, Run};
 use crate::stall;
 use crate::symbols::Sym;
 use crate::world::{Exit, NO, Pod, World};
+
+use standing::FAILED;
+pub use standing::{RunState, fails_now, run_state};
 
 /// Something to explain.
 #[derive(Clone, Debug)]
@@ -38,36 +42,37 @@ pub struct Death {
     pub container: Sym,
 }
 
+/// What a rank writes that waited for another one until its time was up.
+pub(crate) const WAITED: &str = "nccl.timeout";
+
 impl Death {
+    /// A state in which no end of a container is known.
+    pub(crate) fn without_end(
+        run: usize,
+        attempt: u32,
+        pod: u32,
+        state: &'static str,
+        time: Stamp,
+    ) -> Self {
+        Self {
+            run,
+            attempt,
+            pod,
+            state,
+            mode: Mode::None,
+            time,
+            until: None,
+            since: None,
+            exit_code: None,
+            reason: Sym::NONE,
+            container: Sym::NONE,
+        }
+    }
+
     /// Whether it is no end but a state that goes on.
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.mode == Mode::None || self.state == "crash_loop"
-    }
-}
-
-/// How a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum RunState {
-    Completed,
-    Failed,
-    Deleted,
-    Pending,
-    Running,
-}
-
-impl RunState {
-    /// The name used in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Deleted => "deleted",
-            Self::Pending => "pending",
-            Self::Running => "running",
-        }
     }
 }
 
@@ -197,17 +202,9 @@ fn failed_before(
     let long_before = spoke.hi.saturating_add(TIDIED) < end.time.lo;
     let unseen = end.state == State::Died && end.mode != Mode::Exited && end.exit.is_none();
     (unseen && long_before && !went_on).then_some(Death {
-        run,
-        attempt,
-        pod,
-        state: "died",
         mode: Mode::Exited,
-        time: spoke,
         until: Some(spoke),
-        since: None,
-        exit_code: None,
-        reason: Sym::NONE,
-        container: Sym::NONE,
+        ..Death::without_end(run, attempt, pod, "died", spoke)
     })
 }
 
@@ -403,99 +400,5 @@ fn short_of_members(world: &World, number: usize, run: &Run, ends: &[End]) -> Op
 }
 
 fn without_pod(run: usize, attempt: u32, state: &'static str, since: Stamp) -> Death {
-    Death {
-        run,
-        attempt,
-        pod: NO,
-        state,
-        mode: Mode::None,
-        time: since,
-        until: None,
-        since: None,
-        exit_code: None,
-        reason: Sym::NONE,
-        container: Sym::NONE,
-    }
-}
-
-/// What is said of a workload that failed.
-const FAILED: [&str; 3] = [
-    "k8s.workload.failed",
-    "k8s.workload.backoff_limit",
-    "k8s.workload.deadline",
-];
-
-/// How a run stands at the end of what was seen.
-#[must_use]
-pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
-    if let Root::Workload(root) = run.root {
-        if world.says(root, "k8s.workload.completed") {
-            return RunState::Completed;
-        }
-        if FAILED.iter().any(|signal| world.says(root, signal)) {
-            return RunState::Failed;
-        }
-        if world
-            .workloads
-            .get(root as usize)
-            .is_some_and(|one| one.gone.is_some())
-        {
-            return RunState::Deleted;
-        }
-    }
-    let Some(last) = run.attempts.last() else {
-        return RunState::Pending;
-    };
-    // Of those made earlier, the ones that fail to this day count as well.
-    let made_earlier = run.attempts.iter().rev().skip(1);
-    let failing = made_earlier
-        .flat_map(|attempt| &attempt.pods)
-        .filter(|pod| fails_now(world, **pod, ends));
-    let states: Vec<State> = last
-        .pods
-        .iter()
-        .chain(failing)
-        .filter_map(|pod| ends.get(*pod as usize))
-        .map(|end| end.state)
-        .collect();
-    let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
-    // Of pods that are replaced one by one, those that are there count.
-    let running = states.iter().filter(|state| **state == State::Running);
-    if let Some(wanted) = replicas_of_service(world, run)
-        && wanted > 0
-        && i64::try_from(running.count()).is_ok_and(|running| running >= wanted)
-    {
-        return RunState::Running;
-    }
-    if any(&[State::Died, State::CrashLoop]) {
-        RunState::Failed
-    } else if any(&[State::NeverScheduled, State::StuckStarting]) {
-        RunState::Pending
-    } else if !states.is_empty() && states.iter().all(|state| *state == State::Completed) {
-        RunState::Completed
-    } else {
-        RunState::Running
-    }
-}
-
-/// Whether a pod is there, and ends badly again and again.
-#[must_use]
-pub fn fails_now(world: &World, pod: u32, ends: &[End]) -> bool {
-    let loops = |end: &End| end.state == State::CrashLoop;
-    let there =
-        |pod: &Pod| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
-    ends.get(pod as usize).is_some_and(loops) && world.pods.get(pod as usize).is_some_and(there)
-}
-
-/// How many pods a workload of interchangeable pods wants.
-fn replicas_of_service(world: &World, run: &Run) -> Option<i64> {
-    let Root::Workload(root) = run.root else {
-        return None;
-    };
-    let root = world.workloads.get(root as usize)?;
-    let serves = matches!(
-        world.name(root.kind),
-        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet"
-    );
-    root.body.as_ref()?.replicas.filter(|_| serves)
+    Death::without_end(run, attempt, NO, state, since)
 }

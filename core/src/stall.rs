@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, RunState, run_state};
-use crate::life::{End, Mode, State};
+use crate::life::{End, State};
 use crate::resolve::{Root, Run};
 use crate::symbols::Sym;
 use crate::world::{Fact, NO, World};
@@ -43,19 +43,13 @@ pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> 
         })
         .min()
         .map(|(_, pod)| pod);
-    Some(Death {
-        run: number,
-        attempt: u32::try_from(run.attempts.len()).unwrap_or(1),
-        pod: first.or(attempt.pods.first().copied()).unwrap_or(NO),
-        state: "stalled",
-        mode: Mode::None,
-        time: fact.time,
-        until: None,
-        since: None,
-        exit_code: None,
-        reason: Sym::NONE,
-        container: Sym::NONE,
-    })
+    Some(Death::without_end(
+        number,
+        u32::try_from(run.attempts.len()).unwrap_or(1),
+        first.or(attempt.pods.first().copied()).unwrap_or(NO),
+        "stalled",
+        fact.time,
+    ))
 }
 
 /// What a program says again and again while something that it needs is not there.
@@ -126,17 +120,6 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
             *lines >= IN_A_ROW && (to_the_end || now.saturating_sub(last.hi) < RECENT)
         })
         .min_by_key(|(pod, (first, _, _))| (*first, *pod))?;
-    Some(Death {
-        run: number,
-        attempt: u32::try_from(run.attempts.len()).unwrap_or(1),
-        pod,
-        state: "failing",
-        mode: Mode::None,
-        time: first,
-        until: None,
-        since: None,
-        exit_code: None,
-        reason: Sym::NONE,
-        container: Sym::NONE,
-    })
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    Some(Death::without_end(number, attempt, pod, "failing", first))
 }

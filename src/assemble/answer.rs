@@ -217,15 +217,11 @@ fn incidents(
     let newest = matched.runs.first().copied();
     let touches = |finding: &&Finding| {
         pods.is_empty()
-            || finding
-                .victims
-                .iter()
-                .chain(&finding.collateral)
-                .any(|death| {
-                    let death = verdict.deaths.get(*death);
-                    // What keeps the rest of its gang from being made keeps the pod waiting.
-                    death.is_some_and(|death| death.pod == NO || pods.contains(&death.pod))
-                })
+            || finding.deaths().any(|death| {
+                let death = verdict.deaths.get(death);
+                // What keeps the rest of its gang from being made keeps the pod waiting.
+                death.is_some_and(|death| death.pod == NO || pods.contains(&death.pod))
+            })
     };
     // The leading run first; in it what ended it, then what it survived, newest first.
     let order = |finding: &&Finding| {

@@ -74,11 +74,7 @@ impl Teller<'_> {
             None => summary,
         };
         let (said, saved) = self.said(finding)?;
-        let all = finding
-            .victims
-            .iter()
-            .chain(&finding.collateral)
-            .filter_map(|death| self.death(*death));
+        let all = finding.deaths().filter_map(|death| self.death(death));
         Ok(Incident {
             cause: rule
                 .map_or("unknown", |rule| rule.cause.as_str())

@@ -69,6 +69,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// All its deaths, the victims first.
+    pub fn deaths(&self) -> impl Iterator<Item = usize> + '_ {
+        self.victims.iter().chain(&self.collateral).copied()
+    }
+
     /// How well it is proven.
     #[must_use]
     pub fn level(&self) -> Level {

@@ -34,8 +34,8 @@ fn is_rest(finding: &Finding) -> bool {
 
 fn was_last_straw(deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {
     let all = |finding: &Finding| -> Vec<&Death> {
-        let own = finding.victims.iter().chain(&finding.collateral);
-        own.filter_map(|death| deaths.get(*death)).collect()
+        let own = finding.deaths();
+        own.filter_map(|death| deaths.get(death)).collect()
     };
     let Some(deleted) = all(rest).iter().map(|death| death.time.lo).min() else {
         return false;

@@ -37,8 +37,7 @@ pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
 /// that either while nothing runs in their place.
 fn wrong_before(deaths: &[Death], findings: &[Finding], ended: usize) -> Vec<usize> {
     let pods = |finding: &Finding| -> Vec<(usize, u32)> {
-        let own = finding.victims.iter().chain(&finding.collateral);
-        let own = own.filter_map(|death| deaths.get(*death));
+        let own = finding.deaths().filter_map(|death| deaths.get(death));
         own.map(|death| (death.run, death.pod)).collect()
     };
     let taken = pods(&findings[ended]);
@@ -74,10 +73,8 @@ fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
 /// Whether each pod that waits was made just after the end of one that the other finding is about.
 fn made_way(world: &World, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
     let ends: Vec<&Death> = ended
-        .victims
-        .iter()
-        .chain(&ended.collateral)
-        .filter_map(|death| deaths.get(*death))
+        .deaths()
+        .filter_map(|death| deaths.get(death))
         .filter(|death| death.state == "died")
         .collect();
     let took_its_place = |death: &Death| {

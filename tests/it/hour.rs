@@ -454,10 +454,14 @@ fn a_pipe_that_nobody_writes_to_is_told() {
 fn ctrl_c_at_the_prompt_gives_up_the_statement_alone() {
     use std::io::Read as _;
     let program = env!("CARGO_BIN_EXE_whathappened");
-    let typed = format!("{program} sql --from fixtures/lab-cluster/input -q");
+    // A shell that waited for it would be ended by Ctrl-C, as `sh` is, and the terminal with it;
+    // and who runs the tests may have the signal ignored or blocked.
+    let typed =
+        format!("exec env --default-signal=INT {program} sql --from fixtures/lab-cluster/input -q");
     let started = Command::new("timeout")
         .args(["60", "script", "-qec", &typed, "/dev/null"])
         .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
         // Also where the statement has the only thread there is.
         .env("TOKIO_WORKER_THREADS", "1")
         .stdin(Stdio::piped())

@@ -2,14 +2,10 @@
 
 use whathappened_connectors::time::Stamp;
 
-use super::Death;
-use crate::life::{End, Mode, State};
+use super::{Death, WAITED};
+use crate::life::{End, State};
 use crate::resolve::Attempt;
-use crate::symbols::Sym;
 use crate::world::World;
-
-/// What a rank writes that waited for another one until its time was up.
-const WAITED: &str = "nccl.timeout";
 
 /// A process that waits in a driver, or for a file that does not come, cannot even be killed:
 /// its container goes on. It is nothing to explain by itself, but may be who was missing.
@@ -41,17 +37,6 @@ pub(super) fn lingering(
     let Some(first) = first.filter(|first| *first != Stamp::OPEN) else {
         return;
     };
-    found.extend(attempt.pods.iter().filter(goes_on).map(|pod| Death {
-        run,
-        attempt: number,
-        pod: *pod,
-        state: "lingering",
-        mode: Mode::None,
-        time: first,
-        until: None,
-        since: None,
-        exit_code: None,
-        reason: Sym::NONE,
-        container: Sym::NONE,
-    }));
+    let lingering = |pod: &u32| Death::without_end(run, number, *pod, "lingering", first);
+    found.extend(attempt.pods.iter().filter(goes_on).map(lingering));
 }

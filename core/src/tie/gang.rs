@@ -4,12 +4,9 @@
 use std::collections::HashMap;
 
 use super::index::Index;
-use crate::death::Death;
+use crate::death::{Death, WAITED};
 use crate::resolve::Run;
 use crate::world::{Fact, World};
-
-/// What a rank writes that waited for another one until its time was up.
-const WAITED: &str = "nccl.timeout";
 
 /// Members with the first such fact of each.
 type First = Vec<(u32, Vec<usize>)>;

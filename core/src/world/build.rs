@@ -137,7 +137,6 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     world.carriers = carrier::join(&world);
     put_on_nodes(&mut world);
     world.whereabouts = Map::of(&world);
-    set_roots(&mut world);
     Ok(world)
 }
 

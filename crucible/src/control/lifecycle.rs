@@ -198,8 +198,10 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
 pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     let boot = w.rng.uuid();
     let now = w.now;
-    let causes = w.graph.get(act).map_or(&[][..], |act| &act.causes);
-    let causes = causes.to_vec();
+    let of_boot = w
+        .graph
+        .get(act)
+        .is_some_and(|act| act.causes.contains(&"node.reboot"));
     let Some(body) = w.nodes.get_mut(node) else {
         return;
     };
@@ -208,7 +210,7 @@ pub fn machine_returns(w: &mut World, node: usize, act: ActId) {
     }
     // That it boots tells that it was down, and nothing of what took it down.
     let act = match body.lost {
-        Some(down) if !causes.contains(&"node.reboot") => down,
+        Some(down) if !of_boot => down,
         _ => act,
     };
     let was_boot = body.up;

@@ -64,10 +64,8 @@ impl Teller<'_> {
         let attempt = run.and_then(|run| run.attempts.get(attempt));
         let pods = attempt.map_or_else(Vec::new, |attempt| attempt.pods.clone());
         let last = finding
-            .victims
-            .iter()
-            .chain(&finding.collateral)
-            .filter_map(|death| self.death(*death))
+            .deaths()
+            .filter_map(|death| self.death(death))
             .map(|death| death.time.hi)
             .filter(|last| *last != Nanos::MAX)
             .max();
