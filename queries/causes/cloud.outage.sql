@@ -14,7 +14,7 @@
 -- machine of a whole region is silent for other reasons most of the time, and stays with what
 -- is known of itself.
 WITH silence AS (
-  SELECT DISTINCT death, fact, time, witnesses FROM ties
+  SELECT DISTINCT death, fact, time, time_hi, witnesses FROM ties
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.pod.evicted.taint',
                    'slurm.node.not_responding', 'slurm.node.down')
     AND mode IN ('killed', 'lost')
@@ -23,7 +23,7 @@ hit AS (
   SELECT u.death, u.fact, u.via, u.signal, u.node, s.fact AS effect, s.witnesses
   FROM ties u
   JOIN silence s ON s.death = u.death AND s.time >= u.time - 300000000000
-  LEFT JOIN silence before ON before.death = u.death AND before.time < u.time - 300000000000
+  LEFT JOIN silence before ON before.death = u.death AND before.time_hi < u.time - 300000000000
   WHERE u.signal IN ('cloud.service_outage.machines', 'cloud.service_outage.network', 'cloud.service_outage.disks')
     AND u.via IN ('region', 'zone') AND before.fact IS NULL
 ),

@@ -2,7 +2,7 @@
 -- title: Its own code failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.exception.stack, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
+-- needs: log.traceback, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed by itself: {message}
 -- advice: Read the traceback of the first failing rank; the other ranks only followed.
@@ -14,9 +14,9 @@
 WITH told AS (
   SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
   FROM ties
-  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
+  WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
     AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
-    AND lag_s BETWEEN -5 AND CASE WHEN signal = 'log.fatal' THEN 10 ELSE 60 END
+    AND lag_s BETWEEN -5 AND CASE WHEN signal IN ('log.fatal', 'log.exception.line') THEN 10 ELSE 60 END
     AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
     AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
 ),

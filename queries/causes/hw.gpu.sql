@@ -11,8 +11,7 @@
 -- advice: Drain the node and have the GPU reset or replaced before it is used again.
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs.
--- A program that took steps long after the fault did not die of it by itself.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN worked_on THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
   -- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
@@ -26,17 +25,10 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
   -- A process that waits in the driver does not end when the others have given up waiting for it.
   AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
        OR state = 'lingering' AND lag_s BETWEEN 0 AND 7200)
-  -- A traceback or a usage that speaks of no device explains its process by itself.
-  AND death NOT IN (
-    SELECT t.death FROM ties t
-    LEFT JOIN ties d ON d.death = t.death AND d.via = 'pod'
-      AND (d.signal LIKE 'log.cuda_error%' OR d.signal LIKE 'nccl.%' OR d.signal LIKE 'gpu.%')
-    WHERE t.signal IN ('log.traceback', 'log.usage', 'log.exception.config', 'log.command') AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
-      AND d.fact IS NULL)
+  AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person OR u.worked_on AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost') THEN 'guess'
-       ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

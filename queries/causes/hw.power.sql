@@ -27,13 +27,7 @@ FROM ties
 WHERE signal = 'gpu.power_missing' AND via IN ('node', 'pod') AND COALESCE(gpus, 1) > 0
   AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
-  -- A traceback or a usage that speaks of no device explains its process by itself.
-  AND death NOT IN (
-    SELECT t.death FROM ties t
-    LEFT JOIN ties d ON d.death = t.death AND d.via = 'pod'
-      AND (d.signal LIKE 'log.cuda_error%' OR d.signal LIKE 'nccl.%' OR d.signal LIKE 'gpu.%')
-    WHERE t.signal IN ('log.traceback', 'log.usage', 'log.exception.config', 'log.command') AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN -5 AND 60
-      AND d.fact IS NULL)
+  AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 -- Elsewhere it belongs to the story.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role

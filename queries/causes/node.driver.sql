@@ -16,3 +16,6 @@ WHERE signal IN ('gpu.device_plugin_unhealthy', 'gpu.driver_error') AND via IN (
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting') AND lag_s BETWEEN -60 AND 900
   -- Who gets no GPU from its driver says so and ends; it is not killed.
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
+  AND death NOT IN (SELECT death FROM own_reason)
+  -- What the driver says of a client it says before that one ends.
+  AND (source_kind <> 'node_log' OR lag_s >= -5)

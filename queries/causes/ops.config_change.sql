@@ -2,7 +2,7 @@
 -- title: Replaced after a change of its spec
 -- rank: 45
 -- level: supported
--- needs: k8s.workload.spec_changed, k8s.workload.scaled.to_zero, k8s.workload.suspended
+-- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: audit: who asked for it
 -- summary: {workload} was changed{by}, and its pods were stopped for it.
@@ -76,3 +76,13 @@ FROM ties
 WHERE signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND via = 'workload'
   AND mode = 'exited' AND state IN ('died', 'restarted', 'crash_loop') AND exit_code NOT IN (0, 137, 143)
   AND begun - time BETWEEN -1000000000 AND 300000000000
+UNION ALL
+-- A deployment fills another replica set than before only for another template.
+SELECT DISTINCT up.death, up.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties up
+JOIN ties other ON other.death = up.death AND other.via = 'workload' AND other.fact <> up.fact
+  AND (other.signal = 'k8s.workload.scaled.to_zero' AND other.time >= up.time
+    OR other.signal = 'k8s.workload.rolled_out' AND other.time < up.time AND other.detail <> up.detail)
+WHERE up.signal = 'k8s.workload.rolled_out' AND up.via = 'workload' AND up.pod LIKE up.detail || '-%'
+  AND up.mode = 'exited' AND up.state IN ('died', 'restarted', 'crash_loop') AND up.exit_code NOT IN (0, 137, 143)
+  AND up.begun - up.time BETWEEN -1000000000 AND 300000000000

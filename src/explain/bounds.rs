@@ -42,6 +42,9 @@ const ALIVE: [&str; 6] = [
     "k8s.pod.evicted.pressure",
 ];
 
+/// What is said of a node that nothing was heard of, whatever silenced it.
+const SILENCE: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.node_lost"];
+
 /// What the records say of the ends of pods, beside the ends themselves.
 pub(super) struct Requests {
     /// When somebody asked for the end of which pod.
@@ -50,7 +53,21 @@ pub(super) struct Requests {
     alive: HashSet<u32>,
     /// When nodes were found not to have been heard of.
     silent: HashMap<Sym, Vec<Stamp>>,
+    /// When nodes fell silent, as anybody tells.
+    fell_silent: Vec<(Sym, Stamp)>,
+    /// Pods that say themselves that a device or a disk failed them.
+    failed_by_device: HashSet<u32>,
 }
+
+/// What programs say of devices and disks.
+const DEVICE: [&str; 6] = [
+    "gpu.",
+    "nccl.",
+    "nic.",
+    "log.cuda_error",
+    "log.io_error",
+    "log.storage_",
+];
 
 /// A kubelet shows every ten seconds that it is there; its node is found silent forty seconds
 /// after it did so last, at the earliest: what was asked for this long before reached nobody.
@@ -60,10 +77,15 @@ impl Requests {
     pub(super) fn of(world: &World) -> Self {
         let (mut asked, mut alive) = (HashMap::<u32, Vec<Stamp>>::new(), HashSet::new());
         let mut silent = HashMap::<Sym, Vec<Stamp>>::new();
+        let mut failed_by_device = HashSet::new();
+        let mut fell_silent = Vec::new();
         for fact in &world.facts {
             let signal = world.name(fact.signal);
             if signal == "k8s.node.silent" && fact.node.is_some() {
                 silent.entry(fact.node).or_default().push(fact.time);
+            }
+            if SILENCE.contains(&signal) && fact.node.is_some() && fact.time != Stamp::OPEN {
+                fell_silent.push((fact.node, fact.time));
             }
             if fact.pod == NO {
                 continue;
@@ -74,12 +96,25 @@ impl Requests {
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);
             }
+            if DEVICE.iter().any(|device| signal.starts_with(device)) {
+                failed_by_device.insert(fact.pod);
+            }
         }
         Self {
             asked,
             alive,
             silent,
+            fell_silent,
+            failed_by_device,
         }
+    }
+
+    /// Whether another node fell silent in the very moment in which this one did.
+    fn is_shared(&self, silence: &Fact) -> bool {
+        let near = |(node, time): &(Sym, Stamp)| {
+            *node != silence.node && time.lo.saturating_sub(silence.time.lo).abs() <= CLOCKS
+        };
+        self.fell_silent.iter().any(near)
     }
 
     /// Whether the pod's node had not been heard of for a while when somebody asked for its end,
@@ -234,7 +269,8 @@ impl<'a> Bounds<'a> {
 
     /// How sure an edge is: that a machine failed is no reason for an end that somebody
     /// asked for at the API, unless a record says how the one led to the other, nor for the
-    /// end of a pod that trained on under it.
+    /// end of a pod that trained on under it, whether that ended by itself, with its node, or by
+    /// the hand of nobody knows whom; nor for an ordinary end of one that came to it afterwards.
     #[must_use]
     pub(super) fn kind(&self, edge: &Edge) -> Kind {
         let of_machine = self
@@ -245,13 +281,41 @@ impl<'a> Bounds<'a> {
         if edge.kind == Kind::Inferred
             && edge.role == Role::Fault
             && let Some(fault) = of_machine
-            && (edge.effect.is_none()
-                && (self.asked || was_unharmed(self.world, self.death, fault))
-                || self.asked && self.is_older(fault))
+            && (edge.effect.is_none() && self.asked
+                || self.is_older(fault)
+                    && (self.asked || edge.effect.is_none() && self.is_ordinary())
+                || edge.effect.is_none_or(|effect| self.is_of_nobody(effect))
+                    && was_unharmed(self.world, self.death, fault)
+                || edge
+                    .effect
+                    .is_some_and(|effect| self.is_beyond(fault, effect)))
         {
             return Kind::Guess;
         }
         edge.kind
+    }
+
+    /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
+    fn is_beyond(&self, fault: &Fact, effect: usize) -> bool {
+        let of_gpu = self.world.name(fault.signal).starts_with("gpu.");
+        let silence = self.world.facts.get(effect);
+        let silence = silence.filter(|fact| SILENCE.contains(&self.world.name(fact.signal)));
+        of_gpu && silence.is_some_and(|silence| self.requests.is_shared(silence))
+    }
+
+    /// Whether a fact is that nothing was heard of a node any more, or that a pod was sent away
+    /// by somebody whom no record names.
+    fn is_of_nobody(&self, fact: usize) -> bool {
+        self.world.facts.get(fact).is_some_and(|fact| {
+            let signal = self.world.name(fact.signal);
+            SILENCE.contains(&signal) || signal == "k8s.pod.evicted.api" && !fact.actor.is_some()
+        })
+    }
+
+    /// Whether the process ended by itself and says nothing of a device.
+    fn is_ordinary(&self) -> bool {
+        let spoke = &self.requests.failed_by_device;
+        self.death.mode == Mode::Exited && !spoke.contains(&self.death.pod)
     }
 
     /// Whether a machine had failed before the pod came to it: who then asks for the pod's end

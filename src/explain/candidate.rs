@@ -1,8 +1,8 @@
 //! Candidates: for each death the roots that edges lead up to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::world::World;
 
@@ -76,7 +76,7 @@ pub(super) fn candidates(
         })
     };
     let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
-    for path in paths(&leading, tells_most) {
+    for path in paths(&leading, &twins(world, &leading), tells_most) {
         let Some(rule) = rules.get(path.rule) else {
             continue;
         };
@@ -117,6 +117,10 @@ pub(super) fn candidates(
         } else if !death.goes_on() && reckoned {
             level = level.min(Level::Supported);
         }
+        let late = |step: &Step| step.kind != Kind::Asserted && is_likely_after(world, death, step);
+        if path.steps.iter().any(late) {
+            level = level.min(Level::Hypothesis);
+        }
         if !against.is_empty() || capped(rule) {
             level = level.lowered();
         }
@@ -156,6 +160,54 @@ pub(super) fn candidates(
     found.sort_by(|a, b| order(world, rules, a, b));
     found
 }
+
+/// Records that say the same of the same thing, and of which one is not exact enough to say
+/// that it was at another time: what was printed, and what was watched.
+fn twins(world: &World, edges: &[&Edge]) -> Vec<(usize, usize)> {
+    let facts: BTreeSet<usize> = edges
+        .iter()
+        .flat_map(|edge| [Some(edge.cause), edge.effect])
+        .flatten()
+        .collect();
+    let mut alike: BTreeMap<_, Vec<(usize, Stamp)>> = BTreeMap::new();
+    for number in facts {
+        if let Some(fact) = world
+            .facts
+            .get(number)
+            .filter(|fact| fact.time.lo != Nanos::MIN)
+        {
+            let about = (fact.signal, fact.pod, fact.node, fact.workload, fact.actor);
+            alike.entry(about).or_default().push((number, fact.time));
+        }
+    }
+    let mut found = Vec::new();
+    for alike in alike.values() {
+        let long = |time: &Stamp| time.hi.saturating_sub(time.lo);
+        let is_exact = |time: &Stamp| long(time) <= SECOND;
+        for (number, time) in alike
+            .iter()
+            .filter(|(_, time)| !is_exact(time) && long(time) <= BLUR)
+        {
+            let exact = alike
+                .iter()
+                .find(|(_, other)| is_exact(other) && other.overlaps(*time));
+            found.extend(exact.map(|(exact, _)| (*number, *exact)));
+        }
+    }
+    found
+}
+
+/// Whether a death that is only known to lie between two instants more likely came before a fact.
+fn is_likely_after(world: &World, death: &Death, step: &Step) -> bool {
+    let Stamp { lo, hi } = death.time;
+    let long = hi.saturating_sub(lo);
+    let dated = lo != Nanos::MIN && hi != Nanos::MAX && !death.goes_on();
+    let fact = world.facts.get(step.fact);
+    dated && long > BLUR && fact.is_some_and(|fact| fact.onset.saturating_sub(lo) > long / 2)
+}
+
+/// Times that are less exact than this say little of an order: ages in minutes.
+const BLUR: Nanos = 60 * SECOND;
 
 fn proves(kind: Kind) -> Level {
     match kind {

@@ -54,10 +54,14 @@ struct Acts<'a> {
 }
 
 /// The best way from each root, for each rule that names it. `edges` are of one
-/// death, possible in time, and in a total order. `prefer` puts the record first
-/// that tells most of an act.
-pub(super) fn paths<K: Ord>(edges: &[&Edge], prefer: impl Fn(usize) -> K) -> Vec<Path> {
-    let acts = Acts::of(edges.to_vec());
+/// death, possible in time, and in a total order; `twins` are pairs of records of one
+/// act. `prefer` puts the record first that tells most of an act.
+pub(super) fn paths<K: Ord>(
+    edges: &[&Edge],
+    twins: &[(usize, usize)],
+    prefer: impl Fn(usize) -> K,
+) -> Vec<Path> {
+    let acts = Acts::of(edges.to_vec(), twins);
     let mut found = Vec::new();
     for act in 0..acts.acts.len() {
         if !acts.caused[act] {
@@ -68,7 +72,7 @@ pub(super) fn paths<K: Ord>(edges: &[&Edge], prefer: impl Fn(usize) -> K) -> Vec
 }
 
 impl<'a> Acts<'a> {
-    fn of(edges: Vec<&'a Edge>) -> Self {
+    fn of(edges: Vec<&'a Edge>, twins: &[(usize, usize)]) -> Self {
         let facts: BTreeSet<usize> = edges
             .iter()
             .flat_map(|edge| [Some(edge.cause), edge.effect])
@@ -85,6 +89,12 @@ impl<'a> Acts<'a> {
                 edge.effect.and_then(|effect| nodes.get(&effect)),
             ) {
                 graph.add_edge(*cause, *effect, ());
+            }
+        }
+        for (one, other) in twins {
+            if let (Some(one), Some(other)) = (nodes.get(one), nodes.get(other)) {
+                graph.add_edge(*one, *other, ());
+                graph.add_edge(*other, *one, ());
             }
         }
         // Effects come before their causes.
@@ -247,9 +257,16 @@ mod tests {
 
     /// The paths of some edges: rule, facts from the root down, and witnesses.
     fn found(edges: &[Edge]) -> Vec<(usize, Vec<usize>, Vec<usize>)> {
+        found_with(edges, &[])
+    }
+
+    fn found_with(
+        edges: &[Edge],
+        twins: &[(usize, usize)],
+    ) -> Vec<(usize, Vec<usize>, Vec<usize>)> {
         let edges: Vec<&Edge> = edges.iter().collect();
         let facts = |steps: &[Step]| steps.iter().map(|step| step.fact).collect();
-        let mut found: Vec<_> = paths(&edges, |fact| fact)
+        let mut found: Vec<_> = paths(&edges, twins, |fact| fact)
             .iter()
             .map(|path| (path.rule, facts(&path.steps), facts(&path.witnesses)))
             .collect();
@@ -275,6 +292,17 @@ mod tests {
             edge(2, None, Inferred, 0),
         ];
         assert_eq!(found(&edges), [(0, vec![1], vec![2])]);
+    }
+
+    #[test]
+    fn what_is_told_twice_has_the_causes_of_either_record() {
+        use Kind::{Asserted, Inferred};
+        let edges = [
+            edge(1, Some(2), Inferred, 0),
+            edge(2, None, Asserted, 1),
+            edge(3, None, Asserted, 1),
+        ];
+        assert_eq!(found_with(&edges, &[(3, 2)]), [(0, vec![1, 2], vec![3])]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! `gang` groups deaths with one root; `fault` finds what befell machines and
 //! nobody on them; `verdict` runs all of it.
 
+mod again;
 mod bounds;
 mod built_in;
 pub mod candidate;

@@ -30,6 +30,9 @@ const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
 /// Deletions of nodes that had not fallen silent.
 const ANSWERING: &str = include_str!("../../queries/views/answering.sql");
 
+/// Deaths for which the program gave a reason of its own.
+const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
+
 /// The rows of the tables that rules read.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -97,6 +100,7 @@ impl Plans {
             ("mechanisms", MECHANISMS),
             ("troubled", TROUBLED),
             ("answering", ANSWERING),
+            ("own_reason", OWN_REASON),
         ] {
             context
                 .sql(&format!("CREATE VIEW {name} AS {view}"))

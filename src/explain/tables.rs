@@ -13,7 +13,6 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_connectors::object::ObjectBody;
-use whathappened_connectors::time::SECOND;
 use whathappened_core::death::Death;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared::Troubles;
@@ -119,15 +118,7 @@ pub const TIES: &[Column] = &[
         DataType::Boolean,
         "pods of several runs on several nodes did, or three machines themselves: what they share failed",
     ),
-    (
-        "worked_on",
-        DataType::Boolean,
-        "the pod's log tells of steps more than a minute after the fact",
-    ),
 ];
-
-/// A program that works on for this long after something was not stopped by it.
-const WORKED_ON: i64 = 60 * SECOND;
 
 fn schema(columns: &[&[Column]]) -> SchemaRef {
     let fields: Vec<Field> = columns
@@ -297,7 +288,6 @@ pub fn ties(
     let (mut lag_s, mut due_s) = (Float64Builder::new(), Float64Builder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
-    let mut worked_on = BooleanBuilder::new();
     let troubles = Troubles::of(world, runs);
     let shippers = shippers(world);
     for tie in ties {
@@ -328,15 +318,9 @@ pub fn ties(
         let seen = troubles.seen(world, one);
         witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
-        let progress = world
-            .pods
-            .get(death.pod as usize)
-            .and_then(|pod| pod.progress.as_ref());
-        let after = one.time.hi.saturating_add(WORKED_ON);
-        worked_on.append_value(progress.is_some_and(|progress| progress.last.lo > after));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 17]>([
+    arrays.extend::<[ArrayRef; 16]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
@@ -353,7 +337,6 @@ pub fn ties(
         Arc::new(same.finish()),
         Arc::new(witnesses.finish()),
         Arc::new(shared.finish()),
-        Arc::new(worked_on.finish()),
     ]);
     RecordBatch::try_new(schema(&[DEATHS, TIES]), arrays)
 }

@@ -9,6 +9,7 @@ use whathappened_core::resolve::Run;
 use whathappened_core::tie::ties;
 use whathappened_core::world::{NO, World};
 
+use super::again;
 use super::bounds::Requests;
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
@@ -161,7 +162,7 @@ pub async fn explain(
         let fails_now = finding.victims.iter().any(|death| {
             let death = deaths
                 .get(*death)
-                .filter(|death| death.state == "crash_loop");
+                .filter(|death| matches!(death.state, "crash_loop" | "not_ready"));
             death.is_some_and(|death| fails_now(world, death.pod, ends))
         });
         let replaced = (finding.attempt as usize) < last && !fails_now;
@@ -186,6 +187,7 @@ pub async fn explain(
                 });
         finding.recovered |= went_on || running || stale;
     }
+    again::mark(world, runs, &deaths, &mut findings);
     replaced::mark(world, &deaths, &mut findings);
     last_straw::mark(&deaths, &mut findings);
     Ok(Verdict {

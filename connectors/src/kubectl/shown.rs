@@ -26,7 +26,7 @@ pub(super) fn untimed(
         .pointer("/status/startTime")
         .and_then(Value::as_str)
         .and_then(Stamp::parse);
-    let since = match (start, moment.stamp()) {
+    let since = match (start, moment.shown()) {
         (Some(start), Some(moment)) => Stamp {
             lo: start.lo,
             hi: moment.hi,

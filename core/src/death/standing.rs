@@ -1,6 +1,6 @@
 //! How runs stand.
 
-use crate::life::{End, State};
+use crate::life::{End, Mode, State};
 use crate::resolve::{Root, Run};
 use crate::world::{Pod, World};
 
@@ -89,13 +89,15 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
     }
 }
 
-/// Whether a pod is there, and ends badly again and again.
+/// Whether a pod is there, and ends badly again and again or is out of reach on a silent node.
 #[must_use]
 pub fn fails_now(world: &World, pod: u32, ends: &[End]) -> bool {
-    let loops = |end: &End| end.state == State::CrashLoop;
+    let fails = |end: &End| {
+        end.state == State::CrashLoop || end.state == State::NotReady && end.mode == Mode::Lost
+    };
     let there =
         |pod: &Pod| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
-    ends.get(pod as usize).is_some_and(loops) && world.pods.get(pod as usize).is_some_and(there)
+    ends.get(pod as usize).is_some_and(fails) && world.pods.get(pod as usize).is_some_and(there)
 }
 
 /// How many pods a workload of interchangeable pods wants.

@@ -267,7 +267,10 @@ fn job_over(world: &World, pod: &Pod) -> Option<Stamp> {
         return None;
     }
     let of_job = world.facts.iter().filter(|fact| fact.workload == pod.owner);
+    // A job of the same name may have been over before.
+    let begin = pod.known_begin().unwrap_or(Nanos::MIN);
     of_job
+        .filter(|fact| fact.time.hi >= begin)
         .filter(|fact| OVER.contains(&world.name(fact.signal)) && fact.time != Stamp::OPEN)
         .map(|fact| fact.time)
         .min()

@@ -213,11 +213,14 @@ fn pod_version(
 }
 
 /// What a program writes when it ends.
-const LAST_WORDS: [&str; 4] = [
+const LAST_WORDS: [&str; 7] = [
     "log.cuda_error",
     "log.cuda_oom",
+    "log.exception.line",
     "log.segfault",
     "log.traceback",
+    "nccl.aborted",
+    "nccl.timeout",
 ];
 
 /// Learns from one fact. `number` is the pod it is about.
@@ -416,8 +419,10 @@ fn condition(pod: &mut Pod, event: &Event) {
     let holds = event.attribute("status") == Some("True");
     match event.attribute("condition") {
         Some("Ready") => {
+            // What was printed without a time was so when it was printed, whenever it began.
             let told = (event.time, holds);
-            pod.ready = pod.ready.max(Some(told));
+            let last = |(time, holds): &(Stamp, bool)| (time.hi, time.lo, *holds);
+            pod.ready = pod.ready.into_iter().chain([told]).max_by_key(last);
         }
         Some("DisruptionTarget") if holds => pod.kills.push(event.time),
         Some("PodScheduled") if !holds => pod.unplaced = earlier(pod.unplaced, event.time),

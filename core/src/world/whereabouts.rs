@@ -71,6 +71,18 @@ impl Whereabouts {
         }
     }
 
+    /// AWS names a machine by its address and region; those of its first region have none.
+    fn of_name(node: &str) -> Self {
+        let name = node.strip_prefix("ip-").or_else(|| node.strip_prefix("i-"));
+        let domain = name.and_then(|name| name.split_once('.'));
+        let region = match domain {
+            Some((_, "ec2.internal")) => Some("us-east-1"),
+            Some((_, domain)) => domain.strip_suffix(".compute.internal"),
+            None => None,
+        };
+        Self::of(region.filter(|region| !region.contains('.')), None)
+    }
+
     /// What an inventory says. Azure numbers the zones of a region.
     fn of_instance(body: &ObjectBody) -> Self {
         let told = |key: &str| body.annotations.get(key).map(String::as_str);
@@ -139,6 +151,14 @@ impl Map {
                 }
             }
         }
+        for pod in &world.pods {
+            if let Some(name) = world.evidence.symbols.some(pod.node) {
+                let slot = map.nodes.entry(name.to_owned()).or_default();
+                if slot.region.is_none() {
+                    slot.region = Whereabouts::of_name(name).region;
+                }
+            }
+        }
         map.nodes.retain(|_, told| told.is_known());
         map.instances.retain(|_, told| told.is_known());
         map
@@ -188,5 +208,22 @@ mod tests {
         let none = Whereabouts::of(Some("uksouth"), Some("0"));
         assert_eq!(none.zone, None);
         assert_eq!(Whereabouts::of(None, None).within(""), None);
+    }
+
+    #[test]
+    fn the_name_of_a_machine_of_aws_holds_its_region() {
+        let region = |name: &str| Whereabouts::of_name(name).region;
+        let told = region("ip-10-3-167-19.eu-west-1.compute.internal");
+        assert_eq!(told.as_deref(), Some("eu-west-1"));
+        assert_eq!(
+            region("i-0123456789abcdef0.us-west-2.compute.internal").as_deref(),
+            Some("us-west-2")
+        );
+        assert_eq!(
+            region("ip-10-0-0-1.ec2.internal").as_deref(),
+            Some("us-east-1")
+        );
+        assert_eq!(region("ip-10-0-0-1.lab.example"), None);
+        assert_eq!(region("gpu-7"), None);
     }
 }

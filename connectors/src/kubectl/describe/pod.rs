@@ -51,7 +51,7 @@ pub(super) fn json(items: &[Item<'_>]) -> Value {
             .collect();
         field::set(&mut status, name, (!found.is_empty()).then(|| found.into()));
     }
-    // `True` tells only what the times of the containers tell better, and has none here.
+    // `True` has no time here; of most it tells only what the times of the containers tell better.
     let told: Vec<Value> = field::conditions(items)
         .into_iter()
         .filter(|condition| {
@@ -61,7 +61,7 @@ pub(super) fn json(items: &[Item<'_>]) -> Value {
                     .and_then(Value::as_str)
                     .unwrap_or_default()
             };
-            text("status") == "False" || matches!(text("type"), "DisruptionTarget")
+            text("status") == "False" || matches!(text("type"), "DisruptionTarget" | "Ready")
         })
         .collect();
     field::set(&mut status, "conditions", Some(told.into()));
