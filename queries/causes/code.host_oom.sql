@@ -32,7 +32,7 @@ UNION ALL
 -- done to its leftover.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM ties
-WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode = 'killed' AND exit_code IS NULL
+WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode IN ('killed', 'exited') AND exit_code IS NULL
   AND lag_s BETWEEN -5 AND 600
 UNION ALL
 -- A process of it that the kernel killed at its limit, where the program says that one was killed.

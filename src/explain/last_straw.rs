@@ -1,8 +1,9 @@
 //! What has failed has its other pods deleted. Where the pod whose end was the one too many had
 //! been made before those, what ended it leads.
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
+use whathappened_core::world::World;
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;
@@ -12,13 +13,13 @@ const NOTICED: Nanos = 15 * SECOND;
 
 /// Marks what was only deleted with the rest of its run, and that the run did not get over the
 /// end before it.
-pub(super) fn mark(deaths: &[Death], findings: &mut [Finding]) {
+pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
     let rests: Vec<usize> = (0..findings.len())
         .filter(|number| is_rest(&findings[*number]))
         .collect();
     for rest in rests {
         let straws: Vec<usize> = (0..findings.len())
-            .filter(|number| was_last_straw(deaths, &findings[*number], &findings[rest]))
+            .filter(|number| was_last_straw(world, deaths, &findings[*number], &findings[rest]))
             .collect();
         for straw in &straws {
             findings[*straw].recovered = false;
@@ -32,7 +33,7 @@ fn is_rest(finding: &Finding) -> bool {
     !finding.recovered && finding.candidate.is_none() && finding.victims.is_empty()
 }
 
-fn was_last_straw(deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {
+fn was_last_straw(world: &World, deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {
     let all = |finding: &Finding| -> Vec<&Death> {
         let own = finding.deaths();
         own.filter_map(|death| deaths.get(death)).collect()
@@ -43,7 +44,14 @@ fn was_last_straw(deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {
     finding.run == rest.run
         && finding.attempt < rest.attempt
         && all(finding).iter().any(|death| {
-            let lag = deleted.saturating_sub(death.time.hi);
-            death.state == "died" && (-CLOCKS..=NOTICED).contains(&lag)
+            let pod = world.pods.get(death.pod as usize);
+            // What was lost with its node counts as failed once it is cleared away.
+            let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);
+            let known = counted.flatten().chain([death.time]);
+            let soon = |time: Stamp| {
+                let lag = deleted.saturating_sub(time.hi);
+                (-CLOCKS..=NOTICED).contains(&lag)
+            };
+            death.state == "died" && known.into_iter().any(soon)
         })
 }

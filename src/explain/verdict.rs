@@ -189,7 +189,7 @@ pub async fn explain(
     }
     again::mark(world, runs, &deaths, &mut findings);
     replaced::mark(world, &deaths, &mut findings);
-    last_straw::mark(&deaths, &mut findings);
+    last_straw::mark(world, &deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,

@@ -69,7 +69,7 @@ pub(super) fn rows(
                 count(line.number, Err(Rejection::Malformed(why)));
             }
             // A message that was printed, or wrapped, over several lines.
-            _ if position > 0 => {
+            _ if position > 0 && !begins_a_row(line) => {
                 if let Some(last) = told.last_mut() {
                     last.message.push(' ');
                     last.message.push_str(line.words());
@@ -83,6 +83,14 @@ pub(super) fn rows(
             ),
         }
     }
+}
+
+/// Whether a line begins as rows do, and not in the middle of a message.
+fn begins_a_row(line: &Line<'_>) -> bool {
+    let words = line.words();
+    ["Normal  ", "Warning  "]
+        .iter()
+        .any(|word| words.starts_with(word))
 }
 
 fn is_row(row: &Row<'_>) -> bool {

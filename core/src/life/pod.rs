@@ -307,6 +307,9 @@ fn is_flapping(world: &World, pod: &Pod, main: &[&Exit]) -> bool {
         && pod.gone.is_none()
 }
 
+/// A node that was silent for longer before the end of a pod has nothing to do with it.
+const LONGEST_LOSS: Nanos = 3_600 * SECOND;
+
 /// Restarts after which ending badly is what a container does.
 const OFTEN: i64 = 2;
 
@@ -393,11 +396,27 @@ fn death(
     {
         return (!well).then_some((Mode::Exited, ended));
     }
+    let is_hit = |loss: &&Loss| {
+        // What answers again without having booted runs what it ran.
+        let lasted = loss.until.is_none() || loss.booted || !pod.exits.is_empty();
+        lasted
+            && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
+            && !outlived_loss(world, pod, exit.as_ref(), loss.from)
+    };
+    let of_node = || losses.get(&pod.node).into_iter().flatten().filter(is_hit);
     // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
     if let (Some(asked), Some(exited)) = (asked, exited)
         && exited.hi <= asked.lo
         && !crashing
     {
+        // Of what the kubelet did not find again it only knows when it looked.
+        let not_found = exit.as_ref().is_some_and(|exit| was_not_found(world, exit));
+        let before = |loss: &&Loss| {
+            loss.from.lo <= exited.hi && exited.lo.saturating_sub(loss.from.lo) < LONGEST_LOSS
+        };
+        if let Some(loss) = of_node().filter(|_| not_found).find(before) {
+            return Some((Mode::Lost, loss.from));
+        }
         let mode = if ended_by_status {
             Mode::Killed
         } else {
@@ -433,19 +452,9 @@ fn death(
             Mode::Exited,
         ));
     }
-    let is_hit = |loss: &&Loss| {
-        // What answers again without having booted runs what it ran.
-        let lasted = loss.until.is_none() || loss.booted || !pod.exits.is_empty();
-        lasted
-            && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
-            && !outlived_loss(world, pod, exit.as_ref(), loss.from)
-    };
-    let of_node = losses.get(&pod.node).into_iter().flatten();
     let Some((died, way)) = ways.iter().min().copied() else {
         // Nobody has cleared it away yet.
-        let lost = of_node
-            .filter(is_hit)
-            .find(|loss| loss.gone && loss.until.is_none())?;
+        let lost = of_node().find(|loss| loss.gone && loss.until.is_none())?;
         return (!completed && !failed).then_some((Mode::Lost, lost.from));
     };
     // Whose end the kubelet saw had outlived whatever its node went through.
@@ -457,10 +466,10 @@ fn death(
         return Some((way, died));
     }
     // The node was lost while the pod was on it and did not answer again before the end.
-    let lost = of_node.filter(is_hit).find(|loss| {
+    let lost = of_node().find(|loss| {
         loss.from.lo <= died.hi
             && loss.until.is_none_or(|until| until.lo >= died.lo)
-            && died.lo.saturating_sub(loss.from.lo) < 3_600 * SECOND
+            && died.lo.saturating_sub(loss.from.lo) < LONGEST_LOSS
     });
     if let Some(loss) = lost {
         ways.push((loss.from, Mode::Lost));

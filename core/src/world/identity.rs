@@ -179,12 +179,12 @@ impl Workloads {
     pub(super) fn of(&mut self, kind: Sym, uid: Sym, namespace: Sym, name: Sym, at: Stamp) -> u32 {
         let known = if uid.is_some() {
             self.by_uid.get(&uid).copied().or_else(|| {
-                self.named(kind, namespace, name, at.lo)
+                self.named(kind, namespace, name, at)
                     .filter(|found| self.is_without_uid(*found))
                     .filter(|found| self.begin(*found).lo.saturating_sub(SECOND) <= at.lo)
             })
         } else {
-            self.named(kind, namespace, name, at.lo)
+            self.named(kind, namespace, name, at)
         };
         let number = known.unwrap_or_else(|| self.push(kind, namespace, name, at));
         if let Some(heard) = self.heard.get_mut(number as usize) {
@@ -211,7 +211,7 @@ impl Workloads {
         at: Stamp,
     ) -> u32 {
         let before = self
-            .named(kind, namespace, name, at.lo)
+            .named(kind, namespace, name, at)
             .filter(|_| !uid.is_some())
             .filter(|number| {
                 let dated = self.all.get(*number as usize);
@@ -262,19 +262,19 @@ impl Workloads {
     }
 
     /// The workload that bore the names at a time, else the first to bear them.
-    pub(super) fn named(&self, kind: Sym, namespace: Sym, name: Sym, at: Nanos) -> Option<u32> {
+    pub(super) fn named(&self, kind: Sym, namespace: Sym, name: Sym, at: Stamp) -> Option<u32> {
         let named = self.by_name.get(&(kind, namespace, name))?;
         let begun = named
             .iter()
             .copied()
-            .filter(|number| self.begin(*number).lo.saturating_sub(SECOND) <= at);
+            .filter(|number| self.begin(*number).lo.saturating_sub(SECOND) <= at.lo);
         begun
             .max_by_key(|number| self.begin(*number).lo)
             .or_else(|| {
                 named
                     .iter()
                     .copied()
-                    .filter(|number| !self.was_made_after(*number, at))
+                    .filter(|number| !self.was_made_after(*number, at.hi))
                     .min_by_key(|number| self.begin(*number).lo)
             })
     }

@@ -1,11 +1,13 @@
 //! Owners that no record names: of pods that only Events know, and of replica sets
 //! that are not in the input. Controllers name what they make after themselves.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use whathappened_connectors::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::{Kind, NO};
-use crate::symbols::Symbols;
+use crate::symbols::{Sym, Symbols};
 
 /// What the API server draws the ends of generated names from.
 const SAFE: &str = "bcdfghjklmnpqrstvwxz2456789";
@@ -20,6 +22,7 @@ const HASH: &str = "pod-template-hash";
 /// record has been learned from: what a record says goes before what a name says.
 pub(super) fn adopt(symbols: &mut Symbols, pods: &mut Pods, workloads: &mut Workloads) {
     by_label(symbols, pods, workloads);
+    by_index(symbols, pods, workloads);
     jobs_of_sets(symbols, workloads);
     by_name(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
@@ -65,10 +68,42 @@ fn by_label(symbols: &mut Symbols, pods: &Pods, workloads: &mut Workloads) {
         let (kind, name) = (symbols.number("Deployment"), symbols.number(&deployment));
         let at = pod.begin().unwrap_or(Nanos::MAX);
         let at = Stamp { lo: at, hi: at };
-        let above = workloads.of(kind, super::Sym::NONE, pod.namespace, name, at);
+        let above = workloads.of(kind, Sym::NONE, pod.namespace, name, at);
         if let Some(owner) = workloads.all.get_mut(pod.owner as usize) {
             owner.owner = above;
         }
+    }
+}
+
+/// Jobs of which only logs of their pods are known: pods that are named alike but for an index,
+/// and an end that the API server drew, are those of one indexed Job.
+fn by_index(symbols: &mut Symbols, pods: &Pods, workloads: &mut Workloads) {
+    let mut found: BTreeMap<(Sym, &str), (BTreeSet<&str>, Nanos)> = BTreeMap::new();
+    for pod in &pods.all {
+        let unknown = pod.kind == Kind::Pod && pod.owner == NO && pod.body.is_none();
+        let Some(stem) = drawn(symbols.name(pod.name)).filter(|_| unknown) else {
+            continue;
+        };
+        if let (Some(job), Some(begin)) = (numbered(stem), pod.begin()) {
+            let (indexes, first) = found
+                .entry((pod.namespace, job))
+                .or_insert_with(|| (BTreeSet::new(), begin));
+            indexes.insert(&stem[job.len()..]);
+            *first = begin.min(*first);
+        }
+    }
+    let found: Vec<(Sym, String, Nanos)> = found
+        .into_iter()
+        .filter(|(_, (indexes, _))| indexes.len() > 1)
+        .map(|((namespace, job), (_, first))| (namespace, job.to_owned(), first))
+        .collect();
+    for (namespace, job, first) in found {
+        let (kind, name) = (symbols.number("Job"), symbols.number(&job));
+        let at = Stamp {
+            lo: first,
+            hi: first,
+        };
+        workloads.of(kind, Sym::NONE, namespace, name, at);
     }
 }
 
@@ -81,7 +116,7 @@ fn jobs_of_sets(symbols: &Symbols, workloads: &mut Workloads) {
         .zip(&workloads.all)
         .filter(|(_, one)| one.kind == job && one.owner == NO && one.body.is_none())
         .filter_map(|(number, one)| {
-            let at = workloads.begin(number).lo;
+            let at = workloads.begin(number);
             let name = symbols.name(one.name);
             let above = sets_of(name)
                 .filter_map(|name| symbols.find(name))
@@ -112,12 +147,13 @@ fn by_name(symbols: &Symbols, pods: &mut Pods, workloads: &Workloads) {
         if pod.kind != Kind::Pod || pod.owner != NO || pod.body.is_some() {
             continue;
         }
-        let at = pod.seen.map_or(Nanos::MAX, |(_, last)| last);
+        let last = pod.seen.map_or(Nanos::MAX, |(_, last)| last);
+        let at = Stamp { lo: last, hi: last };
         let found = makers(symbols.name(pod.name)).find_map(|(kind, name)| {
             let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
             let number = workloads.named(kind, pod.namespace, name, at)?;
             let maker = workloads.all.get(number as usize)?;
-            let was_there = maker.created.is_none_or(|created| created.lo <= at);
+            let was_there = maker.created.is_none_or(|created| created.lo <= last);
             was_there.then_some(number)
         });
         let of_set = || {

@@ -367,31 +367,56 @@ impl Page<'_> {
             self.line("Events:          <none>", &[], None);
             return;
         }
-        self.line("Events:\n  Type     Reason            Age                From               Message\n  ----     ------            ----               ----               -------", &[], None);
-        for event in own {
-            let object = &*event.object;
-            let count = object["count"]
-                .as_i64()
-                .or_else(|| object["series"]["count"].as_i64())
-                .unwrap_or(1);
-            let mut age = self.age(last(event));
-            if count > 1 {
-                age = format!("{age} (x{count} over {})", self.age(first(event)));
+        let rows: Vec<[String; 5]> = own.iter().map(|event| self.event_cells(event)).collect();
+        // As wide as what is widest in a column, and two spaces.
+        let heads = [
+            ["Type", "Reason", "Age", "From"],
+            ["----", "------", "----", "----"],
+        ];
+        let width = |column: usize| {
+            let own = rows.iter().map(|row| row[column].len());
+            own.chain(heads.iter().map(|head| head[column].len()))
+                .max()
+                .unwrap_or(0)
+                + 2
+        };
+        let widths: Vec<usize> = (0..4).map(width).collect();
+        let line = |cells: [&str; 4], last: &str| {
+            let mut line = "  ".to_owned();
+            for (cell, width) in cells.iter().zip(&widths) {
+                line.push_str(&format!("{cell:<width$}", width = *width));
             }
-            let from = Some(text(object, "/source/component"))
-                .filter(|from| !from.is_empty())
-                .unwrap_or_else(|| text(object, "/reportingComponent"));
-            let line = format!(
-                "  {:<8} {:<17} {age:<18} {from:<18} {}",
-                text(object, "/type"),
-                text(object, "/reason"),
-                text(object, "/message").trim_end().replace(
-                    '\n',
-                    "\n                                                                          "
-                )
-            );
-            self.line(&line, &event.tags, Some(uid(rev)));
+            let indent = format!("\n{}", " ".repeat(line.len()));
+            line + &last.replace('\n', &indent)
+        };
+        let head = [line(heads[0], "Message"), line(heads[1], "-------")].join("\n");
+        self.line(&format!("Events:\n{head}"), &[], None);
+        for (event, [kind, reason, age, from, message]) in own.iter().zip(&rows) {
+            let text = line([kind, reason, age, from], message);
+            self.line(&text, &event.tags, Some(uid(rev)));
         }
+    }
+
+    fn event_cells(&self, event: &Rev) -> [String; 5] {
+        let object = &*event.object;
+        let count = object["count"]
+            .as_i64()
+            .or_else(|| object["series"]["count"].as_i64())
+            .unwrap_or(1);
+        let mut age = self.age(last(event));
+        if count > 1 {
+            age = format!("{age} (x{count} over {})", self.age(first(event)));
+        }
+        let from = Some(text(object, "/source/component"))
+            .filter(|from| !from.is_empty())
+            .unwrap_or_else(|| text(object, "/reportingComponent"));
+        [
+            text(object, "/type").to_owned(),
+            text(object, "/reason").to_owned(),
+            age,
+            from.to_owned(),
+            text(object, "/message").trim_end().to_owned(),
+        ]
     }
 
     fn node_row(&mut self, rev: &Rev) {
