@@ -59,10 +59,20 @@ answered AS (
   LEFT JOIN ties s ON s.death = r.death AND s.via = 'node'
     AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
   WHERE r.signal LIKE 'k8s.node.runtime%' AND r.via = 'node' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
+),
+-- Its kubelet did answer: it said itself that it was not ready, and nobody found it silent.
+spoke AS (
+  SELECT DISTINCT r.death
+  FROM ties r
+  LEFT JOIN ties s ON s.death = r.death AND s.via = 'node'
+    AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable'
+      OR s.signal = 'k8s.node.not_ready' AND COALESCE(s.actor, '') LIKE '%node-controller%')
+  WHERE r.signal = 'k8s.node.not_ready' AND r.via = 'node' AND r.actor = 'kubelet' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
 )
 SELECT e.death, s.fact AS cause, e.fact AS effect,
-  CASE WHEN t.fact IS NULL AND a.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN t.fact IS NOT NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM evicted e
+LEFT JOIN spoke k ON k.death = e.death
 JOIN silent s ON s.death = e.death AND e.time_hi >= s.time - 5000000000 AND e.time - s.time < 7200000000000
 LEFT JOIN again r ON r.death = e.death AND r.time > s.time AND r.time_hi < e.time
 LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
@@ -71,8 +81,9 @@ WHERE r.death IS NULL
 UNION ALL
 -- Evicted for a taint that nobody saw: most are set for silent nodes.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+  CASE WHEN s.death IS NULL OR a.death IS NOT NULL THEN 'guess' WHEN k.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM evicted e
+LEFT JOIN spoke k ON k.death = e.death
 LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
            JOIN silent s ON s.death = x.death AND x.time_hi >= s.time - 5000000000 AND x.time - s.time < 7200000000000
            LEFT JOIN again r ON r.death = x.death AND r.time > s.time AND r.time_hi < x.time
@@ -85,8 +96,10 @@ UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN a.death IS NOT NULL OR d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN e.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
+  CASE WHEN a.death IS NOT NULL OR d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN e.death IS NULL OR k.death IS NOT NULL OR w.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
 FROM ties u
+LEFT JOIN (SELECT DISTINCT death FROM tainted) w ON w.death = u.death
+LEFT JOIN spoke k ON k.death = u.death
 LEFT JOIN answered a ON a.death = u.death
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN ties hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'

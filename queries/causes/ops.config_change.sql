@@ -71,11 +71,17 @@ FROM ties
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND wanted = 0 AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- A pod that was made just after the change and fails: what the change asked for may not work.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties
-WHERE signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND via = 'workload'
-  AND mode = 'exited' AND state IN ('died', 'restarted', 'crash_loop') AND exit_code NOT IN (0, 137, 143)
-  AND begun - time BETWEEN -1000000000 AND 300000000000
+-- Who suspends or resumes it changes nothing of what it runs.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM ties u
+LEFT JOIN (SELECT DISTINCT u.death, u.fact FROM ties u
+           JOIN ties h ON h.death = u.death AND h.via = 'workload' AND h.signal IN ('k8s.workload.suspended', 'k8s.workload.resumed')
+             AND h.time - u.time BETWEEN -2000000000 AND 2000000000
+           WHERE u.signal = 'k8s.workload.updated_by_user' AND u.via = 'workload') held
+  ON held.death = u.death AND held.fact = u.fact
+WHERE u.signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND u.via = 'workload' AND held.fact IS NULL
+  AND u.mode = 'exited' AND u.state IN ('died', 'restarted', 'crash_loop') AND u.exit_code NOT IN (0, 137, 143)
+  AND u.begun - u.time BETWEEN -1000000000 AND 300000000000
 UNION ALL
 -- A deployment fills another replica set than before only for another template.
 SELECT DISTINCT up.death, up.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -31,10 +31,17 @@ FROM ties
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND state = 'never_created' AND lag_s < -5
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
-WHERE signal = 'k8s.node.deleted_by_user' AND via = 'node' AND mode IN ('killed', 'lost')
-  AND lag_s BETWEEN -5 AND 900
+-- Who clears away what lost its owner, or keeps a workload as it was asked for, looks at no node.
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN g.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM ties u
+LEFT JOIN (SELECT DISTINCT g.death FROM ties g
+           LEFT JOIN ties p ON p.death = g.death AND p.via = 'pod' AND p.signal IN ('k8s.pod.evicted.podgc', 'k8s.pod.deleted_by_podgc')
+           WHERE g.via = 'pod' AND g.mode = 'killed' AND p.fact IS NULL
+             AND g.signal IN ('k8s.pod.deleted_by_gc', 'k8s.pod.deleted_by_controller', 'k8s.pod.deleted_by_namespace_controller')) g
+  ON g.death = u.death
+WHERE u.signal = 'k8s.node.deleted_by_user' AND u.via = 'node' AND u.mode IN ('killed', 'lost')
+  AND u.lag_s BETWEEN -5 AND 900
 UNION ALL
 -- At the cloud: the machine itself, or what was on it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,

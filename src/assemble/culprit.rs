@@ -42,7 +42,9 @@ impl Teller<'_> {
                 let by = signal.starts_with("k8s.pod.deleted_by_")
                     || signal.starts_with("k8s.pod.evicted_by_")
                     || (signal == "k8s.pod.evicted.taint" && fact.actor.is_some());
-                by && signal != "k8s.pod.deleted_by_kubelet" && ended(fact, first)
+                // These carry out what somebody asked for, seen or not.
+                let follows = ["k8s.pod.deleted_by_kubelet", "k8s.pod.deleted_by_gc"];
+                by && !follows.contains(&signal) && ended(fact, first)
             };
             let torn_down = |fact: &&Fact| {
                 world.name(fact.signal) == "k8s.workload.pod_deleted" && fact.actor.is_some()
@@ -150,7 +152,10 @@ fn is_one_act(world: &World, act: &Fact, other: &Fact) -> bool {
 /// Whether a fact's actor is who did it: the kubelet that reports a container
 /// being stopped only carries out what somebody asked for.
 fn names_who(world: &World, fact: &Fact) -> bool {
-    fact.actor.is_some() && world.name(fact.signal) != "k8s.container.killing"
+    let (signal, actor) = (world.name(fact.signal), world.name(fact.actor));
+    // A kubelet tells that its node was closed, and never closes it.
+    let reports = signal.starts_with("k8s.node.cordoned") && actor == "kubelet";
+    fact.actor.is_some() && signal != "k8s.container.killing" && !reports
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.

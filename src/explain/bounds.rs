@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::life::Mode;
@@ -47,8 +48,8 @@ const SILENCE: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.no
 
 /// What the records say of the ends of pods, beside the ends themselves.
 pub(super) struct Requests {
-    /// When somebody asked for the end of which pod.
-    asked: HashMap<u32, Vec<Stamp>>,
+    /// When somebody asked for the end of which pod, and who.
+    asked: HashMap<u32, Vec<(Stamp, Sym)>>,
     /// Pods that were seen to be there when they ended.
     alive: HashSet<u32>,
     /// When nodes were found not to have been heard of.
@@ -75,7 +76,7 @@ const UNHEARD: Nanos = 30 * SECOND;
 
 impl Requests {
     pub(super) fn of(world: &World) -> Self {
-        let (mut asked, mut alive) = (HashMap::<u32, Vec<Stamp>>::new(), HashSet::new());
+        let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Sym)>>::new(), HashSet::new());
         let mut silent = HashMap::<Sym, Vec<Stamp>>::new();
         let mut failed_by_device = HashSet::new();
         let mut fell_silent = Vec::new();
@@ -90,8 +91,9 @@ impl Requests {
             if fact.pod == NO {
                 continue;
             }
-            if is_request(signal) {
-                asked.entry(fact.pod).or_default().push(fact.time);
+            if is_request(signal) || signal == "k8s.pod.deletion_requested" {
+                let told = (fact.time, fact.actor);
+                asked.entry(fact.pod).or_default().push(told);
             }
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);
@@ -127,19 +129,34 @@ impl Requests {
         death.mode == Mode::Killed && death.exit_code.is_none() && silent.into_iter().any(before)
     }
 
-    /// Whether a workload was deleted only after this pod's own end had been asked for: the API
-    /// server tells both, and one clock needs no allowance.
-    fn was_asked_before(&self, world: &World, death: &Death, cause: &Fact) -> bool {
-        let signal = world.name(cause.signal);
+    /// Whether this pod's end, or that of its workload, was asked for only after somebody else had
+    /// asked for this pod's end: the API server tells both, and one clock needs no allowance for
+    /// others.
+    fn was_asked_before(&self, world: &World, death: &Death, later: &Fact) -> bool {
+        let signal = world.name(later.signal);
         let of_all = signal.starts_with("k8s.workload.deleted_by_")
             || signal.starts_with("k8s.namespace.deleted_by_");
-        let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) < SECOND;
-        let first = self.asked.get(&death.pod).into_iter().flatten();
-        let first = first.filter(|asked| exact(asked)).min();
+        let of_pod = later.pod == death.pod
+            && (is_request(signal)
+                || matches!(
+                    signal,
+                    "k8s.pod.evicted.taint" | "k8s.pod.deleted_by_node_controller"
+                ));
+        let of_node = later.source_kind == SourceKind::KubernetesAudit
+            && (signal.starts_with("k8s.node.cordoned") || signal.starts_with("k8s.node.tainted"));
+        let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) <= SECOND;
+        let asked = self.asked.get(&death.pod).into_iter().flatten();
+        let first = asked.filter(|(asked, _)| exact(asked)).min();
+        // Servers of one cluster keep the same time to the second.
+        let servers = if of_all { 0 } else { SECOND };
         death.mode == Mode::Killed
-            && of_all
-            && exact(&cause.time)
-            && first.is_some_and(|first| first.hi < cause.time.lo)
+            && (of_all || of_pod || of_node)
+            && exact(&later.time)
+            && first.is_some_and(|(first, actor)| {
+                first.hi.saturating_add(servers) <= later.time.lo
+                    && (of_all || !actor.is_some() || *actor != later.actor)
+                    && (of_all || of_pod || actor.is_some())
+            })
     }
 
     /// How well it can be proven at most that this is how the pod ended: who clears a node
@@ -172,7 +189,7 @@ impl Requests {
             && self
                 .asked
                 .get(&death.pod)
-                .is_some_and(|asked| asked.iter().any(|asked| asked.overlaps(near)))
+                .is_some_and(|asked| asked.iter().any(|(asked, _)| asked.overlaps(near)))
     }
 }
 
@@ -230,10 +247,9 @@ impl<'a> Bounds<'a> {
         if is_of_machine(cause) && self.habit.is_some_and(too_late) {
             return false;
         }
-        if self
-            .requests
-            .was_asked_before(self.world, self.death, cause)
-        {
+        let too_late = |fact: &Fact| self.requests.was_asked_before(self.world, self.death, fact);
+        let effect = edge.effect.and_then(|effect| self.world.facts.get(effect));
+        if too_late(cause) || effect.is_some_and(too_late) {
             return false;
         }
         // What is stuck or keeps failing goes on, and so does what keeps it there.

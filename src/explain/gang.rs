@@ -8,6 +8,7 @@ use whathappened_core::death::Death;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::world::World;
 
+use super::bounds::CLOCKS;
 use super::candidate::Candidate;
 use super::edge::Role;
 use super::level::Level;
@@ -183,7 +184,9 @@ impl Grouping<'_> {
             let collateral: Vec<usize> = if gang {
                 left.iter()
                     .copied()
-                    .filter(|other| !victims.contains(other) && self.followed(start, *other))
+                    .filter(|other| {
+                        !victims.contains(other) && self.followed(primary, start, *other)
+                    })
                     .collect()
             } else {
                 Vec::new()
@@ -360,8 +363,24 @@ impl Grouping<'_> {
             || (near && (at_once || (!echoes && (same_actor || same_node || same_detail))))
     }
 
+    /// When a pod was made in the place of one that died.
+    fn replaced_at(&self, death: usize) -> Option<Nanos> {
+        let death = self.deaths.get(death)?;
+        let rank = self.world.pods.get(death.pod as usize)?.rank?;
+        let later = self
+            .runs
+            .get(death.run)?
+            .attempts
+            .get(death.attempt as usize)?;
+        let pods = later.pods.iter();
+        pods.filter_map(|pod| self.world.pods.get(*pod as usize))
+            .filter(|pod| pod.rank == Some(rank))
+            .filter_map(whathappened_core::world::Pod::known_begin)
+            .min()
+    }
+
     /// Whether a death belongs to the teardown of a gang whose first one died at `start`.
-    fn followed(&self, start: Nanos, death: usize) -> bool {
+    fn followed(&self, primary: usize, start: Nanos, death: usize) -> bool {
         let Some(one) = self.deaths.get(death) else {
             return false;
         };
@@ -372,6 +391,13 @@ impl Grouping<'_> {
             .best(death)
             .is_some_and(|best| best.level >= Level::Supported);
         let after = one.time.lo.saturating_sub(start);
-        one.time.hi > start && (after <= TEARDOWN || !own_cause)
+        // Where another had taken the place of the first, who fails then of its own fault does not
+        // follow it.
+        let of_its_own = own_cause
+            && !self.is_symptom(death)
+            && self
+                .replaced_at(primary)
+                .is_some_and(|made| made.saturating_add(CLOCKS) < one.time.lo);
+        one.time.hi > start && (after <= TEARDOWN || !own_cause) && !of_its_own
     }
 }

@@ -34,16 +34,15 @@ fn is_rest(finding: &Finding) -> bool {
 }
 
 fn was_last_straw(world: &World, deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {
-    let all = |finding: &Finding| -> Vec<&Death> {
-        let own = finding.deaths();
-        own.filter_map(|death| deaths.get(death)).collect()
+    let of = |own: &[usize]| -> Vec<&Death> {
+        own.iter().filter_map(|death| deaths.get(*death)).collect()
     };
-    let Some(deleted) = all(rest).iter().map(|death| death.time.lo).min() else {
+    let Some(deleted) = of(&rest.collateral).iter().map(|death| death.time.lo).min() else {
         return false;
     };
     finding.run == rest.run
         && finding.attempt < rest.attempt
-        && all(finding).iter().any(|death| {
+        && of(&finding.victims).iter().any(|death| {
             let pod = world.pods.get(death.pod as usize);
             // What was lost with its node counts as failed once it is cleared away.
             let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);

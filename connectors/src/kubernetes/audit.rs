@@ -56,8 +56,7 @@ pub(super) fn decode(
     };
     let done = field::int(&record, &["responseStatus", "code"])
         .is_none_or(|code| (200..300).contains(&code));
-    let dry_run =
-        field::text(&record, &["requestURI"]).is_some_and(|uri| uri.contains("dryRun=All"));
+    let dry_run = is_dry_run(&record);
     if resource == "events" {
         return recovered_event(&record, verb, context, out);
     }
@@ -86,6 +85,20 @@ pub(super) fn decode(
         bodies(&record, verb, &kind, context, out);
     }
     Ok(())
+}
+
+/// Whether the server was only asked what it would do: an eviction and a deletion may say so in
+/// their bodies.
+fn is_dry_run(record: &Value) -> bool {
+    let in_uri = field::text(record, &["requestURI"]).is_some_and(|uri| uri.contains("dryRun=All"));
+    let bodies = [
+        &["requestObject", "deleteOptions", "dryRun"][..],
+        &["requestObject", "dryRun"][..],
+    ];
+    in_uri
+        || bodies
+            .iter()
+            .any(|path| !field::items(record, path).is_empty())
 }
 
 /// Events outlive their hour in the audit log.
@@ -364,7 +377,7 @@ impl Act<'_> {
             field::int(self.record, &["responseStatus", "code"]).map(|code| code.to_string()),
         );
         let uri = field::text(self.record, &["requestURI"]).unwrap_or_default();
-        event.set_attribute("dry_run", uri.contains("dryRun=All").then_some("true"));
+        event.set_attribute("dry_run", is_dry_run(self.record).then_some("true"));
         if self.verb == "deletecollection" {
             event.set_attribute("selector", uri.split_once('?').map(|(_, query)| query));
         }

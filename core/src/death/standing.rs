@@ -70,9 +70,10 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
         .map(|end| end.state)
         .collect();
     let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
-    // Of pods that are replaced one by one, those that are there count.
+    // Of pods that are replaced one by one, and of a Job that does not say that it failed, those
+    // that are there count: the others may have been taken away.
     let running = states.iter().filter(|state| **state == State::Running);
-    if let Some(wanted) = replicas_of_service(world, run)
+    if let Some(wanted) = wanted(world, run)
         && wanted > 0
         && i64::try_from(running.count()).is_ok_and(|running| running >= wanted)
     {
@@ -100,15 +101,15 @@ pub fn fails_now(world: &World, pod: u32, ends: &[End]) -> bool {
     ends.get(pod as usize).is_some_and(fails) && world.pods.get(pod as usize).is_some_and(there)
 }
 
-/// How many pods a workload of interchangeable pods wants.
-fn replicas_of_service(world: &World, run: &Run) -> Option<i64> {
+/// How many pods a Job wants at a time, or a workload of interchangeable pods.
+fn wanted(world: &World, run: &Run) -> Option<i64> {
     let Root::Workload(root) = run.root else {
         return None;
     };
     let root = world.workloads.get(root as usize)?;
-    let serves = matches!(
+    let counts = matches!(
         world.name(root.kind),
-        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet"
+        "DaemonSet" | "Deployment" | "Job" | "ReplicaSet" | "StatefulSet"
     );
-    root.body.as_ref()?.replicas.filter(|_| serves)
+    root.body.as_ref()?.replicas.filter(|_| counts)
 }

@@ -201,7 +201,7 @@ pub(crate) fn failing_start<'a>(world: &World, pod: &'a Pod) -> Option<&'a Exit>
 }
 
 /// Whether the pod is known to have been alive after its node was last heard of: it wrote
-/// on, or its kubelet saw how it ended. A node is given up long after its last word, so
+/// on, its kubelet started or stopped it, or saw how it ended. A node is given up long after its last word, so
 /// that clocks do not explain it.
 fn outlived_loss(world: &World, pod: &Pod, exit: Option<&Exit>, lost: Stamp) -> bool {
     let after = |time: Stamp| time != Stamp::OPEN && time.lo > lost.hi.saturating_add(CLOCKS);
@@ -209,8 +209,25 @@ fn outlived_loss(world: &World, pod: &Pod, exit: Option<&Exit>, lost: Stamp) -> 
         exit.exit_code.is_some() && !was_not_found(world, exit) && after(exit.time)
     });
     let wrote = pod.progress.as_ref();
-    ended || wrote.is_some_and(|progress| after(progress.last))
+    // A node that comes back stops what was sent away from it meanwhile.
+    let asked = pod.deletion_requested.iter().chain(&pod.kills);
+    let asked = asked.map(|asked| asked.lo).min();
+    let at_once =
+        |stopped: Stamp| asked.is_none_or(|asked| stopped.lo.saturating_sub(asked) < AT_ONCE);
+    let heard = |time: Stamp| time.lo > lost.lo.saturating_sub(UNHEARD);
+    let stopped = pod
+        .stopped
+        .is_some_and(|stopped| heard(stopped) && at_once(stopped));
+    let started = pod.starts.iter().any(|start| heard(*start));
+    ended || stopped || started || wrote.is_some_and(|progress| after(progress.last))
 }
+
+/// What a kubelet does this long before its node is given up, or later, it does after its node was
+/// last heard of.
+const UNHEARD: Nanos = 30 * SECOND;
+
+/// A kubelet that is there stops a pod this soon after it was asked to.
+const AT_ONCE: Nanos = 15 * SECOND;
 
 /// What the kubelet and containerd say of a container that they could not find again.
 fn was_not_found(world: &World, exit: &Exit) -> bool {

@@ -105,11 +105,6 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     logs.claim(&evidence, &mut facts, &mut pod_of_row);
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
-    scheduling::settle(&pods.all, &mut evidence, &mut facts);
-    // What an operation set out to do did not happen where it failed in the end.
-    instance::settle(&mut pods.all, &failed);
-    facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));
-
     let now = evidence
         .rows()
         .iter()
@@ -117,6 +112,11 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
         .map(seen_at)
         .chain(evidence.objects.latest())
         .max();
+    scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
+    // What an operation set out to do did not happen where it failed in the end.
+    instance::settle(&mut pods.all, &failed);
+    facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));
+
     let mut world = World {
         evidence,
         pods: pods.all,

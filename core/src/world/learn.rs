@@ -444,6 +444,7 @@ fn pod_event(pod: &mut Pod, event: &Event, init: bool) {
                 || message.contains("Need to kill Pod") =>
         {
             pod.kills.push(event.time);
+            pod.stopped = earlier(pod.stopped, event.time);
         }
         "TaintManagerEviction" if !message.starts_with("Cancelling") => {
             pod.kills.push(event.time);

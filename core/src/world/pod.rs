@@ -105,6 +105,8 @@ pub struct Pod {
     pub unplaced: Option<Stamp>,
     /// The kubelet reports trouble starting it (first time).
     pub stuck: Option<Stamp>,
+    /// The kubelet stops its containers (first time).
+    pub stopped: Option<Stamp>,
     /// The kubelet holds a failed container back (last time told).
     pub held_back: Option<Stamp>,
     /// When somebody else than its process ended it, as Events and conditions tell.
@@ -192,6 +194,7 @@ impl Pod {
             ready: None,
             unplaced: None,
             stuck: None,
+            stopped: None,
             held_back: None,
             kills: Vec::new(),
             untracked: None,

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, SECOND};
 
 use super::identity::Pods;
 use super::{Kind, NO};
 use crate::evidence::Evidence;
 use crate::symbols::Sym;
+
+/// Requests for the end of a pod.
+const ENDS: [&str; 2] = ["k8s.audit.delete", "k8s.audit.evict"];
 
 /// The pods of all rows: those with a uid first, so that rows with only a name find who bore it when.
 pub(super) fn pods(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
@@ -23,7 +26,14 @@ pub(super) fn pods(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
     }
     for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
         if !row.pod_uid.is_some() && row.pod.is_some() {
-            *slot = pods.of_name(row.namespace, row.pod, row.time.lo);
+            // A pod's name is free once it is gone: who asks for an end in the very second in which
+            // a pod was made asked for that of the one before it.
+            let ends = ENDS.contains(&evidence.symbols.name(row.fact));
+            let at = row
+                .time
+                .lo
+                .saturating_sub(if ends { 2 * SECOND } else { 0 });
+            *slot = pods.of_name(row.namespace, row.pod, at);
         } else if !row.pod_uid.is_some() && row.instance.is_some() {
             *slot = pods.of_id(Kind::Instance, row.instance, row.node);
         }

@@ -4,21 +4,21 @@
 use whathappened_connectors::time::{Nanos, SECOND};
 
 use super::{Fact, Pod};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::Evidence;
 
 /// A scheduler looks at a new pod within seconds, however full the cluster is.
 const AT_ONCE: Nanos = 30 * SECOND;
 
 /// Drops what says so of pods that were looked at later, or that are new.
-pub(super) fn settle(pods: &[Pod], evidence: &mut Evidence, facts: &mut Vec<Fact>) {
+pub(super) fn settle(
+    pods: &[Pod],
+    now: Option<Nanos>,
+    evidence: &mut Evidence,
+    facts: &mut Vec<Fact>,
+) {
     let Some(unseen) = evidence.symbols.find("k8s.pod.unscheduled") else {
         return;
     };
-    let rows = evidence.rows().iter();
-    let now = rows
-        .filter(|row| row.time.hi != Nanos::MAX)
-        .map(Row::last)
-        .max();
     let mut past = Vec::new();
     facts.retain(|fact| {
         if fact.signal != unseen {
