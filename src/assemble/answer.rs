@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
 use whathappened_core::death::RunState;
+use whathappened_core::life::State;
 use whathappened_core::resolve::{Matched, Name, Root, Run, place, resolve};
 use whathappened_core::world::{Kind, NO, Pod, What, World};
 
@@ -274,6 +275,18 @@ fn incidents(
     if led {
         return Ok(told);
     }
+    // Of a pod that is over its own end is told, however well its run does without it.
+    let over = |pod: &u32| {
+        let end = case.ends.get(*pod as usize);
+        end.is_some_and(|end| end.state == State::Died)
+    };
+    if !pods.is_empty() && pods.iter().all(over) {
+        match told.first_mut() {
+            Some(last) => last.role = "main".to_owned(),
+            None => told.extend(pods.first().and_then(|pod| taken_away(case, *pod))),
+        }
+        return Ok(told);
+    }
     if let Some(well) = newest.and_then(|number| well(case, verdict, number)) {
         told.insert(0, well);
     } else if let Some(last) = told.first_mut()
@@ -318,6 +331,29 @@ fn faults(
     }
     found.retain(|incident| inside(incident.time.as_deref(), question));
     Ok(found)
+}
+
+/// A pod that is gone, as pods that are interchangeable may be at any time.
+fn taken_away(case: &Case, number: u32) -> Option<Incident> {
+    let pod = case.world.pods.get(number as usize)?;
+    let time = case.ends.get(number as usize)?.time;
+    let level = if pod.body.is_some() {
+        Level::Established
+    } else {
+        Level::Hypothesis
+    };
+    Some(Incident {
+        cause: "none.removed".to_owned(),
+        level: level.as_str().to_owned(),
+        title: "Removed, and the run went on".to_owned(),
+        summary: format!(
+            "{} was removed; its run went on without it.",
+            case.world.name(pod.name)
+        ),
+        time: (time != Stamp::OPEN).then(|| rfc3339(time.lo)),
+        role: "main".to_owned(),
+        ..Incident::default()
+    })
 }
 
 /// A run that nothing ended: completed, or running. That is only established by what

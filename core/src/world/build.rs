@@ -44,7 +44,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<World, 
     let mut symbols = std::mem::take(&mut evidence.symbols);
     let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
     learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
-    let mut pod_of_row = rows::pods(&evidence, &mut pods);
+    let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
     let years = undated::Years::of(&evidence);
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();

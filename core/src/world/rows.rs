@@ -7,14 +7,14 @@ use whathappened_connectors::time::{Nanos, SECOND};
 use super::identity::Pods;
 use super::{Kind, NO};
 use crate::evidence::Evidence;
-use crate::symbols::Sym;
+use crate::symbols::{Sym, Symbols};
 
 /// Requests for the end of a pod.
 const ENDS: [&str; 2] = ["k8s.audit.delete", "k8s.audit.evict"];
 
 /// The pods of all rows: those with a uid first, so that rows with only a name find who bore it when.
-pub(super) fn pods(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
-    adopt(evidence, pods);
+pub(super) fn pods(evidence: &Evidence, symbols: &Symbols, pods: &mut Pods) -> Vec<u32> {
+    adopt(evidence, symbols, pods);
     let mut pod_of_row = vec![NO; evidence.rows().len()];
     for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
         if row.pod_uid.is_some() {
@@ -28,7 +28,7 @@ pub(super) fn pods(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
         if !row.pod_uid.is_some() && row.pod.is_some() {
             // A pod's name is free once it is gone: who asks for an end in the very second in which
             // a pod was made asked for that of the one before it.
-            let ends = ENDS.contains(&evidence.symbols.name(row.fact));
+            let ends = ENDS.contains(&symbols.name(row.fact));
             let at = row
                 .time
                 .lo
@@ -49,7 +49,7 @@ pub(super) fn pods(evidence: &Evidence, pods: &mut Pods) -> Vec<u32> {
 }
 
 /// Ties uids that only rows tell to pods that were printed without theirs, the earliest first.
-fn adopt(evidence: &Evidence, pods: &mut Pods) {
+fn adopt(evidence: &Evidence, symbols: &Symbols, pods: &mut Pods) {
     let mut uids: HashMap<Sym, (Nanos, Sym, Sym)> = HashMap::new();
     for row in evidence.rows().iter().filter(|row| row.pod_uid.is_some()) {
         let told = (row.time.lo, row.namespace, row.pod);
@@ -57,7 +57,7 @@ fn adopt(evidence: &Evidence, pods: &mut Pods) {
         *first = told.min(*first);
     }
     let mut uids: Vec<_> = uids.into_iter().collect();
-    uids.sort_by_key(|(uid, (first, ..))| (*first, evidence.symbols.name(*uid)));
+    uids.sort_by_key(|(uid, (first, ..))| (*first, symbols.name(*uid)));
     for (uid, (first, namespace, name)) in uids {
         pods.adopt(uid, namespace, name, first);
     }
