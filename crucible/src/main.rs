@@ -71,6 +71,10 @@ enum Command {
         /// Seeds that are known to fail, one a line with its reason; only others fail the run
         #[arg(long)]
         known: Option<PathBuf>,
+        /// Seeds that were once judged falsely, one a line with its reason: asked as well, and one
+        /// that is judged falsely again fails the run
+        #[arg(long)]
+        mended: Option<PathBuf>,
         /// Fail if a smaller part than this is right where a record names the cause
         #[arg(long, value_name = "PART")]
         floor: Option<f64>,
@@ -179,8 +183,7 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             let scratch = scratch()?;
             let options = Options {
                 tool,
-                from: seed,
-                seeds: 1,
+                seeds: vec![seed],
                 jobs: 1,
                 one_shot,
                 keep: None,
@@ -201,14 +204,17 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
             rows: to,
             perturb,
             known,
+            mended,
             floor,
             quiet,
         } => {
             let scratch = scratch()?;
+            let mended = listed(mended.as_deref())?;
+            let range = from_seed..from_seed + seeds;
+            let more = mended.iter().copied().filter(|seed| !range.contains(seed));
             let options = Options {
                 tool,
-                from: from_seed,
-                seeds,
+                seeds: range.clone().chain(more).collect(),
                 jobs,
                 one_shot,
                 keep,
@@ -216,8 +222,18 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                 perturb,
             };
             let began = Instant::now();
-            let rows = run(&options);
+            let asked = run(&options);
             let took = began.elapsed().as_secs_f64();
+            // What is asked for old times' sake counts for nothing else.
+            let again: BTreeSet<u64> = asked
+                .iter()
+                .filter(|row| mended.contains(&row.seed) && row.is_false())
+                .map(|row| row.seed)
+                .collect();
+            let rows: Vec<Row> = asked
+                .into_iter()
+                .filter(|row| range.contains(&row.seed))
+                .collect();
             if list {
                 rows.iter().filter(|row| row.is_bad()).for_each(print_row);
             }
@@ -235,26 +251,34 @@ fn start(command: Command) -> std::io::Result<ExitCode> {
                 seeds as f64 * 60.0 / took.max(0.001),
                 rows.len()
             );
-            let known = known.map_or_else(|| Ok(String::new()), std::fs::read_to_string)?;
-            Ok(passes(&rows, &known, floor))
+            Ok(passes(&rows, &listed(known.as_deref())?, &again, floor))
         }
     }
 }
 
+/// The seeds of a file, one a line with a reason behind it.
+fn listed(file: Option<&std::path::Path>) -> std::io::Result<BTreeSet<u64>> {
+    let text = file.map_or_else(|| Ok(String::new()), std::fs::read_to_string)?;
+    let seed = |line: &str| line.split_whitespace().next()?.parse().ok();
+    Ok(text.lines().filter_map(seed).collect())
+}
+
 /// Whether a run may pass: nothing innocent is blamed at `established`, no invariant is broken
-/// and the tool never ended, but for the seeds that are known; and enough of it is right.
-fn passes(rows: &[Row], known: &str, floor: Option<f64>) -> ExitCode {
-    let known: BTreeSet<u64> = known
-        .lines()
-        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-        .collect();
+/// and the tool never ended, but for the seeds that are known; no mended seed is judged falsely
+/// `again`; and enough of it is right.
+fn passes(
+    rows: &[Row],
+    known: &BTreeSet<u64>,
+    again: &BTreeSet<u64>,
+    floor: Option<f64>,
+) -> ExitCode {
     let bad = |how: &dyn Fn(&Row) -> bool| -> Vec<String> {
         let seeds: BTreeSet<u64> = rows
             .iter()
             .filter(|row| how(row))
             .map(|row| row.seed)
             .collect();
-        seeds.difference(&known).map(u64::to_string).collect()
+        seeds.difference(known).map(u64::to_string).collect()
     };
     let groups = [
         (
@@ -265,6 +289,10 @@ fn passes(rows: &[Row], known: &str, floor: Option<f64>) -> ExitCode {
         (
             "the tool's process ended",
             bad(&|row| row.judged.said == ENDED),
+        ),
+        (
+            "false judgements that had been mended",
+            again.iter().map(u64::to_string).collect(),
         ),
     ];
     let mut good = true;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::case::{self, Case};
 use crate::judge::{Broken, Judged, Question, Reply, Tool, check, judge};
@@ -17,10 +17,8 @@ use crate::truth::Run;
 pub struct Options {
     /// The tool.
     pub tool: PathBuf,
-    /// The first seed.
-    pub from: u64,
-    /// How many.
-    pub seeds: u64,
+    /// The seeds.
+    pub seeds: Vec<u64>,
     /// How many at a time.
     pub jobs: usize,
     /// A process for each question.
@@ -65,12 +63,22 @@ impl Row {
         use crate::judge::Verdict;
         !self.broken.is_empty() || !matches!(self.judged.verdict, Verdict::Right | Verdict::Fair)
     }
+
+    /// Whether something innocent is blamed, at any level, or what is broken is called well.
+    #[must_use]
+    pub fn is_false(&self) -> bool {
+        use crate::judge::Verdict;
+        matches!(
+            self.judged.verdict,
+            Verdict::FalseBlame | Verdict::FalseFine
+        )
+    }
 }
 
 /// Judges the seeds; the rows come in the order of the seeds.
 #[must_use]
 pub fn run(options: &Options) -> Vec<Row> {
-    let next = AtomicU64::new(0);
+    let next = AtomicUsize::new(0);
     let rows: Mutex<Vec<Row>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for worker in 0..options.jobs.max(1) {
@@ -79,10 +87,10 @@ pub fn run(options: &Options) -> Vec<Row> {
                 let mut tool = Tool::new(&options.tool, options.one_shot);
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= options.seeds {
+                    let Some(seed) = options.seeds.get(at) else {
                         break;
-                    }
-                    let plan = draw(options.from + at);
+                    };
+                    let plan = draw(*seed);
                     let folder = options.scratch.join(format!("w{worker}-{}", plan.seed));
                     let found = one(&plan, &folder, &mut tool, options);
                     std::fs::remove_dir_all(&folder).ok();

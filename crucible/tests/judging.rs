@@ -186,8 +186,7 @@ fn a_liar_is_caught_and_its_case_made_small() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         tool: liar(folder.path()),
-        from: 20,
-        seeds: 12,
+        seeds: (20..32).collect(),
         jobs: 2,
         one_shot: true,
         keep: None,

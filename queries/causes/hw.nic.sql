@@ -8,7 +8,8 @@
 -- overturned_by: kernel: the Xid line
 -- summary: A network link of {node} failed under {pod}: {message}
 -- advice: Drain the node; check cable, transceiver and switch port.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN exit_code = 139 THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM ties
 WHERE signal IN ('nic.error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')

@@ -46,6 +46,7 @@ pub fn scale_down(w: &mut World, node: usize, act: ActId) {
             value: Some(unix),
             effect: "NoSchedule",
             added: None,
+            by: None,
         },
         &client(),
         act,

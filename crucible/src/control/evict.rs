@@ -35,6 +35,7 @@ fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags
             value: None,
             effect: "NoSchedule",
             added: None,
+            by: None,
         });
     } else {
         body.taints
@@ -92,6 +93,7 @@ pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: Act
     }
     body.taints.push(Taint {
         added: drives.then_some(now),
+        by: Some(act),
         ..taint
     });
     body.standing.extend(crate::world::claims(act));

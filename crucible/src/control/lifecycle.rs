@@ -64,6 +64,7 @@ fn unknown(w: &mut World, node: usize) {
                 value: None,
                 effect,
                 added: Some(now),
+                by: None,
             });
         }
     }
@@ -96,6 +97,7 @@ pub fn stopped_in_cloud(w: &mut World, node: usize, act: ActId) {
             value: None,
             effect: "NoSchedule",
             added: None,
+            by: None,
         });
         let by = Client::account(
             "kube-system",

@@ -51,15 +51,18 @@ pub fn judge(w: &mut World, node: usize) {
                         .any(|one| one.effect == "NoExecute" && one.key == key)
             });
             if still {
-                delete(w, pod, node);
+                delete(w, pod, node, &key);
             }
         });
     }
 }
 
-fn delete(w: &mut World, pod: usize, node: usize) {
+fn delete(w: &mut World, pod: usize, node: usize, key: &str) {
     let now = w.now;
-    let act = w.nodes.get(node).and_then(|node| node.lost);
+    let act = w.nodes.get(node).and_then(|node| {
+        let taint = node.taints.iter().find(|one| one.key == key);
+        taint.and_then(|taint| taint.by).or(node.lost)
+    });
     let tags: Vec<Tag> = act.map(claims).unwrap_or_default();
     let Some(body) = w.pods.get_mut(pod) else {
         return;

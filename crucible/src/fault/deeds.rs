@@ -131,6 +131,7 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
                     value: Some("investigate".to_owned()),
                     effect: "NoExecute",
                     added: None,
+                    by: None,
                 },
                 operator,
                 act,

@@ -146,6 +146,7 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
             value: None,
             effect: "NoSchedule",
             added: Some(now),
+            by: None,
         });
     }
     let pods: Vec<usize> = (0..w.pods.len())
@@ -352,6 +353,7 @@ fn pressure(w: &mut World, node: usize) {
             value: None,
             effect: "NoSchedule",
             added: None,
+            by: None,
         });
     }
     w.put_node(

@@ -141,6 +141,7 @@ fn set_aside(w: &mut World, node: usize, act: ActId) {
         value: Some("true".to_owned()),
         effect: "NoSchedule",
         added: None,
+        by: None,
     });
     body.labels.push((
         "k8s.nvidia.com/cordon-by".to_owned(),

@@ -20,6 +20,8 @@ pub struct Taint {
     pub effect: &'static str,
     /// When it was added; only `NoExecute` says so.
     pub added: Option<Time>,
+    /// What put it there, where that is not what silenced the node.
+    pub by: Option<ActId>,
 }
 
 /// A node.
