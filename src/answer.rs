@@ -246,8 +246,7 @@ pub struct Collective {
     pub waiting: Vec<i32>,
     /// Ranks that did not come.
     pub missing: Vec<i32>,
-    /// `content`: records name them; `elimination`: of all ranks only they do not
-    /// say that they waited.
+    /// `content`: records name them; `elimination`: every other rank says that it waited.
     pub missing_by: Option<String>,
     /// The records, at most eight.
     pub event_ids: Vec<String>,

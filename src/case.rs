@@ -62,6 +62,7 @@ impl Rules {
         let files: Vec<String> = sql.iter().map(|(name, _)| name.clone()).collect();
         let causes = explain::load(sql)?;
         needed(&causes, &files, &signals)?;
+        explain::plan(causes.iter().filter(|rule| files.contains(&rule.file)))?;
         let version = explain::ruleset_version(&causes, signals.version());
         Ok(Self {
             signals,

@@ -37,7 +37,7 @@ Exit codes:
   1  something failed: a file, a rule, a statement, the store; of `import`: a PATH could
      not be read, and the rest is kept
   2  the command line is wrong, or nothing could be read
-  3  nothing in the input bears the name, or the options leave nothing of it
+  3  no experiment, workload, pod or machine matches the name, or the options leave nothing
   4  `rules test`, `accuracy`, `doctor` or `store` found something wrong
   5  `upcoming`: something is announced
   6  `upcoming`: no source that announces anything could be read

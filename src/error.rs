@@ -8,8 +8,8 @@ use crate::explain::engine::EngineError;
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing in the input bears the name.
-    #[error("nothing in the input is called {name:?}")]
+    /// Nothing that was read or is kept bears the name.
+    #[error("no experiment, workload, pod or machine matches {name:?}")]
     UnknownName {
         /// What was typed.
         name: String,

@@ -13,7 +13,7 @@ use crate::symbols::Sym;
 use crate::world::{Exit, NO, Pod, World};
 
 use standing::FAILED;
-pub use standing::{RunState, fails_now, run_state};
+pub use standing::{RunState, fails_now, has_failed, run_state};
 
 /// Something to explain.
 #[derive(Clone, Debug)]

@@ -87,7 +87,8 @@ impl Machines {
 pub fn upcoming(world: &World, machines: &Machines, from: Nanos, to: Nanos) -> Vec<usize> {
     let mut found: Vec<(Stamp, usize)> = Vec::new();
     for (number, fact) in world.facts.iter().enumerate() {
-        if !announces(world, fact) || fact.time.lo > from || !machines.hold(world, fact) {
+        let is_told = fact.time.lo <= from || is_undated(fact);
+        if !announces(world, fact) || !is_told || !machines.hold(world, fact) {
             continue;
         }
         let due = fact.due.unwrap_or(Stamp {
@@ -98,7 +99,13 @@ pub fn upcoming(world: &World, machines: &Machines, from: Nanos, to: Nanos) -> V
             found.push((due, number));
         }
     }
-    // Of several words on one thing the last counts.
+    // A record that means several things is one announcement; of several records of one
+    // thing the last counts.
+    let mut records = BTreeSet::new();
+    found.retain(|(_, number)| {
+        let fact = world.facts.get(*number);
+        fact.is_some_and(|fact| records.insert(fact.id))
+    });
     let same = |a: &Fact, b: &Fact| {
         let place = (a.node, a.instance) == (b.node, b.instance);
         place && a.signal == b.signal && (a.operation == b.operation || a.due == b.due)
@@ -116,6 +123,13 @@ pub fn upcoming(world: &World, machines: &Machines, from: Nanos, to: Nanos) -> V
     }
     last.sort_unstable();
     last.into_iter().map(|(_, number)| number).collect()
+}
+
+/// Whether a record says when a thing is due and not when it was announced, so that it
+/// stands at the time of the thing itself: it counts from when it was read.
+#[must_use]
+pub fn is_undated(fact: &Fact) -> bool {
+    fact.due.is_some_and(|due| due.lo == fact.time.lo)
 }
 
 /// Whether a fact says that something is to come.

@@ -175,8 +175,8 @@ fn log(event: &Event, message: &str) -> String {
 fn host_event(event: &Event, message: &str) -> String {
     let attribute = |key: &str| event.attribute(key).unwrap_or_default();
     let due = match (event.attribute("not_before"), event.attribute("not_after")) {
-        (Some(from), Some(to)) => format!(" for {from} to {to}"),
-        (Some(from), None) => format!(" for {from}"),
+        (Some(from), Some(to)) if from != to => format!(" for {from} to {to}"),
+        (Some(from), _) => format!(" for {from}"),
         _ => String::new(),
     };
     let phase = match attribute("phase") {
@@ -241,38 +241,47 @@ fn audit(event: &Event, fact: &str) -> String {
         .or(names.workload.as_deref())
         .or(names.node.as_deref())
         .unwrap_or("(unnamed)");
-    let act = match fact.strip_prefix("k8s.audit.").unwrap_or(fact) {
-        "evict" => "evicted".to_owned(),
-        "bind" => format!(
-            "bound to node {}",
-            names.node.as_deref().unwrap_or("unknown")
-        ),
-        "create" => "created".to_owned(),
-        "delete" => "deleted".to_owned(),
-        "deletecollection" => "deleted (with a whole collection)".to_owned(),
-        _ if event.attribute("taints").is_some() => "changed the taints of".to_owned(),
-        _ if event.attribute("subresource") == Some("status") => "marked for disruption".to_owned(),
-        "patch" => "patched".to_owned(),
-        "untrack" => "counted the end of".to_owned(),
-        verb => format!("{verb}d"),
+    let node = names.node.as_deref().unwrap_or("unknown");
+    // What is done to it, as somebody tries to do it and as it was done.
+    let (tries, did) = match fact.strip_prefix("k8s.audit.").unwrap_or(fact) {
+        "evict" => ("evict", "evicted".to_owned()),
+        "bind" => ("bind", "bound".to_owned()),
+        "deletecollection" => ("delete", "deleted (with a whole collection)".to_owned()),
+        _ if event.attribute("taints").is_some() => {
+            ("change the taints of", "changed the taints of".to_owned())
+        }
+        _ if event.attribute("subresource") == Some("status") => ("mark", "marked".to_owned()),
+        "patch" => ("patch", "patched".to_owned()),
+        "untrack" => ("count the end of", "counted the end of".to_owned()),
+        verb => (verb, format!("{verb}d")),
+    };
+    let to = match tries {
+        "bind" => format!(" to node {node}"),
+        "mark" => " for disruption".to_owned(),
+        _ => String::new(),
     };
     let tool = attribute("user_agent")
         .split(['/', ' '])
         .next()
         .unwrap_or_default();
-    let with = if tool.is_empty() {
-        String::new()
-    } else {
-        format!(" with {tool}")
+    let with = match tool {
+        "" => String::new(),
+        _ if tries == "bind" => String::new(),
+        tool => format!(" with {tool}"),
     };
-    let refused = match event.attribute("code") {
-        Some(code) if !code.starts_with('2') => format!(", refused with HTTP {code}"),
-        _ => String::new(),
+    let refused = event
+        .attribute("code")
+        .filter(|code| !code.starts_with('2'));
+    let Some(code) = refused else {
+        return format!("{who} {did} {kind} {name}{to}{with}");
     };
-    if act.starts_with("bound to") {
-        return format!("{who} {act}: {kind} {name}{refused}");
-    }
-    format!("{who} {act} {kind} {name}{with}{refused}")
+    // A member that may not be made has no name; whose it would have been is known.
+    let object = match event.attribute("refused") {
+        Some(member) => format!("a {member} of {kind} {name}"),
+        None => format!("{kind} {name}"),
+    };
+    let said = format!("{who} tried to {tries} {object}{to}{with} and was refused (HTTP {code})");
+    joined(&said, event.message.as_deref().unwrap_or_default().trim())
 }
 
 /// One line, not too long, cut between characters.

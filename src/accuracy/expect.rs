@@ -1,8 +1,12 @@
 //! `expect.json`: what is right for a case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use whathappened_core::resolve::rank_names;
+
+use crate::explain::{Rule, misspelt};
 
 /// The whole file: one thing to ask, or several experiments of one recording.
 #[derive(Clone, Debug)]
@@ -15,8 +19,14 @@ pub(super) enum File {
 
 /// Several experiments of one recording.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Many {
     experiments: BTreeMap<String, Experiment>,
+    /// Where it comes from and what happened, for people.
+    #[serde(default, rename = "recorded_from")]
+    _recorded_from: IgnoredAny,
+    #[serde(default, rename = "story")]
+    _story: IgnoredAny,
 }
 
 impl File {
@@ -25,20 +35,62 @@ impl File {
         let read = || -> serde_json::Result<Self> {
             let any: serde_json::Value = serde_json::from_str(text)?;
             if any.get("experiments").is_some() {
-                serde_json::from_str(text).map(|Many { experiments }| Self::Many(experiments))
+                serde_json::from_str(text).map(|many: Many| Self::Many(many.experiments))
             } else {
                 serde_json::from_str(text).map(Self::One)
             }
         };
-        read().map_err(
-            |error| match field_before(text, error.line(), error.column()) {
-                // What is missing has a name already.
-                Some(field) if error.is_data() && !error.to_string().starts_with("missing") => {
-                    format!("field `{field}`: {error}")
+        read().map_err(|error| {
+            let said = error.to_string();
+            match field_before(text, error.line(), error.column()) {
+                // What is missing or unknown has a name already.
+                Some(field)
+                    if error.is_data()
+                        && !said.starts_with("missing")
+                        && !said.starts_with("unknown") =>
+                {
+                    format!("field `{field}`: {said}")
                 }
-                _ => error.to_string(),
-            },
-        )
+                _ => misspelt(&said),
+            }
+        })
+    }
+
+    /// What is wrong with the causes that it names: one that no rule and no state of a run
+    /// has, with its line and the nearest there is.
+    pub(super) fn unknown_cause(&self, text: &str, rules: &[Rule]) -> Option<String> {
+        const STATES: [&str; 3] = ["none.completed", "none.running", "unknown"];
+        let rules = rules.iter().map(|rule| rule.cause.as_str());
+        let known: BTreeSet<&str> = rules.chain(STATES).collect();
+        let unknown = self.causes().find(|cause| !known.contains(cause))?;
+        let quoted = format!("{unknown:?}");
+        let line = text.lines().position(|line| line.contains(&quoted));
+        let near = rank_names(unknown, known.iter().map(|one| (*one).to_owned()));
+        let near = near
+            .first()
+            .map_or_else(|| ";".to_owned(), |near| format!("; did you mean {near}?"));
+        Some(format!(
+            "line {}: there is no cause {quoted}{near} `whathappened rules list` lists them",
+            line.unwrap_or(0) + 1
+        ))
+    }
+
+    /// Every cause that it names, the right ones and those that must not be named.
+    fn causes(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Many(all) => Box::new(
+                all.values()
+                    .flat_map(|one| one.cause.iter().chain(&one.must_not))
+                    .map(String::as_str),
+            ),
+            Self::One(one) => Box::new(
+                one.cause
+                    .iter()
+                    .chain(&one.also_acceptable)
+                    .chain(&one.must_not)
+                    .map(String::as_str),
+            ),
+        }
     }
 }
 
@@ -56,6 +108,7 @@ fn field_before(text: &str, line: usize, column: usize) -> Option<&str> {
 
 /// What is right for one thing.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct One {
     /// `kind/name` to ask for.
     pub(super) object: String,
@@ -72,10 +125,18 @@ pub(super) struct One {
     /// Strings that stand in the record that proves it.
     #[serde(default)]
     pub(super) evidence: Vec<String>,
+    /// Where it comes from, and why this is right, for people.
+    #[serde(default, rename = "label_from")]
+    _label_from: IgnoredAny,
+    #[serde(default, rename = "origin")]
+    _origin: IgnoredAny,
+    #[serde(default, rename = "notes")]
+    _notes: IgnoredAny,
 }
 
 /// What is right for one experiment of a recording. What is not there is not checked.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Experiment {
     /// Any of these is right.
     pub(super) cause: Vec<String>,
@@ -92,6 +153,9 @@ pub(super) struct Experiment {
     /// Naming one of these is false blame.
     #[serde(default)]
     pub(super) must_not: Vec<String>,
+    /// What happened, for people.
+    #[serde(default, rename = "story")]
+    _story: IgnoredAny,
 }
 
 #[cfg(test)]
@@ -110,9 +174,32 @@ mod tests {
                 "field `cause`: invalid type: string \"x.y\", expected a sequence at line 3",
             ),
             ("{\"experiments\": {\n \"a\": {}}}", "missing field `cause`"),
+            (
+                "{\"experiments\": {\"a\": {\"cause\": [],\n \"frist_victim\": \"p\"}}}",
+                "there is no field `frist_victim` at line 2 column 16; did you mean `first_victim`?",
+            ),
+            (
+                "{\"object\": \"pod/a\",\n \"levl\": \"pod\",\n \"cause\": []\n}",
+                "there is no field `levl` at line 2 column 7; did you mean `level`?",
+            ),
         ] {
             let error = File::parse(text).unwrap_err();
             assert!(error.contains(told) && error.contains("line"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_cause_that_there_is_not_is_told_with_the_nearest() {
+        let rules = crate::explain::built_in().unwrap();
+        let told = |text: &str| File::parse(text).unwrap().unknown_cause(text, &rules);
+        let text = "{\"experiments\": {\"a\": {\"cause\": [\"none.running\"],\n \"must_not\": [\"code.host_om\"]}}}";
+        let why = told(text).unwrap();
+        assert!(
+            why.starts_with(
+                "line 2: there is no cause \"code.host_om\"; did you mean code.host_oom?"
+            ),
+            "{why}"
+        );
+        assert_eq!(told(&text.replace("host_om", "host_oom")), None);
     }
 }

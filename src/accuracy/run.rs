@@ -76,6 +76,9 @@ pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error
     let wrong = |error: String| Error::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
     let file = File::parse(&text).map_err(wrong)?;
+    if let Some(why) = file.unknown_cause(&text, &rules.causes) {
+        return Err(wrong(why));
+    }
     let inputs: Vec<Input> = folders::inputs(folder)
         .into_iter()
         .map(Input::Path)

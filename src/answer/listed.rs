@@ -72,8 +72,8 @@ pub fn no_state(asked: Option<&str>) -> Option<String> {
         .first()
         .map_or_else(String::new, |near| format!("did you mean {near}? "));
     Some(format!(
-        "no run is ever {asked:?}; {near}There are {}",
-        STATES.join(", ")
+        "no run is ever {asked:?}; {near}A run is {}",
+        STATES.join(", ").replace(", unknown", " or unknown")
     ))
 }
 

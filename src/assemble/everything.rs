@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use whathappened_connectors::event::EventId;
+use whathappened_core::death::has_failed;
 use whathappened_core::resolve::Place;
 use whathappened_core::timeline::timeline;
 use whathappened_core::world::Kind;
@@ -209,7 +210,8 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
 }
 
 /// A pod of which only Events tell, and nothing but that it was stopped, is no
-/// news where nobody asked for it: jobs finish and are cleaned up like this.
+/// news where nobody asked for it: jobs finish and are cleaned up like this. Where their
+/// object says that it failed, it is.
 fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
     let bodiless = |death: &usize| {
         let pod = verdict
@@ -218,7 +220,9 @@ fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
             .and_then(|death| case.world.pods.get(death.pod as usize));
         pod.is_some_and(|pod| pod.kind == Kind::Pod && pod.body.is_none())
     };
+    let run = case.runs.get(finding.run);
     finding.run != NO_RUN
+        && !run.is_some_and(|run| has_failed(&case.world, run))
         && finding.level() <= Level::Hypothesis
         && finding.victims.iter().all(bodiless)
 }

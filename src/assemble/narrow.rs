@@ -1,6 +1,6 @@
 //! What the options of a question leave of an answer, and what they leave out.
 
-use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::resolve::{Matched, Name, Run, place, rank_names, resolve};
 
 use super::answer::Question;
@@ -35,8 +35,14 @@ impl Left {
         }
         if let Some(moment) = case.world.now.filter(|_| case.later > 0) {
             let records = count(case.later, "record");
-            let moment = rfc3339(moment);
-            notes.push(format!("Left out, as asked: {records} from after {moment}"));
+            // The end of a window is the instant before a whole second: the second is told.
+            let next = moment.saturating_add(1);
+            let later = if next % SECOND == 0 {
+                format!("from {} or later", rfc3339(next))
+            } else {
+                format!("later than {}", rfc3339(moment))
+            };
+            notes.push(format!("Left out, as asked: {records} {later}"));
         }
         notes
     }

@@ -46,6 +46,9 @@ impl Teller<'_> {
                 .next()
                 .unwrap_or_else(|| "a pod without a name".to_owned())
         });
+        // A batch job bears a number.
+        let is_job = pod.is_some_and(|pod| pod.kind == Kind::Job);
+        let named = named.map(|name| if is_job { format!("job {name}") } else { name });
         let name = match (named, finding.victims.len()) {
             (Some(pod), 0 | 1) => pod,
             (Some(pod), many) => format!("{pod} and {} more", many - 1),
@@ -101,7 +104,7 @@ impl Teller<'_> {
         let code = first
             .and_then(|first| first.exit_code)
             .map(|code| code.to_string());
-        template
+        let said = template
             .replace("{pod}", &name)
             .replace(
                 "{was}",
@@ -122,7 +125,8 @@ impl Teller<'_> {
             .replace("{workload}", workload)
             .replace("{by}", &by)
             .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
-            .replace("{message}", &say(event))
+            .replace("{message}", &say(event));
+        begun(&said)
     }
 
     /// An advice of a rule with its places filled; of a machine that hurt nobody in general
@@ -169,7 +173,7 @@ impl Teller<'_> {
         );
         format!(
             "{title}, on {machine}: {}. No victim is known.",
-            say(event).trim_end_matches('.')
+            say(event).trim_end_matches(['.', ';', ',', ' '])
         )
     }
 
@@ -203,11 +207,39 @@ impl Teller<'_> {
             }
             return format!("{workload} never got a pod, and nothing in the input says why.");
         };
+        let death = finding.victims.first().and_then(|death| self.death(*death));
+        let pod = death.and_then(|death| self.world().pods.get(death.pod as usize));
+        let job = match pod {
+            Some(pod) if pod.kind == Kind::Job => "Job ",
+            _ => "",
+        };
         format!(
-            "{} {}; nothing in the input says why.",
+            "{job}{} {}; nothing in the input says why.",
             first.pod, first.how
         )
     }
+}
+
+/// A text whose sentences begin with a capital letter where they begin with words of ours;
+/// names and what records say stay as they are.
+fn begun(text: &str) -> String {
+    const OURS: [&str; 5] = [
+        "a pod without a name",
+        "job ",
+        "one of its ",
+        "the job ",
+        "the run",
+    ];
+    let parts = text.split(". ").map(|part| {
+        let capital = part.chars().next().map(|first| first.to_ascii_uppercase());
+        match capital.zip(part.get(1..)) {
+            Some((capital, rest)) if OURS.iter().any(|ours| part.starts_with(ours)) => {
+                format!("{capital}{rest}")
+            }
+            _ => part.to_owned(),
+        }
+    });
+    parts.collect::<Vec<_>>().join(". ")
 }
 
 /// Who deletes a namespace, a workload or a node deletes its pods by that, and not one

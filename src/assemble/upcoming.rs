@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use whathappened_connectors::coverage::Status;
 use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
 use whathappened_core::resolve::{Name, place, resolve};
-use whathappened_core::upcoming::{Machines, upcoming as coming};
+use whathappened_core::upcoming::{Machines, is_undated, upcoming as coming};
 use whathappened_core::words::say;
 
 use crate::case::Case;
@@ -84,7 +84,8 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
                 .due
                 .filter(|due| due.hi > due.lo.saturating_add(SECOND))
                 .map(|due| rfc3339(last_second(due.hi))),
-            announced_at: (event.time.lo != Nanos::MIN).then(|| rfc3339(event.time.lo)),
+            announced_at: (event.time.lo != Nanos::MIN && !is_undated(fact))
+                .then(|| rfc3339(event.time.lo)),
             actor: event.actor.clone(),
             source: event.source_kind.as_str(),
             event_id: event.id.to_string(),

@@ -111,15 +111,11 @@ const TAKEN: [(&str, &str); 9] = [
 /// How a pod ended, in words.
 fn how<'a>(world: &World, death: &Death, facts: impl Iterator<Item = &'a Fact>) -> String {
     let reason = world.name(death.reason);
-    let code = death.exit_code.map(|code| format!("exit code {code}"));
-    let claim = Some(reason)
-        .filter(|reason| !reason.is_empty())
-        .map(|reason| format!("({reason})"));
-    let exit: Vec<String> = [code, claim].into_iter().flatten().collect();
-    let exit = if exit.is_empty() {
-        "an unseen exit".to_owned()
-    } else {
-        exit.join(" ")
+    let exit = match (death.exit_code, reason) {
+        (None, "") => "an unknown exit code".to_owned(),
+        (None, reason) => format!("reason {reason}"),
+        (Some(code), "") => format!("exit code {code}"),
+        (Some(code), reason) => format!("exit code {code} ({reason})"),
     };
     let member = world.pods.get(death.pod as usize);
     if let Some(one) = member.filter(|one| one.kind == Kind::Instance) {

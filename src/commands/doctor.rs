@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use whathappened_connectors::cluster::{ClusterError, connect};
+use whathappened_connectors::cluster::{ClusterError, Reason, connect};
 use whathappened_connectors::connector::{Health, Verdict};
 use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Status, Store, StoreError};
@@ -41,6 +41,8 @@ struct Report {
     store: Result<(String, Status), StoreError>,
     sources: Vec<Health>,
     failed: Vec<ClusterError>,
+    /// Why no cluster was tried, where nobody named one and there is no kubeconfig.
+    none: Option<ClusterError>,
     now: Nanos,
 }
 
@@ -65,10 +67,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         .write_all(text.as_bytes())
         .map_err(failed)?;
     let bad_config = !report.unreadable.is_empty();
-    let configured = |error: &&ClusterError| {
-        error.reason != whathappened_connectors::cluster::Reason::NoKubeconfig
-    };
-    let bad = report.failed.iter().filter(configured).count()
+    let bad = report.failed.len()
         + report
             .sources
             .iter()
@@ -98,9 +97,12 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
         Some(file) => format!("{} (not there: defaults)", file.display()),
         None => "none".to_owned(),
     };
-    let (mut sources, mut failed) = (Vec::new(), Vec::new());
+    let (mut sources, mut failed, mut none) = (Vec::new(), Vec::new(), None);
     if config.kubernetes.enabled {
-        match connect(&gather::options(&config.kubernetes)).await {
+        let options = gather::options(&config.kubernetes);
+        let named = std::env::var_os("KUBECONFIG").is_some_and(|list| !list.is_empty());
+        let is_named = named || options.kubeconfig.is_some();
+        match connect(&options).await {
             Ok(connected) => {
                 for cluster in &connected.clusters {
                     let deadline = Instant::now() + config.kubernetes.timeout;
@@ -108,6 +110,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
                 }
                 failed = connected.failed;
             }
+            Err(error) if error.reason == Reason::NoKubeconfig && !is_named => none = Some(error),
             Err(error) => failed.push(error),
         }
     }
@@ -133,6 +136,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
         store,
         sources,
         failed,
+        none,
         now,
     })
 }
@@ -179,6 +183,12 @@ fn to_text(report: &Report, color: bool) -> String {
             ));
         }
         Err(error) => out.push_str(&format!("{} store  {error}\n", mark(false))),
+    }
+    if let Some(none) = &report.none {
+        out.push_str(&format!(
+            "\n○ kubernetes  not configured: {}; {}\n",
+            none.message, none.hint
+        ));
     }
     for error in &report.failed {
         let context = error
@@ -289,6 +299,15 @@ fn to_json(report: &Report) -> Value {
         json!({
             "source": "kubernetes",
             "place": error.context,
+            "reachable": false,
+            "why_not": error.message,
+            "to_do": error.hint,
+        })
+    }));
+    sources.extend(report.none.iter().map(|error| {
+        json!({
+            "source": "kubernetes",
+            "configured": false,
             "reachable": false,
             "why_not": error.message,
             "to_do": error.hint,

@@ -76,8 +76,14 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     Listed::sort(&mut list);
     pager::show(&args.output, |out| show(args, &list, out))?;
     // An empty list is told even to those who want no more than the list.
+    if list.is_empty() && is_narrowed(args) {
+        return Err(Error::NoneLeft {
+            why: none_left(args, &all),
+            hint: "see them all: whathappened experiments".to_owned(),
+        });
+    }
     if list.is_empty() {
-        eprintln!("{}", none_left(args, &all));
+        eprintln!("There is no run in what was read.");
     }
     if !args.input.quiet {
         if !list.is_empty() && list.len() < all.len() {
@@ -94,13 +100,22 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether some runs only are asked for.
+fn is_narrowed(args: &Args) -> bool {
+    let some = [&args.owner, &args.state, &args.since];
+    some.iter().any(|option| option.is_some()) || !args.input.live.namespaces.is_empty()
+}
+
 /// Why the list is empty, and whose and where the runs are that there are.
 fn none_left(args: &Args, all: &[Listed]) -> String {
     if all.is_empty() {
-        return "There is no run in what was read.".to_owned();
+        let since = args.since.as_ref();
+        let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+        return format!("no run lived{since} in what was read");
     }
+    let are = if all.len() == 1 { "is" } else { "are" };
     let mut text = format!(
-        "No run matches; there are {}",
+        "no run matches; there {are} {}",
         common::count(all.len() as u64, "run")
     );
     let names = |of: fn(&Listed) -> Option<&String>| -> Vec<String> {
@@ -130,7 +145,7 @@ fn none_left(args: &Args, all: &[Listed]) -> String {
             (some, false) => text.push_str(&format!(", of the {what} {}", some.join(", "))),
         }
     }
-    text + "."
+    text
 }
 
 fn show(args: &Args, list: &[Listed], out: &mut dyn Write) -> Result<(), RenderError> {

@@ -110,6 +110,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         );
     }
     let collector = Collector::start(what, &how, &over)?;
+    if collector.is_idle() && !args.live.no_fetch {
+        say(
+            log_json,
+            "there is no cluster and no cloud to collect from, only what is pushed or imported is known; `whathappened doctor` says why",
+        );
+    }
     let mut service =
         Service::new(config, rules, path, asked, Clock::clone(&clock)).for_callers(callers);
     service.collecting = Some(Collecting {

@@ -21,7 +21,7 @@ use crate::config::{Config, parse_duration, parse_size};
 use crate::error::Error;
 use crate::render::{self, Format, RowWriter, Style};
 use crate::sql::prompt::{self, Command, Prompt, Typed};
-use crate::sql::{Kept, Session, Statement};
+use crate::sql::{Kept, Session, Statement, rests_on_explaining};
 
 /// Answers SQL over what was read: statements, or an interactive prompt
 ///
@@ -146,8 +146,7 @@ impl Unexplained {
         if self.rules.own_signals && text.contains("signals") && !quiet {
             eprintln!("{AS_STORED}");
         }
-        let asked = ["incidents", "collateral", "runs", "experiments"];
-        if !asked.iter().any(|table| text.contains(table)) {
+        if !rests_on_explaining(&text) {
             return Ok(());
         }
         let always = (Nanos::MIN, Nanos::MAX);

@@ -1,7 +1,7 @@
 //! The command line as people type it: options may stand before the verb, and hints keep
 //! those that say where to look.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use clap::CommandFactory as _;
 
@@ -20,32 +20,44 @@ const WHERE: [(&str, bool); 6] = [
 /// Verbs that hints name.
 const VERBS: [&str; 3] = ["experiments", "explain", "sql"];
 
-/// The words with the verb before its options, where it came after them.
+/// The words with the verb before its options, where it came after them; so with a verb of
+/// a verb, as in `store --store FOLDER status`.
 #[must_use]
 pub fn verb_first(mut words: Vec<OsString>) -> Vec<OsString> {
-    let command = Cli::command();
-    let takes_value = |word: &str| {
-        let mut known = command.get_arguments();
-        known.any(|arg| {
-            let long = arg.get_long().map(|long| format!("--{long}"));
-            let short = arg.get_short().map(|short| format!("-{short}"));
-            (long.as_deref() == Some(word) || short.as_deref() == Some(word))
-                && arg.get_action().takes_values()
-        })
-    };
-    let is_verb = |word: &OsStr| command.get_subcommands().any(|one| one.get_name() == word);
-    let mut at = 1;
-    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
-        if !word.starts_with('-') || word == "-" || word == "--" {
-            break;
+    let root = Cli::command();
+    let mut level = &root;
+    let mut place = 1;
+    loop {
+        let takes_value = |word: &str| {
+            let own = level
+                .get_subcommands()
+                .flat_map(clap::Command::get_arguments);
+            let mut known = root.get_arguments().chain(own);
+            known.any(|arg| {
+                let long = arg.get_long().map(|long| format!("--{long}"));
+                let short = arg.get_short().map(|short| format!("-{short}"));
+                (long.as_deref() == Some(word) || short.as_deref() == Some(word))
+                    && arg.get_action().takes_values()
+            })
+        };
+        let mut at = place;
+        while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+            if !word.starts_with('-') || word == "-" || word == "--" {
+                break;
+            }
+            at += if takes_value(word) { 2 } else { 1 };
         }
-        at += if takes_value(word) { 2 } else { 1 };
+        let verb = words.get(at).and_then(|word| {
+            let mut verbs = level.get_subcommands();
+            verbs.find(|one| one.get_name() == word.as_os_str())
+        });
+        let Some(verb) = verb else {
+            return words;
+        };
+        let word = words.remove(at);
+        words.insert(place, word);
+        (level, place) = (verb, place + 1);
     }
-    if at > 1 && words.get(at).is_some_and(|word| is_verb(word)) {
-        let verb = words.remove(at);
-        words.insert(1, verb);
-    }
-    words
 }
 
 /// The options that say where to look, as they were typed.
@@ -120,6 +132,13 @@ mod tests {
             ("w sql --from x", "w sql --from x"),
             ("w my-run --from x", "w my-run --from x"),
             ("w --from x my-run sql", "w --from x my-run sql"),
+            ("w --store x store status", "w store status --store x"),
+            ("w store --store x status", "w store status --store x"),
+            (
+                "w rules --rules x show sched.preempted",
+                "w rules show --rules x sched.preempted",
+            ),
+            ("w store backup to --store x", "w store backup to --store x"),
         ] {
             assert_eq!(verb_first(words(typed)), words(meant), "{typed}");
         }

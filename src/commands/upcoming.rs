@@ -108,18 +108,23 @@ fn told(report: &Report, now: Nanos) -> String {
         ));
     }
     if report.announced.is_empty() {
-        let until = &report.until;
+        // Nobody reads the fraction of a second that a clock has.
+        let whole = |time: &str| match time.split_once('.') {
+            Some((whole, _)) => format!("{whole}Z"),
+            None => time.to_owned(),
+        };
+        let until = whole(&report.until);
         out.push_str(&match (report.placed, report.read.is_empty()) {
             (false, _) => format!(
                 "{name} is on no machine at {}: there is nothing to be announced for\n",
-                report.now
+                whole(&report.now)
             ),
             (true, true) => {
                 format!("{name}: cannot tell; no source that announces anything could be read\n")
             }
-            (true, false) => {
-                format!("{name}: nothing is announced for its machines until {until}\n")
-            }
+            (true, false) => format!(
+                "{name}: nothing is announced for its machines until {until} (--within 7d looks further ahead)\n"
+            ),
         });
     }
     if !report.read.is_empty() {

@@ -3,9 +3,10 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use whathappened_connectors::recording::yaml_to_json;
+use whathappened_connectors::recording::read_yaml;
 
 use super::level::Level;
+use super::misspelt::misspelt;
 
 // `EXAMPLES`: name and text of each `.yaml` file in `queries/causes/`.
 include!(concat!(env!("OUT_DIR"), "/examples.rs"));
@@ -106,8 +107,7 @@ impl Examples {
             file: file.to_owned(),
             why,
         };
-        let value = yaml_to_json(text).map_err(fail)?;
-        let found: Self = serde_json::from_value(value).map_err(|error| fail(error.to_string()))?;
+        let found: Self = read_yaml(text).map_err(|why| fail(misspelt(&why)))?;
         for (example, fires) in found.all() {
             example
                 .check(fires)

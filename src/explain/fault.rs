@@ -24,11 +24,12 @@ const ONE_FAULT: Nanos = 3_600 * SECOND;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Machine(Sym);
 
-/// The faults of all machines that are not in `told`, in time order.
+/// The faults of all machines that are not in `told`, in time order. `told` are the facts
+/// that were weighed for deaths, each with the rule that weighed it.
 pub(super) fn faults(
     world: &World,
     rules: &[Rule],
-    told: &BTreeSet<EventId>,
+    told: &[(usize, usize)],
     asked: bool,
 ) -> Vec<Finding> {
     // One record may have several meanings: that of the rule furthest upstream counts.
@@ -67,10 +68,20 @@ pub(super) fn faults(
             None => groups.push(Group::new(rule, machine, number, fact)),
         }
     }
-    // Several records of one fault are one: where any of them was weighed, all were.
+    // Several records of one fault are one: where any of them was weighed, all were, and so
+    // was what else tells of the same cause on that machine then: a condition and an Event.
+    let told: Vec<(usize, &Fact)> = told
+        .iter()
+        .filter_map(|(rule, fact)| Some((*rule, world.facts.get(*fact)?)))
+        .collect();
+    let records: BTreeSet<EventId> = told.iter().map(|(_, fact)| fact.id).collect();
     groups.retain(|group| {
         let mut facts = group.facts.iter().filter_map(|fact| world.facts.get(*fact));
-        !facts.any(|fact| told.contains(&fact.id))
+        let again = |(rule, fact): &(usize, &Fact)| {
+            let same = *rule == group.rule && world.is_of_machine(fact);
+            same && machine(world, fact) == group.machine && group.is_near(fact)
+        };
+        !facts.any(|fact| records.contains(&fact.id)) && !told.iter().any(again)
     });
     groups
         .iter()
@@ -149,6 +160,7 @@ struct Group {
     machine: Machine,
     facts: Vec<usize>,
     operations: Vec<Sym>,
+    first: Nanos,
     last: Nanos,
 }
 
@@ -159,6 +171,7 @@ impl Group {
             machine,
             facts: Vec::new(),
             operations: Vec::new(),
+            first: fact.time.lo,
             last: Nanos::MIN,
         };
         group.push(number, fact);
@@ -168,6 +181,13 @@ impl Group {
     fn takes(&self, fact: &Fact) -> bool {
         (fact.operation.is_some() && self.operations.contains(&fact.operation))
             || fact.time.lo.saturating_sub(self.last) <= ONE_FAULT
+    }
+
+    /// Whether a fact is of the time of these records.
+    fn is_near(&self, fact: &Fact) -> bool {
+        let since = fact.time.lo.saturating_sub(self.last);
+        let until = self.first.saturating_sub(fact.time.lo);
+        since <= ONE_FAULT && until <= ONE_FAULT
     }
 
     fn push(&mut self, number: usize, fact: &Fact) {

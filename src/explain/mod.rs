@@ -1,7 +1,7 @@
 //! From facts to incidents.
 //!
 //! `tables` are what cause rules query; `engine` runs the rules, whose `plans`
-//! are made once, each answering with edges; `bounds` turns away what cannot be, `climb` goes up the edges from each
+//! are made once (and `checked` for rules of one's own when they are loaded), each answering with edges; `bounds` turns away what cannot be, `climb` goes up the edges from each
 //! death to its roots, `candidate` weighs these;
 //! `gang` groups deaths with one root; `fault` finds what befell machines and
 //! nobody on them; `verdict` runs all of it.
@@ -10,6 +10,7 @@ mod again;
 mod bounds;
 mod built_in;
 pub mod candidate;
+mod checked;
 mod climb;
 pub mod edge;
 pub mod engine;
@@ -18,6 +19,7 @@ mod fault;
 pub mod gang;
 mod last_straw;
 mod level;
+mod misspelt;
 mod plans;
 mod replaced;
 mod rule;
@@ -26,7 +28,9 @@ mod verdict;
 
 pub use bounds::CLOCKS;
 pub use built_in::{built_in, load, ruleset_version};
+pub use checked::plan;
 pub use fault::{fault_of_machine, is_of_machine};
 pub use level::Level;
+pub use misspelt::misspelt;
 pub use rule::{Overturning, Rule, RuleError};
 pub use verdict::{Verdict, explain};

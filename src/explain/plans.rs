@@ -123,6 +123,18 @@ impl Plans {
     }
 }
 
+/// The columns that a statement answers with.
+///
+/// # Errors
+/// When it cannot be planned.
+pub(super) async fn columns(sql: &str) -> Result<Vec<String>> {
+    let plans = PLANS.get_or_try_init(Plans::new).await?;
+    let plan = plans.plan(sql).await?;
+    let schema = plan.schema();
+    let names = schema.fields().iter().map(|field| field.name().clone());
+    Ok(names.collect())
+}
+
 /// Tables that rules can be asked over.
 pub(super) struct Asked {
     plans: &'static Plans,

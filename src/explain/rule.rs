@@ -156,7 +156,7 @@ impl Rule {
                 return Err(fail(
                     *line,
                     format!(
-                        "nothing fills {{{unknown}}} in the {key}; did you mean {{{near}}}? There are {all}"
+                        "nothing fills {{{unknown}}} in the {key}; did you mean {{{near}}}? These are filled: {all}"
                     ),
                 ));
             }

@@ -39,10 +39,11 @@ impl Verdict {
     #[must_use]
     pub fn faults(&self, world: &World, rules: &[Rule], asked: bool) -> Vec<Finding> {
         let weighed = self.candidates.iter().flatten();
-        let steps = weighed.flat_map(|one| one.path.iter().chain(&one.context));
-        let told = steps
-            .filter_map(|step| world.facts.get(step.fact))
-            .map(|fact| fact.id)
+        let told: Vec<(usize, usize)> = weighed
+            .flat_map(|one| {
+                let steps = one.path.iter().chain(&one.context);
+                steps.map(|step| (one.rule, step.fact))
+            })
             .collect();
         faults(world, rules, &told, asked)
     }

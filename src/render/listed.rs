@@ -1,4 +1,4 @@
-//! Runs in a list, a row each, whatever the width.
+//! Runs in a list, a row each; nothing of it is lost on a narrow terminal.
 
 use std::io;
 
@@ -32,40 +32,45 @@ pub fn listed(list: &[Listed], style: &Style, out: &mut dyn io::Write) -> Result
     let state = widest(|row| &row.state);
     let (when, pods) = (widest(|row| &row.when), widest(|row| &row.pods));
     let columns = page.columns();
-    let fixed = 2 + state + 2 + when + 2 + pods + 2;
     let (causes, owners) = (widest(|row| &row.cause), widest(|row| &row.who));
     let persons = widest(|row| person(&row.who));
     // The name takes what is left; where that is too little, domains of persons give way,
-    // then ends of causes, then who it was, then why.
+    // then ends of causes, then years and seconds.
     let names = widest(|row| &row.name).min(ROOMY);
     let (roomy, tight) = (causes.min(CAUSE), causes.min(TIGHT));
+    let short = widest(|row| &row.short);
     let ways = [
-        (roomy, owners.min(WHO), names),
-        (roomy, persons.min(WHO), names),
-        (tight, persons.min(WHO), NAME),
-        (roomy, 0, NAME),
-        (tight, 0, NAME),
+        (false, roomy, owners.min(WHO), names),
+        (false, roomy, persons.min(WHO), names),
+        (false, tight, persons.min(WHO), NAME),
+        (true, roomy, persons.min(WHO), NAME),
+        (true, tight, persons.min(WHO), NAME),
     ];
+    let fixed = |is_short: bool| {
+        let when = if is_short { short } else { when };
+        2 + state + 2 + when + 2 + pods + 2
+    };
     let room = |cause: usize, who: usize| {
         let some = [cause, who].into_iter().filter(|width| *width > 0);
-        fixed + some.map(|width| width + 2).sum::<usize>()
+        some.map(|width| width + 2).sum::<usize>()
     };
-    let way = ways
-        .iter()
-        .find(|(cause, who, name)| room(*cause, *who) + name <= columns);
-    let (cause, who, _) = way.copied().unwrap_or((0, 0, NAME));
+    let way = ways.iter().find(|(is_short, cause, who, name)| {
+        fixed(*is_short) + room(*cause, *who) + name <= columns
+    });
+    // Where all of it has no room on one line, why and whose stand on another.
+    let (is_short, cause, who, _) = way.copied().unwrap_or((true, 0, 0, NAME));
     let shortened = who > 0 && who < owners.min(WHO);
-    let rest = room(cause, who) - fixed;
+    let fixed = fixed(is_short);
+    let rest = room(cause, who);
     let name = columns.saturating_sub(fixed + rest).max(NAME);
     for row in &rows {
+        let when = if is_short { &row.short } else { &row.when };
+        let tone = if row.calm { Tone::Dim } else { Tone::Bad };
         let mut line = Spans::new().own(row.tone, row.sign).say(" ");
         line = line.own(row.tone, row.state.clone()).pad(2 + state + 2);
-        line = line
-            .own(Tone::Dim, row.when.clone())
-            .pad(2 + state + 2 + when + 2);
+        line = line.own(Tone::Dim, when.clone()).pad(fixed - pods - 2);
         line = line.own(Tone::Dim, row.pods.clone()).pad(fixed);
         if cause > 0 {
-            let tone = if row.calm { Tone::Dim } else { Tone::Bad };
             line = line
                 .own(tone, middle(&row.cause, cause))
                 .pad(fixed + cause + 2);
@@ -80,6 +85,16 @@ pub fn listed(list: &[Listed], style: &Style, out: &mut dyn io::Write) -> Result
         }
         line = line.own(Tone::Name, middle(&row.name, name));
         page.raw(line);
+        let who = person(&row.who);
+        if way.is_none() && !(row.calm && who.is_empty()) {
+            let mut line = Spans::new().say("    ");
+            line = line.own(tone, middle(&row.cause, columns - 4));
+            let left = (columns - 4).saturating_sub(width(&row.cause) + 3);
+            if !who.is_empty() && left > 0 {
+                line = line.own(Tone::Plain, format!(" · {}", middle(who, left)));
+            }
+            page.raw(line);
+        }
     }
     page.write(out)
 }
@@ -94,6 +109,8 @@ struct Row {
     tone: Tone,
     state: String,
     when: String,
+    /// The same without year and seconds.
+    short: String,
     pods: String,
     cause: String,
     calm: bool,
@@ -124,6 +141,7 @@ impl Row {
             sign,
             tone,
             state: state.unwrap_or("not explained").to_owned(),
+            short: when.get(5..16).unwrap_or(&when).to_owned(),
             when,
             pods: words::count(usize::try_from(one.pods).unwrap_or(usize::MAX), "pod"),
             calm: one.cause.is_none(),
@@ -142,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_a_line_at_any_width() {
+    fn nothing_of_a_run_is_lost_at_any_width() {
         let run = |name: &str, cause: Option<&str>| Listed {
             experiment: name.to_owned(),
             kind: "Job".to_owned(),
@@ -159,7 +177,7 @@ mod tests {
             run("gpt2-small-7f3", Some("node.not_ready")),
             run(&"a-very-long-name-of-a-run-".repeat(4), None),
         ];
-        for columns in [40, 80, 100, 120, 200] {
+        for columns in [40, 60, 72, 79, 80, 100, 120, 200] {
             let style = Style {
                 width: columns,
                 ..Style::default()
@@ -167,11 +185,13 @@ mod tests {
             let mut text = Vec::new();
             listed(&list, &style, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
-            assert_eq!(text.lines().count(), 2, "{text}");
+            // A line a run, and on the narrowest terminals a second one.
+            let lines = if columns < 70 { 4 } else { 2 };
+            assert_eq!(text.lines().count(), lines, "{columns}: {text}");
             let widest = text.lines().map(width).max().unwrap();
-            assert!(widest <= columns.max(64), "{widest} > {columns}: {text}");
-            assert!(columns < 80 || text.contains("node.not_ready"), "{text}");
-            assert!(columns < 100 || text.contains("alice"), "{text}");
+            assert!(widest <= columns.max(48), "{widest} > {columns}: {text}");
+            assert!(text.contains("node.not_ready"), "{columns}: {text}");
+            assert_eq!(text.matches("alice").count(), 2, "{columns}: {text}");
         }
     }
 }

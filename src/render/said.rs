@@ -49,10 +49,7 @@ fn waited(collective: &Collective, clock: Clock) -> Spans {
             .say("; ")
             .own(Tone::Strong, format!("{ranks} did not come"));
         if collective.missing_by.as_deref() == Some("elimination") {
-            spans = spans.own(
-                Tone::Dim,
-                " (of all ranks only they do not say that they waited)",
-            );
+            spans = spans.own(Tone::Dim, " (every other rank's log says that it waited)");
         }
     }
     spans

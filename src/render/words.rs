@@ -276,6 +276,44 @@ pub(crate) fn pods_died(attempt: &Attempt) -> String {
     }
 }
 
+/// What evidence that is lacking would have told, as people call that evidence: the first
+/// word of `kernel: why the machine fell silent` is one of rules, that of `node_logs: …` a
+/// source's.
+pub(crate) fn would_have_told(line: &str) -> String {
+    let known = [
+        ("activity", "the cloud's activity"),
+        ("audit", "the audit log"),
+        ("cloud", "the cloud's activity"),
+        ("container_log", "container logs"),
+        ("kernel", "the machines' own logs"),
+        ("kubernetes", "Kubernetes"),
+        ("kubernetes_audit", "the audit log"),
+        ("logs", "container logs"),
+        ("node_logs", "the machines' own logs"),
+    ];
+    let told = line.split_once(": ").and_then(|(kind, what)| {
+        let (_, words) = known.iter().find(|(known, _)| *known == kind)?;
+        Some(format!("{words}: {what}"))
+    });
+    told.unwrap_or_else(|| line.to_owned())
+}
+
+/// A source and what it has, as people call it.
+pub(crate) fn source(source: &str, resource: &str) -> String {
+    match (source, resource) {
+        ("cloud", "activity") => "the cloud's activity".to_owned(),
+        ("container_log", "logs") => "container logs".to_owned(),
+        ("kubernetes", "events") => "Kubernetes Events".to_owned(),
+        ("kubernetes", "workloads") => "jobs and other workloads".to_owned(),
+        ("kubernetes", resource) => resource.to_owned(),
+        ("kubernetes_audit", "audit") => "the audit log".to_owned(),
+        ("node_log" | "node_logs", "kernel") => "the machines' own logs".to_owned(),
+        ("node_log", "maintenance") => "the maintenance calendar".to_owned(),
+        (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
+        (source, resource) => format!("{source} {}", resource.replace('_', " ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -110,11 +110,14 @@ fn describe() {
         "whathappened_syslog_lines_total",
         "Lines received, by transport and outcome"
     );
-    describe_counter!("whathappened_answers_total", "Answers, by face and outcome");
+    describe_counter!(
+        "whathappened_answers_total",
+        "Answers, by where they were asked for (api, slack) and outcome"
+    );
     describe_histogram!(
         "whathappened_answer_seconds",
         Unit::Seconds,
-        "Finding an answer, by face"
+        "How long finding an answer took, by where it was asked for"
     );
     describe_counter!(
         "whathappened_http_requests_total",

@@ -18,6 +18,7 @@ mod error;
 mod events;
 mod events_table;
 mod experiments;
+mod explaining;
 mod functions;
 mod guard;
 mod incidents;
@@ -39,6 +40,7 @@ mod ties;
 
 pub use self::catalog::Table;
 pub use self::error::say;
+pub use self::explaining::rests_on_explaining;
 pub use self::job::{Form, Job, Report};
 pub use self::kept::Kept;
 pub use self::session::{Session, Statement};

@@ -1,11 +1,15 @@
 //! The table `runs`: one root object each.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::death::run_state;
 
 use super::cell::Cell::{Long, Text, Time};
 use super::cell::{Column, long, told};
 use super::kept::Kept;
+use super::rows::Fill;
 use super::shared::Shared;
 use crate::answer::Listed;
 use crate::case::Case;
@@ -21,6 +25,7 @@ pub(super) struct Told {
     name: String,
     /// Empty where it is not known: of a store, until somebody has it explained.
     pub(super) state: String,
+    cause: Option<String>,
     owner: Option<String>,
     pub(super) start: Option<Nanos>,
     pub(super) end: Option<Nanos>,
@@ -29,7 +34,24 @@ pub(super) struct Told {
     pub(super) pods: usize,
 }
 
-/// All runs, oldest first.
+/// All runs with what ended them, oldest first.
+pub(super) fn explained() -> Fill<Shared, Told> {
+    Fill::Explain(Arc::new(|shared: Arc<Shared>| {
+        Box::pin(async move {
+            let mut causes: HashMap<String, String> = HashMap::new();
+            for one in assemble::listing(&shared.case).await? {
+                causes.extend(one.id.zip(one.cause));
+            }
+            let told = rows(&shared).map(|run| Told {
+                cause: causes.get(&run.run_id).cloned(),
+                ..run
+            });
+            Ok(told.collect())
+        })
+    }))
+}
+
+/// All runs, oldest first; why they ended is not told.
 pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
     let case = &shared.case;
     Box::new(case.runs.iter().map(move |run| {
@@ -41,6 +63,7 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             state: run_state(&case.world, run, &case.ends).as_str().to_owned(),
+            cause: None,
             owner: assemble::owner(&case.world, run),
             start: run.begin,
             end: over(case, &run.pods),
@@ -65,6 +88,7 @@ pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
             namespace: one.namespace.unwrap_or_default(),
             name: one.name,
             state: one.state.unwrap_or_default(),
+            cause: one.cause,
             owner: one.owner,
             start,
             end: end.map(|end| end.hi),
@@ -118,6 +142,11 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
         "state",
         Text(|row| Some(&row.state)),
         "completed, failed, deleted, pending or running, at the end of the input; NULL in a store for what nobody explained",
+    ),
+    Column::new(
+        "cause",
+        Text(|row| row.cause.as_deref()),
+        "what ended it; NULL where nothing did, and in a store for what nobody explained",
     ),
     Column::new(
         "owner",

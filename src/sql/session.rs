@@ -177,10 +177,7 @@ impl Session {
                 "experiments",
                 table(experiments::COLUMNS, shared, Fill::Read(experiments::rows))?,
             ),
-            (
-                "runs",
-                table(runs::COLUMNS, shared, Fill::Read(runs::rows))?,
-            ),
+            ("runs", table(runs::COLUMNS, shared, runs::explained())?),
             (
                 "coverage",
                 table(coverage::COLUMNS, shared, Fill::Read(coverage::rows))?,

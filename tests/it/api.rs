@@ -168,6 +168,25 @@ fn rows_come_in_the_form_asked_for_and_say_what_is_left_out() {
     );
 }
 
+/// Over a store that nobody had asked anything, `incidents` was empty without a word.
+#[test]
+fn incidents_are_explained_before_a_statement_shows_them() {
+    let service = lab();
+    let told = service.sql(
+        b"SELECT cause FROM incidents WHERE name = 'gpt2-small-7f3'",
+        &[],
+    );
+    assert_eq!(told.status, 200, "{}", told.text());
+    assert_eq!(told.json()[0]["cause"], "node.not_ready", "{}", told.text());
+    assert!(
+        told.head.contains("x-whathappened-explained: 8 of 8 runs"),
+        "{}",
+        told.head
+    );
+    let other = service.sql(b"SELECT count(*) FROM events", &[]);
+    assert!(!other.head.contains("explained"), "{}", other.head);
+}
+
 #[test]
 fn an_upload_is_imported_once_and_says_what_became_of_it() {
     let service = Service::start(&[], "[serve]\nmax_upload = '1MB'\n");

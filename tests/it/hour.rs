@@ -68,7 +68,7 @@ fn an_answer_as_of_a_moment_holds_nothing_later() {
     let latest = lines.iter().map(|line| line["time"].as_str().unwrap());
     assert!(latest.max().unwrap() < "2026-11-21T15:21:06Z");
     let note = answer["notes"][0].as_str().unwrap();
-    assert!(note.contains("records from after"), "{note}");
+    assert!(note.contains("records later than"), "{note}");
     // Before that nothing of it was known.
     for option in ["--at", "--until"] {
         let (code, out, err) = lab(&[GPT2, option, "2026-11-21 15:00"]);

@@ -31,6 +31,7 @@ mod service;
 mod slack;
 mod slurm;
 mod store;
+mod third_hour;
 mod upcoming;
 
 /// Runs the command; gives its exit code, its output and its errors.

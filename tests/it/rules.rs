@@ -128,3 +128,65 @@ fn rules_are_listed_and_shown() {
         "{out}"
     );
 }
+
+/// What is misspelt was told when a question first needed the rule, if it was told at all.
+#[test]
+fn what_is_misspelt_in_a_rule_is_told_with_file_line_and_the_nearest_name() {
+    let signal = "[[signal]]\nname = \"mine.seen\"\ntitle = \"T\"\nwhen = [{ fact = \"node.lg\", message = 'x' }]\n";
+    for (file, text, said) in [
+        (
+            "mine.sql",
+            SQL.replace("FROM ties", "FROM tiess"),
+            "mine.sql:8: there is no table tiess; did you mean ties?",
+        ),
+        (
+            "mine.sql",
+            SQL.replace("code = 7", "coed = 7"),
+            "mine.sql:9: there is no column coed; did you mean code?",
+        ),
+        (
+            "mine.toml",
+            signal.to_owned(),
+            "mine.toml: mine.seen: when 1, fact: no record tells a fact \"node.lg\"; did you mean \"node.log\"?",
+        ),
+    ] {
+        let own = folder(EXAMPLES);
+        std::fs::write(own.path().join(file), text).unwrap();
+        let path = own.path().to_str().unwrap();
+        for verb in [
+            &["rules", "list"][..],
+            &["x", "--from", "fixtures/lab-two-runs/input"],
+        ] {
+            let (code, _, err) = whathappened(&[verb, &["--rules", path]].concat());
+            assert_ne!(code, Some(0));
+            assert!(err.contains(said), "{err}");
+        }
+    }
+}
+
+#[test]
+fn an_example_that_cannot_be_read_is_told_with_its_line() {
+    // What YAML takes for true is a text where a text belongs.
+    let plain = folder(&EXAMPLES.replacen(
+        "why: the launcher ends with 7 when the licence is lost",
+        "why: y",
+        1,
+    ));
+    let path = plain.path().to_str().unwrap();
+    let (code, out, err) = whathappened(&["rules", "test", "--rules", path, "mine.exit_seven"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    for (right, wrong, said) in [
+        (
+            "    why:",
+            "    whyy:",
+            "there is no field `whyy` at line 4",
+        ),
+        ("    ask: pod/run-0", "    ask: [1]", "line 5"),
+    ] {
+        let own = folder(&EXAMPLES.replacen(right, wrong, 1));
+        let path = own.path().to_str().unwrap();
+        let (code, _, err) = whathappened(&["rules", "test", "--rules", path, "mine.exit_seven"]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains("mine.yaml: ") && err.contains(said), "{err}");
+    }
+}

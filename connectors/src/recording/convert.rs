@@ -1,5 +1,6 @@
 //! YAML to the JSON it means, within a budget.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
@@ -9,6 +10,14 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 /// # Errors
 /// Says in one line what is wrong, without showing the text, which may be secret.
 pub fn parse(text: &str) -> Result<Value, String> {
+    read(text).map_err(|why| format!("not YAML: {why}"))
+}
+
+/// Reads a YAML document of known form; what is wrong is told with its line.
+///
+/// # Errors
+/// Says in one line what is wrong, without showing the text, which may be secret.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut budget = serde_saphyr::Budget::default();
     // An item of a list is small; a whole list in one document is not.
     budget.max_nodes = 8_000_000;
@@ -24,7 +33,7 @@ pub fn parse(text: &str) -> Result<Value, String> {
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| format!("not YAML: {}", first_line(&error.to_string())))
+        .map_err(|error| first_line(&error.to_string()).to_owned())
 }
 
 fn first_line(text: &str) -> &str {

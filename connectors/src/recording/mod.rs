@@ -34,7 +34,7 @@ mod yaml;
 mod tests;
 
 pub use bytes::Bytes;
-pub use convert::parse as yaml_to_json;
+pub use convert::{parse as yaml_to_json, read as read_yaml};
 pub(crate) use foreign::{Decoder as ForeignDecoder, Record as ForeignRecord, Told};
 pub(crate) use format::{Found, Head, TextFormat, TextReader, numbered};
 pub(crate) use layout::looks_made;

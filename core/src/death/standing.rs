@@ -36,6 +36,15 @@ pub(super) const FAILED: [&str; 3] = [
     "k8s.workload.deadline",
 ];
 
+/// Whether a run's root object says of itself that it failed.
+#[must_use]
+pub fn has_failed(world: &World, run: &Run) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    FAILED.iter().any(|signal| world.says(root, signal))
+}
+
 /// How a run stands at the end of what was seen.
 #[must_use]
 pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
@@ -43,7 +52,7 @@ pub fn run_state(world: &World, run: &Run, ends: &[End]) -> RunState {
         if world.says(root, "k8s.workload.completed") {
             return RunState::Completed;
         }
-        if FAILED.iter().any(|signal| world.says(root, signal)) {
+        if has_failed(world, run) {
             return RunState::Failed;
         }
         if world

@@ -131,8 +131,46 @@ impl Ruleset {
             files,
             version,
         };
+        ruleset.known_facts(&signals)?;
         ruleset.index(signals)?;
         Ok(ruleset)
+    }
+
+    /// Refuses a fact of a person's own file that no record is: the signal would stay silent
+    /// for ever.
+    fn known_facts(&self, signals: &[(SignalInfo, Signal)]) -> Result<(), SignalError> {
+        let (ours, own): (Vec<_>, Vec<_>) = signals
+            .iter()
+            .partition(|(info, _)| trusted(&self.files, &info.file));
+        fn facts(signal: &Signal) -> impl Iterator<Item = &String> {
+            signal.when.iter().flat_map(|when| &when.fact.0)
+        }
+        if ours.is_empty() {
+            return Ok(());
+        }
+        let ours = ours.iter().flat_map(|(_, signal)| facts(signal));
+        let known: BTreeSet<&str> = ours.map(String::as_str).chain(UNUSED_FACTS).collect();
+        for (info, signal) in own {
+            for (part, when) in signal.when.iter().enumerate() {
+                let is_known = |fact: &&String| {
+                    known.contains(fact.as_str()) || fact.starts_with("k8s.audit.")
+                };
+                let Some(unknown) = when.fact.0.iter().find(|fact| !is_known(fact)) else {
+                    continue;
+                };
+                let ranked = known
+                    .iter()
+                    .map(|one| (strsim::jaro_winkler(unknown, one), *one));
+                let near = ranked.max_by(|(a, _), (b, _)| a.total_cmp(b));
+                let near = near
+                    .filter(|(alike, _)| *alike >= ALIKE)
+                    .map_or_else(String::new, |(_, near)| format!("; did you mean {near:?}?"));
+                let field = format!("when {}, fact", part + 1);
+                let problem = format!("no record tells a fact {unknown:?}{near}");
+                return Err(rule_error(&info.file, &info.written, &field, &problem));
+            }
+        }
+        Ok(())
     }
 
     fn index(&mut self, signals: Vec<(SignalInfo, Signal)>) -> Result<(), SignalError> {
@@ -313,6 +351,20 @@ impl Ruleset {
             .collect()
     }
 }
+
+/// Facts that records tell and no signal of ours is made of.
+const UNUSED_FACTS: [&str; 7] = [
+    "datadog.event",
+    "k8s.event.grew",
+    "k8s.node.deletion_requested",
+    "k8s.pod.bound",
+    "k8s.pod.created",
+    "k8s.workload.created",
+    "metric.pod.reason",
+];
+
+/// How alike two names must be for one to be offered for the other.
+const ALIKE: f64 = 0.8;
 
 /// What a program that reports it as information did not die of: faults of devices.
 const OF_DEVICES: [&str; 3] = ["gpu.", "log.cuda_error", "log.cuda_oom"];

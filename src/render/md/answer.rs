@@ -209,7 +209,9 @@ fn beside(incident: &Incident, out: &mut dyn io::Write) -> Result<(), RenderErro
         writeln!(out)?;
     }
     list("What to do", &incident.advice, out)?;
-    list("What would have told more", &incident.would_have_told, out)
+    let told = incident.would_have_told.iter();
+    let told: Vec<String> = told.map(|line| words::would_have_told(line)).collect();
+    list("What would have told more", &told, out)
 }
 
 fn list(title: &str, items: &[String], out: &mut dyn io::Write) -> Result<(), RenderError> {

@@ -26,7 +26,7 @@ pub(super) fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), R
         "| source | records | status | would have shown |\n| --- | ---: | --- | --- |"
     )?;
     for row in &answer.coverage {
-        let name = escape(&format!("{} {}", row.source, row.resource));
+        let name = escape(&words::source(&row.source, &row.resource));
         let detail = row
             .detail
             .as_deref()

@@ -186,7 +186,9 @@ fn others(message: &mut MessageBuilder, answer: &Answer, main: Option<&Incident>
 /// What could not be seen, and what it would have told.
 fn unseen(message: &mut MessageBuilder, answer: &Answer, main: Option<&Incident>) {
     let told = main.map_or(&[][..], |incident| &incident.would_have_told);
-    let told = told.iter().map(|text| sentence(text));
+    let told = told
+        .iter()
+        .map(|text| sentence(&words::would_have_told(text)));
     let short = shortfalls(answer, Clock(Tz::Utc));
     let all: Vec<Mrkdwn> = told.chain(short.iter().map(markup)).collect();
     message.lines("What could not be seen", &all, 5);

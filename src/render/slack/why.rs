@@ -69,7 +69,7 @@ pub fn why(answer: &Answer) -> Message {
     let told: Vec<Mrkdwn> = incident
         .would_have_told
         .iter()
-        .map(|text| sentence(text))
+        .map(|text| sentence(&words::would_have_told(text)))
         .collect();
     message.lines("What would have told more", &told, 6);
     message.build()

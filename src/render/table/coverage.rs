@@ -6,7 +6,7 @@ use crate::answer::{Answer, CoverageRow, Incident};
 
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
-use super::super::words::{count, grouped};
+use super::super::words::{count, grouped, source, would_have_told};
 use super::gaps;
 
 /// Sources that were not configured and are named one by one.
@@ -20,7 +20,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         for text in told {
             page.prose(
                 Spans::new().own(Tone::Warn, "  • "),
-                Spans::new().data(Tone::Plain, text),
+                Spans::new().data(Tone::Plain, &would_have_told(text)),
             );
         }
     }
@@ -41,7 +41,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     for text in told {
         page.prose(
             Spans::new().own(Tone::Dim, "  • "),
-            Spans::new().data(Tone::Plain, text),
+            Spans::new().data(Tone::Plain, &would_have_told(text)),
         );
     }
     for group in &short {
@@ -143,11 +143,7 @@ fn name(group: &Group<'_>) -> Spans {
     let Some(row) = group.first() else {
         return Spans::new();
     };
-    let name = Spans::new().data(Tone::Strong, &row.source);
-    if row.resource.is_empty() || row.resource == row.source {
-        return name;
-    }
-    name.say(" ").data(Tone::Strong, &row.resource)
+    Spans::new().data(Tone::Strong, &source(&row.source, &row.resource))
 }
 
 fn place(group: &Group<'_>) -> Spans {
@@ -199,16 +195,14 @@ fn would_have(group: &Group<'_>) -> Spans {
 }
 
 fn healthy(page: &mut Page<'_>, answer: &Answer) {
-    let mut sources: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut sources: BTreeMap<String, u64> = BTreeMap::new();
     for row in answer
         .coverage
         .iter()
         .filter(|row| row.status == "complete")
     {
         let rows = sources
-            .entry(&row.source)
-            .or_default()
-            .entry(&row.resource)
+            .entry(source(&row.source, &row.resource))
             .or_default();
         *rows = rows.saturating_add(row.rows);
     }
@@ -222,15 +216,11 @@ fn healthy(page: &mut Page<'_>, answer: &Answer) {
         return;
     }
     let mut body = Spans::new().own(Tone::Dim, "read in full: ");
-    for (at, (source, resources)) in sources.iter().enumerate() {
+    for (at, (what, rows)) in sources.iter().enumerate() {
         body = body
-            .own(Tone::Dim, if at > 0 { " · " } else { "" })
-            .data(Tone::Dim, source);
-        for (at, (resource, rows)) in resources.iter().enumerate() {
-            let comma = if at > 0 { ", " } else { " " };
-            body = body.own(Tone::Dim, comma).data(Tone::Dim, resource);
-            body = body.own(Tone::Dim, format!("\u{a0}({})", grouped(*rows)));
-        }
+            .own(Tone::Dim, if at > 0 { ", " } else { "" })
+            .data(Tone::Dim, what);
+        body = body.own(Tone::Dim, format!("\u{a0}({})", grouped(*rows)));
     }
     page.prose(Spans::new().own(Tone::Good, "  ✓ "), body);
 }

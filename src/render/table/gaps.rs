@@ -7,7 +7,7 @@ use crate::answer::{Answer, CoverageRow, Incident};
 use super::super::facts;
 use super::super::page::{Page, Spans, Tone};
 use super::super::text::clip;
-use super::super::words::count;
+use super::super::words::{count, source as in_words};
 
 /// Lines of sources that fell short before the rest is counted.
 const LINES: usize = 6;
@@ -62,7 +62,7 @@ struct Gap {
 fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
     let mut groups: BTreeMap<(usize, String), Vec<&CoverageRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| fell_short(row)) {
-        let key = (weight(&row.status), in_words(row));
+        let key = (weight(&row.status), in_words(&row.source, &row.resource));
         groups.entry(key).or_default().push(row);
     }
     let told = groups.into_iter().map(|((weight, what), rows)| {
@@ -150,7 +150,9 @@ fn weight(status: &str) -> usize {
 fn absent(rows: &[&CoverageRow]) -> Vec<String> {
     let absent = rows.iter().filter(|row| row.status == "not_configured");
     let absent = absent.filter(|row| row.detail.is_none());
-    let mut names: Vec<String> = absent.map(|row| in_words(row)).collect();
+    let mut names: Vec<String> = absent
+        .map(|row| in_words(&row.source, &row.resource))
+        .collect();
     names.sort();
     names.dedup();
     names
@@ -159,7 +161,9 @@ fn absent(rows: &[&CoverageRow]) -> Vec<String> {
 /// The sources that were read in full, on one line.
 fn read(page: &mut Page<'_>, rows: &[&CoverageRow]) {
     let whole = rows.iter().filter(|row| row.status == "complete");
-    let mut names: Vec<String> = whole.map(|row| in_words(row)).collect();
+    let mut names: Vec<String> = whole
+        .map(|row| in_words(&row.source, &row.resource))
+        .collect();
     names.sort();
     names.dedup();
     if names.is_empty() {
@@ -174,23 +178,6 @@ fn read(page: &mut Page<'_>, rows: &[&CoverageRow]) {
     let body = Spans::new().own(Tone::Dim, "read in full: ");
     let body = body.data(Tone::Dim, &names.join(", "));
     page.prose(Spans::new().own(Tone::Good, "  ✓ "), body);
-}
-
-/// A source and what it has, as people call it.
-fn in_words(row: &CoverageRow) -> String {
-    let (source, resource) = (row.source.as_str(), row.resource.as_str());
-    match (source, resource) {
-        ("cloud", "activity") => "the cloud's activity".to_owned(),
-        ("container_log", "logs") => "container logs".to_owned(),
-        ("kubernetes", "events") => "Kubernetes Events".to_owned(),
-        ("kubernetes", "workloads") => "jobs and other workloads".to_owned(),
-        ("kubernetes", resource) => resource.to_owned(),
-        ("kubernetes_audit", "audit") => "the audit log".to_owned(),
-        ("node_log" | "node_logs", "kernel") => "the machines' own logs".to_owned(),
-        ("node_log", "maintenance") => "the maintenance calendar".to_owned(),
-        (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
-        (source, resource) => format!("{source} {}", resource.replace('_', " ")),
-    }
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ fn nobodys(list: &[Listed], owner: Option<&str>, namespace: Option<&str>) -> Opt
     let problem = Problem::not_found(format!("no run that is listed has the {what} {asked:?}"));
     Some(match (some.is_empty(), near.is_empty()) {
         (true, _) => problem.hint(format!("no run has a known {what}")),
-        (false, true) => problem.hint(format!("there are {}", some.join(", "))),
+        (false, true) => problem.hint(format!("known: {}", some.join(", "))),
         (false, false) => problem.hint(format!("did you mean: {}?", some.join(", "))),
     })
 }

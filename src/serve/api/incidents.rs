@@ -130,13 +130,18 @@ pub(super) async fn explain(service: &Service, window: (Nanos, Nanos)) -> Result
     gather::explain_rest(&mut store, window, MOST, rules, now, &mut |_, _| {}).await
 }
 
+/// The header that says how many of the runs are explained.
+pub(super) const EXPLAINED: &str = "x-whathappened-explained";
+
 /// How many of the runs are explained, in a header.
 pub(super) fn told(explained: &Explained) -> [(&'static str, String); 1] {
+    [(EXPLAINED, many(explained))]
+}
+
+/// How many of the runs are explained.
+pub(super) fn many(explained: &Explained) -> String {
     let Explained {
         runs, explained, ..
     } = explained;
-    [(
-        "x-whathappened-explained",
-        format!("{explained} of {runs} runs"),
-    )]
+    format!("{explained} of {runs} runs")
 }

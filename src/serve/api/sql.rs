@@ -8,15 +8,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 use utoipa::ToSchema;
+use whathappened_connectors::time::Nanos;
 
 use super::guard::Trail;
+use super::incidents::{EXPLAINED, explain, many};
 use super::problem::{Problem, Refused};
 use super::take::By;
+use crate::error::Error;
 use crate::serve::Service;
 use crate::serve::statement::Halted;
-use crate::sql::Form;
+use crate::sql::{Form, rests_on_explaining};
 
 /// The longest statement.
 const LONGEST: usize = 1 << 20;
@@ -39,7 +43,9 @@ pub(super) struct Statement {
 
 /// Runs one statement over the store
 ///
-/// Tables are in docs/sql.md. Statements only read, and see of the store what the caller may see. Rows come as
+/// Tables are in docs/sql.md. Statements only read, and see of the store what the caller may see. Where a statement names
+/// `incidents`, `collateral`, `runs` or `experiments`, some runs that nobody explained yet are explained before; the header
+/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and asking again explains more. Rows come as
 /// `application/json` (an array of objects), `application/x-ndjson`, `text/csv` or
 /// `application/vnd.apache.arrow.stream`. A statement that takes too much time or memory is ended; too many rows are
 /// left out, which the header `whathappened-truncated` says.
@@ -55,6 +61,7 @@ pub(super) struct Statement {
             headers(
                 ("whathappened-rows" = u64, description = "how many rows there are"),
                 ("whathappened-truncated" = bool, description = "whether rows were left out"),
+                ("x-whathappened-explained" = String, description = "how many runs of the store are explained, where the statement hangs on that"),
             ),
             content(
                 (Vec<Object> = "application/json"), (String = "application/x-ndjson"), (String = "text/csv"),
@@ -126,13 +133,19 @@ async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
 }
 
 async fn answer(
-    service: &Service,
+    service: &Arc<Service>,
     access: crate::access::Access,
     statement: String,
     headers: &HeaderMap,
     trail: &mut Trail,
 ) -> Result<Response, Problem> {
     let (form, kind) = form(headers)?;
+    let explained = if rests_on_explaining(&statement) {
+        // Where it cannot be done now, the rows that there are are told all the same.
+        explain_some(service).await.ok()
+    } else {
+        None
+    };
     let ran = service
         .statement(access, statement, form)
         .await
@@ -144,7 +157,20 @@ async fn answer(
         (ROWS, HeaderValue::from(ran.rows)),
         (TRUNCATED, HeaderValue::from_static(truncated)),
     ];
-    Ok((head, ran.body).into_response())
+    let mut response = (head, ran.body).into_response();
+    let explained = explained.and_then(|text| HeaderValue::try_from(text).ok());
+    if let Some(explained) = explained {
+        response.headers_mut().insert(EXPLAINED, explained);
+    }
+    Ok(response)
+}
+
+/// Explains some of the runs that nobody explained yet; says how many are.
+async fn explain_some(service: &Arc<Service>) -> Result<String, Error> {
+    let handle = Handle::current();
+    let always = (Nanos::MIN, Nanos::MAX);
+    let work = move |service: &Service| handle.block_on(explain(service, always));
+    Ok(many(&service.work(work).await?))
 }
 
 fn why(halted: &Halted) -> Problem {
