@@ -9,7 +9,16 @@ use super::plans;
 use super::rule::{Rule, RuleError};
 
 /// The tables that a rule may select from.
-const TABLES: [&str; 5] = ["answering", "deaths", "mechanisms", "ties", "troubled"];
+fn tables() -> Vec<String> {
+    let views = plans::VIEWS.iter().map(|(name, _)| *name);
+    let mut tables: Vec<String> = ["deaths", "ties"]
+        .into_iter()
+        .chain(views)
+        .map(str::to_owned)
+        .collect();
+    tables.sort_unstable();
+    tables
+}
 
 /// The columns that a rule answers with.
 const COLUMNS: [&str; 5] = ["death", "cause", "effect", "edge", "role"];
@@ -81,8 +90,7 @@ fn flaw(rule: &Rule, error: &DataFusionError) -> RuleError {
         }
         DataFusionError::Plan(text) => match missing_table(text) {
             Some(name) => {
-                let tables = TABLES.map(str::to_owned);
-                let offered = offer(name, &tables, "the tables are");
+                let offered = offer(name, &tables(), "the tables are");
                 (
                     line_of(rule, name),
                     format!("there is no table {name}{offered}"),

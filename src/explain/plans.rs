@@ -33,6 +33,14 @@ const ANSWERING: &str = include_str!("../../queries/views/answering.sql");
 /// Deaths for which the program gave a reason of its own.
 const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
 
+/// The views that rules may select from, by name.
+pub(super) const VIEWS: [(&str, &str); 4] = [
+    ("answering", ANSWERING),
+    ("mechanisms", MECHANISMS),
+    ("own_reason", OWN_REASON),
+    ("troubled", TROUBLED),
+];
+
 /// The rows of the tables that rules read.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -96,12 +104,7 @@ impl Plans {
             table(tables::deaths_schema(), |rows| &rows.deaths)?,
         )?;
         context.register_table("ties", table(tables::ties_schema(), |rows| &rows.ties)?)?;
-        for (name, view) in [
-            ("mechanisms", MECHANISMS),
-            ("troubled", TROUBLED),
-            ("answering", ANSWERING),
-            ("own_reason", OWN_REASON),
-        ] {
+        for (name, view) in VIEWS {
             context
                 .sql(&format!("CREATE VIEW {name} AS {view}"))
                 .await?;
