@@ -158,13 +158,18 @@ mod tests {
             ),
             (
                 GOOD.replace("why: w", "what: w"),
-                "a.yaml: unknown field `what`",
+                "a.yaml: there is no field `what` at line 2",
             ),
-            (GOOD.replace("silent: []", "silent: ["), "a.yaml: not YAML"),
         ];
         for (text, wanted) in cases {
             let error = Examples::parse("a.yaml", &text).unwrap_err().to_string();
             assert!(error.starts_with(wanted), "{error}");
         }
+        let broken = GOOD.replace("silent: []", "silent: [");
+        let error = Examples::parse("a.yaml", &broken).unwrap_err().to_string();
+        assert!(
+            error.starts_with("a.yaml: ") && error.contains(" line "),
+            "{error}"
+        );
     }
 }

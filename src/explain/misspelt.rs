@@ -9,13 +9,18 @@ pub fn misspelt(message: &str) -> String {
     let told = || {
         let rest = message.strip_prefix("unknown field `")?;
         let (word, rest) = rest.split_once('`')?;
-        let known: Vec<String> = rest
-            .split('`')
-            .skip(1)
-            .step_by(2)
+        let (known, place) = match rest.rfind(" at line ") {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        // JSON's reader puts each name in quotes, YAML's does not.
+        let known = known.trim_start_matches(", expected ");
+        let known = known.trim_start_matches("one of ");
+        let names = known.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+        let known: Vec<String> = names
+            .filter(|name| !matches!(*name, "" | "or"))
             .map(str::to_owned)
             .collect();
-        let place = rest.rfind(" at line ").map_or("", |at| &rest[at..]);
         let near = rank_names(word, known.iter().cloned());
         let offered = match near.first() {
             Some(near) => format!("did you mean `{near}`?"),
@@ -40,6 +45,10 @@ mod tests {
             (
                 "unknown field `zz`, expected `fires` or `silent`",
                 "there is no field `zz`; the fields are fires, silent",
+            ),
+            (
+                "unknown field `whyy`, expected one of name, why, ask at line 4, column 5",
+                "there is no field `whyy` at line 4, column 5; did you mean `why`?",
             ),
             (
                 "missing field `ask` at line 3",
