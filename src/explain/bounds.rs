@@ -145,18 +145,19 @@ impl Requests {
         let of_node = later.source_kind == SourceKind::KubernetesAudit
             && (signal.starts_with("k8s.node.cordoned") || signal.starts_with("k8s.node.tainted"));
         let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) <= SECOND;
-        let asked = self.asked.get(&death.pod).into_iter().flatten();
-        let first = asked.filter(|(asked, _)| exact(asked)).min();
         // Servers of one cluster keep the same time to the second.
         let servers = if of_all { 0 } else { SECOND };
+        let before = |(asked, actor): &(Stamp, Sym)| {
+            exact(asked)
+                && asked.hi.saturating_add(servers) <= later.time.lo
+                && (of_all || !actor.is_some() || *actor != later.actor)
+                && (of_all || of_pod || actor.is_some())
+        };
+        let mut asked = self.asked.get(&death.pod).into_iter().flatten();
         death.mode == Mode::Killed
             && (of_all || of_pod || of_node)
             && exact(&later.time)
-            && first.is_some_and(|(first, actor)| {
-                first.hi.saturating_add(servers) <= later.time.lo
-                    && (of_all || !actor.is_some() || *actor != later.actor)
-                    && (of_all || of_pod || actor.is_some())
-            })
+            && asked.any(before)
     }
 
     /// How well it can be proven at most that this is how the pod ended: who clears a node
