@@ -72,7 +72,7 @@ fn one_fault_with_a_victim_is_one_incident() {
 #[test]
 fn a_retirement_is_announced_once_and_before_it_is_due() {
     let folder = tempfile::tempdir().unwrap();
-    let status = r#"{"InstanceStatuses":[{"InstanceId":"i-0aaaaaaaaaaaaaaaa","AvailabilityZone":"us-east-1a","Events":[{"InstanceEventId":"instance-event-0d59937288b749b32","Code":"instance-retirement","Description":"The instance is running on degraded hardware","NotBefore":"2026-04-11T10:00:00.000Z"}]}]}"#;
+    let status = r#"{"InstanceStatuses":[{"InstanceId":"i-0aaaaaaaaaaaaaaaa","AvailabilityZone":"us-east-1a","InstanceState":{"Code":16,"Name":"running"},"InstanceStatus":{"Status":"ok"},"SystemStatus":{"Status":"ok"},"Events":[{"InstanceEventId":"instance-event-0d59937288b749b32","Code":"instance-retirement","Description":"The instance is running on degraded hardware","NotBefore":"2026-04-11T10:00:00.000Z"}]}]}"#;
     let file = folder.path().join("status.json").display().to_string();
     std::fs::write(&file, status).unwrap();
     let upcoming = |more: &[&str]| {

@@ -90,7 +90,7 @@ name = "lab.coolant"
 title = "The coolant ran dry"
 when = [
   { fact = "node.log", message = ['Loop (?P<loop>\d+) of the Manifold ran dry', 'x\d+'] },
-  { fact = "container.log", message = 'out of coolant' },
+  { fact = "log.line", message = 'out of coolant' },
 ]
 "#;
     let rules = Ruleset::load([("mine.toml", mine)]).unwrap();
