@@ -3,17 +3,23 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
+mod fleet;
 mod listed;
 mod machine;
 mod node;
+mod verdict;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use listed::{Listed, STATES, no_state};
-pub use machine::{Before, Gpu, Machine, PastFault};
-pub use node::{Bore, GpuFaults, Guest, GuestIncident, Happened, NODE_SCHEMA, NodeHistory};
+pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
+pub use listed::{ListedRun, STATES, no_state};
+pub use machine::{Gpu, Machine, MachineHistory, PastFault};
+pub use node::{
+    GpuFaults, HostedIncident, HostedRun, MachineEvent, MachineTenure, NODE_SCHEMA, NodeHistory,
+};
+pub use verdict::PastVerdict;
 
 /// The name of the answer's shape.
 pub const SCHEMA: &str = "whathappened/v1";
@@ -23,11 +29,11 @@ pub const SCHEMA: &str = "whathappened/v1";
 pub struct Answer {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// The name that was asked for; `None` when everything, or a machine, was asked for.
+    /// The name that was asked for; `None` if the question was about everything or a machine.
     pub experiment: Option<String>,
     /// How the name matched, in words: "label experiment", "name of Job", …
     pub matched_by: Option<String>,
-    /// The moment the answer speaks from, RFC 3339.
+    /// The time that the answer refers to, RFC 3339.
     pub now: Option<String>,
     /// Version of the signal and cause rules that were used.
     pub ruleset: String,
@@ -35,12 +41,15 @@ pub struct Answer {
     pub runs: Vec<Run>,
     /// The main incident first, then recovered ones, newest first.
     pub incidents: Vec<Incident>,
-    /// What every source could and could not show.
+    /// What each source could and could not show.
     pub coverage: Vec<CoverageRow>,
     /// What happened, in order.
     pub timeline: Vec<TimelineRow>,
-    /// Remarks on the question itself: other namespaces that hold the name, …
+    /// Remarks on the question itself: other namespaces with the same name, …
     pub notes: Vec<String>,
+    /// Address of the page with this answer, if a service gave it and knows its own address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
 }
 
 /// One root object: a Job, a `JobSet`, a bare pod, …
@@ -48,9 +57,9 @@ pub struct Answer {
 pub struct Run {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
-    /// Which of the runs that the name means, from 1, the oldest.
+    /// Number of the run among those that match the name, 1 is the oldest.
     pub number: usize,
-    /// How many runs the name means.
+    /// How many runs match the name.
     pub of: usize,
     /// Kind of the root object.
     pub kind: String,
@@ -60,7 +69,7 @@ pub struct Run {
     pub namespace: Option<String>,
     /// Its cluster.
     pub cluster: Option<String>,
-    /// Who made it, where that was seen.
+    /// Who created it, if known.
     pub owner: Option<String>,
     /// When it was created.
     pub start: Option<String>,
@@ -89,7 +98,7 @@ pub struct Attempt {
     pub state: String,
 }
 
-/// A root cause and all that followed from it.
+/// A root cause and everything that followed from it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Incident {
     /// Cause id, such as `ops.node_drained`; `unknown` where nothing explains it.
@@ -98,7 +107,7 @@ pub struct Incident {
     pub level: String,
     /// The cause in a few words.
     pub title: String,
-    /// What happened, in a sentence or two that a researcher understands.
+    /// What happened, in one or two sentences for researchers.
     pub summary: String,
     /// The root record's own time.
     pub time: Option<String>,
@@ -106,23 +115,23 @@ pub struct Incident {
     pub time_hi: Option<String>,
     /// When it was announced, where it was.
     pub announced_at: Option<String>,
-    /// The run it ended or hurt.
+    /// The run it ended or affected.
     pub run_id: Option<String>,
-    /// The attempt it ended or hurt.
+    /// The attempt it ended or affected.
     pub attempt: Option<u32>,
-    /// `main` (it ended the newest run, or explains its state), `also` (it hurt
-    /// the newest run beside the main one), `recovered` (the run went on), `earlier` (of an earlier run), `episode` (a restart
+    /// `main` (it ended the newest run, or explains its state), `also` (it affected
+    /// the newest run in addition to the main one), `recovered` (the run continued), `earlier` (of an earlier run), `episode` (a restart
     /// that recovered, outside an asked-for experiment) or `fault` (no known victim).
     pub role: String,
-    /// Who did it; `None` for a process's own end and where nobody was seen.
+    /// Who did it; `None` if the process ended itself or the actor is unknown.
     pub actor: Option<Actor>,
-    /// Somebody did it, and no source says who.
+    /// Someone did it, but no source shows who.
     pub actor_unseen: bool,
     /// The earliest death.
     pub first_victim: Option<Victim>,
-    /// Deaths whose times cannot be told apart from the first one's, itself included.
+    /// Deaths too close in time to the first one to be ordered, including itself.
     pub first_victims: Vec<Victim>,
-    /// Pods with a witnessed tie of their own to the root.
+    /// Pods with a recorded link of their own to the root cause.
     pub victims: Vec<Victim>,
     /// Pods that died because the gang was torn down.
     pub collateral: Vec<Victim>,
@@ -130,8 +139,8 @@ pub struct Incident {
     pub chain: Vec<ChainLink>,
     /// The records that prove it, as rows of the events table.
     pub evidence: Vec<Value>,
-    /// Records that speak against it.
-    pub against: Vec<Against>,
+    /// Records that are evidence against it.
+    pub against: Vec<Counterevidence>,
     /// Other causes considered.
     pub alternatives: Vec<Alternative>,
     /// What to do now.
@@ -139,57 +148,63 @@ pub struct Incident {
     /// GPUs of the dead pods times how long they ran since the last checkpoint that
     /// is known, in hours.
     pub gpu_hours_lost: Option<f64>,
-    /// Sources that could overturn this or would have told more, and what they would have shown.
+    /// Missing evidence: sources that could overturn or add to this, and what they would have shown.
     pub would_have_told: Vec<String>,
-    /// What the processes themselves said, as far as it bears on this.
+    /// What the processes logged, as far as it is relevant.
     #[serde(default)]
-    pub said: Said,
-    /// The machines that it is of: the root's, else those of the first victims.
+    pub said: ProcessOutput,
+    /// The machines that it is about: those of the root cause, else those of the first victims.
     #[serde(default)]
     pub machines: Vec<Machine>,
     /// Earlier faults of the first of these machines.
     #[serde(default)]
-    pub before: Option<Before>,
-    /// Who else saw what failed, where it is something that several depend on.
+    pub before: Option<MachineHistory>,
+    /// Who else was affected, if what failed is a shared dependency.
     #[serde(default)]
-    pub shared: Option<Shared>,
+    pub shared: Option<SharedFault>,
+    /// Its ID in the store, which stays when the verdict changes; present in answers of a service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Address of its own page, if the service knows its own address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
 }
 
-/// A dependency's trouble that several saw at one time. Others are counted, not named:
-/// whoever asks may not see them.
+/// A failure of a dependency that several pods or machines saw at the same time. Those of other runs are counted, not named:
+/// the caller may not be allowed to see them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Shared {
+pub struct SharedFault {
     /// What it is that they share, in words: `name resolution`, `storage`.
     pub what: String,
-    /// Pods that said so, this run's among them.
+    /// Pods that reported it, including those of this run.
     pub pods: usize,
     /// Nodes on which it was seen, by pods or by the machine itself.
     pub nodes: usize,
-    /// Those of the pods that are not of this run.
+    /// How many of the pods belong to other runs.
     pub other_pods: usize,
     /// Namespaces other than this run's that they are in.
     pub other_namespaces: usize,
-    /// The node, where all of it was on one: then it is that host's trouble.
+    /// The node, if all of it was on one: then it is a problem of that host.
     pub node: Option<String>,
-    /// From the first to the last of them, in seconds.
+    /// Time from the first to the last of them, in seconds.
     pub within_s: i64,
 }
 
-/// What the processes of an attempt said around its end.
+/// What the processes of an attempt logged around its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Said {
-    /// The rank that failed first, and how that is known.
+pub struct ProcessOutput {
+    /// The rank that failed first, and how this is known.
     pub first_failing: Option<FirstFailing>,
     /// The traceback of the rank that failed first, else of the first victim.
     pub traceback: Option<Traceback>,
     /// The collective operation that ranks waited in.
     pub collective: Option<Collective>,
-    /// The last checkpoint that is known to be complete.
+    /// The last checkpoint known to be complete.
     pub last_checkpoint: Option<Milestone>,
-    /// The last training step that any rank told of.
+    /// The last training step that any rank logged.
     pub last_step: Option<Milestone>,
-    /// Seconds of work after the last checkpoint, up to the first death; what has
-    /// to be done again.
+    /// Seconds of work after the last checkpoint, up to the first death; work that must be
+    /// repeated.
     pub since_checkpoint_s: Option<f64>,
 }
 
@@ -200,15 +215,15 @@ pub struct FirstFailing {
     pub rank: Option<i32>,
     /// Its pod, where known.
     pub pod: Option<String>,
-    /// `content`: a record names it; `clock`: its failure was told first.
+    /// `content`: a record names it; `clock`: its failure was logged first.
     pub by: String,
     /// What says so.
     pub text: String,
-    /// When that was said.
+    /// When it was reported.
     pub time: Option<String>,
-    /// First instant that time can no longer have been.
+    /// End of the range of that time, exclusive.
     pub time_hi: Option<String>,
-    /// Pods whose first failure cannot be told apart from it in time.
+    /// Pods whose first failure is too close in time to be ordered.
     pub also: Vec<String>,
     /// The record.
     pub event_id: String,
@@ -217,7 +232,7 @@ pub struct FirstFailing {
 /// A traceback.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Traceback {
-    /// The pod that it is of.
+    /// The pod that it belongs to.
     pub pod: String,
     /// Its rank, where known.
     pub rank: Option<i32>,
@@ -242,17 +257,17 @@ pub struct Collective {
     pub seq: Option<i64>,
     /// When ranks began to wait: the report's time less the time waited.
     pub since: Option<String>,
-    /// Ranks that say they waited.
+    /// Ranks that logged that they waited.
     pub waiting: Vec<i32>,
-    /// Ranks that did not come.
+    /// Ranks that did not join.
     pub missing: Vec<i32>,
-    /// `content`: records name them; `elimination`: every other rank says that it waited.
+    /// `content`: records name them; `elimination`: all other ranks logged that they waited.
     pub missing_by: Option<String>,
     /// The records, at most eight.
     pub event_ids: Vec<String>,
 }
 
-/// How far the work came.
+/// How far the work had progressed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Milestone {
     /// The training step.
@@ -289,7 +304,7 @@ pub struct Victim {
     pub rank: Option<i32>,
     /// When it died (began to be stuck, for the undead).
     pub time: Option<String>,
-    /// First instant that time can no longer have been.
+    /// End of the range of that time, exclusive.
     pub time_hi: Option<String>,
     /// Exit code of its main container.
     pub exit_code: Option<i32>,
@@ -297,7 +312,7 @@ pub struct Victim {
     pub reason: Option<String>,
     /// How it ended, in words.
     pub how: String,
-    /// What became of it: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`,
+    /// Its final state: `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`,
     /// `stuck_starting`, `not_ready`, `stalled`, `failing`, …
     #[serde(default)]
     pub state: String,
@@ -308,6 +323,9 @@ pub struct Victim {
 pub struct ChainLink {
     /// The step's own time.
     pub time: Option<String>,
+    /// First instant it can no longer have been, where the time is not known to the second.
+    #[serde(default)]
+    pub time_hi: Option<String>,
     /// `cause`, `announcement`, `mechanism`, `death`, `teardown` or `outcome`.
     pub role: String,
     /// What happened, in words.
@@ -319,16 +337,16 @@ pub struct ChainLink {
     pub event_ids: Vec<String>,
 }
 
-/// A record that speaks against a cause.
+/// A record that is evidence against a cause.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Against {
+pub struct Counterevidence {
     /// What it says.
     pub text: String,
     /// The records.
     pub event_ids: Vec<String>,
 }
 
-/// A cause that was considered and lost.
+/// A cause that was considered and ruled out.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Alternative {
     /// Cause id.
@@ -348,13 +366,13 @@ pub struct CoverageRow {
     pub resource: String,
     /// Cluster, where known.
     pub cluster: Option<String>,
-    /// Namespace, where the row is of one.
+    /// Namespace, if the row is about one.
     pub namespace: Option<String>,
     /// `interval` or `snapshot`.
     pub mode: String,
-    /// Asked from.
+    /// Start of the requested period.
     pub asked_from: Option<String>,
-    /// Asked to.
+    /// End of the requested period.
     pub asked_to: Option<String>,
     /// Obtained from.
     pub got_from: Option<String>,
@@ -366,7 +384,7 @@ pub struct CoverageRow {
     pub status: String,
     /// Records obtained.
     pub rows: u64,
-    /// What fell short and why.
+    /// What is missing and why.
     pub detail: Option<String>,
     /// What it would have shown.
     pub would_have_shown: Option<String>,

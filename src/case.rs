@@ -9,10 +9,10 @@ use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Sink, Summary};
 use whathappened_connectors::time::Nanos;
 use whathappened_core::evidence::{Counts, Evidence, SpillError};
-use whathappened_core::life::{End, ends};
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::{End, ends};
 use whathappened_core::resolve::{Run, rank_names, runs};
 use whathappened_core::signals::{Ruleset, SignalError};
-use whathappened_core::world::World;
 
 use crate::coverage;
 use crate::explain::{self, Rule, RuleError};
@@ -112,7 +112,7 @@ fn needed(causes: &[Rule], own: &[String], signals: &Ruleset) -> Result<(), Rule
             file: rule.file.clone(),
             line,
             why: format!(
-                "no signal is called {unknown}{near} `whathappened rules list --signals` lists them"
+                "there is no signal named {unknown}{near} `whathappened rules list --signals` lists them"
             ),
         });
     }
@@ -123,12 +123,12 @@ fn needed(causes: &[Rule], own: &[String], signals: &Ruleset) -> Result<(), Rule
 #[derive(Debug)]
 pub struct Case {
     /// What the evidence speaks of.
-    pub world: World,
+    pub graph: EntityGraph,
     /// How each pod ended.
     pub ends: Vec<End>,
     /// All runs, oldest first.
     pub runs: Vec<Run>,
-    /// What every source could and could not show.
+    /// What each source could and could not show.
     pub coverage: Vec<Coverage>,
     /// What became of each file.
     pub summary: Summary,
@@ -141,14 +141,14 @@ pub struct Case {
 }
 
 /// Takes in what the reader finds.
-struct Taker<'a> {
+struct CaseSink<'a> {
     evidence: Evidence,
     signals: &'a Ruleset,
     failed: Option<SpillError>,
     progress: &'a mut dyn FnMut(u64, Option<u64>),
 }
 
-impl Sink for Taker<'_> {
+impl Sink for CaseSink<'_> {
     fn observe(&mut self, observations: Vec<Observation>) {
         for observation in observations {
             if self.failed.is_none()
@@ -175,20 +175,20 @@ impl Case {
         rules: Arc<Rules>,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Self, CaseError> {
-        let mut taker = Taker {
+        let mut taker = CaseSink {
             evidence: Evidence::default(),
             signals: &rules.signals,
             failed: None,
             progress,
         };
         let summary = recording::read(inputs, options, &mut taker);
-        let Taker {
+        let CaseSink {
             evidence, failed, ..
         } = taker;
         if let Some(error) = failed {
             return Err(error.into());
         }
-        Ok(Self::tie(evidence, summary, &[], rules)?)
+        Ok(Self::link(evidence, summary, &[], rules)?)
     }
 
     /// A case of evidence that was gathered elsewhere, with what its sources
@@ -201,22 +201,22 @@ impl Case {
         coverage: &[Coverage],
         rules: Arc<Rules>,
     ) -> Result<Self, CaseError> {
-        Ok(Self::tie(evidence, Summary::default(), coverage, rules)?)
+        Ok(Self::link(evidence, Summary::default(), coverage, rules)?)
     }
 
-    fn tie(
+    fn link(
         evidence: Evidence,
         summary: Summary,
-        kept: &[Coverage],
+        stored: &[Coverage],
         rules: Arc<Rules>,
     ) -> Result<Self, SpillError> {
         let counts = evidence.counts();
-        let world = World::build(evidence, &rules.signals)?;
-        let ends = ends(&world);
-        let runs = runs(&world, &ends);
-        let coverage = coverage::of_case(&world, &summary, kept);
+        let graph = EntityGraph::build(evidence, &rules.signals)?;
+        let ends = ends(&graph);
+        let runs = runs(&graph, &ends);
+        let coverage = coverage::of_case(&graph, &summary, stored);
         Ok(Self {
-            world,
+            graph,
             ends,
             runs,
             coverage,
@@ -232,15 +232,15 @@ impl Case {
     /// # Errors
     /// Only when facts cannot be read back or kept.
     pub fn as_of(&self, moment: Nanos) -> Result<Self, CaseError> {
-        let (evidence, later) = self.world.evidence.as_of(moment)?;
-        let mut world = World::build(evidence, &self.rules.signals)?;
-        world.elsewhere.clone_from(&self.world.elsewhere);
-        world.elsewhere.retain(|trouble| trouble.time <= moment);
-        world.now = Some(moment);
-        let ends = ends(&world);
-        let runs = runs(&world, &ends);
+        let (evidence, later) = self.graph.evidence.as_of(moment)?;
+        let mut graph = EntityGraph::build(evidence, &self.rules.signals)?;
+        graph.elsewhere.clone_from(&self.graph.elsewhere);
+        graph.elsewhere.retain(|trouble| trouble.time <= moment);
+        graph.now = Some(moment);
+        let ends = ends(&graph);
+        let runs = runs(&graph, &ends);
         Ok(Self {
-            world,
+            graph,
             ends,
             runs,
             coverage: self.coverage.clone(),

@@ -4,15 +4,15 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     accuracy, batch, collect, completions, doctor, experiments, explain, import, init, man, node,
-    question, rules, serve, sql, statement, store, upcoming,
+    question, report, rules, serve, sql, statement, store, upcoming,
 };
 
-/// Says what happened to a training run: which pod died first, who or what
-/// killed it, the evidence, and what could not be seen.
+/// Explains what happened to a training run: which pod died first, who or what killed it, the
+/// evidence, and which data is missing.
 ///
 /// The name may be a label value (experiment, job-name, …), the name of a Job,
-/// JobSet, PyTorchJob or other workload, a pod, the stem of pod names, or
-/// kind/[namespace/]name. `*` asks about everything.
+/// JobSet, PyTorchJob or other workload, a pod, the stem of pod names, or kind/[namespace/]name.
+/// `*` selects everything.
 #[derive(Debug, Parser)]
 #[command(
     name = "whathappened",
@@ -22,10 +22,10 @@ use crate::commands::{
     after_help = EXIT_CODES
 )]
 pub struct Cli {
-    /// What to do, where it is not a question.
+    /// The command to run, if it is not a question.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The question.
+    /// The question to answer.
     #[command(flatten)]
     pub question: question::Args,
 }
@@ -33,15 +33,15 @@ pub struct Cli {
 /// Exit codes, for `--help`, the manual page and the README.
 pub const EXIT_CODES: &str = "\
 Exit codes:
-  0  answered (whatever the answer is)
-  1  something failed: a file, a rule, a statement, the store; of `import`: a PATH could
-     not be read, and the rest is kept
-  2  the command line is wrong, or nothing could be read
-  3  no experiment, workload, pod or machine matches the name, or the options leave nothing
-  4  `rules test`, `accuracy`, `doctor` or `store` found something wrong
+  0  the question was answered, whatever the answer is
+  1  something failed: a file, a rule, a statement or the store; with `import`, a PATH could
+     not be read, and the rest was imported
+  2  invalid command line, or nothing could be read
+  3  no experiment, workload, pod or machine matches the name, or the options exclude everything
+  4  `rules test`, `accuracy`, `doctor` or `store` found a problem
   5  `upcoming`: something is announced
   6  `upcoming`: no source that announces anything could be read
- 70  the program itself is broken; please report it";
+ 70  a bug in whathappened; please report it";
 
 /// Everything that is not a question.
 #[derive(Debug, Subcommand)]
@@ -55,6 +55,7 @@ pub enum Command {
     #[command(hide = true)]
     Statement(statement::Args),
     Upcoming(upcoming::Args),
+    Report(report::Args),
     Explain(explain::Args),
     Store(store::Args),
     Doctor(doctor::Args),
@@ -72,21 +73,21 @@ pub enum Command {
 pub struct InputArgs {
     /// File, folder or archive to read, `-` for standard input; may be given several times.
     ///
-    /// Recognised by content: kubectl get -o json|yaml, kubectl get, describe,
+    /// The format is detected from the content: kubectl get -o json|yaml, kubectl get, describe,
     /// logs and events as text, watch and NDJSON streams, audit logs,
     /// must-gather, troubleshoot and sonobuoy archives, container logs, Loki
-    /// query_range answers; also inside .gz .zst .tar .zip. Nothing else is
-    /// asked then, and nothing is kept.
+    /// query_range responses; also inside .gz .zst .tar .zip. No live source is queried then, and
+    /// nothing is stored.
     #[arg(long = "from", value_name = "PATH")]
     pub from: Vec<String>,
     #[command(flatten)]
-    pub kept: KeptArgs,
+    pub stored: KeptArgs,
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Folder with rules of your own: *.sql for causes, *.toml for signals.
+    /// Folder with your own rules: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
-    /// Say nothing about progress and what was read.
+    /// Do not report progress or what was read.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -94,7 +95,7 @@ pub struct InputArgs {
 /// What was collected before.
 #[derive(Args, Clone, Debug)]
 pub struct KeptArgs {
-    /// Folder of the store.
+    /// Folder that holds the store.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_STORE")]
     pub store: Option<std::path::PathBuf>,
     /// Configuration file; `whathappened init` writes one.
@@ -105,26 +106,26 @@ pub struct KeptArgs {
 /// Clusters and log stores that are asked.
 #[derive(Args, Clone, Debug)]
 pub struct LiveArgs {
-    /// Ask nobody; only what is stored.
+    /// Answer from the store without querying live sources.
     #[arg(long)]
     pub no_fetch: bool,
-    /// How much to read of logs, from clusters and log stores.
+    /// How many log lines to read from clusters and log stores.
     ///
-    /// usual: what surrounds deaths, first and last lines of pods, and lines that
-    /// tell something; all: everything, up to a limit; none: nothing.
+    /// usual: lines around deaths, the first and last lines of pods, and lines that match a known
+    /// signal; all: everything, up to a limit; none: nothing.
     #[arg(long, value_name = "WHICH")]
-    pub logs: Option<crate::config::Wanted>,
-    /// Context of the kubeconfig, `all` for every one; may be given several times.
+    pub logs: Option<crate::config::LogDepth>,
+    /// Context of the kubeconfig, or `all` for all of them; may be given several times.
     #[arg(long = "context", value_name = "CONTEXT")]
     pub contexts: Vec<String>,
     /// Kubeconfig to use instead of `$KUBECONFIG` or `~/.kube/config`.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<std::path::PathBuf>,
-    /// Namespace to look into where the whole cluster may not be listed; may be given several times.
+    /// Namespace to read if you are not allowed to list the whole cluster; may be given several times.
     #[arg(long = "namespace", short = 'n', value_name = "NAMESPACE")]
     pub namespaces: Vec<String>,
-    /// How long to wait for clusters, such as 30s or 2m; with sql also how long one
-    /// statement may take, 5m where nothing is said.
+    /// How long to wait for clusters, such as 30s or 2m; with sql also how long one statement may
+    /// take, 5m by default.
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 }
@@ -132,20 +133,21 @@ pub struct LiveArgs {
 /// How the answer is written.
 #[derive(Args, Clone, Debug)]
 pub struct OutputArgs {
-    /// table, json, ndjson, md, csv (RFC 4180: lines end in CRLF) or parquet.
+    /// Output format: table, json, ndjson, md, html (one page that needs no network), csv (RFC 4180: lines end in CRLF)
+    /// or parquet.
     #[arg(long, default_value = "table", value_name = "FORMAT")]
     pub format: crate::render::Format,
-    /// Zone that times are shown and read in: utc, local, an offset such as +02:00,
-    /// or a name such as Europe/Berlin.
+    /// Time zone for displayed and typed times: utc, local, an offset such as +02:00, or a name
+    /// such as Europe/Berlin.
     #[arg(long, default_value = "utc", value_name = "ZONE")]
     pub tz: crate::render::Tz,
-    /// Columns to fill; the terminal's width by default.
+    /// Output width in columns; the terminal's width by default.
     #[arg(long, value_name = "COLUMNS")]
     pub width: Option<usize>,
-    /// Colours: auto, always or never. `NO_COLOR` is respected.
+    /// When to use colours: auto, always or never. `NO_COLOR` is respected.
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: clap::ColorChoice,
-    /// Write straight to the terminal; else `$PAGER`, or less, shows what is longer than it.
+    /// Do not page the output. By default, output that is longer than the terminal is shown in `$PAGER` or less.
     #[arg(long)]
     pub no_pager: bool,
 }
@@ -153,10 +155,20 @@ pub struct OutputArgs {
 /// The formats of verbs that have no rows: `--format` offers no other.
 #[must_use]
 pub fn table_or_json(format: clap::Arg) -> clap::Arg {
+    one_of(format, &["table", "json"])
+}
+
+/// The formats of a report.
+#[must_use]
+pub fn report_formats(format: clap::Arg) -> clap::Arg {
+    one_of(format, &["table", "json", "md", "html"])
+}
+
+fn one_of(format: clap::Arg, names: &'static [&'static str]) -> clap::Arg {
     use clap::builder::TypedValueParser as _;
-    let names = clap::builder::PossibleValuesParser::new(["table", "json"]);
+    let names = clap::builder::PossibleValuesParser::new(names);
     format
-        .help("How it is written")
+        .help("Output format")
         .value_parser(names.try_map(|name| name.parse::<crate::render::Format>()))
 }
 
@@ -169,10 +181,12 @@ mod tests {
         let parse = |line: &str| super::Cli::try_parse_from(line.split(' ')).map(|_| ());
         for verb in ["node x", "upcoming x", "doctor", "accuracy fixtures"] {
             parse(&format!("whathappened {verb} --format json")).unwrap();
-            let told = parse(&format!("whathappened {verb} --format csv")).unwrap_err();
+            let reported = parse(&format!("whathappened {verb} --format csv")).unwrap_err();
             assert!(
-                told.to_string().contains("[possible values: table, json]"),
-                "{told}"
+                reported
+                    .to_string()
+                    .contains("[possible values: table, json]"),
+                "{reported}"
             );
         }
         parse("whathappened experiments --format csv").unwrap();

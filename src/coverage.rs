@@ -8,15 +8,15 @@ use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
 use whathappened_connectors::time::Nanos;
-use whathappened_core::symbols::Sym;
-use whathappened_core::world::World;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::symbols::Symbol;
 
 /// What a source would have shown, where it is not there.
 const MISSING: &[(&str, &str, &str)] = &[
     (
         "cloud",
         "activity",
-        "maintenance, faults and terminations of the machines under the nodes",
+        "maintenance, faults and terminations of the machines behind the nodes",
     ),
     (
         "container_log",
@@ -36,7 +36,7 @@ const MISSING: &[(&str, &str, &str)] = &[
     (
         "kubernetes",
         "pods",
-        "how containers ended, with exit codes and what the status claims",
+        "how containers ended, with their exit codes and status",
     ),
     (
         "kubernetes",
@@ -59,10 +59,11 @@ const MISSING: &[(&str, &str, &str)] = &[
 const EVENTS_KEPT_S: i64 = 3_600;
 
 /// That pods are known and no Event is has two reasons that records cannot tell apart.
-const NO_EVENTS: &str = "none read: not given, or forgotten, as Kubernetes does after an hour";
+const NO_EVENTS: &str =
+    "none found: not provided, or already expired (Kubernetes keeps Events for one hour)";
 
 #[derive(Default)]
-struct Got {
+struct ReadRange {
     rows: u64,
     from: Option<Nanos>,
     to: Option<Nanos>,
@@ -71,23 +72,27 @@ struct Got {
 /// One row a source and resource that is there, one for each that is not, one
 /// for each file that fell short, and what live sources said of themselves.
 #[must_use]
-pub(crate) fn of_case(world: &World, summary: &Summary, kept: &[Coverage]) -> Vec<Coverage> {
-    let mut rows = of_recording(world, summary);
+pub(crate) fn of_case(
+    graph: &EntityGraph,
+    summary: &Summary,
+    stored: &[Coverage],
+) -> Vec<Coverage> {
+    let mut rows = of_recording(graph, summary);
     // A source that was asked is there, whatever it had to say.
     rows.retain(|row| {
         row.status != Status::NotConfigured
-            || !kept
+            || !stored
                 .iter()
                 .any(|asked| resource_group(asked) == row.resource)
     });
     // What a log store itself says of what was read goes before what is at hand.
     rows.retain(|row| {
         row.resource != "logs"
-            || !kept
+            || !stored
                 .iter()
                 .any(|asked| (&asked.source, &asked.resource) == (&row.source, &row.resource))
     });
-    rows.extend(kept.iter().cloned());
+    rows.extend(stored.iter().cloned());
     rows.sort();
     rows.dedup();
     rows
@@ -102,17 +107,17 @@ fn resource_group(row: &Coverage) -> &str {
     }
 }
 
-fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
-    let mut got: BTreeMap<(&str, &str), Got> = BTreeMap::new();
-    let mut kinds_of_file: BTreeMap<Sym, Vec<SourceKind>> = BTreeMap::new();
-    for row in world.evidence.rows() {
+fn of_recording(graph: &EntityGraph, summary: &Summary) -> Vec<Coverage> {
+    let mut got: BTreeMap<(&str, &str), ReadRange> = BTreeMap::new();
+    let mut kinds_of_file: BTreeMap<Symbol, Vec<SourceKind>> = BTreeMap::new();
+    for row in graph.evidence.rows() {
         let kinds = kinds_of_file.entry(row.file()).or_default();
         if !kinds.contains(&row.source_kind()) {
             kinds.push(row.source_kind());
         }
         for kind in row.seen_by() {
             let one = got
-                .entry((kind.as_str(), resource(kind, world.name(row.fact))))
+                .entry((kind.as_str(), resource(kind, graph.name(row.fact))))
                 .or_default();
             one.rows += 1;
             if row.time.lo != Nanos::MIN && row.time.hi != Nanos::MAX {
@@ -122,7 +127,7 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
         }
     }
     // Objects are counted as people count them, not by what each of their versions tells.
-    for (resource, number) in objects(world) {
+    for (resource, number) in objects(graph) {
         let one = got.entry((SourceKind::Kubernetes.as_str(), resource));
         one.or_default().rows = number;
     }
@@ -141,9 +146,8 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
                 } else {
                     Status::Complete
                 },
-                detail: sampled.then(|| {
-                    format!("{left_out} lines that match nothing known were left out of long logs")
-                }),
+                detail: sampled
+                    .then(|| format!("{left_out} unrecognised lines were left out of long logs")),
                 ..Coverage::new(source, resource)
             }
         })
@@ -165,15 +169,15 @@ fn of_recording(world: &World, summary: &Summary) -> Vec<Coverage> {
             });
         }
     }
-    rows.extend(short_files(world, summary, &kinds_of_file));
+    rows.extend(short_files(graph, summary, &kinds_of_file));
     rows.sort();
     rows
 }
 
 /// How many objects of each resource Kubernetes itself showed.
-fn objects(world: &World) -> BTreeMap<&'static str, u64> {
+fn objects(graph: &EntityGraph) -> BTreeMap<&'static str, u64> {
     let mut numbers = BTreeMap::new();
-    for (key, versions) in world.evidence.objects.iter() {
+    for (key, versions) in graph.evidence.objects.iter() {
         let resource = match key.kind.as_str() {
             "Pod" => "pods",
             "Node" => "nodes",
@@ -210,7 +214,7 @@ fn quiet_machines(summary: &Summary) -> Option<Coverage> {
     };
     Some(Coverage {
         detail: Some(format!(
-            "{first}{others}: read, and no line tells of a fault"
+            "{first}{others}: read, and no line reports a fault"
         )),
         ..Coverage::new(SourceKind::NodeLog.as_str(), "kernel")
     })
@@ -247,9 +251,9 @@ fn resource(kind: SourceKind, fact: &str) -> &'static str {
 
 /// Files that ended early or could not be used, as rows of the sources they hold.
 fn short_files(
-    world: &World,
+    graph: &EntityGraph,
     summary: &Summary,
-    kinds_of_file: &BTreeMap<Sym, Vec<SourceKind>>,
+    kinds_of_file: &BTreeMap<Symbol, Vec<SourceKind>>,
 ) -> Vec<Coverage> {
     let mut rows = Vec::new();
     for file in &summary.files {
@@ -258,7 +262,7 @@ fn short_files(
             FileStatus::Truncated(why) => (Status::Truncated, why),
             FileStatus::Failed(why) => (Status::Failed, why),
         };
-        let kinds = world
+        let kinds = graph
             .evidence
             .symbols
             .find(&file.name)
@@ -277,7 +281,7 @@ fn short_files(
                 rows: file.records,
                 detail: Some(format!("{}: {why}", file.name)),
                 would_have_shown: Some(
-                    "whatever stood in the part that could not be read".to_owned(),
+                    "the contents of the part that could not be read".to_owned(),
                 ),
                 ..Coverage::new(source, "file")
             });

@@ -35,6 +35,14 @@ pub enum Error {
     /// Something typed cannot be understood.
     #[error("{0}")]
     Usage(String),
+    /// Something typed or configured cannot be used, and it is known what helps.
+    #[error("{what}")]
+    Misused {
+        /// What happened.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The case cannot be opened.
     #[error(transparent)]
     Case(#[from] CaseError),
@@ -78,11 +86,16 @@ pub enum Error {
         why: String,
     },
     /// Some of what was named could not be read; the rest was taken in.
-    #[error("not everything was read: {0}")]
+    #[error("some of the input could not be read: {0}")]
     Partial(String),
     /// A statement took too much.
-    #[error("{}", .0.split_once("; ").map_or(.0.as_str(), |(what, _)| what))]
-    Halted(String),
+    #[error("{what}")]
+    Halted {
+        /// What it took too much of.
+        what: String,
+        /// How to ask for less.
+        hint: String,
+    },
     /// A child ended with this code and told why.
     #[error("ended with code {0}")]
     Ended(u8),
@@ -101,12 +114,30 @@ impl From<datafusion::error::DataFusionError> for Error {
 }
 
 impl Error {
+    /// Something typed or configured that cannot be used, and what to do about it.
+    #[must_use]
+    pub fn misused(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Misused {
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// A statement that took too much, and how to ask for less.
+    #[must_use]
+    pub fn halted(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Halted {
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+
     /// The exit code, as the README documents it.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::UnknownName { .. } | Self::UnknownRun { .. } | Self::NoneLeft { .. } => 3,
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Misused { .. } => 2,
             Self::Failed(_) | Self::Damaged(_) => 4,
             Self::Ended(code) => *code,
             _ => 1,
@@ -118,29 +149,26 @@ impl Error {
     pub fn hints(&self) -> Vec<String> {
         match self {
             Self::UnknownName { nearest, .. } if nearest.is_empty() => {
-                vec!["see what there is: whathappened experiments".to_owned()]
+                vec!["list all experiments: whathappened experiments".to_owned()]
             }
             Self::UnknownName { nearest, .. } => {
                 vec![format!("did you mean: {}?", nearest.join(", "))]
             }
             Self::UnknownRun { .. } => {
                 vec![
-                    "a run is named by its number as the answer lists them, or by the beginning of its id: --format json, field runs"
+                    "use the number of the run as shown in the answer, or the beginning of its ID (--format json, field runs)"
                         .to_owned(),
                 ]
             }
-            Self::NoneLeft { hint, .. } => vec![hint.clone()],
-            Self::Halted(text) => text
-                .split_once("; ")
-                .map(|(_, hint)| hint.to_owned())
-                .into_iter()
-                .collect(),
+            Self::NoneLeft { hint, .. }
+            | Self::Misused { hint, .. }
+            | Self::Halted { hint, .. } => vec![hint.clone()],
             Self::Partial(_) => vec![
-                "the rest is in the store; once the path is right, import it again: nothing is kept twice"
+                "the rest was imported; correct the path and import again (nothing is stored twice)"
                     .to_owned(),
             ],
             Self::Damaged(_) => {
-                vec!["save what can be read, and take in what is not on the list: whathappened store repair".to_owned()]
+                vec!["recover what can be read, and add what is missing from the index: whathappened store repair".to_owned()]
             }
             Self::Store(error) => error.hint().map(str::to_owned).into_iter().collect(),
             _ => Vec::new(),

@@ -9,7 +9,6 @@
 pub mod access;
 pub mod accuracy;
 pub mod answer;
-pub mod assemble;
 pub mod case;
 pub mod cli;
 pub mod commands;
@@ -17,10 +16,11 @@ pub mod config;
 mod coverage;
 pub mod error;
 pub mod explain;
-pub mod gather;
+pub mod fetch;
 pub mod history;
 #[cfg(feature = "object-store")]
 pub mod remote;
 pub mod render;
+pub mod report;
 pub mod serve;
 pub mod sql;

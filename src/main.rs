@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::{CommandFactory as _, Parser as _};
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
-    accuracy, batch, collect, completions, doctor, experiments, explain, import, init, man, node,
-    question, rules, serve, sql, statement, store, typed, upcoming,
+    accuracy, arguments, batch, collect, completions, doctor, experiments, explain, import, init,
+    man, node, question, report, rules, serve, sql, statement, store, upcoming,
 };
 use whathappened::error::Error;
 use whathappened_connectors::terminal;
@@ -20,14 +20,19 @@ use whathappened_connectors::terminal;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let typed: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(typed::verb_first(typed)) {
+    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    let program = arguments::program(&typed);
+    // Usage lines name the program by the first word.
+    if let Some(called) = typed.first_mut() {
+        *called = program.into();
+    }
+    let cli = match Cli::try_parse_from(arguments::verb_first(typed)) {
         Ok(cli) => cli,
-        Err(told) if told.use_stderr() => told.exit(),
+        Err(reported) if reported.use_stderr() => reported.exit(),
         Err(help) => return printed(&help.render().ansi().to_string(), ExitCode::SUCCESS),
     };
     if asks_nothing(&cli) {
-        return help();
+        return help(program);
     }
     log(&cli);
     if !matches!(cli.command, Some(Command::Serve(_)))
@@ -56,7 +61,7 @@ fn main() -> ExitCode {
             let hints = error.hints();
             let hints: Vec<String> = hints
                 .iter()
-                .map(|hint| typed::with_own_options(hint))
+                .map(|hint| arguments::with_own_options(hint))
                 .collect();
             tell(&error.to_string(), &hints);
             ExitCode::from(error.exit_code())
@@ -71,8 +76,9 @@ fn asks_nothing(cli: &Cli) -> bool {
     cli.command.is_none() && !named && std::io::stdin().is_terminal()
 }
 
-fn help() -> ExitCode {
-    let help = Cli::command().render_help().ansi().to_string();
+fn help(program: &str) -> ExitCode {
+    let mut command = Cli::command().bin_name(program);
+    let help = command.render_help().ansi().to_string();
     printed(&help, ExitCode::from(2))
 }
 
@@ -159,17 +165,17 @@ const BROKE: u8 = 70;
 
 /// What a person reads instead of a backtrace.
 fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
-    let what = panic.payload_as_str().unwrap_or("it did not say why");
+    let what = panic.payload_as_str().unwrap_or("no message");
     let place = panic
         .location()
         .map(|at| format!(" at {at}"))
         .unwrap_or_default();
     let hint = format!(
-        "this is a bug of whathappened, not of your input; report it with this line and the \
-         version ({}), and RUST_BACKTRACE=1 for the details",
+        "this is a bug in whathappened, not a problem with your input; report it with this \
+         line, the version ({}) and the output of RUST_BACKTRACE=1",
         env!("CARGO_PKG_VERSION")
     );
-    tell(&format!("whathappened broke{place}: {what}"), &[hint]);
+    tell(&format!("whathappened crashed{place}: {what}"), &[hint]);
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, Error> {
@@ -204,6 +210,7 @@ async fn run(cli: Cli) -> Result<u8, Error> {
         Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man(args)) => man::run(&args),
         Some(Command::Node(args)) => node::run(&args).await,
+        Some(Command::Report(args)) => report::run(&args).await,
         Some(Command::Upcoming(args)) => return upcoming::run(&args).await,
         None => question::run(&cli.question).await,
     };

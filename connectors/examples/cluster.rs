@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use whathappened_connectors::cluster::{ClusterOptions, Contexts, connect, contexts};
-use whathappened_connectors::connector::{Ask, Scope, Window};
+use whathappened_connectors::connector::{FetchRequest, Scope, Window};
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::Sink;
 use whathappened_connectors::time::{Nanos, rfc3339};
@@ -82,13 +82,13 @@ async fn main() {
         }
         let begun = Instant::now();
         let mut counts = Counts::default();
-        let ask = Ask {
+        let fetch_request = FetchRequest {
             scope: Scope::default(),
             window: Window::default(),
             now: now(),
             deadline,
         };
-        let rows = cluster.fetch(&ask, &mut counts).await;
+        let rows = cluster.fetch(&fetch_request, &mut counts).await;
         println!("  fetched in {:.2} s", begun.elapsed().as_secs_f64());
         for row in rows {
             let detail = row.detail.unwrap_or_default();

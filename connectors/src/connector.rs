@@ -65,7 +65,7 @@ pub struct Scope {
 
 /// One question to a source.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct FetchRequest {
     /// About what.
     pub scope: Scope,
     /// From when to when.
@@ -176,7 +176,7 @@ pub trait Connector: Send + Sync + fmt::Debug {
     /// that was asked of the source, obtained or not.
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>>;
 

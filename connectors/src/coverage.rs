@@ -65,7 +65,7 @@ impl Status {
 
 /// What kind of thing a row speaks of, whatever its source is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shows {
+pub enum EvidenceKind {
     /// Lines of containers.
     Logs,
     /// What clouds did to machines, and who asked for it.
@@ -78,7 +78,7 @@ pub enum Shows {
     Metrics,
 }
 
-impl Shows {
+impl EvidenceKind {
     /// All of them, in the order of the documentation.
     pub const ALL: [Self; 5] = [
         Self::Logs,
@@ -163,13 +163,13 @@ impl Coverage {
     /// What kind of thing the row speaks of. Sources are called what their owner
     /// likes, so only a file's row is judged by its source, which no one can name.
     #[must_use]
-    pub fn shows(&self) -> Option<Shows> {
+    pub fn shows(&self) -> Option<EvidenceKind> {
         match self.resource.as_str() {
-            "file" => SourceKind::parse(&self.source).and_then(Shows::of_source),
+            "file" => SourceKind::parse(&self.source).and_then(EvidenceKind::of_source),
             // What machines there are says nothing of what was done to them.
             "maintenance" | "health" | "service_health" | "scheduled_events" | "spot_requests"
-            | "scaling_activities" => Some(Shows::Activity),
-            resource => Shows::parse(resource),
+            | "scaling_activities" => Some(EvidenceKind::Activity),
+            resource => EvidenceKind::parse(resource),
         }
     }
 
@@ -202,14 +202,18 @@ mod tests {
     #[test]
     fn what_a_row_speaks_of_does_not_depend_on_the_name_of_its_source() {
         for (source, resource, shows) in [
-            ("loki", "logs", Some(Shows::Logs)),
-            ("prod", "logs", Some(Shows::Logs)),
-            ("kubernetes", "logs", Some(Shows::Logs)),
-            ("our cloud", "scheduled_events", Some(Shows::Activity)),
+            ("loki", "logs", Some(EvidenceKind::Logs)),
+            ("prod", "logs", Some(EvidenceKind::Logs)),
+            ("kubernetes", "logs", Some(EvidenceKind::Logs)),
+            (
+                "our cloud",
+                "scheduled_events",
+                Some(EvidenceKind::Activity),
+            ),
             ("our cloud", "instances", None),
-            ("elasticsearch", "file", Some(Shows::Logs)),
-            ("kubernetes_audit", "file", Some(Shows::Audit)),
-            ("prod", "kernel", Some(Shows::Kernel)),
+            ("elasticsearch", "file", Some(EvidenceKind::Logs)),
+            ("kubernetes_audit", "file", Some(EvidenceKind::Audit)),
+            ("prod", "kernel", Some(EvidenceKind::Kernel)),
             ("kubernetes", "file", None),
             ("kubernetes", "configmaps", None),
         ] {
@@ -220,8 +224,10 @@ mod tests {
             );
         }
         assert_eq!(
-            Shows::ALL.map(Shows::as_str).map(Shows::parse),
-            Shows::ALL.map(Some)
+            EvidenceKind::ALL
+                .map(EvidenceKind::as_str)
+                .map(EvidenceKind::parse),
+            EvidenceKind::ALL.map(Some)
         );
     }
 }

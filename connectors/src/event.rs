@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for SourceKind {
         } else {
             CODES.get(usize::from(u8::deserialize(from)?)).copied()
         };
-        kind.ok_or_else(|| de::Error::custom("a kind of source that this build does not know"))
+        kind.ok_or_else(|| de::Error::custom("a kind of source that this version does not know"))
     }
 }
 

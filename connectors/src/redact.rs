@@ -31,7 +31,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
 pub use fields::{arguments, body, fact, observation, value};
-use forms::{FORMS, Needs};
+use forms::{FORMS, SecretShape};
 use keyed::{KEYS, Keys};
 pub(crate) use lines::{Lines, without};
 use views::Hints;
@@ -130,11 +130,11 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 }
 
 /// Where a secret is, and what to put in its place.
-type Found = (Range<usize>, Cow<'static, str>);
+type SecretSpan = (Range<usize>, Cow<'static, str>);
 
 impl Patterns {
     /// Every secret of a text, however it is read, in order; none overlaps another.
-    fn all(&self, text: &str) -> Vec<Found> {
+    fn all(&self, text: &str) -> Vec<SecretSpan> {
         let mut hints = Hints::of(text);
         let mut found = self.plain(text, &mut hints);
         let mut more: Vec<Range<usize>> = Vec::new();
@@ -150,8 +150,8 @@ impl Patterns {
     }
 
     /// Every secret of a text as it stands. `hints` gets the places of all hints.
-    fn plain(&self, text: &str, hints: &mut Hints) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::new();
+    fn plain(&self, text: &str, hints: &mut Hints) -> Vec<SecretSpan> {
+        let mut found: Vec<SecretSpan> = Vec::new();
         let mut done = 0;
         let mut at = 0;
         while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
@@ -176,7 +176,7 @@ impl Patterns {
         found
     }
 
-    fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<Found> {
+    fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<SecretSpan> {
         let number = match rule {
             Rule::Form(number) => number,
             Rule::Block => return Some((block::of(text, hint.start)?, MASK.into())),
@@ -188,17 +188,21 @@ impl Patterns {
             return None;
         }
         let captures = self.forms.get(number)?.captures(&text[hint.start..])?;
-        let (secret, needs) = match captures.get(1) {
+        // Of a group of that name the pattern says enough as well.
+        let (secret, needs) = match captures.get(1).or_else(|| captures.name("plain")) {
             Some(secret) => (secret, form.needs),
-            None => (captures.iter().skip(2).flatten().next()?, Needs::Random),
+            None => (
+                captures.iter().skip(2).flatten().next()?,
+                SecretShape::Random,
+            ),
         };
-        let told = secret.as_str();
+        let emitted = secret.as_str();
         let fits = match needs {
-            Needs::Nothing => true,
-            Needs::Random => value::is_random(told),
-            Needs::BothCases => value::has_both_cases(told),
+            SecretShape::Nothing => true,
+            SecretShape::Random => value::is_random(emitted),
+            SecretShape::BothCases => value::has_both_cases(emitted),
         };
-        if !fits || value::names_no_secret(told) {
+        if !fits || value::names_no_secret(emitted) {
             return None;
         }
         let range = hint.start + secret.start()..hint.start + secret.end();
@@ -208,11 +212,11 @@ impl Patterns {
 
 /// Adds what other readings of a text found to what is found already; what overlaps
 /// becomes one.
-fn merge(found: &mut Vec<Found>, more: Vec<Range<usize>>) {
+fn merge(found: &mut Vec<SecretSpan>, more: Vec<Range<usize>>) {
     found.extend(more.into_iter().map(|part| (part, MASK.into())));
     // Of equal ones what was found first stays first, with its own mask.
     found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
-    let mut apart: Vec<Found> = Vec::with_capacity(found.len());
+    let mut apart: Vec<SecretSpan> = Vec::with_capacity(found.len());
     for (range, mask) in found.drain(..) {
         match apart.last_mut().filter(|(last, _)| range.start < last.end) {
             Some((last, _)) if range.end <= last.end => {}

@@ -221,7 +221,7 @@ fn kinds() -> Vec<(String, String)> {
 fn written_otherwise() -> Vec<(String, String)> {
     let (l, h) = (letters, hex);
     let password = || "hunter22".to_owned();
-    let told = |text: &str| (text.replace("{}", &password()), password());
+    let emitted = |text: &str| (text.replace("{}", &password()), password());
     let mut kinds: Vec<_> = [
         "<password>{}</password>",
         "<db:Password type=\"plain\">{}</db:Password>",
@@ -251,7 +251,7 @@ fn written_otherwise() -> Vec<(String, String)> {
         "kubectl create secret generic s --from-literal k={}",
         "aws configure set aws_secret_access_key {}",
     ]
-    .map(told)
+    .map(emitted)
     .into();
     kinds.extend([
         (format!("secret_key_base: {}", h(128)), h(128)),
@@ -426,8 +426,8 @@ fn a_key_tells_what_its_value_is() {
 #[test]
 fn lines_of_a_key_that_come_one_by_one_go() {
     let line = letters(64);
-    let told = format!("{{\"log\":\"{line}\\n\",\"stream\":\"stdout\"}}");
-    assert!(!redact(&told).contains(&line));
+    let emitted = format!("{{\"log\":\"{line}\\n\",\"stream\":\"stdout\"}}");
+    assert!(!redact(&emitted).contains(&line));
     for healthy in [
         "/usr/lib/python3/dist/packages/Torch/distributed/Elastic/agent/server/Api0/Something1",
         "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",

@@ -12,11 +12,11 @@ use whathappened_connectors::recording::{Input, Options, Sink, read};
 use whathappened_connectors::time::rfc3339;
 use whathappened_core::death::{deaths, run_state};
 use whathappened_core::evidence::Evidence;
-use whathappened_core::life::ends;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::ends;
+use whathappened_core::link::links;
 use whathappened_core::resolve::runs;
 use whathappened_core::signals::Ruleset;
-use whathappened_core::tie::ties;
-use whathappened_core::world::World;
 
 struct Taker(Evidence, Ruleset);
 
@@ -51,42 +51,42 @@ fn main() {
     let summary = read(&inputs, &Options::default(), &mut taker);
     lap("read");
     println!("{} records, {:?}", summary.total.records, taker.0.counts());
-    let world = World::build(taker.0, &taker.1).unwrap();
+    let graph = EntityGraph::build(taker.0, &taker.1).unwrap();
     lap("world");
     eprintln!(
         "row {} B, fact {} B, pod {} B; {} facts, {} pods",
         size_of::<whathappened_core::evidence::Row>(),
-        size_of::<whathappened_core::world::Fact>(),
-        size_of::<whathappened_core::world::Pod>(),
-        world.facts.len(),
-        world.pods.len()
+        size_of::<whathappened_core::graph::Fact>(),
+        size_of::<whathappened_core::graph::Task>(),
+        graph.facts.len(),
+        graph.pods.len()
     );
-    let ends = ends(&world);
-    let runs = runs(&world, &ends);
+    let ends = ends(&graph);
+    let runs = runs(&graph, &ends);
     lap("lives and runs");
     if std::env::var_os("BRIEF").is_some() {
         return;
     }
     let chosen: Vec<usize> = (0..runs.len()).collect();
-    let deaths = deaths(&world, &runs, &chosen, &ends);
-    let ties = ties(&world, &runs, &deaths);
-    for fact in world.facts.iter().filter(|fact| {
-        std::env::var("NODE").is_ok_and(|node| node == world.name(fact.node))
+    let deaths = deaths(&graph, &runs, &chosen, &ends);
+    let links = links(&graph, &runs, &deaths);
+    for fact in graph.facts.iter().filter(|fact| {
+        std::env::var("NODE").is_ok_and(|node| node == graph.name(fact.node))
             && fact.pod == u32::MAX
     }) {
         println!(
             "{} {} {} {:?}",
             rfc3339(fact.time.lo),
             rfc3339(fact.time.hi),
-            world.name(fact.signal),
-            world.name(fact.actor)
+            graph.name(fact.signal),
+            graph.name(fact.actor)
         );
     }
     for (number, run) in runs.iter().enumerate() {
-        let (_, kind, namespace, name) = run.names(&world);
+        let (_, kind, namespace, name) = run.names(&graph);
         println!(
             "\n== {kind} {namespace}/{name} {:?} attempts {}",
-            run_state(&world, run, &ends),
+            run_state(&graph, run, &ends),
             run.attempts.len()
         );
         for (index, death) in deaths
@@ -94,26 +94,26 @@ fn main() {
             .enumerate()
             .filter(|(_, death)| death.run == number)
         {
-            let pod = world.pods.get(death.pod as usize);
+            let pod = graph.pods.get(death.pod as usize);
             println!(
                 "  {} attempt {} {} {} {} code {:?} {}",
-                pod.map_or("-", |pod| world.name(pod.name)),
+                pod.map_or("-", |pod| graph.name(pod.name)),
                 death.attempt,
                 death.state,
                 death.mode.as_str(),
                 rfc3339(death.time.lo),
                 death.exit_code,
-                world.name(death.reason),
+                graph.name(death.reason),
             );
-            for tie in ties.iter().filter(|tie| tie.death == index) {
-                let fact = &world.facts[tie.fact];
+            for link in links.iter().filter(|link| link.death == index) {
+                let fact = &graph.facts[link.fact];
                 println!(
                     "      {:>8.3} {:9} {} actor={} detail={}",
-                    tie.lag_s,
-                    tie.via,
-                    world.name(fact.signal),
-                    world.name(fact.actor),
-                    world.name(fact.detail)
+                    link.lag_s,
+                    link.via,
+                    graph.name(fact.signal),
+                    graph.name(fact.actor),
+                    graph.name(fact.detail)
                 );
             }
         }

@@ -1,19 +1,19 @@
 //! Deaths, and the states that are as bad: what there is to explain.
 
-mod elsewhere;
 mod lingering;
-mod standing;
+mod other_zone;
+mod run_state;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-use crate::life::{End, Mode, State, failing_start};
+use crate::graph::{EntityGraph, Exit, NO, Task};
+use crate::lifecycle::{End, Mode, State, failing_start};
 use crate::resolve::{Root, Run};
 use crate::stall;
-use crate::symbols::Sym;
-use crate::world::{Exit, NO, Pod, World};
+use crate::symbols::Symbol;
 
-use standing::FAILED;
-pub use standing::{RunState, fails_now, has_failed, run_state};
+use run_state::FAILED;
+pub use run_state::{RunState, fails_now, has_failed, run_state};
 
 /// Something to explain.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Death {
     pub attempt: u32,
     /// The pod, [`NO`] where a run never got one.
     pub pod: u32,
-    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is there but makes no progress), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
+    /// `died`, `restarted`, `crash_loop`, `never_scheduled`, `never_created`, `scaled_to_zero`, `stuck_starting`, `not_ready`, `stalled` (it is running but makes no progress), `slow` (it is running, and its steps take longer than they did), `lingering` (it is there and the others of its gang gave up waiting), `failing` (it runs and its log fails to the end) or `failed` (its workload, unseen how).
     pub state: &'static str,
     /// In which way it died.
     pub mode: Mode,
@@ -37,9 +37,9 @@ pub struct Death {
     /// Exit code of the container that tells most.
     pub exit_code: Option<i32>,
     /// What its status claims.
-    pub reason: Sym,
+    pub reason: Symbol,
     /// Which container.
-    pub container: Sym,
+    pub container: Symbol,
 }
 
 /// What a rank writes that waited for another one until its time was up.
@@ -64,8 +64,8 @@ impl Death {
             until: None,
             since: None,
             exit_code: None,
-            reason: Sym::NONE,
-            container: Sym::NONE,
+            reason: Symbol::NONE,
+            container: Symbol::NONE,
         }
     }
 
@@ -78,21 +78,22 @@ impl Death {
 
 /// The deaths of some runs, in order of (run, attempt, time, pod).
 #[must_use]
-pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
+pub fn deaths(graph: &EntityGraph, runs: &[Run], chosen: &[usize], ends: &[End]) -> Vec<Death> {
     let mut found = Vec::new();
-    let placed = elsewhere::placed(world, runs, ends);
+    let placed = other_zone::placed(graph, runs, ends);
     for number in chosen {
         let Some(run) = runs.get(*number) else {
             continue;
         };
         if run.pods.is_empty() {
-            let never = never_created(world, *number, run);
-            found.extend(never.or_else(|| failed_unseen(world, *number, run, ends)));
+            let never = never_created(graph, *number, run);
+            found.extend(never.or_else(|| failed_unseen(graph, *number, run, ends)));
         } else {
-            found.extend(failed_unseen(world, *number, run, ends));
-            let stalled = stall::stalled(world, *number, run, ends);
-            found.extend(stalled.or_else(|| stall::failing(world, *number, run, ends)));
-            found.extend(short_of_members(world, *number, run, ends));
+            found.extend(failed_unseen(graph, *number, run, ends));
+            let stalled = stall::stalled(graph, *number, run, ends);
+            let stalled = stalled.or_else(|| stall::failing(graph, *number, run, ends));
+            found.extend(stalled.or_else(|| stall::slow(graph, *number, run, ends)));
+            found.extend(short_of_members(graph, *number, run, ends));
         }
         // Pods that went with it say so themselves.
         let died = |pod: &u32| {
@@ -100,16 +101,16 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
             end.is_some_and(|end| end.state == State::Died)
         };
         if !run.pods.iter().any(died) {
-            found.extend(scaled_to_zero(world, *number, run));
+            found.extend(scaled_to_zero(graph, *number, run));
         }
         for (index, attempt) in run.attempts.iter().enumerate() {
             let attempt_number = u32::try_from(index).unwrap_or(0) + 1;
             for pod in attempt.pods.iter().filter(|pod| !placed.contains(pod)) {
                 if let Some(end) = ends.get(*pod as usize) {
-                    let before = wrong_before(world, *number, attempt_number, *pod, end);
-                    let spoke = || world.pods.get(*pod as usize)?.last_words;
+                    let before = wrong_before(graph, *number, attempt_number, *pod, end);
+                    let spoke = || graph.pods.get(*pod as usize)?.last_words;
                     let failed =
-                        || failed_before(world, *number, attempt_number, *pod, (end, spoke()?));
+                        || failed_before(graph, *number, attempt_number, *pod, (end, spoke()?));
                     if before.is_some() {
                         found.extend(before);
                     } else if let Some(failed) = failed() {
@@ -120,7 +121,7 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
                     of_pod(*number, attempt_number, *pod, end, &mut found);
                 }
             }
-            lingering::lingering(world, *number, (attempt_number, attempt), ends, &mut found);
+            lingering::lingering(graph, *number, (attempt_number, attempt), ends, &mut found);
         }
     }
     found.sort_by_key(|death| (death.run, death.attempt, death.time, death.pod, death.state));
@@ -130,12 +131,18 @@ pub fn deaths(world: &World, runs: &[Run], chosen: &[usize], ends: &[End]) -> Ve
 /// A pod that never ran, or that kept failing, and was taken away at last: what was
 /// wrong with it is what needs explaining, not who tidied up. A deadline that only
 /// ended the wait says so itself.
-fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) -> Option<Death> {
-    let one = world.pods.get(pod as usize)?;
+fn wrong_before(
+    graph: &EntityGraph,
+    run: usize,
+    attempt: u32,
+    pod: u32,
+    end: &End,
+) -> Option<Death> {
+    let one = graph.pods.get(pod as usize)?;
     if end.state != State::Died
         || end.mode == Mode::Exited
-        || one.kind != crate::world::Kind::Pod
-        || is_late(world, one)
+        || one.kind != crate::graph::TaskKind::Pod
+        || is_late(graph, one)
     {
         return None;
     }
@@ -162,7 +169,7 @@ fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) ->
         (bad.len() >= OFTEN && soon).then_some(("crash_loop", Mode::Exited, last.time, Some(last)))
     };
     let looped = || {
-        let last = failing_start(world, one)?;
+        let last = failing_start(graph, one)?;
         Some(("crash_loop", Mode::Exited, last.time, Some(last)))
     };
     let (state, mode, time, exit) = if one.started.is_none() && end.exit.is_none() {
@@ -180,21 +187,21 @@ fn wrong_before(world: &World, run: usize, attempt: u32, pod: u32, end: &End) ->
         until: Some(end.time),
         since: None,
         exit_code: exit.and_then(|exit| exit.exit_code),
-        reason: exit.map_or(Sym::NONE, |exit| exit.reason),
-        container: exit.map_or(Sym::NONE, |exit| exit.container),
+        reason: exit.map_or(Symbol::NONE, |exit| exit.reason),
+        container: exit.map_or(Symbol::NONE, |exit| exit.container),
     })
 }
 
 /// A pod whose log ends in an error, and which somebody deleted later: how its process
 /// ended was not seen, and its last words say more than who tidied up.
 fn failed_before(
-    world: &World,
+    graph: &EntityGraph,
     run: usize,
     attempt: u32,
     pod: u32,
     (end, spoke): (&End, Stamp),
 ) -> Option<Death> {
-    let one = world.pods.get(pod as usize)?;
+    let one = graph.pods.get(pod as usize)?;
     let step = one.progress.as_ref().map(|progress| progress.last.hi);
     let wrote = one.last_line.map(|line| line.lo);
     let went_on = step.is_some_and(|step| step > spoke.lo)
@@ -217,10 +224,10 @@ const OFTEN: usize = 2;
 /// The kubelet's longest back-off, and as much again.
 const BACK_OFF: Nanos = 600 * SECOND;
 
-fn is_late(world: &World, pod: &Pod) -> bool {
+fn is_late(graph: &EntityGraph, pod: &Task) -> bool {
     let signals = ["k8s.workload.deadline", "kueue.evicted.deadline"];
     let verdict = pod.verdict.as_ref();
-    signals.iter().any(|signal| world.says(pod.root, signal))
+    signals.iter().any(|signal| graph.says(pod.root, signal))
         || verdict.is_some_and(|(_, reason)| reason == "DeadlineExceeded")
 }
 
@@ -261,14 +268,17 @@ fn of_pod(run: usize, attempt: u32, pod: u32, end: &End, found: &mut Vec<Death>)
                 since
             },
             exit_code: end.exit.as_ref().and_then(|exit| exit.exit_code),
-            reason: end.exit.as_ref().map_or(Sym::NONE, |exit| exit.reason),
-            container: end.exit.as_ref().map_or(Sym::NONE, |exit| exit.container),
+            reason: end.exit.as_ref().map_or(Symbol::NONE, |exit| exit.reason),
+            container: end
+                .exit
+                .as_ref()
+                .map_or(Symbol::NONE, |exit| exit.container),
         });
     }
 }
 
 /// A workload that failed although no record tells how any of its last pods ended.
-fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+fn failed_unseen(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
     let Root::Workload(root) = run.root else {
         return None;
     };
@@ -277,13 +287,13 @@ fn failed_unseen(world: &World, number: usize, run: &Run, ends: &[End]) -> Optio
         ends.get(*pod as usize)
             .is_some_and(|end| end.state.is_bad())
     });
-    if seen || run_state(world, run, ends) != RunState::Failed {
+    if seen || run_state(graph, run, ends) != RunState::Failed {
         return None;
     }
-    let fact = world
+    let fact = graph
         .facts
         .iter()
-        .find(|fact| fact.workload == root && FAILED.contains(&world.name(fact.signal)))?;
+        .find(|fact| fact.workload == root && FAILED.contains(&graph.name(fact.signal)))?;
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
     Some(without_pod(number, attempt, "failed", fact.time))
 }
@@ -301,21 +311,21 @@ const HELD: [&str; 8] = [
 ];
 
 /// A workload without a single pod: held back, or refused.
-fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
+fn never_created(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death> {
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let workload = world.workloads.get(root as usize)?;
-    let family = world.family(root);
-    let says = |signal: &str| family.iter().any(|one| world.says(*one, signal));
+    let workload = graph.workloads.get(root as usize)?;
+    let family = graph.family(root);
+    let says = |signal: &str| family.iter().any(|one| graph.says(*one, signal));
     // Pods that are merely not in the input were not refused.
-    if wants_none(world, root)
-        || world.says(root, "k8s.workload.completed")
+    if wants_none(graph, root)
+        || graph.says(root, "k8s.workload.completed")
         || !HELD.iter().any(|signal| says(signal))
     {
         return None;
     }
-    let first = world
+    let first = graph
         .facts
         .iter()
         .find(|fact| family.contains(&fact.workload))
@@ -324,23 +334,23 @@ fn never_created(world: &World, number: usize, run: &Run) -> Option<Death> {
     Some(without_pod(number, 1, "never_created", since))
 }
 
-fn wants_none(world: &World, root: u32) -> bool {
-    let root = world.workloads.get(root as usize);
+fn wants_none(graph: &EntityGraph, root: u32) -> bool {
+    let root = graph.workloads.get(root as usize);
     root.and_then(|root| root.body.as_ref()?.replicas) == Some(0)
 }
 
 /// A workload of which somebody wants no pods any more.
-fn scaled_to_zero(world: &World, number: usize, run: &Run) -> Option<Death> {
+fn scaled_to_zero(graph: &EntityGraph, number: usize, run: &Run) -> Option<Death> {
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let workload = world.workloads.get(root as usize)?;
+    let workload = graph.workloads.get(root as usize)?;
     // Jobs that want no pods were made so, or are done.
     let serves = matches!(
-        world.name(workload.kind),
+        graph.name(workload.kind),
         "Deployment" | "LeaderWorkerSet" | "ReplicaSet" | "StatefulSet"
     );
-    if !serves || !wants_none(world, root) || workload.gone.is_some() {
+    if !serves || !wants_none(graph, root) || workload.gone.is_some() {
         return None;
     }
     const SCALED: [&str; 3] = [
@@ -348,28 +358,28 @@ fn scaled_to_zero(world: &World, number: usize, run: &Run) -> Option<Death> {
         "k8s.workload.spec_changed",
         "k8s.workload.updated_by_user",
     ];
-    let family = world.family(root);
-    let scaled = world
+    let family = graph.family(root);
+    let scaled = graph
         .facts
         .iter()
-        .rfind(|fact| family.contains(&fact.workload) && SCALED.contains(&world.name(fact.signal)));
+        .rfind(|fact| family.contains(&fact.workload) && SCALED.contains(&graph.name(fact.signal)));
     let since = scaled.map(|fact| fact.time).or(workload.created)?;
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1).max(1);
     Some(without_pod(number, attempt, "scaled_to_zero", since))
 }
 
 /// A gang that lacks members whose creation was refused: those that are there wait for them.
-fn short_of_members(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+fn short_of_members(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
     let Root::Workload(root) = run.root else {
         return None;
     };
-    let wanted = world
+    let wanted = graph
         .workloads
         .get(root as usize)?
         .body
         .as_ref()?
         .replicas?;
-    let stands = run_state(world, run, ends);
+    let stands = run_state(graph, run, ends);
     if !matches!(stands, RunState::Running | RunState::Pending) {
         return None;
     }
@@ -381,17 +391,17 @@ fn short_of_members(world: &World, number: usize, run: &Run, ends: &[End]) -> Op
     if i64::try_from(there.count()).unwrap_or(i64::MAX) >= wanted {
         return None;
     }
-    let family = world.family(root);
+    let family = graph.family(root);
     let newest = last
         .pods
         .iter()
-        .filter_map(|pod| world.pods.get(*pod as usize)?.begin())
+        .filter_map(|pod| graph.pods.get(*pod as usize)?.begin())
         .max()?;
     // A refusal counts while nothing was created after it.
     const REFUSED: [&str; 2] = ["k8s.quota.exceeded", "k8s.workload.create_failed"];
-    let mut refusals = world.facts.iter().filter(|fact| {
+    let mut refusals = graph.facts.iter().filter(|fact| {
         family.contains(&fact.workload)
-            && REFUSED.contains(&world.name(fact.signal))
+            && REFUSED.contains(&graph.name(fact.signal))
             && fact.end.unwrap_or(fact.time).hi >= newest
     });
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);

@@ -3,15 +3,15 @@
 #![warn(missing_docs)]
 
 pub mod death;
+pub mod describe;
 pub mod evidence;
-pub mod life;
+pub mod graph;
+pub mod lifecycle;
+pub mod link;
 pub mod resolve;
-pub mod shared;
+pub mod shared_fault;
 pub mod signals;
 mod stall;
 pub mod symbols;
-pub mod tie;
 pub mod timeline;
 pub mod upcoming;
-pub mod words;
-pub mod world;

@@ -1,19 +1,25 @@
-//! Runs that are still there and do not get on, or whose log fails to its end.
+//! Runs that are still there and do not get on, get on more slowly than they did, or whose
+//! log fails to its end.
 
 use std::collections::BTreeMap;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, RunState, run_state};
-use crate::life::{End, State};
+use crate::graph::{EntityGraph, Fact, NO};
+use crate::lifecycle::{End, State};
 use crate::resolve::{Root, Run};
-use crate::symbols::Sym;
-use crate::world::{Fact, NO, World};
+use crate::symbols::Symbol;
 
 /// The stall of a run: nobody writes any more, or lines go on without a step.
 /// `None` where the run is over, or says that training is done.
-pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
-    if run_state(world, run, ends) != RunState::Running {
+pub(crate) fn stalled(
+    graph: &EntityGraph,
+    number: usize,
+    run: &Run,
+    ends: &[End],
+) -> Option<Death> {
+    if run_state(graph, run, ends) != RunState::Running {
         return None;
     }
     let attempt = run.attempts.last()?;
@@ -22,9 +28,9 @@ pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> 
         attempt.pods.contains(&fact.pod) || (fact.pod == NO && of_run)
     };
     let says = |signal: &str| {
-        let signal = world.evidence.symbols.find(signal)?;
+        let signal = graph.evidence.symbols.find(signal)?;
         // Facts are in time order, so that the last silence counts.
-        let mut of_run = world.facts.iter().filter(own);
+        let mut of_run = graph.facts.iter().filter(own);
         of_run.rfind(|fact| fact.signal == signal)
     };
     if says("log.training_done").is_some() {
@@ -38,7 +44,7 @@ pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> 
         .pods
         .iter()
         .filter_map(|pod| {
-            let progress = world.pods.get(*pod as usize)?.progress.as_ref()?;
+            let progress = graph.pods.get(*pod as usize)?.progress.as_ref()?;
             Some((progress.last, *pod))
         })
         .min()
@@ -50,6 +56,23 @@ pub(crate) fn stalled(world: &World, number: usize, run: &Run, ends: &[End]) -> 
         "stalled",
         fact.time,
     ))
+}
+
+/// A run whose steps take longer than they did, to the end of what is known of them.
+pub(crate) fn slow(graph: &EntityGraph, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
+    if run_state(graph, run, ends) != RunState::Running {
+        return None;
+    }
+    let attempt = run.attempts.last()?;
+    let signal = graph.evidence.symbols.find("log.slow")?;
+    // Facts are in time order: ranks wait for each other, and the first to tell of it counts.
+    let fact = graph
+        .facts
+        .iter()
+        .find(|fact| fact.signal == signal && attempt.pods.contains(&fact.pod))?;
+    let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
+    let (pod, since) = (fact.pod, fact.time);
+    Some(Death::without_end(number, attempt, pod, "slow", since))
 }
 
 /// What a program says again and again while something that it needs is not there.
@@ -73,11 +96,16 @@ const IN_A_ROW: u64 = 5;
 const RECENT: Nanos = 600 * SECOND;
 
 /// A pod that runs and whose log is nothing but failures since its last step, if it had one.
-pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> Option<Death> {
-    if run_state(world, run, ends) != RunState::Running {
+pub(crate) fn failing(
+    graph: &EntityGraph,
+    number: usize,
+    run: &Run,
+    ends: &[End],
+) -> Option<Death> {
+    if run_state(graph, run, ends) != RunState::Running {
         return None;
     }
-    let now = world.now?;
+    let now = graph.now?;
     let attempt = run.attempts.last()?;
     // How a container ended says more than its log.
     let ended_badly = |pod: &u32| {
@@ -87,21 +115,21 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
     if attempt.pods.iter().any(ended_badly) {
         return None;
     }
-    let signals: Vec<Sym> = FAILING
+    let signals: Vec<Symbol> = FAILING
         .iter()
-        .filter_map(|signal| world.evidence.symbols.find(signal))
+        .filter_map(|signal| graph.evidence.symbols.find(signal))
         .collect();
     if signals.is_empty() {
         return None;
     }
     let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64)> = BTreeMap::new();
-    let told = world.facts.iter().filter(|fact| {
+    let reported = graph.facts.iter().filter(|fact| {
         signals.contains(&fact.signal)
             && attempt.pods.contains(&fact.pod)
             && fact.time != Stamp::OPEN
     });
-    for fact in told {
-        let pod = world.pods.get(fact.pod as usize);
+    for fact in reported {
+        let pod = graph.pods.get(fact.pod as usize);
         let step = pod.and_then(|pod| pod.progress.as_ref());
         if step.is_some_and(|step| fact.time.lo <= step.last.lo) {
             continue;
@@ -113,7 +141,7 @@ pub(crate) fn failing(world: &World, number: usize, run: &Run, ends: &[End]) -> 
     let (pod, (first, _, _)) = streaks
         .into_iter()
         .filter(|(pod, (_, last, lines))| {
-            let line = world.pods.get(*pod as usize).and_then(|pod| pod.last_line);
+            let line = graph.pods.get(*pod as usize).and_then(|pod| pod.last_line);
             // Of a log that was not read further, the end is what is known.
             let to_the_end =
                 line.is_some_and(|line| line.lo <= last.hi.saturating_add(60 * SECOND));

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A name, as a number that is only meaningful beside its [`Symbols`].
+/// A name, as a number that is only meaningful beside its [`SymbolTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Sym(u32);
+pub struct Symbol(u32);
 
-impl Sym {
+impl Symbol {
     /// The empty name.
     pub const NONE: Self = Self(0);
 
@@ -22,12 +22,12 @@ impl Sym {
 ///
 /// Numbers follow the order of arrival, so no output may be sorted by them.
 #[derive(Debug)]
-pub struct Symbols {
+pub struct SymbolTable {
     names: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, Sym>,
+    numbers: HashMap<Arc<str>, Symbol>,
 }
 
-impl Default for Symbols {
+impl Default for SymbolTable {
     fn default() -> Self {
         let mut symbols = Self {
             names: Vec::new(),
@@ -38,14 +38,14 @@ impl Default for Symbols {
     }
 }
 
-impl Symbols {
+impl SymbolTable {
     /// The number of a name; a new one where it is new.
-    pub fn number(&mut self, name: &str) -> Sym {
+    pub fn number(&mut self, name: &str) -> Symbol {
         if let Some(sym) = self.numbers.get(name) {
             return *sym;
         }
         // Four billion distinct names do not fit in memory before this number ends.
-        let sym = Sym(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        let sym = Symbol(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
         let name: Arc<str> = name.into();
         self.names.push(Arc::clone(&name));
         self.numbers.insert(name, sym);
@@ -53,25 +53,25 @@ impl Symbols {
     }
 
     /// The number of an optional name.
-    pub fn optional(&mut self, name: Option<&str>) -> Sym {
-        name.map_or(Sym::NONE, |name| self.number(name))
+    pub fn optional(&mut self, name: Option<&str>) -> Symbol {
+        name.map_or(Symbol::NONE, |name| self.number(name))
     }
 
     /// The number of a name that was seen before.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<Sym> {
+    pub fn find(&self, name: &str) -> Option<Symbol> {
         self.numbers.get(name).copied()
     }
 
     /// The name of a number.
     #[must_use]
-    pub fn name(&self, sym: Sym) -> &str {
+    pub fn name(&self, sym: Symbol) -> &str {
         self.names.get(sym.0 as usize).map_or("", AsRef::as_ref)
     }
 
     /// The name of a number, `None` for the empty one.
     #[must_use]
-    pub fn some(&self, sym: Sym) -> Option<&str> {
+    pub fn some(&self, sym: Symbol) -> Option<&str> {
         sym.is_some().then(|| self.name(sym))
     }
 }

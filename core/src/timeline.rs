@@ -7,9 +7,9 @@ use whathappened_connectors::event::{Event, EventId};
 use whathappened_connectors::time::{Nanos, SECOND};
 
 use crate::evidence::{Row, SpillError};
+use crate::graph::{EntityGraph, NO, Task, TaskKind};
 use crate::resolve::{Root, Run};
-use crate::symbols::Sym;
-use crate::world::{Kind, NO, Pod, World};
+use crate::symbols::Symbol;
 
 /// How long after its end facts about a pod's machine still belong to its story.
 const ECHO: Nanos = 60 * SECOND;
@@ -42,14 +42,14 @@ pub struct Entry {
 
 /// When a pod was on a machine.
 #[derive(Clone, Copy)]
-struct Stay {
+struct Tenure {
     /// The instance that the machine was then.
-    instance: Option<Sym>,
+    instance: Option<Symbol>,
     from: Nanos,
     to: Nanos,
 }
 
-impl Stay {
+impl Tenure {
     fn holds(self, row: &Row) -> bool {
         row.time.lo <= self.to
             && row.last() >= self.from
@@ -57,8 +57,8 @@ impl Stay {
     }
 }
 
-fn is_instance(pod: &Pod) -> bool {
-    pod.kind == Kind::Instance
+fn is_instance(pod: &Task) -> bool {
+    pod.kind == TaskKind::Instance
 }
 
 /// The timeline of some runs, in order of (time, entity, id). `wanted` facts are kept whatever they are.
@@ -66,7 +66,7 @@ fn is_instance(pod: &Pod) -> bool {
 /// # Errors
 /// When facts cannot be read back.
 pub fn timeline(
-    world: &World,
+    graph: &EntityGraph,
     runs: &[&Run],
     wanted: &BTreeSet<EventId>,
 ) -> Result<Vec<Entry>, SpillError> {
@@ -75,16 +75,16 @@ pub fn timeline(
         .flat_map(|run| run.pods.iter().copied())
         .collect();
     let mut workloads: BTreeSet<u32> = BTreeSet::new();
-    let mut stays: HashMap<Sym, Vec<Stay>> = HashMap::new();
+    let mut stays: HashMap<Symbol, Vec<Tenure>> = HashMap::new();
     for run in runs {
         if let Root::Workload(root) = run.root {
             workloads.insert(root);
         }
     }
-    for pod in pods.iter().filter_map(|pod| world.pods.get(*pod as usize)) {
+    for pod in pods.iter().filter_map(|pod| graph.pods.get(*pod as usize)) {
         let mut owner = pod.owner;
         while owner != NO && workloads.insert(owner) {
-            owner = world
+            owner = graph
                 .workloads
                 .get(owner as usize)
                 .map_or(NO, |one| one.owner);
@@ -92,8 +92,8 @@ pub fn timeline(
         if pod.node.is_some() {
             let (from, to) = pod.stay();
             for node in pod.machines() {
-                let instance = world.carrier(node, from).map(|one| one.instance);
-                stays.entry(node).or_default().push(Stay {
+                let instance = graph.node_instance(node, from).map(|one| one.instance);
+                stays.entry(node).or_default().push(Tenure {
                     instance: instance.or(is_instance(pod).then_some(pod.uid)),
                     from,
                     to: to.saturating_add(ECHO),
@@ -101,32 +101,32 @@ pub fn timeline(
             }
         }
     }
-    let mut on_instance: HashMap<Sym, Vec<Stay>> = HashMap::new();
+    let mut on_instance: HashMap<Symbol, Vec<Tenure>> = HashMap::new();
     for stay in stays.values().flatten() {
         if let Some(instance) = stay.instance {
             on_instance.entry(instance).or_default().push(*stay);
         }
     }
-    let life = pods
+    let lifecycle = pods
         .iter()
-        .filter_map(|pod| world.pods.get(*pod as usize))
-        .map(Pod::stay);
-    let (from, to) = life.fold((Nanos::MAX, Nanos::MIN), |all, own| {
+        .filter_map(|pod| graph.pods.get(*pod as usize))
+        .map(Task::stay);
+    let (from, to) = lifecycle.fold((Nanos::MAX, Nanos::MIN), |all, own| {
         (all.0.min(own.0), all.1.max(own.1))
     });
     let names: BTreeSet<(&str, &str)> = workloads
         .iter()
-        .filter_map(|one| world.workloads.get(*one as usize))
-        .map(|one| (world.name(one.namespace), world.name(one.name)))
+        .filter_map(|one| graph.workloads.get(*one as usize))
+        .map(|one| (graph.name(one.namespace), graph.name(one.name)))
         .collect();
 
     let mut entries = Vec::new();
-    for (number, row) in world.evidence.rows().iter().enumerate() {
-        let pod = world.pod_of_row.get(number).copied().unwrap_or(NO);
+    for (number, row) in graph.evidence.rows().iter().enumerate() {
+        let pod = graph.pod_of_row.get(number).copied().unwrap_or(NO);
         let of_pod = pods.contains(&pod);
         let of_workload = || {
             row.workload.is_some()
-                && names.contains(&(world.name(row.namespace), world.name(row.workload)))
+                && names.contains(&(graph.name(row.namespace), graph.name(row.workload)))
         };
         let of_node = || {
             row.tells
@@ -141,7 +141,7 @@ pub fn timeline(
         // What somebody noted of nobody in particular, while the runs went.
         let is_note = || {
             row.tells
-                && world.name(row.fact) == "note.annotation"
+                && graph.name(row.fact) == "note.annotation"
                 && ![row.pod, row.workload, row.node, row.instance]
                     .iter()
                     .any(|name| name.is_some())
@@ -152,10 +152,10 @@ pub fn timeline(
             continue;
         }
         // What only said that a scheduler had yet to come is past where one came.
-        if !row.tells && world.name(row.fact) == "k8s.pod.unscheduled" {
+        if !row.tells && graph.name(row.fact) == "k8s.pod.unscheduled" {
             continue;
         }
-        let event = world
+        let event = graph
             .evidence
             .event(u32::try_from(number).map_err(|_| SpillError::TooMany)?)?;
         if wanted.contains(&event.id) || !is_noise(&event) {
@@ -233,7 +233,7 @@ fn entry(event: Event, seen_by: Vec<String>) -> Entry {
     } else {
         ("other", None)
     };
-    let text = crate::words::say(&event);
+    let text = crate::describe::describe(&event);
     let weight = weight(&event);
     let end = event.end.map(|end| end.lo);
     Entry {
@@ -334,7 +334,7 @@ mod tests {
 
     use super::*;
 
-    fn told(second: i64, fact: &str, text: &str) -> Entry {
+    fn reported(second: i64, fact: &str, text: &str) -> Entry {
         let id = EventId::of(&[&second.to_string(), text]);
         let time = Stamp::second(second * SECOND);
         Entry {
@@ -354,7 +354,7 @@ mod tests {
     fn repeats_are_one_line_even_where_a_chain_cites_all() {
         let failed = |second, pod| {
             let text = format!("FailedCreate: pods \"llm-{pod}\" is forbidden: quota");
-            told(second, "k8s.event", &text)
+            reported(second, "k8s.event", &text)
         };
         let entries = vec![failed(1, "x7k2p"), failed(2, "9dk3v"), failed(3, "zz1p0")];
         let cited: BTreeSet<EventId> = entries.iter().map(|one| one.event.id).collect();
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn a_machine_that_is_ready_is_no_news_unless_it_was_not() {
         let ready = |second, status: &str| {
-            let mut entry = told(second, "k8s.node.condition", status);
+            let mut entry = reported(second, "k8s.node.condition", status);
             entry.event.set_attribute("condition", Some("Ready"));
             entry.event.set_attribute("status", Some(status));
             entry
@@ -377,7 +377,7 @@ mod tests {
         let states = ["True", "True", "Unknown", "True", "True"];
         let entries = (1..).zip(states).map(|(at, status)| ready(at, status));
         let kept = without_calm(entries.collect(), &BTreeSet::new());
-        let told: Vec<&str> = kept.iter().map(|one| one.text.as_str()).collect();
-        assert_eq!(told, ["Unknown", "True"]);
+        let reported: Vec<&str> = kept.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(reported, ["Unknown", "True"]);
     }
 }

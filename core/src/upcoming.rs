@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-use crate::life::End;
-use crate::resolve::{Place, Run};
-use crate::symbols::Sym;
-use crate::world::{Fact, Kind, Phase, World};
+use crate::graph::{EntityGraph, Fact, Phase, TaskKind};
+use crate::lifecycle::End;
+use crate::resolve::{MachineMatch, Run};
+use crate::symbols::Symbol;
 
 /// An announcement that does not say for when is for soon, and forgotten after this.
 const SOON: Nanos = 3_600 * SECOND;
@@ -15,16 +15,16 @@ const SOON: Nanos = 3_600 * SECOND;
 /// Whose announcements count.
 #[derive(Clone, Debug, Default)]
 pub struct Machines {
-    nodes: BTreeSet<Sym>,
-    instances: BTreeSet<Sym>,
-    place: Option<Place>,
+    nodes: BTreeSet<Symbol>,
+    instances: BTreeSet<Symbol>,
+    place: Option<MachineMatch>,
 }
 
 impl Machines {
     /// Where the members of runs are that have not ended.
     #[must_use]
     pub fn of_runs<'a>(
-        world: &World,
+        graph: &EntityGraph,
         runs: impl Iterator<Item = &'a Run>,
         ends: &[End],
         now: Nanos,
@@ -36,18 +36,18 @@ impl Machines {
                 .get(number as usize)
                 .and_then(End::final_time)
                 .is_some_and(|end| end.lo <= now);
-            let Some(one) = world.pods.get(number as usize).filter(|_| !ended) else {
+            let Some(one) = graph.pods.get(number as usize).filter(|_| !ended) else {
                 continue;
             };
-            if one.kind == Kind::Instance {
+            if one.kind == TaskKind::Instance {
                 found.instances.insert(one.uid);
             }
             if one.node.is_some() {
                 found.nodes.insert(one.node);
-                let carrier = world.carrier(one.node, now);
+                let node_instance = graph.node_instance(one.node, now);
                 found
                     .instances
-                    .extend(carrier.map(|carrier| carrier.instance));
+                    .extend(node_instance.map(|node_instance| node_instance.instance));
             }
         }
         found
@@ -55,7 +55,7 @@ impl Machines {
 
     /// One machine.
     #[must_use]
-    pub fn at(place: Place) -> Self {
+    pub fn at(place: MachineMatch) -> Self {
         Self {
             place: Some(place),
             ..Self::default()
@@ -68,34 +68,35 @@ impl Machines {
         self.nodes.is_empty() && self.instances.is_empty() && self.place.is_none()
     }
 
-    fn hold(&self, world: &World, fact: &Fact) -> bool {
-        let told = |names: &BTreeSet<Sym>, name: Sym| name.is_some() && names.contains(&name);
+    fn hold(&self, graph: &EntityGraph, fact: &Fact) -> bool {
+        let reported =
+            |names: &BTreeSet<Symbol>, name: Symbol| name.is_some() && names.contains(&name);
         if let Some(place) = &self.place {
-            return place.holds(world, fact);
+            return place.holds(graph, fact);
         }
         // An instance that bore the node's name before is another one.
         if fact.instance.is_some() && !self.instances.is_empty() {
-            return told(&self.instances, fact.instance);
+            return reported(&self.instances, fact.instance);
         }
-        told(&self.nodes, fact.node)
+        reported(&self.nodes, fact.node)
     }
 }
 
 /// Numbers of the facts that announce something for the machines in `[from, to)`,
 /// in order of when it is due: each announcement once, the last word on it.
 #[must_use]
-pub fn upcoming(world: &World, machines: &Machines, from: Nanos, to: Nanos) -> Vec<usize> {
+pub fn upcoming(graph: &EntityGraph, machines: &Machines, from: Nanos, to: Nanos) -> Vec<usize> {
     let mut found: Vec<(Stamp, usize)> = Vec::new();
-    for (number, fact) in world.facts.iter().enumerate() {
+    for (number, fact) in graph.facts.iter().enumerate() {
         let is_told = fact.time.lo <= from || is_undated(fact);
-        if !announces(world, fact) || !is_told || !machines.hold(world, fact) {
+        if !announces(graph, fact) || !is_told || !machines.hold(graph, fact) {
             continue;
         }
         let due = fact.due.unwrap_or(Stamp {
             lo: fact.time.lo,
             hi: fact.time.hi.saturating_add(SOON),
         });
-        if due.lo < to && due.hi > from && !is_past(world, fact, from) {
+        if due.lo < to && due.hi > from && !is_past(graph, fact, from) {
             found.push((due, number));
         }
     }
@@ -103,14 +104,14 @@ pub fn upcoming(world: &World, machines: &Machines, from: Nanos, to: Nanos) -> V
     // thing the last counts.
     let mut records = BTreeSet::new();
     found.retain(|(_, number)| {
-        let fact = world.facts.get(*number);
+        let fact = graph.facts.get(*number);
         fact.is_some_and(|fact| records.insert(fact.id))
     });
     let same = |a: &Fact, b: &Fact| {
         let place = (a.node, a.instance) == (b.node, b.instance);
         place && a.signal == b.signal && (a.operation == b.operation || a.due == b.due)
     };
-    let fact = |number: usize| world.facts.get(number);
+    let fact = |number: usize| graph.facts.get(number);
     let mut last: Vec<(Stamp, usize)> = Vec::new();
     for (due, number) in found {
         let known = last.iter_mut().find(
@@ -133,14 +134,14 @@ pub fn is_undated(fact: &Fact) -> bool {
 }
 
 /// Whether a fact says that something is to come.
-fn announces(world: &World, fact: &Fact) -> bool {
-    world.name(fact.signal).ends_with(".announced") || fact.phase == Phase::Announced
+fn announces(graph: &EntityGraph, fact: &Fact) -> bool {
+    graph.name(fact.signal).ends_with(".announced") || fact.phase == Phase::Announced
 }
 
 /// Whether what was announced has been done or called off since.
-fn is_past(world: &World, announced: &Fact, now: Nanos) -> bool {
+fn is_past(graph: &EntityGraph, announced: &Fact, now: Nanos) -> bool {
     announced.operation.is_some()
-        && world.facts.iter().any(|fact| {
+        && graph.facts.iter().any(|fact| {
             fact.operation == announced.operation
                 && matches!(fact.phase, Phase::Acted | Phase::Ended)
                 && fact.time.lo >= announced.time.lo

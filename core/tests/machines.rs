@@ -8,17 +8,17 @@ use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Stamp;
 use whathappened_core::death::{Death, deaths};
 use whathappened_core::evidence::Evidence;
-use whathappened_core::life::{Mode, ends};
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::{Mode, ends};
+use whathappened_core::link::links;
 use whathappened_core::resolve::{Name, Run, place, resolve, runs};
 use whathappened_core::signals::Ruleset;
-use whathappened_core::tie::ties;
-use whathappened_core::world::World;
 
 /// Records of a made-up day, told one by one.
 struct Tale {
     evidence: Evidence,
     ruleset: Ruleset,
-    told: usize,
+    reported: usize,
 }
 
 /// `10:30` of the day.
@@ -31,13 +31,13 @@ impl Tale {
         Self {
             evidence: Evidence::default(),
             ruleset: Ruleset::built_in().unwrap(),
-            told: 0,
+            reported: 0,
         }
     }
 
     fn tell(&mut self, fact: &str, time: &str, fill: impl FnOnce(&mut Event)) {
-        self.told += 1;
-        let id = EventId::of(&[fact, time, &self.told.to_string()]);
+        self.reported += 1;
+        let id = EventId::of(&[fact, time, &self.reported.to_string()]);
         let mut event = Event::new(id, fact, at(time), SourceKind::Gcp);
         fill(&mut event);
         let event = Observation::Event(Box::new(event));
@@ -98,13 +98,13 @@ impl Tale {
     }
 
     fn end(self) -> Told {
-        let world = World::build(self.evidence, &self.ruleset).unwrap();
-        let ends = ends(&world);
-        let runs = runs(&world, &ends);
+        let graph = EntityGraph::build(self.evidence, &self.ruleset).unwrap();
+        let ends = ends(&graph);
+        let runs = runs(&graph, &ends);
         let chosen: Vec<usize> = (0..runs.len()).collect();
-        let deaths = deaths(&world, &runs, &chosen, &ends);
+        let deaths = deaths(&graph, &runs, &chosen, &ends);
         Told {
-            world,
+            graph,
             runs,
             deaths,
         }
@@ -120,7 +120,7 @@ fn of_instance(event: &mut Event, id: &str, name: &str) {
 }
 
 struct Told {
-    world: World,
+    graph: EntityGraph,
     runs: Vec<Run>,
     deaths: Vec<Death>,
 }
@@ -128,17 +128,17 @@ struct Told {
 impl Told {
     /// Signals of machines that count for the deaths of a pod.
     fn counts_for(&self, pod: &str) -> Vec<&str> {
-        let mut found: Vec<&str> = ties(&self.world, &self.runs, &self.deaths)
+        let mut found: Vec<&str> = links(&self.graph, &self.runs, &self.deaths)
             .into_iter()
-            .filter(|tie| tie.via == "node" && self.name(&self.deaths[tie.death]) == pod)
-            .map(|tie| self.world.name(self.world.facts[tie.fact].signal))
+            .filter(|link| link.via == "node" && self.name(&self.deaths[link.death]) == pod)
+            .map(|link| self.graph.name(self.graph.facts[link.fact].signal))
             .collect();
         found.sort_unstable();
         found
     }
 
     fn name(&self, death: &Death) -> &str {
-        self.world.name(self.world.pods[death.pod as usize].name)
+        self.graph.name(self.graph.pods[death.pod as usize].name)
     }
 
     fn ends_of(&self, name: &str) -> Vec<(&'static str, Mode, Stamp)> {
@@ -158,9 +158,9 @@ fn an_instance_ends_as_often_as_it_ran() {
     // What is stopped already cannot be stopped; deleting it is tidying up.
     tale.call("10:30", "7", "vm", ("stop", "succeeded"));
     tale.call("11:00", "7", "vm", ("delete", "succeeded"));
-    let told = tale.end();
+    let reported = tale.end();
     assert_eq!(
-        told.ends_of("vm"),
+        reported.ends_of("vm"),
         [
             ("restarted", Mode::Lost, at("08:00")),
             ("died", Mode::Killed, at("10:00"))
@@ -174,14 +174,15 @@ fn what_failed_or_is_announced_has_not_happened() {
     tale.call("08:00", "7", "vm", ("delete", "started"));
     tale.call("08:01", "7", "vm", ("delete", "failed"));
     tale.host("09:00", "7", "vm", "upcomingMaintenance", "announced");
-    let told = tale.end();
-    assert_eq!(told.ends_of("vm"), []);
-    let deleted = |fact: &&whathappened_core::world::Fact| {
-        told.world
+    let reported = tale.end();
+    assert_eq!(reported.ends_of("vm"), []);
+    let deleted = |fact: &&whathappened_core::graph::Fact| {
+        reported
+            .graph
             .name(fact.signal)
             .starts_with("cloud.instance_deleted")
     };
-    assert!(!told.world.facts.iter().any(|fact| deleted(&fact)));
+    assert!(!reported.graph.facts.iter().any(|fact| deleted(&fact)));
 }
 
 #[test]
@@ -224,19 +225,21 @@ fn what_befell_the_instance_counts_while_the_pod_was_on_it() {
     // These records know the instance's id only.
     tale.host("10:00", "i-0123456789abcdef0", "", "hostError", "acted");
     tale.host("10:00", "i-0fedcba9876543210", "", "preempted", "acted");
-    let told = tale.end();
-    assert_eq!(told.counts_for("run-0"), ["cloud.host_error"]);
-    assert_eq!(told.counts_for("early"), [""; 0]);
+    let reported = tale.end();
+    assert_eq!(reported.counts_for("run-0"), ["cloud.host_error"]);
+    assert_eq!(reported.counts_for("early"), [""; 0]);
     // The machine under a node is no run of its own, but can be asked for.
-    assert_eq!(told.ends_of("ip-10-0-1-7"), []);
+    assert_eq!(reported.ends_of("ip-10-0-1-7"), []);
     for name in [
         "node/ip-10-0-1-7",
         "vm/i-0123456789abcdef0",
         "i-0123456789abcdef0",
     ] {
-        let found = place(&told.world, &Name::parse(name)).unwrap().unwrap();
-        let facts = told.world.facts.iter();
-        let held = facts.filter(|fact| found.holds(&told.world, fact)).count();
+        let found = place(&reported.graph, &Name::parse(name)).unwrap().unwrap();
+        let facts = reported.graph.facts.iter();
+        let held = facts
+            .filter(|fact| found.holds(&reported.graph, fact))
+            .count();
         assert_eq!(held, 1, "{name}");
     }
 }
@@ -254,11 +257,11 @@ fn maintenance_counts_while_it_is_due_however_early_it_was_announced() {
         event.set_attribute("not_before", Some("2026-03-01T11:00:00Z"));
         event.set_attribute("not_after", Some("2026-03-01T12:00:00Z"));
     });
-    let told = tale.end();
-    let due: Vec<(&str, Option<f64>)> = ties(&told.world, &told.runs, &told.deaths)
+    let reported = tale.end();
+    let due: Vec<(&str, Option<f64>)> = links(&reported.graph, &reported.runs, &reported.deaths)
         .iter()
-        .filter(|tie| tie.via == "node")
-        .map(|tie| (told.name(&told.deaths[tie.death]), tie.due_s))
+        .filter(|link| link.via == "node")
+        .map(|link| (reported.name(&reported.deaths[link.death]), link.due_s))
         .collect();
     assert_eq!(due, [("before", Some(-7199.0)), ("within", Some(0.0))]);
 }
@@ -276,19 +279,22 @@ fn instances_of_one_label_are_one_run() {
         tale.object("Instance", "lab", name, id, body);
     }
     tale.host("10:00", "2", "w1", "preempted", "acted");
-    let told = tale.end();
-    let matched = resolve(&told.world, &told.runs, &Name::parse("ppo-9"));
+    let reported = tale.end();
+    let matched = resolve(&reported.graph, &reported.runs, &Name::parse("ppo-9"));
     assert_eq!(
         (matched.how.as_str(), matched.runs.len()),
         ("label experiment", 1)
     );
-    let run = &told.runs[matched.runs[0]];
+    let run = &reported.runs[matched.runs[0]];
     assert_eq!(
-        (run.names(&told.world).1, run.pods.len()),
+        (run.names(&reported.graph).1, run.pods.len()),
         ("Experiment", 2)
     );
-    assert_eq!(told.ends_of("w1"), [("died", Mode::Killed, at("10:00"))]);
-    assert_eq!(told.ends_of("w0"), []);
+    assert_eq!(
+        reported.ends_of("w1"),
+        [("died", Mode::Killed, at("10:00"))]
+    );
+    assert_eq!(reported.ends_of("w0"), []);
 }
 
 #[test]
@@ -327,11 +333,11 @@ fn a_job_and_its_log_are_one_and_its_nodes_count() {
             event.reason = Some("DOWN".to_owned());
         });
     }
-    let told = tale.end();
-    assert_eq!(told.ends_of("42"), [("died", Mode::Lost, at("10:00"))]);
-    assert_eq!(told.counts_for("42"), ["slurm.node.down"]);
+    let reported = tale.end();
+    assert_eq!(reported.ends_of("42"), [("died", Mode::Lost, at("10:00"))]);
+    assert_eq!(reported.counts_for("42"), ["slurm.node.down"]);
     for name in ["job/42", "42", "llama", "job/llama"] {
-        let matched = resolve(&told.world, &told.runs, &Name::parse(name));
+        let matched = resolve(&reported.graph, &reported.runs, &Name::parse(name));
         assert_eq!(matched.runs.len(), 1, "{name}");
     }
 }
@@ -370,11 +376,15 @@ fn a_machine_that_another_zone_had_was_not_refused() {
         event.set_attribute("outcome", Some("failed"));
         event.set_attribute("event_id", Some("insert-4"));
     });
-    let told = tale.end();
-    let names: Vec<&str> = told
+    let reported = tale.end();
+    let names: Vec<&str> = reported
         .deaths
         .iter()
-        .map(|death| told.world.name(told.world.pods[death.pod as usize].name))
+        .map(|death| {
+            reported
+                .graph
+                .name(reported.graph.pods[death.pod as usize].name)
+        })
         .collect();
     assert_eq!(
         names,
@@ -382,7 +392,8 @@ fn a_machine_that_another_zone_had_was_not_refused() {
         "one machine too few, and one that is not there"
     );
     assert!(
-        told.deaths
+        reported
+            .deaths
             .iter()
             .all(|death| death.state == "never_scheduled")
     );
@@ -439,19 +450,19 @@ fn what_names_no_machine_counts_where_it_was_and_while_it_lasted() {
         event.set_attribute("method", Some("UpdateNodegroupVersion"));
         event.set_attribute("outcome", Some("succeeded"));
     });
-    let told = tale.end();
-    let all = ties(&told.world, &told.runs, &told.deaths);
+    let reported = tale.end();
+    let all = links(&reported.graph, &reported.runs, &reported.deaths);
     let of = |pod: &str| {
         let wide = all
             .iter()
-            .filter(|tie| ["region", "zone", "pool"].contains(&tie.via))
-            .filter(|tie| told.name(&told.deaths[tie.death]) == pod)
-            .map(|tie| {
-                let fact = &told.world.facts[tie.fact];
+            .filter(|link| ["region", "zone", "pool"].contains(&link.via))
+            .filter(|link| reported.name(&reported.deaths[link.death]) == pod)
+            .map(|link| {
+                let fact = &reported.graph.facts[link.fact];
                 (
-                    tie.via,
-                    told.world.name(fact.signal),
-                    told.world.name(fact.operation),
+                    link.via,
+                    reported.graph.name(fact.signal),
+                    reported.graph.name(fact.operation),
                 )
             });
         let mut wide: Vec<_> = wide

@@ -16,7 +16,7 @@ pub use input::{Input, Source};
 
 /// What is asked of a case, and what is right.
 #[derive(Clone, Debug)]
-struct Asked {
+struct CaseQuestion {
     name: String,
     right: Vec<String>,
     must_not: Vec<String>,
@@ -100,9 +100,9 @@ pub fn perturb(
             let after = ask(tool, &to, &renamed);
             outcome.asked += 1;
             match compare(one, before, &after, change.is_less()) {
-                Kept::Same => {}
-                Kept::Weaker => outcome.weaker += 1,
-                Kept::Not(how) => outcome.violations.push(Violation {
+                Comparison::Same => {}
+                Comparison::Weaker => outcome.weaker += 1,
+                Comparison::Not(how) => outcome.violations.push(Violation {
                     case: name.clone(),
                     change: change.to_string(),
                     ask: one.name.clone(),
@@ -152,7 +152,7 @@ fn strings(value: &Value) -> Vec<String> {
         .collect()
 }
 
-fn asked(folder: &Path) -> std::io::Result<Option<Vec<Asked>>> {
+fn asked(folder: &Path) -> std::io::Result<Option<Vec<CaseQuestion>>> {
     let text = std::fs::read_to_string(folder.join("expect.json"))?;
     let Ok(value) = serde_json::from_str::<Value>(&text) else {
         return Ok(None);
@@ -160,7 +160,7 @@ fn asked(folder: &Path) -> std::io::Result<Option<Vec<Asked>>> {
     if let Some(many) = value["experiments"].as_object() {
         return Ok(Some(
             many.iter()
-                .map(|(name, one)| Asked {
+                .map(|(name, one)| CaseQuestion {
                     name: name.clone(),
                     right: strings(&one["cause"]),
                     must_not: strings(&one["must_not"]),
@@ -176,7 +176,7 @@ fn asked(folder: &Path) -> std::io::Result<Option<Vec<Asked>>> {
     let mut right = strings(&value["cause"]);
     right.extend(strings(&value["also_acceptable"]));
     Ok(value["object"].as_str().map(|object| {
-        vec![Asked {
+        vec![CaseQuestion {
             name: if any {
                 "*".to_owned()
             } else {
@@ -201,7 +201,7 @@ fn ask(tool: &mut Tool, folder: &Path, name: &str) -> Reply {
     })
 }
 
-fn is_right(one: &Asked, reply: &Reply) -> bool {
+fn is_right(one: &CaseQuestion, reply: &Reply) -> bool {
     match reply {
         Reply::Answer(answer) if one.any => {
             one.right.is_empty()
@@ -217,14 +217,14 @@ fn is_right(one: &Asked, reply: &Reply) -> bool {
     }
 }
 
-enum Kept {
+enum Comparison {
     Same,
     Weaker,
     Not(String),
 }
 
 /// The incident that is compared: the right one where several are told, else the main one.
-fn told(one: &Asked, answer: &Answer) -> (String, String) {
+fn told(one: &CaseQuestion, answer: &Answer) -> (String, String) {
     let found = if one.any {
         answer
             .incidents
@@ -239,37 +239,37 @@ fn told(one: &Asked, answer: &Answer) -> (String, String) {
     )
 }
 
-fn compare(one: &Asked, before: &Reply, after: &Reply, is_less: bool) -> Kept {
+fn compare(one: &CaseQuestion, before: &Reply, after: &Reply, is_less: bool) -> Comparison {
     let Reply::Answer(was) = before else {
-        return Kept::Same;
+        return Comparison::Same;
     };
     let now = match after {
         Reply::Answer(now) => now,
         // With less to read the name may be nowhere.
-        Reply::Error(_) if is_less => return Kept::Weaker,
-        Reply::Error(error) => return Kept::Not(format!("no answer: {error}")),
+        Reply::Error(_) if is_less => return Comparison::Weaker,
+        Reply::Error(error) => return Comparison::Not(format!("no answer: {error}")),
     };
     if let Some(bad) = now
         .incidents
         .iter()
         .find(|incident| rank(&incident.level) >= 2 && one.must_not.contains(&incident.cause))
     {
-        return Kept::Not(format!("false blame: {} · {}", bad.cause, bad.level));
+        return Comparison::Not(format!("false blame: {} · {}", bad.cause, bad.level));
     }
     let (before, after) = (told(one, was), told(one, now));
     if before == after {
-        return Kept::Same;
+        return Comparison::Same;
     }
     let change = format!("{} · {} -> {} · {}", before.0, before.1, after.0, after.1);
     if before.0 == after.0 {
         return if is_less && rank(&after.1) < rank(&before.1) {
-            Kept::Weaker
+            Comparison::Weaker
         } else {
-            Kept::Not(change)
+            Comparison::Not(change)
         };
     }
     if is_less && (after.0 == "unknown" || rank(&after.1) <= 1 || one.right.contains(&after.0)) {
-        return Kept::Weaker;
+        return Comparison::Weaker;
     }
-    Kept::Not(change)
+    Comparison::Not(change)
 }

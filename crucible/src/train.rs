@@ -2,7 +2,7 @@
 
 use crate::control::{Exit, exit, problem};
 use crate::time::{SEC, Time};
-use crate::world::{HostLine, LogLine, Phase, State, Tag, Tie, Unit, World, claims};
+use crate::world::{HostLine, LogLine, Phase, Relation, State, Tag, Unit, World, claims};
 
 /// The head of a line of klog.
 #[must_use]
@@ -230,7 +230,7 @@ fn finish(w: &mut World, load: usize) {
                         reason: "Completed",
                         message: String::new(),
                         act: None,
-                        tie: Tie::Victim,
+                        tie: Relation::Victim,
                         tags: claims(done),
                     },
                 );
@@ -303,7 +303,13 @@ pub fn peer_lost(w: &mut World, load: usize, lost: usize) {
             w.after(lag, move |w| {
                 if still(w, pod, load, since) {
                     let waited = w.now.since(began) / 1_000_000;
-                    timeout(w, pod, (rank, step, nccl, waited), death, Tie::Collateral);
+                    timeout(
+                        w,
+                        pod,
+                        (rank, step, nccl, waited),
+                        death,
+                        Relation::Collateral,
+                    );
                 }
             });
         }
@@ -342,7 +348,7 @@ fn reset(w: &mut World, pod: usize, rank: u32, peer: &str, death: crate::world::
     say_all(w, pod, &text, &tags);
     w.soon(200, 1500, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive) {
-            exit(w, pod, &Exit::code(1, act, Tie::Collateral));
+            exit(w, pod, &Exit::code(1, act, Relation::Collateral));
         }
     });
 }
@@ -354,7 +360,7 @@ pub fn timeout(
     pod: usize,
     waited: (u32, i64, i64, i64),
     death: crate::world::ActId,
-    tie: Tie,
+    tie: Relation,
 ) {
     let (rank, seq, nccl, waited) = waited;
     let act = w.act("a collective timed out", &[], Some(death));

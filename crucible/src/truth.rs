@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::time::{MIN, SEC, Time};
-use crate::world::{ActId, Death, Says, State, Tag, Tie, World};
+use crate::world::{ActId, Attribution, Death, Relation, State, Tag, World};
 
 mod parts;
 mod written;
@@ -161,12 +161,12 @@ pub struct Truth {
 fn seen(act: ActId, tags: &BTreeSet<Tag>) -> Seen {
     if tags.contains(&Tag {
         act,
-        says: Says::Names,
+        says: Attribution::Names,
     }) {
         Seen::Named
     } else if tags.contains(&Tag {
         act,
-        says: Says::Claims,
+        says: Attribution::Claims,
     }) {
         Seen::Claimed
     } else {
@@ -362,14 +362,14 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
     run.victims = names(
         fatal
             .iter()
-            .filter(|death| death.tie == Tie::Victim)
+            .filter(|death| death.tie == Relation::Victim)
             .filter(same_root)
             .filter_map(&of),
     );
     run.collateral = names(
         fatal
             .iter()
-            .filter(|death| death.tie == Tie::Collateral)
+            .filter(|death| death.tie == Relation::Collateral)
             .filter_map(of),
     );
     run.collateral.retain(|name| !run.victims.contains(name));

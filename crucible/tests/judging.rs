@@ -226,7 +226,7 @@ fn the_return_of_a_machine_is_a_witness_of_its_loss_only() {
     assert_eq!(letters(&back), "a");
     let mut lost = drained();
     lost.layers.push(Layer {
-        what: "the node stopped answering".to_owned(),
+        what: "the node stopped responding".to_owned(),
         time: Time::parse(DIED).unwrap(),
         causes: vec!["node.reboot".to_owned()],
         seen: Seen::Named,

@@ -13,7 +13,7 @@ use whathappened_crucible::case::add_load;
 use whathappened_crucible::control::{Exit, delete_pod, drain, exit, machine_dies, make, uncordon};
 use whathappened_crucible::plan::{Cloud, Cluster, Load, LoadKind, More, Observe, Plan};
 use whathappened_crucible::time::{SEC, Time};
-use whathappened_crucible::world::{Client, Curse, Kind, Tie, World};
+use whathappened_crucible::world::{Client, Kind, PodFault, Relation, World};
 
 const EXPERIMENTS: &[&str] = &[
     "atari-dqn-42",
@@ -59,7 +59,7 @@ fn load(name: &str, size: u32, gpus: u32) -> Load {
 
 /// A container that ends like this, so long after it started.
 fn ends(w: &mut World, load: usize, after: i64, code: i32, reason: &'static str) {
-    w.loads[load].curse = Some(Curse(Rc::new(move |w: &mut World, pod| {
+    w.loads[load].curse = Some(PodFault(Rc::new(move |w: &mut World, pod| {
         w.after(after * SEC, move |w| {
             if w.pods[pod].alive && !w.pods[pod].stopping {
                 let act = w.act("it ends", &["code.exception"], None);
@@ -71,7 +71,7 @@ fn ends(w: &mut World, load: usize, after: i64, code: i32, reason: &'static str)
                         reason,
                         message: String::new(),
                         act: Some(act),
-                        tie: Tie::Victim,
+                        tie: Relation::Victim,
                         tags: Vec::new(),
                     },
                 );
@@ -179,7 +179,7 @@ fn play() -> World {
     let alice = Client::person("alice@lab.example");
     for pod in 0..w.pods.len() {
         if w.pods[pod].load == rlhf && w.pods[pod].alive {
-            delete_pod(&mut w, pod, &alice, act, Tie::Victim);
+            delete_pod(&mut w, pod, &alice, act, Relation::Victim);
         }
     }
     let robot = add_load(

@@ -339,8 +339,8 @@ fn deeds_after_the_end_change_no_death() {
             .map(|layer| layer.causes.clone())
             .collect();
         drawn.deeds = vec![
-            whathappened_crucible::plan::Deed::TaintNode,
-            whathappened_crucible::plan::Deed::RebootNode,
+            whathappened_crucible::plan::Aftermath::TaintNode,
+            whathappened_crucible::plan::Aftermath::RebootNode,
         ];
         let after = record(&play(&drawn), &Observe::all());
         let again: Vec<_> = after.truth.runs[0]

@@ -4,10 +4,10 @@ use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Sink};
 use whathappened_connectors::redact::redact;
 use whathappened_core::evidence::Evidence;
-use whathappened_core::life::ends;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::ends;
 use whathappened_core::resolve::runs;
 use whathappened_core::signals::Ruleset;
-use whathappened_core::world::World;
 use whathappened_slack::{Command, EventRequest, Interaction, Wording};
 
 /// Everything that reads what others wrote.
@@ -54,9 +54,9 @@ impl Targets {
         let input = Input::Bytes(name.into(), recording::Bytes::copy_from_slice(bytes));
         recording::read(&[input], &self.options, &mut taker);
         // What was read is tied together: times, names and numbers are used there.
-        if let Ok(world) = World::build(taker.evidence, &self.signals) {
-            let ends = ends(&world);
-            let _runs = runs(&world, &ends);
+        if let Ok(graph) = EntityGraph::build(taker.evidence, &self.signals) {
+            let ends = ends(&graph);
+            let _runs = runs(&graph, &ends);
         }
     }
 }

@@ -1,20 +1,20 @@
 -- cause: cloud.capacity_exhausted
--- title: The cloud has no such machines left
+-- title: The cloud is out of capacity for this machine type
 -- rank: 34
 -- level: supported
 -- needs: autoscaler.scale_up.stockout
--- summary: {pod} waits for machines that the cloud does not have: {message}
+-- summary: {pod} is waiting for machines that the cloud has no capacity for: {message}
 -- advice: Try another zone, region or machine type, or reserve capacity.
 --
 -- Told of the pod itself, it explains whatever keeps the pod from a node: a group that is empty
 -- shows no node to lack anything. Told of a group, it explains only that there is no room.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
+FROM links u
+JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
 WHERE u.signal = 'autoscaler.scale_up.stockout' AND u.state = 'never_scheduled' AND u.lag_s BETWEEN -86400 AND 900
   AND (u.via = 'pod'
     OR (u.via = 'cluster' AND m.signal IN ('k8s.pod.unschedulable.capacity', 'k8s.pod.unschedulable.gang')))
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'autoscaler.scale_up.stockout' AND via = 'pod' AND state = 'never_scheduled' AND lag_s BETWEEN -86400 AND 900

@@ -1,30 +1,30 @@
 -- cause: cloud.host_error
--- title: The machine failed in the cloud
+-- title: The cloud host failed
 -- rank: 97
 -- level: established
 -- needs: cloud.instance_unhealthy, cloud.host_error
 -- alone: cloud.host_error
--- summary: The cloud reports a fault of the machine under {node}.
--- advice: The cloud replaces such machines; restart the run elsewhere.
+-- summary: The cloud reported a fault on the host of {node}.
+-- advice: The cloud replaces machines that fail this way; restart the run on another machine.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
   AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
   AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 -- The instance itself: the record of the fault is the record of its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'cloud.host_error' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
 UNION ALL
 -- The cloud's record of the fault is written once it was noticed: shortly after the machine fell silent.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
+FROM links u
+JOIN links m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
 WHERE u.signal = 'cloud.host_error' AND u.via = 'node'

@@ -1,15 +1,15 @@
 -- cause: cloud.instance_terminated
--- title: Its machine was terminated
+-- title: The machine was terminated
 -- rank: 85
 -- level: supported
 -- needs: cloud.instance_terminating, k8s.node.gone_in_cloud, k8s.node.vm_stopped
 -- needs: k8s.node.deleted_by_cloud, k8s.pod.evicted.podgc
 -- needs: cloud.reservation_ended, cloud.instance_deleted, cloud.instance_stopped, cloud.instance_reset, cloud.instance_recreated
 -- overturned_by: activity: who terminated the instance
--- summary: The machine under {node} was terminated or stopped; {pod} was on it.
--- advice: The cloud's activity log says who terminated it.
+-- summary: The machine behind {node} was terminated or stopped; {pod} {was} on it.
+-- advice: Check the cloud's activity log to see who terminated it.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
                     'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
@@ -19,7 +19,7 @@ WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped',
                     'k8s.node.deleted_by_cloud', 'cloud.instance_recreated', 'cloud.reservation_ended')
     OR (u.signal IN ('cloud.instance_deleted', 'cloud.instance_stopped', 'cloud.instance_reset') AND u.actor IS NULL)
@@ -29,13 +29,13 @@ WHERE (u.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s
 UNION ALL
 -- The cloud is asked for a machine within seconds of its silence: one that it does not know any more was gone by then.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
+FROM links u
+JOIN links m ON m.death = u.death AND m.mode IN ('killed', 'lost') AND u.time - m.time_hi BETWEEN 0 AND 60000000000
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'k8s.pod.node_lost')
 WHERE u.signal IN ('k8s.node.gone_in_cloud', 'k8s.node.vm_stopped', 'k8s.node.deleted_by_cloud') AND u.via = 'node'
 UNION ALL
 -- Clouds take away nodes that had fallen silent; one that was deleted while it answered was somebody's deed.
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
-FROM ties p
+FROM links p
 LEFT JOIN answering n ON n.death = p.death
 WHERE p.signal = 'k8s.pod.evicted.podgc' AND p.via = 'pod' AND p.mode IN ('killed', 'lost') AND n.death IS NULL

@@ -3,10 +3,10 @@
 -- rank: 40
 -- level: supported
 -- needs: cloud.service_outage.*
--- overturned_by: audit: whether somebody stopped the node
--- overturned_by: kernel: why the machine fell silent
--- summary: The cloud reports an outage where {node} is, and it stopped answering; {pod} was on it.
--- advice: Follow the cloud's notice; run in another zone or region until it is over.
+-- overturned_by: audit: whether someone stopped the node
+-- overturned_by: kernel: why the machine stopped responding
+-- summary: The cloud reported an outage in the zone or region of {node}, and the node stopped responding; {pod} {was} on it.
+-- advice: Follow the cloud's status page; run in another zone or region until the outage is over.
 --
 -- A notice is about a region or zone and names no machine. It explains that a machine fell
 -- silent, nothing else, and only one that fell silent after the outage began. The very zone,
@@ -14,14 +14,14 @@
 -- machine of a whole region is silent for other reasons most of the time, and stays with what
 -- is known of itself.
 WITH silence AS (
-  SELECT DISTINCT death, fact, time, time_hi, witnesses FROM ties
+  SELECT DISTINCT death, fact, time, time_hi, witnesses FROM links
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.pod.evicted.taint',
                    'slurm.node.not_responding', 'slurm.node.down')
     AND mode IN ('killed', 'lost')
 ),
 hit AS (
   SELECT u.death, u.fact, u.via, u.signal, u.node, s.fact AS effect, s.witnesses
-  FROM ties u
+  FROM links u
   JOIN silence s ON s.death = u.death AND s.time >= u.time - 300000000000
   LEFT JOIN silence before ON before.death = u.death AND before.time_hi < u.time - 300000000000
   WHERE u.signal IN ('cloud.service_outage.machines', 'cloud.service_outage.network', 'cloud.service_outage.disks')
@@ -48,7 +48,7 @@ FROM hit WHERE death NOT IN (SELECT death FROM sure)
 UNION ALL
 -- The control plane is a service of the cloud, too; which of its parts did not answer is told better by itself.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties c ON c.death = u.death AND c.signal = 'k8s.workload.create_failed.control_plane' AND c.via = 'workload'
+FROM links u
+JOIN links c ON c.death = u.death AND c.signal = 'k8s.workload.create_failed.control_plane' AND c.via = 'workload'
   AND c.time >= u.time - 300000000000
 WHERE u.signal = 'cloud.service_outage.kubernetes' AND u.via IN ('region', 'zone') AND u.state = 'never_created'

@@ -1,20 +1,20 @@
 -- cause: cloud.quota
--- title: The cloud account is at its quota
+-- title: The cloud account has reached its quota
 -- rank: 33
 -- level: supported
 -- needs: autoscaler.scale_up.cloud_quota
--- summary: {pod} waits for machines beyond the cloud account's quota: {message}
--- advice: Ask the cloud for more quota, or free machines.
+-- summary: {pod} is waiting for machines that the cloud account's quota does not allow: {message}
+-- advice: Request more quota from the cloud, or release machines that are not needed.
 --
 -- Told of the pod itself, it explains whatever keeps the pod from a node: a group that is empty
 -- shows no node to lack anything. Told of a group, it explains only that there is no room.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
+FROM links u
+JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal LIKE 'k8s.pod.unschedulable.%'
 WHERE u.signal = 'autoscaler.scale_up.cloud_quota' AND u.state = 'never_scheduled' AND u.lag_s BETWEEN -86400 AND 900
   AND (u.via = 'pod'
     OR (u.via = 'cluster' AND m.signal IN ('k8s.pod.unschedulable.capacity', 'k8s.pod.unschedulable.gang')))
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'autoscaler.scale_up.cloud_quota' AND via = 'pod' AND state = 'never_scheduled' AND lag_s BETWEEN -86400 AND 900

@@ -1,22 +1,22 @@
 -- cause: cloud.spot_reclaimed
--- title: The cloud took a spot machine back
+-- title: A spot machine was reclaimed
 -- rank: 98
 -- level: established
 -- needs: cloud.spot_reclaimed, cloud.capacity_reclaimed
 -- alone: cloud.spot_reclaimed
--- summary: The cloud reclaimed {node}, a spot or borrowed machine; {pod} was on it.
+-- summary: The cloud reclaimed {node}, a spot machine or reclaimable capacity; {pod} {was} on it.
 -- advice: Use on-demand or reserved capacity for runs that cannot restart cheaply, or checkpoint more often.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 WHERE u.signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('cloud.spot_reclaimed', 'cloud.capacity_reclaimed') AND via = 'pod'
   AND root_kind <> 'Pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900

@@ -1,24 +1,24 @@
 -- cause: code.config_or_input
--- title: Its command or configuration cannot work
+-- title: Invalid command or configuration
 -- rank: 14
 -- level: established
 -- needs: k8s.container.cannot_run*, k8s.container.hook_failed.post_start, k8s.workload.invalid, k8s.workload.create_failed*
 -- needs: log.exception.config, log.command, log.usage, log.limits, log.address_in_use, log.permission.file
 -- needs: log.device_ordinal, log.storage_missing, log.checkpoint_load_failed, kernel.fork_rejected
 -- summary: {pod} could not run as configured: {message}
--- advice: Check command, arguments, environment, limits and input paths of the container named.
+-- advice: Check the command, arguments, environment, limits and input paths of the container named above.
 --
 -- What the container runtime says of the command, the image's processor, its mounts, user and security profile.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.container.cannot_run.command', 'k8s.container.cannot_run.platform', 'k8s.container.cannot_run.mount',
                  'k8s.container.cannot_run.user', 'k8s.container.cannot_run.security_profile')
   AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting')
 UNION ALL
 -- That it could not be started says nothing of why.
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties o
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links o
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND (signal LIKE 'k8s.container.cannot_run.%' OR signal = 'k8s.pod.sandbox_failed.init_oom')) i
   ON i.death = o.death
 WHERE o.signal = 'k8s.container.cannot_run' AND o.via = 'pod'
@@ -26,12 +26,12 @@ WHERE o.signal = 'k8s.container.cannot_run' AND o.via = 'pod'
 UNION ALL
 -- The kubelet kills a container for its own hook.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.container.hook_failed.post_start' AND via = 'pod'
   AND state IN ('died', 'restarted', 'crash_loop', 'stuck_starting', 'not_ready')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('log.exception.config', 'log.usage', 'log.address_in_use', 'log.permission.file',
                  'log.storage_missing', 'log.checkpoint_load_failed', 'log.limits')
   AND via = 'pod' AND same_container
@@ -43,8 +43,8 @@ UNION ALL
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN c.exit_code IN (2, 126, 127) OR (t.death IS NULL AND c.lag_s <= 10) THEN 'inferred' ELSE 'guess' END AS edge,
   'fault' AS role
-FROM ties c
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links c
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND signal IN ('log.traceback', 'log.exception.stack') AND lag_s BETWEEN -5 AND 60) t ON t.death = c.death
 WHERE c.signal = 'log.command' AND c.via = 'pod' AND c.same_container
   AND c.state IN ('died', 'restarted', 'crash_loop') AND c.mode = 'exited'
@@ -52,28 +52,28 @@ WHERE c.signal = 'log.command' AND c.via = 'pod' AND c.same_container
 UNION ALL
 -- Fewer GPUs than it counts on: wrongly asked for, or one of the machine's is gone (hw.gpu).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.device_ordinal' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- The kernel names the pod that may have no more processes; it says so once, maybe long before.
 SELECT k.death, k.fact AS cause, l.fact AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties k
-JOIN ties l ON l.death = k.death AND l.via = 'pod' AND l.signal = 'log.limits' AND l.lag_s BETWEEN -5 AND 60
+FROM links k
+JOIN links l ON l.death = k.death AND l.via = 'pod' AND l.signal = 'log.limits' AND l.lag_s BETWEEN -5 AND 60
 WHERE k.signal = 'kernel.fork_rejected' AND k.via = 'pod'
 UNION ALL
 -- What the API server or the workload's controller does not take.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.workload.create_failed.denied', 'k8s.workload.create_failed.limit_range', 'k8s.workload.create_failed.invalid')
   AND via = 'workload' AND state = 'never_created'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.workload.invalid' AND via = 'workload' AND state = 'never_created'
 UNION ALL
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties o
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links o
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'workload' AND (signal LIKE 'k8s.workload.create_failed.%' OR signal = 'k8s.quota.exceeded')) i ON i.death = o.death
 WHERE o.signal = 'k8s.workload.create_failed' AND o.via = 'workload' AND o.state = 'never_created' AND i.death IS NULL

@@ -1,30 +1,30 @@
 -- cause: code.data_loader
--- title: Loading its data failed
+-- title: The data loader failed
 -- rank: 15
 -- level: supported
 -- needs: log.data_loader_failed, log.shm_exhausted, k8s.container.bus_error
--- summary: A process that loads data for {pod} died, or shared memory was too small: {message}
--- advice: Give /dev/shm more room (an emptyDir of medium Memory), or use fewer loader processes; look at what the loader process itself logged.
+-- summary: A data loader process of {pod} died, or shared memory was too small: {message}
+-- advice: Increase the size of /dev/shm (an emptyDir of medium Memory), or use fewer loader processes; check what the loader process itself logged.
 --
 -- A loader that was killed for memory ran out of that (code.host_oom); one that raised an exception shows its own
 -- (code.exception). A bus error alone may as well be a file that was cut off under the program.
-WITH killed AS (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal IN ('log.host_oom', 'k8s.container.oom_killed')),
-raised AS (SELECT DISTINCT death, time FROM ties WHERE via = 'pod' AND signal = 'log.traceback' AND COALESCE(detail, '') NOT LIKE '%RuntimeError')
+WITH killed AS (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.host_oom', 'k8s.container.oom_killed')),
+raised AS (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal = 'log.traceback' AND COALESCE(detail, '') NOT LIKE '%RuntimeError')
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN r.death IS NULL AND k.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM ties l
+FROM links l
 LEFT JOIN killed k ON k.death = l.death
 LEFT JOIN raised r ON r.death = l.death AND r.time = l.time
 WHERE l.signal = 'log.data_loader_failed' AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 120
   -- One that was caught in a loader is the program's own, and its traceback tells of it.
-  AND NOT EXISTS (SELECT 1 FROM ties c WHERE c.death = l.death AND c.record = l.record AND c.signal = 'log.data_loader_raised')
+  AND NOT EXISTS (SELECT 1 FROM links c WHERE c.death = l.death AND c.record = l.record AND c.signal = 'log.data_loader_raised')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.shm_exhausted' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.container.bus_error' AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1

@@ -1,22 +1,22 @@
 -- cause: code.deadline
--- title: Ran past its deadline
+-- title: Deadline exceeded
 -- rank: 55
 -- level: supported
 -- needs: k8s.workload.deadline, k8s.pod.deadline, k8s.container.deadline, kueue.evicted.deadline
 -- needs: slurm.time_limit
--- summary: {workload} ran longer than its deadline allows and was stopped.
--- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or checkpoint before it.
+-- summary: {workload} exceeded its deadline and was stopped.
+-- advice: Raise activeDeadlineSeconds (or the queue's run-time limit, Slurm's --time), or save a checkpoint before the deadline.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
   AND (mode IN ('killed', 'lost') OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
   AND lag_s BETWEEN -120 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.pod.deadline', 'k8s.container.deadline') AND via = 'pod'
 UNION ALL
 -- Slurm's own line in the job's output, or its accounting.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.time_limit' AND via = 'pod' AND reason IN ('TIMEOUT', 'DEADLINE')

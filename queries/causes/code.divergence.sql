@@ -3,12 +3,12 @@
 -- rank: 10
 -- level: supported
 -- needs: log.nan_loss
--- summary: {pod} logged a loss that is not a number before it ended: {message}
--- advice: Look at learning rate, mixed precision and the data of the last steps.
+-- summary: {pod} logged a NaN or infinite loss before it ended: {message}
+-- advice: Check the learning rate, mixed precision settings and the data of the last steps.
 --
 -- A loss that is no number is a symptom of many things; a program that stopped itself for it says so.
 SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN t.fact IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties n
-LEFT JOIN ties t ON t.death = n.death AND t.record = n.record AND t.signal = 'log.traceback'
+FROM links n
+LEFT JOIN links t ON t.death = n.death AND t.record = n.record AND t.signal = 'log.traceback'
 WHERE n.signal = 'log.nan_loss' AND n.via = 'pod' AND n.same_container AND n.mode = 'exited' AND COALESCE(n.exit_code, 1) <> 0 AND n.lag_s BETWEEN -5 AND 900

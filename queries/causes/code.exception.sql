@@ -1,11 +1,11 @@
 -- cause: code.exception
--- title: Its own code failed
+-- title: The program failed
 -- rank: 8
 -- level: supported
 -- needs: log.traceback, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: logs: the traceback
--- summary: {pod} failed by itself: {message}
--- advice: Read the traceback of the first failing rank; the other ranks only followed.
+-- summary: {pod} failed with an error: {message}
+-- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
 --
 -- A traceback shortly before the process ended by itself; without a log, only an
 -- ordinary exit code, which proves that the process chose to end and no more.
@@ -13,7 +13,7 @@
 -- it was told to stop speaks of whoever told it.
 WITH told AS (
   SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
-  FROM ties
+  FROM links
   WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
     AND COALESCE(exit_code, 1) NOT IN (0, 130, 137, 143)
     AND lag_s BETWEEN -5 AND CASE WHEN signal IN ('log.fatal', 'log.exception.line') THEN 10 ELSE 60 END
@@ -22,7 +22,7 @@ WITH told AS (
 ),
 -- Records of another process's end, or of having waited for it.
 peers AS (
-  SELECT DISTINCT death, time FROM ties
+  SELECT DISTINCT death, time FROM links
   WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.peer_lost', 'nccl.peer_timeout', 'nccl.aborted', 'gloo.error', 'rendezvous.error',
                                    'ucx.error', 'mpi.process_died', 'mpi.node_lost', 'ray.actor_died', 'ray.node_died',
                                    'jax.peer_died', 'jax.barrier_timeout', 'launcher.worker_failed', 'launcher.teardown',
@@ -34,8 +34,9 @@ peers AS (
                                    -- An address that is not there may be the GPU's doing as well.
                                    'log.cuda_error.address')
 )
+-- A traceback without its last line, which names the exception, may be of anything.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception'
+  CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
          OR t.detail LIKE '%RendezvousConnectionError' OR t.detail LIKE '%RendezvousTimeoutError' OR t.detail LIKE '%RendezvousClosedError'
          OR t.detail LIKE '%DistStoreError' OR t.detail LIKE '%DistNetworkError' OR t.detail LIKE '%ProcessExitedException'
          OR t.detail LIKE '%ActorDiedError' OR t.detail LIKE '%RayActorError' OR t.detail LIKE '%WorkerCrashedError'
@@ -45,25 +46,25 @@ LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
 UNION ALL
 -- Ranks that were in different collectives at one place do different things: the program's own doing.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'nccl.mismatch' AND via IN ('pod', 'workload') AND state IN ('died', 'restarted', 'crash_loop', 'stalled')
   AND lag_s BETWEEN -600 AND 900 AND COALESCE(exit_code, 1) NOT IN (0, 143)
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties e
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.failed' AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
   AND lag_s BETWEEN -1 AND 1
 UNION ALL
 -- A launcher that starts the same failure anew hides its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.traceback' AND via = 'pod' AND state = 'failing'
   AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
 UNION ALL
@@ -71,10 +72,10 @@ UNION ALL
 -- wait until their time is up: the one that gave up on nothing had raised it long before.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties t
-JOIN ties g ON g.death = t.death AND g.via = 'gang' AND g.signal = 'nccl.timeout'
+FROM links t
+JOIN links g ON g.death = t.death AND g.via = 'gang' AND g.signal = 'nccl.timeout'
   AND g.time - t.time BETWEEN 60000000000 AND 7200000000000
-LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') own ON own.death = t.death
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'nccl.timeout') own ON own.death = t.death
 LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
 WHERE t.signal IN ('log.traceback', 'log.exception.stack') AND t.via = 'pod'
   AND (t.state = 'lingering' OR t.mode = 'exited' AND t.same_container AND COALESCE(t.exit_code, 1) NOT IN (0, 130, 134, 137, 143)

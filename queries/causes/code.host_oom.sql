@@ -1,5 +1,5 @@
 -- cause: code.host_oom
--- title: Out of memory: over its own limit
+-- title: Out of memory: container limit exceeded
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
@@ -12,52 +12,59 @@
 -- OOMKilled is the claim of one component, so it is supported at most, unless the memory was measured near
 -- its limit. Where it was measured far below, that speaks against it.
 WITH seen AS (
-  SELECT death, signal, fact, exit_code, mode FROM ties
+  SELECT death, signal, fact, exit_code, mode FROM links
   WHERE signal IN ('memory.near_limit', 'memory.far_below_limit', 'memory.oom_event') AND via = 'pod' AND same_container
     AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 120
 ),
 witnessed AS (SELECT DISTINCT death FROM seen WHERE signal IN ('memory.near_limit', 'memory.oom_event'))
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
-FROM ties t
+FROM links t
 LEFT JOIN witnessed w ON w.death = t.death
 WHERE t.signal = 'k8s.container.oom_killed' AND t.via = 'pod' AND t.same_container
   AND t.state IN ('died', 'restarted', 'crash_loop') AND t.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.node.oom_kill' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The kernel names the pod by its cgroup; how the container ended, nobody saw, and what came after may be
 -- done to its leftover.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state = 'died' AND mode IN ('killed', 'exited') AND exit_code IS NULL
   AND lag_s BETWEEN -5 AND 600
 UNION ALL
+-- The kernel names the pod, and a moment later its main process ended on SIGKILL, whatever the runtime heard of it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links
+WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND mode = 'exited' AND exit_code = 137
+  AND state IN ('died', 'restarted', 'crash_loop') AND COALESCE(reason, '') <> 'OOMKilled' AND lag_s BETWEEN -5 AND 30
+UNION ALL
 -- A process of it that the kernel killed at its limit, where the program says that one was killed.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties k
-JOIN ties o ON o.death = k.death AND o.via = 'pod' AND o.signal IN ('log.host_oom', 'log.data_loader_failed') AND o.same_container
+FROM links k
+JOIN links o ON o.death = k.death AND o.via = 'pod' AND o.same_container
+  AND (o.signal IN ('log.host_oom', 'log.data_loader_failed') OR o.signal = 'log.killed' AND COALESCE(k.exit_code, 1) <> 137)
   AND o.time - k.time BETWEEN -5000000000 AND 60000000000
 WHERE k.signal = 'kernel.oom_kill.limit' AND k.via = 'pod' AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 143)
   AND k.lag_s BETWEEN -5 AND 120
 UNION ALL
 -- A batch job over the memory that Slurm gave it; of a step's claim only where the job ended with it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.oom' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The kernel says that the machine's memory was full, not the container's: the runtime's word does not tell them apart.
 SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'fault' AS role
-FROM ties n
-JOIN ties t ON t.death = n.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
+FROM links n
+JOIN links t ON t.death = n.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 WHERE n.signal = 'kernel.oom_kill.node' AND n.via = 'pod' AND n.lag_s BETWEEN -5 AND 60
 UNION ALL
 -- What was measured belongs to the claim that it bears out.
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM seen s
-JOIN ties t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
+JOIN links t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 WHERE s.signal IN ('memory.near_limit', 'memory.oom_event')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'state' AS role
@@ -68,21 +75,21 @@ UNION ALL
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN s.signal = 'memory.oom_event' THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
 FROM seen s
-LEFT JOIN ties t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
+LEFT JOIN links t ON t.death = s.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 WHERE s.signal IN ('memory.near_limit', 'memory.oom_event') AND s.mode = 'exited' AND s.exit_code = 137 AND t.fact IS NULL
 UNION ALL
 -- The program says itself that it got no more memory. A loader that was killed, nobody says by whom, is
 -- most often the kernel's choice.
 SELECT o.death, o.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN l.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM ties o
-LEFT JOIN (SELECT DISTINCT death, time FROM ties WHERE via = 'pod' AND signal = 'log.data_loader_failed') l
+FROM links o
+LEFT JOIN (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal = 'log.data_loader_failed') l
   ON l.death = o.death AND l.time = o.time
 WHERE o.signal = 'log.host_oom' AND o.via = 'pod' AND o.same_container AND o.mode = 'exited'
   AND COALESCE(o.exit_code, 1) NOT IN (0, 143) AND o.lag_s BETWEEN -5 AND 120
 UNION ALL
 -- Killed before its own program ran: the limit is too low for the container itself.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.sandbox_failed.init_oom' AND via = 'pod'
   AND state IN ('stuck_starting', 'crash_loop', 'died', 'restarted')

@@ -1,20 +1,21 @@
 -- cause: code.readiness_probe
--- title: Never ready: its readiness probe fails
+-- title: Not ready: the readiness probe fails
 -- rank: 20
 -- level: supported
 -- needs: k8s.container.probe_failed.readiness, k8s.pod.not_ready
--- summary: {pod} runs but is not ready: {message}
--- advice: Check what the probe asks for against what the process offers.
+-- summary: {pod} is running but not ready: {message}
+-- advice: Compare what the probe checks with what the process serves.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.container.probe_failed.readiness' AND via = 'pod'
   AND state IN ('not_ready', 'crash_loop')
 UNION ALL
 -- A container that runs and was never ready has a probe that does not succeed, unless its node is silent:
 -- without a probe it would be ready as soon as it runs.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties u
-LEFT JOIN ties n ON n.death = u.death AND n.via = 'node' AND n.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable')
-LEFT JOIN ties s ON s.death = u.death AND s.via = 'pod'
-  AND (s.signal LIKE 'k8s.container.probe_failed.%' OR s.signal IN ('k8s.container.startup_probe_killed', 'k8s.container.exited_nonzero'))
+FROM links u
+LEFT JOIN links n ON n.death = u.death AND n.via = 'node' AND n.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable')
+LEFT JOIN links s ON s.death = u.death AND s.via = 'pod'
+  AND (s.signal LIKE 'k8s.container.probe_failed.%' OR s.signal LIKE 'kernel.oom%'
+       OR s.signal IN ('k8s.container.startup_probe_killed', 'k8s.container.exited_nonzero'))
 WHERE u.signal = 'k8s.pod.not_ready' AND u.via = 'pod' AND u.state = 'not_ready' AND n.fact IS NULL AND s.fact IS NULL

@@ -1,32 +1,32 @@
 -- cause: code.segfault
--- title: Its process crashed on a signal
+-- title: The process crashed
 -- rank: 9
 -- level: supported
--- needs: k8s.container.segfault, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
+-- needs: k8s.container.segfault, k8s.container.crashed, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
 -- needs: log.heap_corrupted, log.bus_error
 -- summary: {pod} crashed: {message}
--- advice: Look for a core dump and the last lines of that rank; native extensions and shared memory (/dev/shm) are the usual places.
+-- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
-WHERE signal IN ('k8s.container.segfault', 'k8s.container.bus_error')
+FROM links
+WHERE signal IN ('k8s.container.segfault', 'k8s.container.crashed', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
 UNION ALL
 -- The launcher lived on and ended with a code of its own: a process of it crashed. A bus error is no bad address: a page
 -- of a file or of shared memory could not be had, and who is to blame for that is not known.
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN l.signal = 'log.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties l
-LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
+FROM links l
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'nccl.timeout') w ON w.death = l.death
 WHERE l.signal IN ('log.segfault', 'log.heap_corrupted', 'log.bus_error') AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 60 AND w.death IS NULL
 UNION ALL
 -- The watchdog of a collective aborts its process too, and so does one that ran out of memory: neither is a crash.
 SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN l.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
-FROM ties a
-LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.aborted', 'nccl.heartbeat_lost')) w
+FROM links a
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('nccl.timeout', 'nccl.aborted', 'nccl.heartbeat_lost')) w
   ON w.death = a.death
-LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'log.aborted' AND lag_s BETWEEN -5 AND 30
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal = 'log.aborted' AND lag_s BETWEEN -5 AND 30
              AND COALESCE(detail, '') NOT LIKE '%bad_alloc' AND COALESCE(detail, '') NOT LIKE '%DistBackendError') l
   ON l.death = a.death
 WHERE a.signal = 'k8s.container.aborted' AND a.via = 'pod' AND a.same_container AND a.mode = 'exited'

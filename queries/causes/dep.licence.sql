@@ -1,13 +1,13 @@
 -- cause: dep.licence
--- title: It got no licence
+-- title: No licence was available
 -- rank: 13
 -- level: supported
 -- needs: log.no_licence
--- summary: {pod} got no licence: {message}
--- advice: Look at the licence server: who holds the licences, until when they are valid, and whether the pod can reach it.
+-- summary: {pod} could not obtain a licence: {message}
+-- advice: Check the licence server: who holds the licences, when they expire, and whether the pod can reach the server.
 --
 -- A program that waits for a licence and gets it says the same; the one that ended on it is told here.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.no_licence' AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 60

@@ -1,15 +1,15 @@
 -- cause: dep.service
--- title: A service it needs refused or did not answer
+-- title: A required service refused the connection or did not respond
 -- rank: 11
 -- level: established
 -- needs: log.connection_refused, log.service_unreachable, log.rate_limited, log.http_server_error, log.database, log.tls
 -- summary: {pod} could not reach a service: {message}
--- advice: Check that the service named runs and can be reached from the pod.
+-- advice: Check that the service named above is running and can be reached from the pod.
 --
 -- Several runs on several nodes that miss one target at once prove that it was not there.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties e
+FROM links e
 LEFT JOIN troubled t ON t.death = e.death
 WHERE e.signal = 'log.connection_refused' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120
@@ -18,14 +18,14 @@ UNION ALL
 -- no other exception ended the program; an expired certificate is dep.secret_or_config.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties e
+FROM links e
 LEFT JOIN troubled t ON t.death = e.death
-LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback'
+LEFT JOIN links w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback'
   AND COALESCE(w.detail, '') NOT LIKE '%Connect%' AND COALESCE(w.detail, '') NOT LIKE '%Time%out%'
   AND COALESCE(w.detail, '') NOT LIKE '%OperationalError%' AND COALESCE(w.detail, '') NOT LIKE '%ServerSelection%'
   AND COALESCE(w.detail, '') NOT LIKE '%HTTP%' AND COALESCE(w.detail, '') NOT LIKE '%SSL%' AND COALESCE(w.detail, '') NOT LIKE '%ClientError%'
   AND COALESCE(w.detail, '') NOT LIKE '%TooManyRequests%' AND COALESCE(w.detail, '') NOT LIKE '%psycopg%' AND COALESCE(w.detail, '') NOT LIKE '%pymongo%'
 -- One that is not valid yet is refused for a clock (node.clock).
-LEFT JOIN ties x ON x.death = e.death AND x.via = 'pod' AND (x.signal = 'log.tls.expired' OR x.signal = 'log.clock_skew' AND x.record = e.record)
+LEFT JOIN links x ON x.death = e.death AND x.via = 'pod' AND (x.signal = 'log.tls.expired' OR x.signal = 'log.clock_skew' AND x.record = e.record)
 WHERE e.signal IN ('log.service_unreachable', 'log.rate_limited', 'log.http_server_error', 'log.database', 'log.tls') AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL AND x.fact IS NULL

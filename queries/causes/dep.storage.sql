@@ -5,14 +5,14 @@
 -- needs: log.no_space, log.storage_error, log.storage_throttled, log.io_error, kernel.nfs_not_responding, kernel.storage_evicted
 -- needs: k8s.pod.volume_failed.server, k8s.pod.volume_failed.no_space, k8s.container.image_pull_failed.no_space
 -- needs: k8s.container.cannot_run.no_space, k8s.container.cannot_run.storage, k8s.pod.sandbox_failed.no_space
--- overturned_by: kernel: whether the file server answered the machine
--- summary: Storage failed under {pod}: {message}
--- advice: Look at the storage named: its server, its limits, and free space where checkpoints and caches are written.
+-- overturned_by: kernel: whether the file server responded to the machine
+-- summary: Storage used by {pod} failed: {message}
+-- advice: Check the storage named above: its server, its limits, and the free space where checkpoints and caches are written.
 -- A full disk or a silent server is what the kubelet's message says within its outer reason.
 SELECT s.death, s.fact AS cause, o.fact AS effect,
   CASE WHEN s.signal LIKE 'k8s.pod.volume_failed.%' THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role
-FROM ties s
-JOIN ties o ON o.death = s.death AND o.via = 'pod' AND o.fact <> s.fact
+FROM links s
+JOIN links o ON o.death = s.death AND o.via = 'pod' AND o.fact <> s.fact
   AND ((s.signal LIKE 'k8s.pod.volume_failed.%' AND o.signal = 'k8s.pod.volume_failed')
     OR (s.signal = 'k8s.container.image_pull_failed.no_space' AND o.signal = 'k8s.container.image_pull_failed')
     OR (s.signal LIKE 'k8s.container.cannot_run.%' AND o.signal = 'k8s.container.cannot_run')
@@ -23,13 +23,13 @@ WHERE s.signal IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_spa
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN signal LIKE 'k8s.pod.volume_failed.%' THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space', 'k8s.container.image_pull_failed.no_space',
                  'k8s.container.cannot_run.no_space', 'k8s.container.cannot_run.storage', 'k8s.pod.sandbox_failed.no_space')
   AND via = 'pod' AND state IN ('stuck_starting', 'died', 'restarted', 'crash_loop')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.no_space' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
@@ -37,8 +37,8 @@ UNION ALL
 -- kernel, or pods of other runs on other nodes.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties e
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted')
              AND lag_s BETWEEN -120 AND 3600) k ON k.death = e.death
 LEFT JOIN troubled t ON t.death = e.death
@@ -47,8 +47,8 @@ WHERE e.signal = 'log.storage_error' AND e.via = 'pod' AND e.same_container AND 
   AND (k.death IS NOT NULL OR e.shared)
 UNION ALL
 SELECT k.death, k.fact AS cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties k
-JOIN ties e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'log.storage_error'
+FROM links k
+JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.signal = 'log.storage_error'
   AND e.same_container AND e.lag_s BETWEEN -5 AND 120 AND e.time >= k.time - 5000000000
 WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node'
   AND k.mode = 'exited' AND k.lag_s BETWEEN -120 AND 3600
@@ -58,11 +58,11 @@ UNION ALL
 -- only at the end of its timeout: what came shortly before that came too late.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN k.shared AND t.death IS NULL THEN 'asserted' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties k
-JOIN (SELECT death, MIN(time) AS time FROM ties
+FROM links k
+JOIN (SELECT death, MIN(time) AS time FROM links
       WHERE via = 'pod' AND signal = 'nccl.timeout' AND lag_s BETWEEN -60 AND 900
       GROUP BY death) n ON n.death = k.death
-LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
   AND ok.time > k.time AND ok.time < n.time - 900000000000
 LEFT JOIN troubled t ON t.death = k.death
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.time <= n.time - 300000000000
@@ -71,43 +71,49 @@ UNION ALL
 -- A file server that does not answer lets whoever reads a file that is mapped end on a bus error, and lets those who
 -- load the data wait until the program gives up on them.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties k
-JOIN ties e ON e.death = k.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
+FROM links k
+JOIN links e ON e.death = k.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
   AND e.signal IN ('k8s.container.bus_error', 'log.bus_error', 'log.data_loader_failed') AND e.time >= k.time
-LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
   AND ok.time > k.time AND ok.time < e.time - 60000000000
 WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node' AND k.mode = 'exited'
   AND k.lag_s BETWEEN 0 AND 3600 AND ok.fact IS NULL
 UNION ALL
 -- Who waits for a file server in the kernel writes nothing, cannot be ended but by force, and is who the others wait for.
 SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties k
-JOIN ties g ON g.death = k.death AND g.via = 'gang' AND g.signal = 'nccl.timeout' AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
-LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod' AND signal = 'nccl.timeout') own ON own.death = k.death
-LEFT JOIN ties ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
+FROM links k
+JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
+LEFT JOIN links ok ON ok.death = k.death AND ok.via = 'node' AND ok.signal = 'kernel.nfs_ok'
   AND ok.time > k.time AND ok.time < g.time - 60000000000
 WHERE k.signal IN ('kernel.nfs_not_responding', 'kernel.storage_evicted') AND k.via = 'node'
   AND (k.state = 'lingering' OR k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) IN (137, 143))
-  AND own.death IS NULL AND ok.fact IS NULL
+  AND ok.fact IS NULL
+UNION ALL
+-- A thread that writes a checkpoint ends on a full disk, its process does not: the others wait for it in vain.
+SELECT DISTINCT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links t
+JOIN missed g ON g.death = t.death AND g.time - t.time BETWEEN 60000000000 AND 7200000000000
+WHERE t.signal = 'log.no_space' AND t.via = 'pod' AND t.same_container AND t.lag_s BETWEEN 60 AND 7200
+  AND (t.state = 'lingering' OR t.mode IN ('exited', 'killed') AND COALESCE(t.exit_code, 1) <> 0)
 UNION ALL
 -- What a store of objects refused for asking too often, and went on refusing until the program gave up.
 -- A client warns of each refusal that it gets over; the last one ends the program, with no other exception.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties e
-LEFT JOIN ties w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.lag_s BETWEEN -5 AND 120 AND w.time <> e.time
+FROM links e
+LEFT JOIN links w ON w.death = e.death AND w.via = 'pod' AND w.signal = 'log.traceback' AND w.lag_s BETWEEN -5 AND 120 AND w.time <> e.time
 WHERE e.signal = 'log.storage_throttled' AND e.via = 'pod' AND e.same_container AND (e.mode = 'exited' OR e.state = 'failing')
   AND COALESCE(e.exit_code, 1) NOT IN (0, 137, 143) AND e.lag_s BETWEEN -5 AND 120 AND w.fact IS NULL
 UNION ALL
 -- Nobody else saw it, but the kernel told the program so: whether the disk or a server failed is not known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.io_error' AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- The kernel gave up on the file server and lets programs fail; of what this one said last nothing is there.
 SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
-FROM ties k
-LEFT JOIN ties said ON said.death = k.death AND said.via = 'pod' AND said.signal LIKE 'log.%'
+FROM links k
+LEFT JOIN links said ON said.death = k.death AND said.via = 'pod' AND said.signal LIKE 'log.%'
   AND said.signal <> 'log.checkpoint_saved' AND said.lag_s BETWEEN -5 AND 120
 WHERE k.signal = 'kernel.nfs_not_responding' AND k.via = 'node' AND k.detail = 'timed out'
   AND k.mode = 'exited' AND COALESCE(k.exit_code, 1) NOT IN (0, 137, 139, 143) AND k.lag_s BETWEEN -5 AND 120 AND said.fact IS NULL

@@ -1,39 +1,39 @@
 -- cause: dep.volume
--- title: A volume cannot be mounted
+-- title: A volume could not be mounted
 -- rank: 27
 -- level: established
 -- needs: k8s.pod.volume_failed*, k8s.pod.unschedulable.volume, k8s.pvc.failed, k8s.pvc.lost
 -- needs: k8s.pvc.pending
 -- summary: {pod} could not start: {message}
--- advice: Check the volume claim, its storage class, and which node still holds the volume.
+-- advice: Check the volume claim, its storage class, and which node still has the volume attached.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal LIKE 'k8s.pod.volume_failed%' AND via = 'pod' AND state = 'stuck_starting'
   AND signal NOT IN ('k8s.pod.volume_failed.server', 'k8s.pod.volume_failed.no_space')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.unschedulable.volume' AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'asserted' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
+FROM links u
+JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
 WHERE u.signal IN ('k8s.pvc.failed', 'k8s.pvc.lost') AND u.via = 'claim'
   AND u.state IN ('never_scheduled', 'stuck_starting')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.pvc.failed', 'k8s.pvc.lost') AND via = 'claim'
   AND state IN ('never_scheduled', 'stuck_starting')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pvc.pending' AND via = 'claim' AND state IN ('never_scheduled', 'stuck_starting')
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties d
-JOIN ties u ON u.death = d.death AND u.via = 'pod' AND u.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
-LEFT JOIN ties s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
+FROM links d
+JOIN links u ON u.death = d.death AND u.via = 'pod' AND u.signal IN ('k8s.pod.unschedulable.volume', 'k8s.pod.volume_failed')
+LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
 WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
   AND d.exit_code IS NULL AND s.fact IS NULL

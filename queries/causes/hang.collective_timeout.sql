@@ -3,11 +3,11 @@
 -- rank: 1
 -- level: hypothesis
 -- needs: nccl.timeout
--- summary: {pod} waited for another rank until its collective operation timed out; which rank was missing is not known.
--- advice: Find the rank that did not log the timeout: it, its node or its network is where the cause is.
+-- summary: {pod} waited for another rank until its collective operation timed out; it is not known which rank was missing.
+-- advice: Find the rank that did not log the timeout: the cause is in that rank, its node or its network.
 --
 -- A timeout is a symptom: it leads only where nothing else is known.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'nccl.timeout' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -60 AND 900

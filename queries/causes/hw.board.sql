@@ -4,29 +4,29 @@
 -- level: supported
 -- needs: kernel.machine_check, node.hardware_alert
 -- alone: kernel.machine_check
--- overturned_by: kernel: what the kernel and the machine's controller wrote
--- summary: The hardware of {node} failed under {pod}: {message}
+-- overturned_by: kernel: what the kernel and the machine's controller logged
+-- summary: The hardware of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node; the BMC's event log names the part.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('kernel.machine_check') AND via IN ('node', 'pod')
   AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('kernel.machine_check') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- Elsewhere it belongs to the story.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal IN ('node.hardware_alert') AND via = 'node' AND lag_s BETWEEN -120 AND 3600
 UNION ALL
 -- The kernel panics of what its hardware reports.
 SELECT u.death, u.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties k ON k.death = u.death AND k.via = 'node' AND k.signal IN ('kernel.panic', 'kernel.oops') AND k.fact <> u.fact
+FROM links u
+JOIN links k ON k.death = u.death AND k.via = 'node' AND k.signal IN ('kernel.panic', 'kernel.oops') AND k.fact <> u.fact
   AND k.time BETWEEN u.time - 5000000000 AND u.time + 120000000000
 WHERE u.signal IN ('kernel.machine_check') AND u.via = 'node' AND u.lag_s BETWEEN -120 AND 900

@@ -7,18 +7,18 @@
 -- alone: gpu.hardware_error, gpu.missing
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
--- summary: A GPU of {node} failed under {pod}: {message}
+-- summary: A GPU in {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node and have the GPU reset or replaced before it is used again.
 --
 -- Not every Xid: 13, 31, 43 and 45 are what the driver says of programs.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND via IN ('node', 'pod')
   -- What somebody asked to end did not end of a fault; why they asked, see below. Who stopped it without
   -- being seen may be what watches GPUs, where that had found the node's unhealthy.
   AND (mode = 'lost' OR state = 'lingering' OR mode = 'exited' AND COALESCE(exit_code, 1) <> 0 OR signal = 'k8s.pod.evicted.device_taint'
-    OR mode = 'killed' AND death IN (SELECT death FROM ties WHERE signal = 'gpu.unhealthy' AND via = 'node' AND lag_s BETWEEN -120 AND 900)
-      AND death NOT IN (SELECT death FROM ties WHERE signal LIKE '%_by_user' AND via IN ('pod', 'node', 'workload') AND lag_s BETWEEN -5 AND 900)
+    OR mode = 'killed' AND death IN (SELECT death FROM links WHERE signal = 'gpu.unhealthy' AND via = 'node' AND lag_s BETWEEN -120 AND 900)
+      AND death NOT IN (SELECT death FROM links WHERE signal LIKE '%_by_user' AND via IN ('pod', 'node', 'workload') AND lag_s BETWEEN -5 AND 900)
       AND death NOT IN (SELECT death FROM mechanisms WHERE person))
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
   AND COALESCE(gpus, 1) > 0 AND COALESCE(reason, '') <> 'OOMKilled'
@@ -29,24 +29,24 @@ WHERE signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allo
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.unhealthy', 'gpu.missing', 'gpu.hardware_error', 'gpu.allocatable_dropped', 'k8s.pod.evicted.device_taint') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- A failed active test of the node is a witness where the program lost its device at that time, too,
 SELECT t.death, t.fact AS cause, c.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties t
-JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
+FROM links t
+JOIN links c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
 UNION ALL
 SELECT t.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties t
-JOIN ties c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
+FROM links t
+JOIN links c ON c.death = t.death AND c.via = 'pod' AND c.signal = 'log.cuda_error.device' AND c.lag_s BETWEEN -5 AND 120
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.mode = 'exited' AND t.lag_s BETWEEN -900 AND 3600
 UNION ALL
 -- A kernel that failed for no fault that the driver puts on the program is a guess; a program may do that, too.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'log.cuda_error.device' AND via = 'pod'
   AND (same_container AND mode = 'exited' AND lag_s BETWEEN -5 AND 120 OR state = 'lingering' AND lag_s BETWEEN 60 AND 7200)
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143)
@@ -55,28 +55,36 @@ UNION ALL
 -- and where the node was closed and its pods sent away after it, for no other reason that is known.
 SELECT t.death, t.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties t
+FROM links t
 JOIN mechanisms m ON m.death = t.death AND m.time BETWEEN t.time - 5000000000 AND t.time + 3600000000000
-JOIN (SELECT DISTINCT death FROM ties
+JOIN (SELECT DISTINCT death FROM links
       WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'slurm.node.drained')) closed
   ON closed.death = t.death
-LEFT JOIN (SELECT DISTINCT death FROM ties
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal LIKE 'upgrade.%' OR signal LIKE 'maintenance.%' OR signal LIKE 'autoscaler.scale_down%'
               OR signal LIKE 'cloud.%' OR signal IN ('k8s.pod.preempted', 'kueue.preempted', 'slurm.preempted')) other ON other.death = t.death
 WHERE t.signal = 'gpu.test.failed' AND t.via = 'node' AND t.lag_s BETWEEN 0 AND 7200 AND other.death IS NULL
 UNION ALL
 -- Elsewhere it belongs to the story.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'gpu.test.failed' AND via = 'node' AND lag_s BETWEEN -3600 AND 86400
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal IN ('metric.gpu_gone') AND via = 'node' AND lag_s BETWEEN -120 AND 900
 UNION ALL
 -- What the driver blames the program for, and what struck another run on this GPU the day before, and no other GPU.
 SELECT DISTINCT r.death, r.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties r
-JOIN ties c ON c.death = r.death AND c.via = 'pod' AND c.signal LIKE 'log.cuda_error%' AND c.lag_s BETWEEN -5 AND 120
+FROM links r
+JOIN links c ON c.death = r.death AND c.via = 'pod' AND c.signal LIKE 'log.cuda_error%' AND c.lag_s BETWEEN -5 AND 120
 WHERE r.signal = 'gpu.application_error.repeated' AND r.via = 'node' AND r.mode = 'exited' AND r.lag_s BETWEEN -5 AND 120
   AND COALESCE(r.exit_code, 1) NOT IN (0, 137, 143)
+UNION ALL
+-- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
+-- is left of them: what befell its machine meanwhile is why it was missing.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM links k
+JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
+WHERE k.signal IN ('gpu.missing', 'gpu.hardware_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) IN (137, 143)
+  AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)

@@ -6,10 +6,10 @@
 -- alone: gpu.memory_error
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
--- summary: The memory of a GPU of {node} failed under {pod}: {message}
--- advice: Drain the node; row remapping needs a GPU reset, repeated errors a new GPU.
+-- summary: The memory of a GPU in {node} failed while {pod} {was} on it: {message}
+-- advice: Drain the node; row remapping needs a GPU reset, and repeated errors need a new GPU.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed')
   -- Whoever had no GPU lost none, and whoever was over its memory limit was killed for that.
@@ -20,6 +20,14 @@ WHERE signal IN ('gpu.memory_error') AND via IN ('node', 'pod')
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('gpu.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
+UNION ALL
+-- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
+-- is left of them: what befell its machine meanwhile is why it was missing.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM links k
+JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
+WHERE k.signal IN ('gpu.memory_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) IN (137, 143)
+  AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)

@@ -6,23 +6,23 @@
 -- alone: kernel.memory_error
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
--- summary: The memory of {node} failed under {pod}: {message}
+-- summary: The memory of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node and replace the module that the BMC names.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- The kernel panics of what its hardware reports.
 SELECT u.death, u.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties k ON k.death = u.death AND k.via = 'node' AND k.signal IN ('kernel.panic', 'kernel.oops') AND k.fact <> u.fact
+FROM links u
+JOIN links k ON k.death = u.death AND k.via = 'node' AND k.signal IN ('kernel.panic', 'kernel.oops') AND k.fact <> u.fact
   AND k.time BETWEEN u.time - 5000000000 AND u.time + 120000000000
 WHERE u.signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND u.via = 'node' AND u.lag_s BETWEEN -120 AND 900

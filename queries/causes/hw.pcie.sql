@@ -1,16 +1,16 @@
 -- cause: hw.pcie
--- title: A device's bus failed (PCIe)
+-- title: A PCIe link failed
 -- rank: 79
 -- level: supported
 -- needs: kernel.pcie_error.fatal
 -- alone: kernel.pcie_error.fatal
--- overturned_by: kernel: what the kernel and the machine's controller wrote
--- summary: A PCIe link of {node} failed under {pod}: {message}
--- advice: Drain the node; reseat or replace the card or riser named.
+-- overturned_by: kernel: what the kernel and the machine's controller logged
+-- summary: A PCIe link of {node} failed while {pod} {was} on it: {message}
+-- advice: Drain the node; reseat or replace the card or riser named above.
 --
 -- A GPU or network card that is gone afterwards is what is seen of it first (hw.gpu, hw.nic).
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') 
   AND (state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -120 AND 900
@@ -19,11 +19,19 @@ WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('kernel.pcie_error.fatal') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 -- Elsewhere it belongs to the story.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal IN ('kernel.pcie_error') AND via = 'node' AND lag_s BETWEEN -120 AND 3600
+UNION ALL
+-- A rank that waits in the driver writes nothing, lets the others wait until their time is up, and is stopped with what
+-- is left of them: what befell its machine meanwhile is why it was missing.
+SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
+FROM links k
+JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
+WHERE k.signal IN ('kernel.pcie_error.fatal') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) IN (137, 143)
+  AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)

@@ -1,29 +1,29 @@
 -- cause: hw.power
--- title: The machine lacked power
+-- title: Power failed
 -- rank: 85
 -- level: supported
 -- needs: node.power_fault, gpu.power_missing, gpu.power_brake
 -- alone: node.power_fault, gpu.power_missing
--- overturned_by: kernel: what the kernel and the machine's controller wrote
--- summary: The power of {node} failed under {pod}: {message}
+-- overturned_by: kernel: what the kernel and the machine's controller logged
+-- summary: The power supply of {node} failed while {pod} {was} on it: {message}
 -- advice: Check power supplies, their feeds and cables, and the rack's power.
 --
 -- A supply that failed where another held the machine up ended nothing: a process that failed by itself is not
 -- blamed on it. A brake slows GPUs down and ends nothing by itself.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal IN ('node.power_fault') AND via IN ('node', 'pod')
   AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('node.power_fault') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'gpu.power_missing' AND via IN ('node', 'pod') AND COALESCE(gpus, 1) > 0
   AND (mode = 'lost' OR exit_code <> 0 OR mode = 'killed') AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
@@ -31,5 +31,5 @@ WHERE signal = 'gpu.power_missing' AND via IN ('node', 'pod') AND COALESCE(gpus,
 UNION ALL
 -- Elsewhere it belongs to the story.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal IN ('gpu.power_brake') AND via = 'node' AND lag_s BETWEEN -120 AND 3600

@@ -3,23 +3,23 @@
 -- rank: 51
 -- level: supported
 -- needs: log.clock_skew
--- summary: {pod} was refused for its time: the clock of {node}, or of what it asked, is wrong. {message}
--- advice: Compare the machine's clock with another's (chronyc tracking, timedatectl), and look at what sets it.
+-- summary: {pod} was refused because of a clock error: the clock of {node}, or of the server it contacted, is wrong. {message}
+-- advice: Compare the machine's clock with another machine's (chronyc tracking, timedatectl), and check its time synchronisation.
 --
 -- Who refuses a signature or a certificate for its time may have the wrong clock itself; the machine's own time keeper
 -- is the witness that tells.
 WITH refused AS (
-  SELECT death, fact, time FROM ties
+  SELECT death, fact, time FROM links
   WHERE signal = 'log.clock_skew' AND via = 'pod' AND same_container AND (mode = 'exited' OR state = 'failing')
     AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
 )
 SELECT r.death, r.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN w.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM refused r
-LEFT JOIN (SELECT DISTINCT death FROM ties
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal = 'node.clock_wrong' AND via = 'node' AND lag_s BETWEEN -3600 AND 86400) w ON w.death = r.death
 UNION ALL
 SELECT w.death, w.fact AS cause, r.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties w
+FROM links w
 JOIN refused r ON r.death = w.death
 WHERE w.signal = 'node.clock_wrong' AND w.via = 'node' AND w.lag_s BETWEEN 0 AND 86400

@@ -1,23 +1,23 @@
 -- cause: node.conntrack_full
--- title: Its machine dropped packets: the table of connections was full
+-- title: The node dropped packets: its connection tracking table was full
 -- rank: 50
 -- level: supported
 -- needs: kernel.conntrack_full
--- summary: {node} dropped packets since its table of connections was full; {pod} could not reach what it needed.
--- advice: Raise net.netfilter.nf_conntrack_max on the node, and look for what opens so many connections.
+-- summary: {node} dropped packets because its connection tracking table was full; {pod} could not reach a service it needed.
+-- advice: Raise net.netfilter.nf_conntrack_max on the node, and find out what opens so many connections.
 --
 -- The kernel drops the first packet of a new connection then: who connects waits until its time is up. A connection that
 -- is refused was answered, and one that was there already goes on.
 SELECT c.death, c.fact AS cause, e.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties c
-JOIN ties e ON e.death = c.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
+FROM links c
+JOIN links e ON e.death = c.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
   AND e.signal IN ('log.service_unreachable', 'log.dns', 'log.database', 'log.redis')
 WHERE c.signal = 'kernel.conntrack_full' AND c.via = 'node' AND c.mode = 'exited' AND c.lag_s BETWEEN 0 AND 300
   AND COALESCE(c.exit_code, 1) NOT IN (0, 137, 143)
 UNION ALL
 SELECT DISTINCT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties c
-JOIN ties e ON e.death = c.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
+FROM links c
+JOIN links e ON e.death = c.death AND e.via = 'pod' AND e.same_container AND e.lag_s BETWEEN -5 AND 120
   AND e.signal IN ('log.service_unreachable', 'log.dns', 'log.database', 'log.redis')
 WHERE c.signal = 'kernel.conntrack_full' AND c.via = 'node' AND c.mode = 'exited' AND c.lag_s BETWEEN 0 AND 300
   AND COALESCE(c.exit_code, 1) NOT IN (0, 137, 143)

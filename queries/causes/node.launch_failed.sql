@@ -1,14 +1,14 @@
 -- cause: node.launch_failed
--- title: Its node could not launch it
+-- title: The node could not launch the job
 -- rank: 59
 -- level: supported
 -- needs: slurm.launch_failed
--- summary: {pod} could not be launched: what prepares a node for a job failed there. {message}
--- advice: Read slurmd's log of the node that was drained, and what its prolog wrote; release the job (scontrol release) once the node is mended.
+-- summary: {pod} could not be launched because preparing the node for the job failed. {message}
+-- advice: Read slurmd's log of the node that was drained, and what its prolog wrote; release the job (scontrol release) once the node is repaired.
 --
 -- Slurm runs a prolog on each node before a job's first task. Where it fails, the node is drained and the job put back
 -- or held: the job has done nothing wrong, and has not run.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.launch_failed' AND via = 'pod'
   AND (state = 'never_scheduled' OR state = 'died' AND lag_s BETWEEN -60 AND 60)

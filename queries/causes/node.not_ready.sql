@@ -1,34 +1,34 @@
 -- cause: node.not_ready
--- title: Its node stopped answering
+-- title: The node stopped responding
 -- rank: 58
 -- level: established
 -- needs: k8s.node.not_ready, k8s.node.silent, k8s.pod.evicted.taint, k8s.pod.node_lost
 -- needs: kueue.evicted.node_failures, slurm.node_fail, slurm.node.down, slurm.node.not_responding, k8s.pod.deleted_by_node_controller
--- overturned_by: audit: whether somebody stopped the node
--- overturned_by: kernel: why the machine fell silent
--- summary: {node} stopped answering; {pod} was on it.
--- advice: Look at the machine: its console, BMC and kernel log tell why it fell silent; keep it out of the pool until then.
+-- overturned_by: audit: whether someone stopped the node
+-- overturned_by: kernel: why the machine stopped responding
+-- summary: {node} stopped responding; {pod} {was} on it.
+-- advice: Check the machine's console, BMC and kernel log to see why it stopped responding; keep it out of the pool until then.
 --
 -- A NoExecute taint is anybody's: the node lifecycle controller's where the node had fallen silent, else that of
 -- whoever set another one (ops.node_drained).
 WITH evicted AS (
-  SELECT death, fact, time, time_hi FROM ties
+  SELECT death, fact, time, time_hi FROM links
   WHERE signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller') AND via = 'pod'
     AND mode IN ('killed', 'lost')
 ),
 silent AS (
-  SELECT death, fact, time FROM ties
+  SELECT death, fact, time FROM links
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND via = 'node'
 ),
 -- Nobody is evicted for a silence that is over.
 again AS (
-  SELECT DISTINCT death, time, time_hi FROM ties WHERE signal = 'k8s.node.ready' AND via = 'node'
+  SELECT DISTINCT death, time, time_hi FROM links WHERE signal = 'k8s.node.ready' AND via = 'node'
 ),
 -- It had answered again before the pod was lost, or how it stands now is told beside when it fell silent.
 past AS (
   SELECT DISTINCT s.death, s.fact
-  FROM ties s
-  JOIN ties r ON r.death = s.death AND r.via = 'node'
+  FROM links s
+  JOIN links r ON r.death = s.death AND r.via = 'node'
     AND (r.signal = 'k8s.node.ready' AND r.time > s.time AND r.lag_s > 0
          OR r.signal = 'k8s.node.not_ready' AND s.via = 'node' AND s.time < 0 AND r.time > 0)
   WHERE s.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable') AND s.via = 'node'
@@ -39,32 +39,32 @@ past AS (
 tainted AS (
   SELECT DISTINCT e.death, e.fact
   FROM evicted e
-  JOIN ties c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
+  JOIN links c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
     AND c.time <= e.time_hi + 5000000000
   UNION
   SELECT e.death, e.fact
   FROM evicted e
-  JOIN ties k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
+  JOIN links k ON k.death = e.death AND k.via = 'pod' AND k.signal = 'kernel.oom_kill.limit'
     AND k.exit_code IS NULL AND e.time - k.time BETWEEN 0 AND 600000000000
 ),
 -- Somebody deleted it before anybody would have been evicted for its silence: it may have come back.
 removed AS (
-  SELECT d.death, MIN(d.time) AS time FROM ties d
+  SELECT d.death, MIN(d.time) AS time FROM links d
   WHERE d.signal = 'k8s.node.deleted_by_user' AND d.via = 'node' GROUP BY d.death
 ),
 -- Its kubelet did answer, and said that the runtime under it was down.
 answered AS (
   SELECT DISTINCT r.death
-  FROM ties r
-  LEFT JOIN ties s ON s.death = r.death AND s.via = 'node'
+  FROM links r
+  LEFT JOIN links s ON s.death = r.death AND s.via = 'node'
     AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable')
   WHERE r.signal LIKE 'k8s.node.runtime%' AND r.via = 'node' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
 ),
 -- Its kubelet did answer: it said itself that it was not ready, and nobody found it silent.
 spoke AS (
   SELECT DISTINCT r.death
-  FROM ties r
-  LEFT JOIN ties s ON s.death = r.death AND s.via = 'node'
+  FROM links r
+  LEFT JOIN links s ON s.death = r.death AND s.via = 'node'
     AND (s.signal = 'k8s.node.silent' OR s.signal = 'k8s.node.unreachable' AND COALESCE(s.detail, '') LIKE '%/unreachable'
       OR s.signal = 'k8s.node.not_ready' AND COALESCE(s.actor, '') LIKE '%node-controller%')
   WHERE r.signal = 'k8s.node.not_ready' AND r.via = 'node' AND r.actor = 'kubelet' AND r.lag_s BETWEEN -60 AND 3600 AND s.fact IS NULL
@@ -97,12 +97,12 @@ UNION ALL
 -- eviction says that the pod was on it still.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN a.death IS NOT NULL OR d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' WHEN e.death IS NULL OR k.death IS NOT NULL OR w.death IS NOT NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 LEFT JOIN (SELECT DISTINCT death FROM tainted) w ON w.death = u.death
 LEFT JOIN spoke k ON k.death = u.death
 LEFT JOIN answered a ON a.death = u.death
 LEFT JOIN removed d ON d.death = u.death
-LEFT JOIN ties hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'
+LEFT JOIN links hand ON hand.death = u.death AND hand.via = 'node' AND hand.time = u.time AND hand.signal = 'slurm.node.set_down'
 LEFT JOIN (SELECT death, MAX(time_hi) AS time_hi FROM evicted GROUP BY death) e
   ON e.death = u.death AND e.time_hi >= u.time AND u.signal LIKE 'k8s.%'
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
@@ -111,12 +111,12 @@ WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'slurm.node.down', '
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM evicted
-WHERE death IN (SELECT death FROM ties WHERE mode = 'lost')
+WHERE death IN (SELECT death FROM links WHERE mode = 'lost')
 UNION ALL
 -- The kubelet's own word for a pod whose node had been lost, or the node controller's.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN d.time - u.time BETWEEN 0 AND 300000000000 THEN 'guess' ELSE 'asserted' END AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 LEFT JOIN removed d ON d.death = u.death
 LEFT JOIN past ON past.death = u.death AND past.fact = u.fact
 WHERE u.signal = 'k8s.pod.node_lost' AND u.via = 'pod' AND u.mode = 'lost' AND u.lag_s BETWEEN -60 AND 3600
@@ -125,28 +125,28 @@ UNION ALL
 -- What waits for a node that does not answer now: it was bound to it, or runs there unseen.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN u.signal = 'k8s.node.silent' THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
-FROM ties u
-LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
+FROM links u
+LEFT JOIN links again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready'
   AND again.time > u.time
-LEFT JOIN ties why ON why.death = u.death AND why.record = u.record AND why.signal LIKE 'k8s.node.runtime%'
+LEFT JOIN links why ON why.death = u.death AND why.record = u.record AND why.signal LIKE 'k8s.node.runtime%'
 WHERE u.signal IN ('k8s.node.not_ready', 'k8s.node.silent') AND u.via = 'node'
   AND u.state IN ('stuck_starting', 'not_ready') AND again.fact IS NULL AND why.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.node.unreachable' AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -600 AND 900
 UNION ALL
 -- Kueue stops a workload for a node under it that failed; which one it does not say.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'kueue.evicted.node_failures' AND via = 'workload' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -30 AND 600
 UNION ALL
 -- Slurm says that a node of the job failed; on several nodes it does not say which.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.node_fail' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal IN ('alert.node_not_ready', 'metric.target_down') AND via = 'node' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -600 AND 900

@@ -1,14 +1,14 @@
 -- cause: node.reboot
--- title: Its node rebooted
+-- title: The node rebooted
 -- rank: 75
 -- level: supported
 -- needs: k8s.node.rebooted, node.rebooting, node.crashed, node.reboot_requested, k8s.container.status_unknown
 -- alone: node.crashed
 -- overturned_by: kernel: who rebooted the node
--- summary: {node} rebooted under {pod}.
--- advice: The journal before the boot says whether it was asked for or a crash.
+-- summary: {node} rebooted while {pod} {was} on it.
+-- advice: The journal before the boot shows whether it was requested or a crash.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- A boot of which only another boot id tells was at some time between two versions of
   -- the node: it brought about what came after both. Who drains a node does so before it.
@@ -21,10 +21,10 @@ UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   -- One that was switched off and started later did not end for its start.
   CASE WHEN off.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM ties u
-LEFT JOIN (SELECT death, MAX(time) AS time FROM ties WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
+FROM links u
+LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
-JOIN ties m ON m.death = u.death
+JOIN links m ON m.death = u.death
   AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.pod.node_lost', 'k8s.node.shutdown', 'k8s.pod.node_shutdown')
   AND u.time - m.time BETWEEN 0 AND 300000000000
 WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time < 300000000000
@@ -35,35 +35,35 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   -- silent, and told of a boot minutes later, may have gone on until then.
   CASE WHEN closed.death IS NULL AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM ties u
-LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM ties c
+FROM links u
+LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
            WHERE c.via = 'node' AND c.mode = 'killed' AND (c.signal LIKE 'k8s.node.cordoned%' OR c.signal = 'k8s.node.drained')
            GROUP BY c.death) closed
   ON closed.death = u.death AND closed.time < u.time_hi
-LEFT JOIN (SELECT death, MAX(time) AS time FROM ties WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
+LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
 -- It has fallen silent to boot, and nobody has counted its pods as lost yet.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'node' AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent')
+FROM links u
+JOIN links m ON m.death = u.death AND m.via = 'node' AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent')
   AND m.time - u.time BETWEEN 0 AND 300000000000
-LEFT JOIN ties again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready' AND again.time > m.time
+LEFT JOIN links again ON again.death = u.death AND again.via = 'node' AND again.signal = 'k8s.node.ready' AND again.time > m.time
 WHERE u.signal IN ('node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node'
   AND u.state = 'not_ready' AND again.fact IS NULL
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.container.status_unknown' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal IN ('metric.target_down', 'alert.node_not_ready') AND via = 'node' AND lag_s BETWEEN -900 AND 600
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -1,41 +1,41 @@
 -- cause: node.shutdown
--- title: Its node shut down
+-- title: The node shut down
 -- rank: 74
 -- level: supported
 -- needs: k8s.pod.node_shutdown, k8s.node.shutdown, k8s.pod.admission_failed.shutdown
 -- needs: cloud.instance_shut_down, node.powered_off
 -- overturned_by: kernel: who shut the node down
--- summary: {node} shut down under {pod}.
+-- summary: {node} shut down while {pod} {was} on it.
 -- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.node_shutdown' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 -- One that says that it starts again reboots.
-LEFT JOIN ties r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
+LEFT JOIN links r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
 WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-LEFT JOIN ties r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
+FROM links u
+LEFT JOIN links r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
 WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.admission_failed.shutdown' AND via = 'pod' AND state = 'died'
 UNION ALL
 -- An instance that shut itself down; nobody asked the cloud for it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'cloud.instance_shut_down' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -4,30 +4,30 @@
 -- level: supported
 -- needs: k8s.node.system_oom, kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
--- summary: {node} ran out of memory as a whole; the kernel killed {pod}.
--- advice: Something on the node used more than its request; set requests and limits, and leave room for the system.
+-- summary: {node} ran out of memory, and the kernel killed {pod}.
+-- advice: Something on the node used more memory than it requested; set requests and limits, and leave room for the system.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties u
-JOIN ties m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')
+FROM links u
+JOIN links m ON m.death = u.death AND m.via = 'pod' AND m.signal IN ('k8s.container.oom_killed', 'k8s.container.sigkill')
   AND m.lag_s BETWEEN -1 AND 1
 WHERE u.signal = 'k8s.node.system_oom' AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM ties
+FROM links
 WHERE signal = 'kernel.oom_kill.node' AND mode IN ('exited', 'killed')
   AND (via = 'pod' AND lag_s BETWEEN -5 AND 60 AND COALESCE(exit_code, 137) <> 0
     OR via = 'node' AND exit_code = 137 AND lag_s BETWEEN -2 AND 10)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal IN ('memory.node_exhausted', 'alert.node_memory') AND via = 'node' AND lag_s BETWEEN -60 AND 300
 UNION ALL
 -- The machine had plenty a moment before.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'memory.node_plenty' AND via = 'node' AND lag_s BETWEEN -15 AND 60

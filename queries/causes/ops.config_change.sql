@@ -1,94 +1,109 @@
 -- cause: ops.config_change
--- title: Replaced after a change of its spec
+-- title: Replaced after a spec change
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
--- overturned_by: audit: who asked for it
--- summary: {workload} was changed{by}, and its pods were stopped for it.
+-- overturned_by: audit: who requested it
+-- summary: {workload} was changed{by}, and its pods were stopped as a result.
 -- advice: Compare the spec before and after the change.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
-WHERE signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
-  AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -2 AND 120
+-- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
+-- change did not stop what that one stopped, and a Job that has just failed has its pods deleted for that.
+WITH last AS (
+  SELECT death, MAX(time) AS time FROM links
+  WHERE signal = 'k8s.workload.updated_by_user' AND via = 'workload' AND lag_s BETWEEN -2 AND 120 GROUP BY death
+),
+failed AS (
+  SELECT DISTINCT death FROM links
+  WHERE signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND via = 'workload' AND lag_s BETWEEN -5 AND 5
+)
+SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+       CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+FROM links c
+LEFT JOIN last l ON l.death = c.death
+LEFT JOIN failed f ON f.death = c.death
+WHERE c.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
+  AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -2 AND 120
+  AND (c.signal <> 'k8s.workload.updated_by_user' OR c.time = l.time)
 UNION ALL
 -- The request and the change it made are one act: the request names who.
-SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties s
-JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
+SELECT s.death, who.fact AS cause, s.fact AS effect, CASE WHEN f.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
+FROM links s
+LEFT JOIN failed f ON f.death = s.death
+JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
   AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
   AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120
 UNION ALL
 -- A controller of somebody's that takes the last pods away: its request names it.
 SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties s
-JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_controller'
+FROM links s
+JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_controller'
   AND NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')
   AND who.time - s.time BETWEEN -2000000000 AND 60000000000 AND who.lag_s BETWEEN -2 AND 120
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.scaled.to_zero') AND s.via = 'workload'
-  AND s.mode = 'killed' AND s.wanted = 0 AND s.lag_s BETWEEN -2 AND 120
+  AND s.mode = 'killed' AND s.desired = 0 AND s.lag_s BETWEEN -2 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.container.changed_killed' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
 UNION ALL
 -- The vertical autoscaler evicts a pod to give it other requests.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.evicted_by_controller' AND via = 'pod' AND actor LIKE '%vpa-updater%' AND mode = 'killed'
 UNION ALL
 -- Scaled to nothing: the controller's Event says to which size, the change of the object between which.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed', 'k8s.workload.updated_by_user')
   AND via = 'workload' AND state = 'scaled_to_zero'
 UNION ALL
 SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties s
-JOIN ties who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
+FROM links s
+JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
   AND who.fact <> s.fact AND s.time - who.time BETWEEN -2000000000 AND 5000000000
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
 UNION ALL
 -- Suspended before it got a pod, or after its pods were gone; the object says so itself. What was made
 -- suspended waits for a queue or for its maker, and nothing was changed.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN lag_s > -5 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'
 UNION ALL
 -- Of a stateful set only the deletion of its pods is told; its own size says the rest.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'workload' AND state = 'scaled_to_zero'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
-WHERE signal = 'k8s.workload.scaled.to_zero' AND via = 'workload' AND mode = 'killed' AND wanted = 0
+FROM links
+WHERE signal = 'k8s.workload.scaled.to_zero' AND via = 'workload' AND mode = 'killed' AND desired = 0
   AND lag_s BETWEEN -5 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties
-WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND wanted = 0 AND lag_s BETWEEN -5 AND 120
+FROM links
+WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND desired = 0 AND lag_s BETWEEN -5 AND 120
 UNION ALL
 -- A pod that was made just after the change and fails: what the change asked for may not work.
 -- Who suspends or resumes it changes nothing of what it runs.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties u
-LEFT JOIN (SELECT DISTINCT u.death, u.fact FROM ties u
-           JOIN ties h ON h.death = u.death AND h.via = 'workload' AND h.signal IN ('k8s.workload.suspended', 'k8s.workload.resumed')
+FROM links u
+LEFT JOIN (SELECT DISTINCT u.death, u.fact FROM links u
+           JOIN links h ON h.death = u.death AND h.via = 'workload' AND h.signal IN ('k8s.workload.suspended', 'k8s.workload.resumed')
              AND h.time - u.time BETWEEN -2000000000 AND 2000000000
            WHERE u.signal = 'k8s.workload.updated_by_user' AND u.via = 'workload') held
   ON held.death = u.death AND held.fact = u.fact
 WHERE u.signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND u.via = 'workload' AND held.fact IS NULL
   AND u.mode = 'exited' AND u.state IN ('died', 'restarted', 'crash_loop') AND u.exit_code NOT IN (0, 137, 143)
-  AND u.begun - u.time BETWEEN -1000000000 AND 300000000000
+  AND u.created - u.time BETWEEN -1000000000 AND 300000000000
 UNION ALL
 -- A deployment fills another replica set than before only for another template.
 SELECT DISTINCT up.death, up.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties up
-JOIN ties other ON other.death = up.death AND other.via = 'workload' AND other.fact <> up.fact
+FROM links up
+JOIN links other ON other.death = up.death AND other.via = 'workload' AND other.fact <> up.fact
   AND (other.signal = 'k8s.workload.scaled.to_zero' AND other.time >= up.time
     OR other.signal = 'k8s.workload.rolled_out' AND other.time < up.time AND other.detail <> up.detail)
 WHERE up.signal = 'k8s.workload.rolled_out' AND up.via = 'workload' AND up.pod LIKE up.detail || '-%'
   AND up.mode = 'exited' AND up.state IN ('died', 'restarted', 'crash_loop') AND up.exit_code NOT IN (0, 137, 143)
-  AND up.begun - up.time BETWEEN -1000000000 AND 300000000000
+  AND up.created - up.time BETWEEN -1000000000 AND 300000000000

@@ -1,27 +1,31 @@
 -- cause: ops.host_maintenance
--- title: Maintenance of the host
+-- title: Host maintenance
 -- rank: 100
 -- level: established
 -- needs: maintenance.announced, maintenance.started, maintenance.terminated, cloud.termination_imminent
 -- alone: maintenance.announced, maintenance.started, maintenance.terminated
 -- overturned_by: audit: who drained the node
--- summary: The host of {node} went into maintenance; {pod} was on it.
--- advice: Ask the cloud what is scheduled next for these nodes before starting again there.
+-- summary: The host of {node} went into maintenance; {pod} {was} on it.
+-- advice: Check what the cloud has scheduled next for these nodes before restarting there.
 --
 -- What was announced counts while it is due, however long before it was said, unless
--- the machine was moved away or the maintenance was over before. Where the act itself
+-- the machine was moved away or the maintenance was over before; what is due hours later
+-- has not begun. Where the act itself
 -- has a record, that one leads and the announcement only belongs to the story.
 WITH planned AS (
-  SELECT a.* FROM ties a
-  LEFT JOIN ties done ON done.death = a.death AND done.via = 'node' AND done.time >= a.time AND done.lag_s >= 0
+  SELECT a.* FROM links a
+  LEFT JOIN links done ON done.death = a.death AND done.via = 'node' AND done.time >= a.time AND done.lag_s >= 0
     AND done.signal IN ('maintenance.migrated', 'maintenance.done')
   WHERE a.signal IN ('maintenance.announced', 'maintenance.started') AND a.via = 'node'
-    AND (a.lag_s BETWEEN -90 AND 3900 OR a.due_s BETWEEN -90 AND 3900) AND done.fact IS NULL
+    AND (a.due_s BETWEEN -90 AND 3900
+         OR (a.lag_s BETWEEN -90 AND 3900 AND (a.due_s IS NULL OR a.due_s > -3900 OR a.signal = 'maintenance.started')))
+    AND done.fact IS NULL
 ),
 act AS (
-  SELECT * FROM planned WHERE signal = 'maintenance.started'
+  -- One of which nobody knows when it began says no more than the announcement.
+  SELECT * FROM planned WHERE signal = 'maintenance.started' AND time > 0
   UNION ALL
-  SELECT * FROM ties
+  SELECT * FROM links
   WHERE signal IN ('maintenance.terminated', 'cloud.termination_imminent') AND via = 'node'
     AND lag_s BETWEEN -90 AND 3900
 ),
@@ -40,7 +44,7 @@ FROM root
 UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'maintenance.terminated' AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -60 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
@@ -49,6 +53,6 @@ WHERE signal = 'maintenance.announced' AND death IN (SELECT death FROM act)
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -3,40 +3,43 @@
 -- rank: 65
 -- level: established
 -- needs: k8s.pod.deleted_by_user, k8s.workload.deleted_by_user, k8s.namespace.deleted_by_user
+-- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
--- overturned_by: audit: who asked for it
+-- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
--- advice: Ask whoever deleted it; nothing points to a fault.
+-- advice: Find out why it was deleted; there is no sign of a fault.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
-WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
+FROM links
+-- No controller of a cluster deletes a namespace unasked: whoever does wants it gone.
+WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user',
+                 'k8s.namespace.deleted_by_controller', 'k8s.namespace.deleted_by_other') AND via = 'workload'
   AND (mode IN ('killed', 'lost') OR state = 'never_created') AND lag_s BETWEEN -5 AND 600
 UNION ALL
 -- Somebody's controller that deletes a workload does so of its own accord; one that makes and replaces them,
 -- or clears away what is left, does it for another reason.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 600
   AND NOT regexp_like(COALESCE(actor, ''), '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws')
 UNION ALL
 -- Of a workload that never had a pod, as far as was seen, the end is all that is known; what kept its pods away says more.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user') AND via = 'workload'
   AND state = 'never_created' AND lag_s < -5
 UNION ALL
 -- Who clears away what lost its owner, or keeps a workload as it was asked for, looks at no node.
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN g.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
-FROM ties u
-LEFT JOIN (SELECT DISTINCT g.death FROM ties g
-           LEFT JOIN ties p ON p.death = g.death AND p.via = 'pod' AND p.signal IN ('k8s.pod.evicted.podgc', 'k8s.pod.deleted_by_podgc')
+FROM links u
+LEFT JOIN (SELECT DISTINCT g.death FROM links g
+           LEFT JOIN links p ON p.death = g.death AND p.via = 'pod' AND p.signal IN ('k8s.pod.evicted.podgc', 'k8s.pod.deleted_by_podgc')
            WHERE g.via = 'pod' AND g.mode = 'killed' AND p.fact IS NULL
              AND g.signal IN ('k8s.pod.deleted_by_gc', 'k8s.pod.deleted_by_controller', 'k8s.pod.deleted_by_namespace_controller')) g
   ON g.death = u.death
@@ -46,13 +49,13 @@ UNION ALL
 -- At the cloud: the machine itself, or what was on it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN via = 'pod' THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
   AND via IN ('pod', 'node') AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900
 UNION ALL
 -- A machine that somebody deletes, stops or resets falls silent for that.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.time BETWEEN u.time AND u.time + 900000000000
 WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user',
                    'k8s.node.deleted_by_user')
@@ -64,7 +67,7 @@ WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_
 UNION ALL
 -- A whole pool or group: the cloud closes, empties and deletes its machines for whoever asked.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.time >= u.time
 WHERE u.signal = 'cloud.group_deleted_by_user' AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
   AND (m.signal LIKE 'k8s.node.cordoned%' OR m.signal LIKE 'k8s.node.deleted%' OR m.signal LIKE 'k8s.pod.evicted%'
@@ -74,19 +77,19 @@ UNION ALL
 -- A batch job that somebody cancelled: its own log does not say who, nor whether a rule did it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN actor IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.cancelled' AND via = 'pod' AND mode = 'killed' AND detail IS NULL AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- Deleted, and no record says by whom: unless its own controller is known to have done it.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties d
-LEFT JOIN ties other ON other.death = d.death
+FROM links d
+LEFT JOIN links other ON other.death = d.death
   AND ((other.via = 'named' AND other.signal = 'k8s.workload.pod_deleted')
     OR (other.via = 'pod' AND (other.signal LIKE 'k8s.pod.evicted%' OR other.signal LIKE 'k8s.pod.preempted%'
       OR other.signal LIKE 'k8s.pod.deleted_by_%' OR other.signal LIKE 'k8s.pod.node_%'
       OR other.signal LIKE 'autoscaler.%' OR other.signal LIKE 'kueue.%'
       OR other.signal IN ('k8s.pod.deadline', 'k8s.container.liveness_killed'))))
-LEFT JOIN ties closed ON closed.death = d.death AND closed.via = 'node' AND closed.signal = 'k8s.node.cordoned'
+LEFT JOIN links closed ON closed.death = d.death AND closed.via = 'node' AND closed.signal = 'k8s.node.cordoned'
   AND d.time_hi >= closed.time - 5000000000 AND d.time - closed.time < 600000000000
   AND closed.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod'
@@ -94,7 +97,7 @@ WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.
 UNION ALL
 -- Its node was deleted while it answered: no cloud does that, so a person or a program did.
 SELECT p.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties p
+FROM links p
 JOIN answering n ON n.death = p.death AND n.time <= p.time_hi
-LEFT JOIN ties other ON other.death = p.death AND other.via = 'node' AND other.signal LIKE 'k8s.node.deleted_by_%'
+LEFT JOIN links other ON other.death = p.death AND other.via = 'node' AND other.signal LIKE 'k8s.node.deleted_by_%'
 WHERE p.signal = 'k8s.pod.evicted.podgc' AND p.via = 'pod' AND p.mode IN ('killed', 'lost') AND other.fact IS NULL

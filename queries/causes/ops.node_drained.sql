@@ -1,22 +1,22 @@
 -- cause: ops.node_drained
--- title: Its node was drained
+-- title: The node was drained
 -- rank: 70
 -- level: established
 -- needs: k8s.node.tainted.no_execute, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
 -- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down
--- overturned_by: audit: who asked for it
+-- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
--- advice: Ask who drained the node to wait for running jobs, or protect them with a PodDisruptionBudget.
+-- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
   AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
 -- Controllers evict for reasons of their own too: only of a closed node is it a drain.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN closed.death IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
-FROM ties e
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
 WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
@@ -24,32 +24,32 @@ WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN closed.death IS NULL AND other.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
-FROM ties e
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links e
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
-LEFT JOIN (SELECT DISTINCT death FROM ties
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')) other
   ON other.death = e.death
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
 UNION ALL
 -- The eviction's own record and the condition it left are one act: the record names who.
 SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties e
-JOIN ties who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
+FROM links e
+JOIN links who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
 UNION ALL
 -- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'guess' AS edge, 'act' AS role
-FROM ties d
-JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
+FROM links d
+JOIN links c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
   AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
 WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod' AND d.mode = 'killed' AND d.lag_s BETWEEN -60 AND 60
 UNION ALL
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM ties d
-JOIN (SELECT DISTINCT d.death, d.fact FROM ties d
-      JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
+FROM links d
+JOIN (SELECT DISTINCT d.death, d.fact FROM links d
+      JOIN links c ON c.death = d.death AND c.via = 'node' AND c.signal = 'k8s.node.cordoned'
         AND d.time_hi >= c.time - 5000000000 AND d.time - c.time < 600000000000 AND c.time_hi <= d.time_hi + 5000000000
       WHERE d.signal IN ('k8s.pod.deletion_requested', 'k8s.container.killing') AND d.via = 'pod') c
   ON c.death = d.death AND c.fact = d.fact
@@ -59,16 +59,16 @@ UNION ALL
 -- while goes later, and then another taint may be why.
 SELECT c.death, c.fact AS cause, e.fact AS effect,
   CASE WHEN e.time - c.time < 10000000000 THEN 'asserted' ELSE 'inferred' END AS edge, 'act' AS role
-FROM ties c
-JOIN ties e ON e.death = c.death AND e.via = 'pod'
+FROM links c
+JOIN links e ON e.death = c.death AND e.via = 'pod'
   AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
   AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
 WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node' AND c.mode IN ('killed', 'lost')
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties e
-JOIN (SELECT DISTINCT e.death, e.fact FROM ties c
-      JOIN ties e ON e.death = c.death AND e.via = 'pod'
+FROM links e
+JOIN (SELECT DISTINCT e.death, e.fact FROM links c
+      JOIN links e ON e.death = c.death AND e.via = 'pod'
         AND e.signal IN ('k8s.pod.evicted.taint', 'k8s.pod.deleted_by_node_controller')
         AND e.time_hi >= c.time - 5000000000 AND e.time - c.time < 3600000000000
       WHERE c.signal = 'k8s.node.tainted.no_execute' AND c.via = 'node') c
@@ -77,23 +77,23 @@ WHERE e.mode IN ('killed', 'lost')
 UNION ALL
 -- A drain that deletes instead of evicting: one actor cordons the node, then deletes the pod.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties d
-JOIN ties c ON c.death = d.death AND c.via = 'node' AND c.actor = d.actor
+FROM links d
+JOIN links c ON c.death = d.death AND c.via = 'node' AND c.actor = d.actor
   AND c.signal = 'k8s.node.cordoned_by_user' AND d.time - c.time BETWEEN 0 AND 900000000000
 WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
 UNION ALL
 -- Slurm kills what runs on a node that is set down; the record names the node, not the job.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.node.set_down' AND via = 'node' AND mode = 'lost' AND lag_s BETWEEN -5 AND 60
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.node.cordoned' AND detail IS NULL AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -5 AND 3900
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

@@ -1,22 +1,22 @@
 -- cause: ops.node_upgrade
--- title: Upgrade or repair of the node
+-- title: The node was upgraded or repaired
 -- rank: 95
 -- level: supported
 -- needs: upgrade.started, upgrade.announced, k8s.pod.evicted_by_upgrader
 -- needs: k8s.pod.deleted_by_upgrader, k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, repair.started
--- summary: {node} was upgraded or repaired; {pod} was on it.
--- advice: Set a maintenance window or exclusion for the pool while long jobs run.
+-- summary: {node} was upgraded or repaired; {pod} {was} on it.
+-- advice: Set a maintenance window or exclusion for the node pool while long jobs run.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
   AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
@@ -24,10 +24,10 @@ UNION ALL
 -- for a node that was then closed, emptied or replaced, and by nobody who does that on their own.
 -- A repair follows a fault: where the node had fallen silent, that is what needs explaining.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.time >= u.time
 LEFT JOIN (
-  SELECT DISTINCT death FROM ties
+  SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.node.cordoned_by_user', 'k8s.node.cordoned_by_autoscaler', 'k8s.node.cordoned_by_remediator',
                    'k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.evicted_by_remediator',
                    'k8s.pod.evicted_by_kueue', 'k8s.pod.deleted_by_user', 'k8s.pod.deleted_by_autoscaler',
@@ -36,7 +36,7 @@ LEFT JOIN (
                    'cloud.instance_reset_by_user')
     AND via IN ('node', 'pod')) own ON own.death = u.death
 LEFT JOIN (
-  SELECT DISTINCT death FROM ties
+  SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.node.not_ready', 'k8s.node.silent', 'k8s.node.unreachable', 'cloud.host_error')) fault
   ON fault.death = u.death AND u.signal = 'repair.started'
 WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u.mode IN ('killed', 'lost')
@@ -48,6 +48,6 @@ WHERE u.signal IN ('upgrade.started', 'repair.started') AND u.via = 'pool' AND u
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE via IN ('node', 'pod') AND mode IN ('killed', 'lost')
   AND ((signal = 'alert.silenced' AND due_s BETWEEN -600 AND 0) OR (signal = 'note.maintenance' AND lag_s BETWEEN -600 AND 3900))

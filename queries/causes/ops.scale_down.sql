@@ -1,16 +1,16 @@
 -- cause: ops.scale_down
--- title: Scaled down by an autoscaler
+-- title: The autoscaler removed the node
 -- rank: 90
 -- level: established
 -- needs: autoscaler.scale_down, autoscaler.scale_down.pod, autoscaler.disrupted
 -- needs: k8s.pod.evicted_by_autoscaler, k8s.pod.deleted_by_autoscaler
 -- needs: k8s.node.deleted_by_autoscaler, k8s.node.cordoned_by_autoscaler, k8s.node.tainted_by_autoscaler
 -- needs: cloud.instance_deleted_by_autoscaler, cloud.instance_stopped_by_autoscaler
--- overturned_by: audit: who asked for it
--- summary: An autoscaler took {node} away while {pod} was on it.
--- advice: Mark training pods as not to be evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
+-- overturned_by: audit: who requested it
+-- summary: An autoscaler removed {node} while {pod} {was} on it.
+-- advice: Annotate training pods so that they are not evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
                    'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
@@ -18,19 +18,19 @@ WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.de
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM ties u
+FROM links u
 WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
                    'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
                    'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('autoscaler.scale_down.pod', 'k8s.pod.evicted_by_autoscaler', 'k8s.pod.deleted_by_autoscaler')
   AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM ties
+FROM links
 WHERE signal IN ('cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
   AND via = 'pod' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -5 AND 900

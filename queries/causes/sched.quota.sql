@@ -1,21 +1,21 @@
 -- cause: sched.quota
--- title: No quota for its pods
+-- title: Not enough quota for the pods
 -- rank: 35
 -- level: established
 -- needs: k8s.quota.exceeded, kueue.pending, slurm.waiting.quota
--- summary: {workload} could not get its pods: {message}
--- advice: Free quota in the namespace or queue, or ask for less.
+-- summary: There is not enough quota to start {workload}: {message}
+-- advice: Free up quota in the namespace or queue, or request less.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.quota.exceeded' AND via = 'workload'
   AND state IN ('never_created', 'never_scheduled')
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'kueue.pending' AND via = 'workload'
   AND state IN ('never_created', 'never_scheduled')
 UNION ALL
 -- Slurm says so itself, of a job that waits.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.waiting.quota' AND via = 'pod' AND state = 'never_scheduled'

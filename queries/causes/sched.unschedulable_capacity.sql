@@ -1,41 +1,41 @@
 -- cause: sched.unschedulable_capacity
--- title: No node has room for it
+-- title: No node has enough room
 -- rank: 30
 -- level: established
 -- needs: k8s.pod.unschedulable.capacity, k8s.pod.unschedulable.gang
 -- needs: k8s.pod.unschedulable.node_state, k8s.pod.admission_failed, slurm.waiting.capacity
 -- summary: No node had room for {pod}: {message}
--- advice: Compare what the pod asks for with what the largest node offers; wait for capacity or ask for less.
+-- advice: Compare what the pod requests with what the largest node offers; wait for capacity or request less.
 --
 -- A request larger than any node has is a constraint as much as a lack of capacity;
 -- capacity leads because the scheduler says so.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.unschedulable.capacity' AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal IN ('k8s.pod.unschedulable.gang', 'k8s.pod.unschedulable.node_state')
   AND via = 'pod' AND state = 'never_scheduled'
 UNION ALL
 -- Refused by the kubelet: for room, unless it says for what else.
 SELECT a.death, a.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN o.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'state' AS role
-FROM ties a
-LEFT JOIN (SELECT DISTINCT death FROM ties WHERE via = 'pod'
+FROM links a
+LEFT JOIN (SELECT DISTINCT death FROM links WHERE via = 'pod'
              AND signal IN ('k8s.pod.admission_failed.constraint', 'k8s.pod.admission_failed.shutdown', 'k8s.container.cannot_run.security_profile')) o
   ON o.death = a.death
 WHERE a.signal = 'k8s.pod.admission_failed' AND a.via = 'pod' AND a.state = 'died'
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'state' AS role
-FROM ties d
-JOIN ties u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unschedulable.capacity'
-LEFT JOIN ties s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
+FROM links d
+JOIN links u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unschedulable.capacity'
+LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
 WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
   AND d.exit_code IS NULL AND s.fact IS NULL
 UNION ALL
 -- Slurm says so itself, of a job that waits.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.waiting.capacity' AND via = 'pod' AND state = 'never_scheduled'

@@ -1,33 +1,33 @@
 -- cause: sched.unschedulable_constraint
--- title: No node is allowed for it
+-- title: No node meets its constraints
 -- rank: 29
 -- level: established
 -- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated, slurm.waiting.constraint
 -- needs: k8s.pod.admission_failed.constraint
 -- summary: {pod} {was} never scheduled: {message}
--- advice: Check node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
+-- advice: Check the node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
 -- Of a pod that would fit if there were room, the nodes that it may not use are not what is missing.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN room.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'state' AS role
-FROM ties c
-LEFT JOIN ties room ON room.death = c.death AND room.record = c.record AND room.signal = 'k8s.pod.unschedulable.capacity'
+FROM links c
+LEFT JOIN links room ON room.death = c.death AND room.record = c.record AND room.signal = 'k8s.pod.unschedulable.capacity'
 WHERE c.signal IN ('k8s.pod.unschedulable.constraint', 'k8s.pod.unschedulable.gated')
   AND c.via = 'pod' AND c.state = 'never_scheduled'
 UNION ALL
 -- The kubelet checks again what the scheduler had checked: the node's labels or devices had changed.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.admission_failed.constraint' AND via = 'pod' AND state = 'died'
 UNION ALL
 -- A deadline only ends the wait of a pod that never started.
 SELECT d.death, u.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'state' AS role
-FROM ties d
-JOIN ties u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unschedulable.constraint'
-LEFT JOIN ties s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
+FROM links d
+JOIN links u ON u.death = d.death AND u.via = 'pod' AND u.signal = 'k8s.pod.unschedulable.constraint'
+LEFT JOIN links s ON s.death = d.death AND s.via = 'pod' AND s.signal = 'k8s.container.started'
 WHERE d.signal IN ('k8s.workload.deadline', 'k8s.pod.deadline') AND d.mode = 'killed'
   AND d.exit_code IS NULL AND s.fact IS NULL
 UNION ALL
 -- Slurm says so itself, of a job that waits.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
-FROM ties
+FROM links
 WHERE signal = 'slurm.waiting.constraint' AND via = 'pod' AND state = 'never_scheduled'

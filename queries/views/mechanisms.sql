@@ -7,8 +7,8 @@ SELECT t.death, t.fact, t.time, t.signal,
     p.death IS NOT NULL AND t.signal IN ('k8s.pod.evicted.api', 'k8s.pod.evicted.taint', 'k8s.node.cordoned',
                                          'k8s.node.drained', 'k8s.node.tainted.no_execute',
                                          'k8s.pod.deleted_by_node_controller', 'k8s.pod.deletion_requested')) AS person
-FROM ties t
-LEFT JOIN (SELECT DISTINCT death FROM ties
+FROM links t
+LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.node.cordoned_by_user', 'k8s.node.tainted_by_user')
 -- What watches machines names what is wrong with them in its taint.
               OR (signal = 'k8s.node.tainted.no_execute' AND via = 'node'
@@ -36,6 +36,6 @@ WHERE signal LIKE 'k8s.pod.evicted%'
 UNION ALL
 -- A person who deletes a pod of a node that is closed drains it; of any other, only deletes it.
 SELECT death, fact, time, signal, true AS person
-FROM ties
+FROM links
 WHERE signal = 'k8s.pod.deleted_by_user'
-  AND death IN (SELECT death FROM ties WHERE via = 'node' AND signal LIKE 'k8s.node.cordoned%')
+  AND death IN (SELECT death FROM links WHERE via = 'node' AND signal LIKE 'k8s.node.cordoned%')

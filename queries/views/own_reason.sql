@@ -1,10 +1,10 @@
 -- Deaths for which the program gave a reason of its own that speaks of no device: a fault of the
 -- machine at that time is another matter. `files`: it speaks of reading or writing.
 SELECT t.death, bool_or(w.fact IS NOT NULL) AS files
-FROM ties t
-LEFT JOIN ties d ON d.death = t.death AND d.via = 'pod'
+FROM links t
+LEFT JOIN links d ON d.death = t.death AND d.via = 'pod'
   AND (d.signal LIKE 'log.cuda_error%' OR d.signal LIKE 'nccl.%' OR d.signal LIKE 'gpu.%')
-LEFT JOIN ties w ON w.death = t.death AND w.via = 'pod'
+LEFT JOIN links w ON w.death = t.death AND w.via = 'pod'
   AND (w.signal LIKE 'log.storage_%' OR w.signal LIKE 'log.data_loader_%' OR w.signal LIKE 'log.checkpoint_%failed'
     OR w.signal IN ('log.io_error', 'log.no_space', 'log.bus_error', 'log.permission.file'))
 WHERE t.signal IN ('log.traceback', 'log.usage', 'log.exception.config', 'log.command', 'log.cuda_oom')

@@ -1,7 +1,7 @@
 -- Deaths whose own machine was in trouble, or that somebody or something ended: what
 -- such a pod could not reach by then proves nothing of what it wanted to reach.
 SELECT DISTINCT death
-FROM ties
+FROM links
 WHERE via = 'node' AND lag_s BETWEEN -120 AND 1800
   AND (signal LIKE 'gpu.%' OR signal LIKE 'nic.error%' OR signal LIKE 'kernel.panic%'
        OR signal LIKE 'cloud.%' OR signal LIKE 'maintenance.%'

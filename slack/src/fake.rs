@@ -12,13 +12,13 @@ pub(crate) type Reply = (u16, Vec<(&'static str, String)>, String);
 
 /// A request as it came.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -37,16 +37,18 @@ impl Asked {
 
 pub(crate) struct Fake {
     address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Fake {
-    pub(crate) async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(
+        answer: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         Self::start_with_url(move |asked, _| answer(asked)).await
     }
 
     pub(crate) async fn start_with_url(
-        answer: impl Fn(&Asked, &str) -> Reply + Send + Sync + 'static,
+        answer: impl Fn(&ReceivedRequest, &str) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -85,18 +87,18 @@ impl Fake {
     }
 
     /// All requests so far, in the order they were answered.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-async fn read(from: &mut BufReader<TcpStream>) -> Option<Asked> {
+async fn read(from: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
     let mut line = String::new();
     from.read_line(&mut line).await.ok()?;
     let target = line.split_whitespace().nth(1)?;
-    let mut asked = Asked {
+    let mut asked = ReceivedRequest {
         path: target.split('?').next()?.to_owned(),
-        ..Asked::default()
+        ..ReceivedRequest::default()
     };
     loop {
         let mut header = String::new();

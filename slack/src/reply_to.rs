@@ -7,7 +7,7 @@ use url::Url;
 
 /// An address that is not Slack's, so that nothing is sent there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the address to answer to is not Slack's")]
+#[error("the response URL does not belong to Slack")]
 pub struct NotSlack;
 
 /// A `response_url`: whoever has it can post, so that it is shown nowhere.

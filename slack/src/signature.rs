@@ -12,13 +12,15 @@ pub const WINDOW_S: i64 = 300;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// A header is missing or cannot be read.
-    #[error("the request has no readable X-Slack-Signature and X-Slack-Request-Timestamp")]
+    #[error("the request has no valid X-Slack-Signature and X-Slack-Request-Timestamp")]
     Unsigned,
     /// The request is older or newer than [`WINDOW_S`].
-    #[error("the request was signed {0} s away from this machine's time; check its clock")]
+    #[error(
+        "the timestamp of the request differs from this machine's clock by {0} s; check the clock"
+    )]
     OutOfTime(i64),
     /// The body, the time or the secret is another.
-    #[error("the signature is not that of this body; check SLACK_SIGNING_SECRET")]
+    #[error("the signature does not match the body; check SLACK_SIGNING_SECRET")]
     Wrong,
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use whathappened_connectors::event::Event;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::evidence::SpillError;
+use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::resolve::Run;
-use whathappened_core::world::{NO, Pod, World};
 
 use super::named::{by_exit, by_reason};
 use crate::case::Case;
@@ -35,43 +35,43 @@ pub(super) fn guesses(
     failed_at: Option<Nanos>,
 ) -> Result<[Option<&'static str>; 3], SpillError> {
     let runs: Vec<&Run> = runs.iter().filter_map(|run| case.runs.get(*run)).collect();
-    let warnings = warnings(&case.world, &runs)?;
+    let warnings = warnings(&case.graph, &runs)?;
     Ok([
         most_frequent(&warnings),
         last_before(&warnings, failed_at),
-        exit(&case.world, &runs),
+        exit(&case.graph, &runs),
     ])
 }
 
 /// The Warnings about the pods of some runs, and about what owns them.
-fn warnings(world: &World, runs: &[&Run]) -> Result<Vec<Warning>, SpillError> {
+fn warnings(graph: &EntityGraph, runs: &[&Run]) -> Result<Vec<Warning>, SpillError> {
     let pods: std::collections::BTreeSet<u32> = runs
         .iter()
         .flat_map(|run| run.pods.iter().copied())
         .collect();
     let names: std::collections::BTreeSet<(&str, &str)> = runs
         .iter()
-        .map(|run| run.names(world))
+        .map(|run| run.names(graph))
         .map(|(_, _, namespace, name)| (namespace, name))
         .collect();
-    let is_event = world.evidence.symbols.find("k8s.event");
+    let is_event = graph.evidence.symbols.find("k8s.event");
     let mut found = Vec::new();
-    for (number, row) in world
+    for (number, row) in graph
         .evidence
         .rows()
         .iter()
         .enumerate()
         .filter(|(_, row)| Some(row.fact) == is_event)
     {
-        let pod = world.pod_of_row.get(number).copied().unwrap_or(NO);
-        let of_owner = || names.contains(&(world.name(row.namespace), world.name(row.workload)));
+        let pod = graph.pod_of_row.get(number).copied().unwrap_or(NO);
+        let of_owner = || names.contains(&(graph.name(row.namespace), graph.name(row.workload)));
         if !(pods.contains(&pod) || row.workload.is_some() && of_owner()) {
             continue;
         }
         let Ok(number) = u32::try_from(number) else {
             continue;
         };
-        let event = world.evidence.event(number)?;
+        let event = graph.evidence.event(number)?;
         if event.severity.as_deref() == Some("Warning") {
             found.push(warning(event));
         }
@@ -107,11 +107,11 @@ fn last_before(warnings: &[Warning], failed_at: Option<Nanos>) -> Option<&'stati
 }
 
 /// The earliest end of a container that was not well, else what a container waits for.
-fn exit(world: &World, runs: &[&Run]) -> Option<&'static str> {
-    let pods: Vec<&Pod> = runs
+fn exit(graph: &EntityGraph, runs: &[&Run]) -> Option<&'static str> {
+    let pods: Vec<&Task> = runs
         .iter()
         .flat_map(|run| &run.pods)
-        .filter_map(|pod| world.pods.get(*pod as usize))
+        .filter_map(|pod| graph.pods.get(*pod as usize))
         .collect();
     let exits = pods.iter().flat_map(|pod| &pod.exits);
     let earliest = exits.min_by_key(|exit| (exit.exit_code == Some(0), exit.time, exit.exit_code));
@@ -121,6 +121,6 @@ fn exit(world: &World, runs: &[&Run]) -> Option<&'static str> {
             .find_map(|wait| by_exit(wait, None))
     };
     earliest
-        .and_then(|exit| by_exit(world.name(exit.reason), exit.exit_code))
+        .and_then(|exit| by_exit(graph.name(exit.reason), exit.exit_code))
         .or_else(waits)
 }

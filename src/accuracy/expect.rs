@@ -14,13 +14,13 @@ pub(super) enum File {
     /// Several experiments, by name.
     Many(BTreeMap<String, Experiment>),
     /// One thing.
-    One(One),
+    One(Expectation),
 }
 
 /// Several experiments of one recording.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Many {
+struct CaseSet {
     experiments: BTreeMap<String, Experiment>,
     /// Where it comes from and what happened, for people.
     #[serde(default, rename = "recorded_from")]
@@ -35,7 +35,7 @@ impl File {
         let read = || -> serde_json::Result<Self> {
             let any: serde_json::Value = serde_json::from_str(text)?;
             if any.get("experiments").is_some() {
-                serde_json::from_str(text).map(|many: Many| Self::Many(many.experiments))
+                serde_json::from_str(text).map(|many: CaseSet| Self::Many(many.experiments))
             } else {
                 serde_json::from_str(text).map(Self::One)
             }
@@ -109,7 +109,7 @@ fn field_before(text: &str, line: usize, column: usize) -> Option<&str> {
 /// What is right for one thing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct One {
+pub(super) struct Expectation {
     /// `kind/name` to ask for.
     pub(super) object: String,
     /// `pod`, `job`, `app`, `incident`, `record` or `cluster`.
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_field_and_line() {
-        for (text, told) in [
+        for (text, reported) in [
             (
                 "{\n \"level\": \"pod\",\n \"cause\": []\n}",
                 "missing field `object`",
@@ -184,22 +184,25 @@ mod tests {
             ),
         ] {
             let error = File::parse(text).unwrap_err();
-            assert!(error.contains(told) && error.contains("line"), "{error}");
+            assert!(
+                error.contains(reported) && error.contains("line"),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn a_cause_that_there_is_not_is_told_with_the_nearest() {
         let rules = crate::explain::built_in().unwrap();
-        let told = |text: &str| File::parse(text).unwrap().unknown_cause(text, &rules);
+        let reported = |text: &str| File::parse(text).unwrap().unknown_cause(text, &rules);
         let text = "{\"experiments\": {\"a\": {\"cause\": [\"none.running\"],\n \"must_not\": [\"code.host_om\"]}}}";
-        let why = told(text).unwrap();
+        let why = reported(text).unwrap();
         assert!(
             why.starts_with(
                 "line 2: there is no cause \"code.host_om\"; did you mean code.host_oom?"
             ),
             "{why}"
         );
-        assert_eq!(told(&text.replace("host_om", "host_oom")), None);
+        assert_eq!(reported(&text.replace("host_om", "host_oom")), None);
     }
 }

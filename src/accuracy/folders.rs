@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The cases of the folders that were named.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct CaseFolders {
     /// Folders with an `expect.json`, in the order of their names.
     pub cases: Vec<PathBuf>,
     /// What is not run, and why.
@@ -15,8 +15,8 @@ pub struct Found {
 ///
 /// # Errors
 /// When a folder cannot be listed.
-pub fn find(folders: &[PathBuf]) -> std::io::Result<Found> {
-    let mut found = Found::default();
+pub fn find(folders: &[PathBuf]) -> std::io::Result<CaseFolders> {
+    let mut found = CaseFolders::default();
     for folder in folders {
         if !folder.is_dir() {
             found.skipped.push(format!("no {}", folder.display()));
@@ -39,7 +39,7 @@ pub fn find(folders: &[PathBuf]) -> std::io::Result<Found> {
         let like = likeness(&case)?;
         if seen.contains(&like) {
             found.skipped.push(format!(
-                "{} stands in another folder as well",
+                "{} appears in more than one folder",
                 case.display()
             ));
         } else {

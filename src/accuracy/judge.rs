@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::expect::{Experiment, One};
+use super::expect::{Expectation, Experiment};
 use crate::answer::{Incident, Victim};
 
 /// What became of one question.
@@ -29,14 +29,14 @@ impl Verdict {
 }
 
 /// A verdict, the incident it is about, and what was not as expected.
-pub(super) struct Judgement<'a> {
+pub(super) struct JudgedAnswer<'a> {
     pub(super) verdict: Verdict,
     pub(super) incident: Option<&'a Incident>,
     pub(super) remark: String,
 }
 
 /// Judges an answer by what is expected of one thing.
-pub(super) fn one<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> {
+pub(super) fn one<'a>(expect: &Expectation, incidents: &'a [Incident]) -> JudgedAnswer<'a> {
     if let Some(blamed) = blamed(incidents, &expect.must_not) {
         return blame(blamed);
     }
@@ -48,14 +48,14 @@ pub(super) fn one<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> 
 }
 
 /// Judges an answer by what is expected of one experiment of a recording.
-pub(super) fn experiment<'a>(expect: &Experiment, incidents: &'a [Incident]) -> Judgement<'a> {
+pub(super) fn experiment<'a>(expect: &Experiment, incidents: &'a [Incident]) -> JudgedAnswer<'a> {
     if let Some(blamed) = blamed(incidents, &expect.must_not) {
         return blame(blamed);
     }
     let main = incidents.first();
     let verdict = verdict(main, &expect.cause);
     let Some(incident) = main.filter(|_| verdict == Verdict::Right) else {
-        return Judgement {
+        return JudgedAnswer {
             verdict,
             incident: main,
             remark: String::new(),
@@ -67,15 +67,15 @@ pub(super) fn experiment<'a>(expect: &Experiment, incidents: &'a [Incident]) -> 
     } else {
         Verdict::Wrong
     };
-    Judgement {
+    JudgedAnswer {
         verdict,
         incident: main,
         remark,
     }
 }
 
-fn blame(incident: &Incident) -> Judgement<'_> {
-    Judgement {
+fn blame(incident: &Incident) -> JudgedAnswer<'_> {
+    JudgedAnswer {
         verdict: Verdict::FalseBlame,
         incident: Some(incident),
         remark: "must not be named".to_owned(),
@@ -104,7 +104,7 @@ fn verdict(main: Option<&Incident>, right: &[String]) -> Verdict {
     }
 }
 
-fn all_right(expect: &One) -> Vec<String> {
+fn all_right(expect: &Expectation) -> Vec<String> {
     expect
         .cause
         .iter()
@@ -113,8 +113,8 @@ fn all_right(expect: &One) -> Vec<String> {
         .collect()
 }
 
-fn named<'a>(expect: &One, main: Option<&'a Incident>) -> Judgement<'a> {
-    Judgement {
+fn named<'a>(expect: &Expectation, main: Option<&'a Incident>) -> JudgedAnswer<'a> {
+    JudgedAnswer {
         verdict: verdict(main, &all_right(expect)),
         incident: main,
         remark: String::new(),
@@ -122,17 +122,17 @@ fn named<'a>(expect: &One, main: Option<&'a Incident>) -> Judgement<'a> {
 }
 
 /// Nothing that is more than a guess may be blamed on a healthy cluster.
-fn cluster(incidents: &[Incident]) -> Judgement<'_> {
+fn cluster(incidents: &[Incident]) -> JudgedAnswer<'_> {
     match incidents
         .iter()
         .find(|incident| is_claimed(incident) && !incident.cause.starts_with("none."))
     {
-        Some(blamed) => Judgement {
+        Some(blamed) => JudgedAnswer {
             verdict: Verdict::FalseBlame,
             incident: Some(blamed),
             remark: "the cluster is healthy".to_owned(),
         },
-        None => Judgement {
+        None => JudgedAnswer {
             verdict: Verdict::Right,
             incident: None,
             remark: "nothing is blamed".to_owned(),
@@ -141,7 +141,7 @@ fn cluster(incidents: &[Incident]) -> Judgement<'_> {
 }
 
 /// One of the incidents has the cause, cites the record that proves it and carries its time.
-fn record<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> {
+fn record<'a>(expect: &Expectation, incidents: &'a [Incident]) -> JudgedAnswer<'a> {
     let right = all_right(expect);
     let mut near = None;
     for incident in incidents
@@ -157,7 +157,7 @@ fn record<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> {
             continue;
         };
         if proof.get("time").and_then(Value::as_str) == incident.time.as_deref() {
-            return Judgement {
+            return JudgedAnswer {
                 verdict: Verdict::Right,
                 incident: Some(incident),
                 remark: String::new(),
@@ -169,7 +169,7 @@ fn record<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> {
         )));
     }
     if let Some((incident, remark)) = near {
-        return Judgement {
+        return JudgedAnswer {
             verdict: Verdict::Wrong,
             incident: Some(incident),
             remark: remark.to_owned(),
@@ -177,12 +177,12 @@ fn record<'a>(expect: &One, incidents: &'a [Incident]) -> Judgement<'a> {
     }
     // Guesses about other things say nothing about this record.
     match incidents.iter().find(|incident| is_claimed(incident)) {
-        Some(other) => Judgement {
+        Some(other) => JudgedAnswer {
             verdict: Verdict::Wrong,
             incident: Some(other),
             remark: String::new(),
         },
-        None => Judgement {
+        None => JudgedAnswer {
             verdict: Verdict::Unknown,
             incident: incidents.first(),
             remark: String::new(),

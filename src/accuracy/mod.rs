@@ -14,8 +14,8 @@ mod run;
 mod score;
 
 pub use baseline::BASELINES;
-pub use folders::{Found, find};
+pub use folders::{CaseFolders, find};
 pub use judge::Verdict;
 pub use report::{json, table};
-pub use run::{Judged, run};
+pub use run::{QuestionResult, run};
 pub use score::{Score, Scores, scores};

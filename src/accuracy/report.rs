@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 
 use super::baseline::BASELINES;
 use super::judge::Verdict;
-use super::run::Judged;
+use super::run::QuestionResult;
 use super::score::Scores;
 
 /// Two tables: each verdict, and the counts.
 ///
 /// # Errors
 /// Never for columns of one length, which these are.
-pub fn table(judged: &[Judged], scores: &Scores) -> Result<[RecordBatch; 2], ArrowError> {
-    let text = |of: &dyn Fn(&Judged) -> String| -> ArrayRef {
+pub fn table(judged: &[QuestionResult], scores: &Scores) -> Result<[RecordBatch; 2], ArrowError> {
+    let text = |of: &dyn Fn(&QuestionResult) -> String| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(judged.iter().map(of)))
     };
     let verdicts = RecordBatch::try_from_iter([
@@ -61,7 +61,7 @@ pub fn table(judged: &[Judged], scores: &Scores) -> Result<[RecordBatch; 2], Arr
 }
 
 /// An answer that is owed and did not come is as bad as a wrong one.
-fn verdict(one: &Judged) -> &'static str {
+fn verdict(one: &QuestionResult) -> &'static str {
     match one.verdict {
         Verdict::Unknown if one.owed => "unknown, owed",
         Verdict::Wrong if !one.owed => "wrong, not owed",
@@ -75,7 +75,7 @@ fn part(score: &super::Score, part: usize) -> String {
 
 /// The same as one JSON document.
 #[must_use]
-pub fn json(judged: &[Judged], scores: &Scores, skipped: &[String]) -> Value {
+pub fn json(judged: &[QuestionResult], scores: &Scores, skipped: &[String]) -> Value {
     let cases: Vec<Value> = judged.iter().map(case).collect();
     let counts: Vec<Value> = scores
         .rows
@@ -90,7 +90,7 @@ pub fn json(judged: &[Judged], scores: &Scores, skipped: &[String]) -> Value {
     json!({ "cases": cases, "scores": counts, "skipped": skipped })
 }
 
-fn case(one: &Judged) -> Value {
+fn case(one: &QuestionResult) -> Value {
     let baselines: serde_json::Map<String, Value> = BASELINES
         .iter()
         .zip(one.baselines)

@@ -8,17 +8,17 @@ use whathappened_connectors::time::Stamp;
 use whathappened_core::resolve::{Name, resolve};
 
 use super::baseline::guesses;
-use super::expect::{Experiment, File, One};
-use super::judge::{Judgement, Verdict, experiment, one};
+use super::expect::{Expectation, Experiment, File};
+use super::judge::{JudgedAnswer, Verdict, experiment, one};
 use super::{baseline, folders};
 use crate::answer::Incident;
-use crate::assemble::{self, Question};
 use crate::case::{Case, Rules};
 use crate::error::Error;
+use crate::report::{self, Question};
 
 /// One question and what became of it.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct QuestionResult {
     /// The case's folder.
     pub case: String,
     /// What was asked.
@@ -43,7 +43,7 @@ pub struct Judged {
     pub baselines: [Option<&'static str>; baseline::BASELINES.len()],
 }
 
-impl Judged {
+impl QuestionResult {
     /// Whether it fails the run: false blame, or no right answer where one is owed.
     #[must_use]
     pub fn fails(&self) -> bool {
@@ -71,7 +71,7 @@ impl Judged {
 ///
 /// # Errors
 /// When `expect.json` cannot be read, or a rule fails.
-pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error> {
+pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<QuestionResult>, Error> {
     let path = folder.join("expect.json");
     let wrong = |error: String| Error::Usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
@@ -102,7 +102,7 @@ pub async fn run(folder: &Path, rules: &Arc<Rules>) -> Result<Vec<Judged>, Error
     Ok(judged)
 }
 
-async fn ask_one(case: &Case, name: &str, expect: &One) -> Result<Judged, Error> {
+async fn ask_one(case: &Case, name: &str, expect: &Expectation) -> Result<QuestionResult, Error> {
     let everything = matches!(expect.level.as_str(), "record" | "cluster");
     let asked = if everything {
         "*"
@@ -112,7 +112,7 @@ async fn ask_one(case: &Case, name: &str, expect: &One) -> Result<Judged, Error>
     let incidents = ask(case, asked).await?;
     let judgement = match &incidents {
         Some(incidents) => one(expect, incidents),
-        None => Judgement {
+        None => JudgedAnswer {
             verdict: unfound(&expect.cause),
             incident: None,
             remark: "nothing of that name".to_owned(),
@@ -125,7 +125,7 @@ async fn ask_one(case: &Case, name: &str, expect: &One) -> Result<Judged, Error>
         .chain(&expect.also_acceptable)
         .cloned()
         .collect();
-    Ok(Judged {
+    Ok(QuestionResult {
         case: name.to_owned(),
         level: expect.level.clone(),
         asked: expect.object.clone(),
@@ -140,18 +140,18 @@ async fn ask_experiment(
     name: &str,
     asked: &str,
     expect: &Experiment,
-) -> Result<Judged, Error> {
+) -> Result<QuestionResult, Error> {
     let incidents = ask(case, asked).await?;
     let judgement = match &incidents {
         Some(incidents) => experiment(expect, incidents),
-        None => Judgement {
+        None => JudgedAnswer {
             verdict: unfound(&expect.cause),
             incident: None,
             remark: "nothing of that name".to_owned(),
         },
     };
     let judged = judged(case, asked, judgement, incidents.as_deref())?;
-    Ok(Judged {
+    Ok(QuestionResult {
         case: name.to_owned(),
         level: "experiment".to_owned(),
         asked: asked.to_owned(),
@@ -175,7 +175,7 @@ async fn ask(case: &Case, name: &str) -> Result<Option<Vec<Incident>>, Error> {
         name: name.to_owned(),
         ..Question::default()
     };
-    match assemble::answer(case, &question).await {
+    match report::answer(case, &question).await {
         Ok(answer) => Ok(Some(answer.incidents)),
         Err(Error::UnknownName { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -185,10 +185,10 @@ async fn ask(case: &Case, name: &str) -> Result<Option<Vec<Incident>>, Error> {
 fn judged(
     case: &Case,
     asked: &str,
-    judgement: Judgement<'_>,
+    judgement: JudgedAnswer<'_>,
     incidents: Option<&[Incident]>,
-) -> Result<Judged, Error> {
-    let runs = resolve(&case.world, &case.runs, &Name::parse(asked)).runs;
+) -> Result<QuestionResult, Error> {
+    let runs = resolve(&case.graph, &case.runs, &Name::parse(asked)).runs;
     let first = incidents
         .and_then(<[Incident]>::first)
         .and_then(|main| main.first_victim.as_ref());
@@ -202,7 +202,7 @@ fn judged(
         "unknown"
     };
     let remark = [judgement.remark, unread.clone().unwrap_or_default()];
-    Ok(Judged {
+    Ok(QuestionResult {
         case: String::new(),
         asked: String::new(),
         level: String::new(),
@@ -236,7 +236,7 @@ fn unread(case: &Case) -> Option<String> {
     {
         return Some(format!("not read yet: {}", file.form));
     }
-    let objects = !case.world.evidence.objects.is_empty();
-    let told = objects || case.world.evidence.rows().iter().any(|row| row.tells);
-    (!told).then(|| "not read yet: no rule knows what anything here means".to_owned())
+    let objects = !case.graph.evidence.objects.is_empty();
+    let reported = objects || case.graph.evidence.rows().iter().any(|row| row.tells);
+    (!reported).then(|| "not read yet: no rule knows what anything here means".to_owned())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::baseline::BASELINES;
 use super::judge::Verdict;
-use super::run::Judged;
+use super::run::QuestionResult;
 
 /// What became of some questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Score {
 
 /// Counts what was judged.
 #[must_use]
-pub fn scores(judged: &[Judged]) -> Scores {
+pub fn scores(judged: &[QuestionResult]) -> Scores {
     let mut rows = Vec::new();
     let who = std::iter::once("whathappened").chain(BASELINES);
     for (number, who) in who.enumerate() {

@@ -9,7 +9,7 @@ use super::{Incident, Run};
 
 /// A run in a list.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
-pub struct Listed {
+pub struct ListedRun {
     /// The label or annotation that names its experiment, else its own name.
     pub experiment: String,
     /// Kind of the root object.
@@ -19,18 +19,18 @@ pub struct Listed {
     /// Its name.
     pub name: String,
     /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`; null for a run
-    /// of a store that nobody has explained.
+    /// of a store that was not explained.
     pub state: Option<String>,
-    /// What ended it; null where nothing did, or where nobody has explained it.
+    /// What ended it; null if nothing did, or if it was not explained.
     pub cause: Option<String>,
     /// How well that is proven.
     pub level: Option<String>,
-    /// When that was, else when it ended; of a run that nobody has explained, when it was
+    /// When that was, else when it ended; of a run that was not explained, when it was
     /// last seen.
     pub time: Option<String>,
     /// Who did it.
     pub actor: Option<String>,
-    /// Whose run it is, where that was seen.
+    /// The owner of the run, if known.
     pub owner: Option<String>,
     /// When it was made, or first seen.
     pub started: Option<String>,
@@ -72,12 +72,12 @@ pub fn no_state(asked: Option<&str>) -> Option<String> {
         .first()
         .map_or_else(String::new, |near| format!("did you mean {near}? "));
     Some(format!(
-        "no run is ever {asked:?}; {near}A run is {}",
+        "{asked:?} is not a run state; {near}A run is {}",
         STATES.join(", ").replace(", unknown", " or unknown")
     ))
 }
 
-impl Listed {
+impl ListedRun {
     /// Puts runs in the order in which they are listed: the newest first, as of the time
     /// that is shown.
     pub fn sort(list: &mut [Self]) {
@@ -96,7 +96,7 @@ impl Listed {
 
     /// The same with what explaining it told: the run, and what led its answer.
     #[must_use]
-    pub fn told(mut self, run: Option<&Run>, incident: Option<&Incident>) -> Self {
+    pub fn reported(mut self, run: Option<&Run>, incident: Option<&Incident>) -> Self {
         if let Some(run) = run {
             self.state = Some(run.state.clone());
             self.owner.clone_from(&run.owner);
@@ -119,14 +119,16 @@ impl Listed {
     /// Whether it is one of those asked for.
     #[must_use]
     pub fn is(&self, owner: Option<&str>, namespace: Option<&str>, state: Option<&str>) -> bool {
-        let is = |asked: Option<&str>, told: Option<&str>| {
-            asked.is_none_or(|asked| told.is_some_and(|told| told.eq_ignore_ascii_case(asked)))
+        let is = |asked: Option<&str>, reported: Option<&str>| {
+            asked.is_none_or(|asked| {
+                reported.is_some_and(|reported| reported.eq_ignore_ascii_case(asked))
+            })
         };
         // Who is called alice@lab.example is asked for as alice as well.
         let local = |name: &str| name.split('@').next().unwrap_or(name).to_lowercase();
         let owned = owner.is_none_or(|asked| {
-            let told = self.owner.as_deref();
-            told.is_some_and(|told| local(told) == local(asked))
+            let reported = self.owner.as_deref();
+            reported.is_some_and(|reported| local(reported) == local(asked))
         });
         owned && is(namespace, self.namespace.as_deref()) && is(state, self.state.as_deref())
     }

@@ -12,14 +12,13 @@ pub struct Machine {
     pub instance: Option<String>,
     /// The physical host below, where a record names it.
     pub host: Option<String>,
-    /// The GPU, where the root is about one.
+    /// The GPU, if the root cause is about one.
     pub gpu: Option<Gpu>,
-    /// The incident is a fault of this machine: not of what ran on it, and not
-    /// somebody's deed.
+    /// The incident is a fault of this machine, not of the workload and not of a person or tool.
     pub at_fault: bool,
 }
 
-/// A GPU, by whatever its records say of it.
+/// A GPU, as its records identify it.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
 )]
@@ -44,17 +43,16 @@ impl Gpu {
     }
 }
 
-/// What befell a machine before.
+/// Earlier faults of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Before {
+pub struct MachineHistory {
     /// The machine: a node's name, else an instance's id.
     pub machine: String,
-    /// How many days were looked back at most.
+    /// The maximum number of days it looked back.
     pub days: u32,
     /// Since when records are at hand, within those days.
     pub since: String,
-    /// How many faults it had since then, this incident's own included where
-    /// that is one.
+    /// How many faults it had since then, including that of this incident, if it is one.
     pub count: usize,
     /// This incident is itself one of them.
     pub with_this: bool,
@@ -73,11 +71,11 @@ pub struct PastFault {
     pub cause: String,
     /// What its record names: `Xid 79`.
     pub what: Option<String>,
-    /// The GPU that it is of, where known.
+    /// The GPU that it is about, if known.
     pub gpu: Option<Gpu>,
-    /// That is the GPU that this incident is of.
+    /// It is the GPU that this incident is about.
     pub same_gpu: bool,
-    /// How many records tell of it.
+    /// How many records report it.
     pub records: usize,
     /// The first of them, at most eight.
     pub event_ids: Vec<String>,

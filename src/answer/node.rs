@@ -13,43 +13,43 @@ use super::{CoverageRow, Victim};
 /// The name of the history's shape.
 pub const NODE_SCHEMA: &str = "whathappened/node/v1";
 
-/// What befell one machine, and what ran on it.
+/// The history of one machine, and what ran on it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct NodeHistory {
     /// Always [`NODE_SCHEMA`].
     pub schema: &'static str,
     /// The name that was asked for.
     pub name: String,
-    /// What bears it: `machine`, `instance`, `GPU`, …
+    /// What has the name: `machine`, `instance`, `GPU`, …
     pub matched_by: String,
-    /// The moment the history speaks from.
+    /// The time that the history refers to.
     pub now: Option<String>,
-    /// From when it was looked at; since the first record where that is not said.
+    /// Start of the period; the first record if it is not given.
     pub from: Option<String>,
     /// Until when.
     pub to: Option<String>,
     /// Version of the signal and cause rules that were used.
     pub ruleset: String,
-    /// The machines that bore the name, oldest first, each with its faults.
-    pub machines: Vec<Bore>,
-    /// What befell it, in order of time.
-    pub happened: Vec<Happened>,
+    /// The machines that had the name, oldest first, each with its faults.
+    pub machines: Vec<MachineTenure>,
+    /// What happened to it, in chronological order.
+    pub happened: Vec<MachineEvent>,
     /// What ran on it, oldest first.
-    pub runs: Vec<Guest>,
-    /// What every source could and could not show.
+    pub runs: Vec<HostedRun>,
+    /// What each source could and could not show.
     pub coverage: Vec<CoverageRow>,
     /// Remarks: what was left out and how to get it.
     pub notes: Vec<String>,
 }
 
-/// One machine that bore the name.
+/// One machine that had the name.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Bore {
+pub struct MachineTenure {
     /// The cloud's id of the instance, where one is known.
     pub instance: Option<String>,
-    /// Since when it bore the name, where that is told.
+    /// Since when it had the name, if known.
     pub from: Option<String>,
-    /// Until when, where that is told.
+    /// Until when, if known.
     pub to: Option<String>,
     /// Its faults, oldest first.
     pub faults: Vec<PastFault>,
@@ -68,9 +68,9 @@ pub struct GpuFaults {
     pub count: usize,
 }
 
-/// One thing that befell a machine; records that say the same are one.
+/// One thing that happened to a machine; records that say the same are merged.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Happened {
+pub struct MachineEvent {
     /// When, RFC 3339.
     pub time: String,
     /// First instant it can no longer have been.
@@ -83,7 +83,7 @@ pub struct Happened {
     pub text: String,
     /// The instance that the record names.
     pub instance: Option<String>,
-    /// The GPU that it is of.
+    /// The GPU that it is about.
     pub gpu: Option<Gpu>,
     /// Who did it, where known.
     pub actor: Option<String>,
@@ -97,9 +97,9 @@ pub struct Happened {
     pub event_ids: Vec<String>,
 }
 
-/// A run that was on the machine.
+/// A run that used the machine.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Guest {
+pub struct HostedRun {
     /// Stable id: the root object's uid, else its names.
     pub id: String,
     /// Kind of the root object.
@@ -108,25 +108,25 @@ pub struct Guest {
     pub name: String,
     /// Its namespace.
     pub namespace: Option<String>,
-    /// The experiment that it is of.
+    /// The experiment that it belongs to.
     pub experiment: String,
     /// Since when it was here.
     pub from: Option<String>,
     /// Until when; null while it may be here.
     pub to: Option<String>,
-    /// How the run stands, as far as its own records and those of its pods here tell.
+    /// The state of the run, as far as its own records and those of its pods on this machine show.
     pub state: String,
     /// How many of its pods were here.
     pub pods: usize,
     /// Those of them that died here, and how.
     pub died: Vec<Victim>,
     /// What ended it, where that was explained.
-    pub incident: Option<GuestIncident>,
+    pub incident: Option<HostedIncident>,
 }
 
 /// What ended a run.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct GuestIncident {
+pub struct HostedIncident {
     /// Cause id.
     pub cause: String,
     /// How well it is proven.

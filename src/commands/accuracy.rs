@@ -11,18 +11,17 @@ use crate::cli::OutputArgs;
 use crate::error::Error;
 use crate::render::{self, Format};
 
-/// Judges the answers to labelled cases, beside what three simple rules of thumb would say
+/// Scores answers to labelled cases, and compares them with three simple heuristics
 ///
-/// A case is a folder with `input/` and `expect.json`. Fails on false blame,
-/// and where an answer is owed and is not right: wherever the input is records
-/// of Kubernetes.
+/// A case is a folder with `input/` and `expect.json`. Fails on false blame, and on a wrong answer
+/// where one is required, which is wherever the input contains Kubernetes records.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
-    /// Cases, or folders of cases; one that is not there is skipped.
+    /// Cases, or folders of cases; folders that do not exist are skipped.
     #[arg(value_name = "FOLDER", required = true)]
     pub folders: Vec<PathBuf>,
-    /// Folder with rules of your own: *.sql for causes, *.toml for signals.
+    /// Folder with your own rules: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<PathBuf>,
     #[command(flatten)]
@@ -39,6 +38,17 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         path: "the folders of cases".to_owned(),
         error,
     })?;
+    if found.cases.is_empty() {
+        let folders: Vec<String> = args
+            .folders
+            .iter()
+            .map(|one| one.display().to_string())
+            .collect();
+        return Err(Error::Failed(format!(
+            "there is no case in {}: a case is a folder with input/ and expect.json",
+            folders.join(", ")
+        )));
+    }
     let rules = Arc::new(Rules::load(&common::own_rules(args.rules.as_deref())?)?);
     let mut judged = Vec::new();
     for case in &found.cases {
@@ -74,7 +84,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Failed(format!(
-        "{} of {} answers are false blame, or owed and not right: {}",
+        "{} of {} answers are false blame, or wrong where an answer was required: {}",
         bad.len(),
         judged.len(),
         bad.join(", ")

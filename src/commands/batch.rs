@@ -9,20 +9,19 @@ use whathappened_connectors::time::Stamp;
 
 use super::common;
 use crate::answer::Answer;
-use crate::assemble::{self, Question};
 use crate::case::{Case, Rules};
 use crate::error::Error;
+use crate::report::{self, Question};
 
-/// Answers many questions over recordings in one process, for tests and scripts
+/// Answers many questions about recordings in one process, for tests and scripts
 ///
-/// Reads one request a line from standard input, {"id":"7","from":["cases/7/input"],
-/// "name":"Job/research/run-1","at":null}, and writes one line each, in the same
-/// order: {"id":"7","answer":{…}} with the answer that --format json gives, or
-/// {"id":"7","error":"…"}. Requests in a row over the same recordings read them once.
-/// Nothing is asked live and nothing is kept.
+/// Reads one request per line from standard input, {"id":"7","from":["cases/7/input"],
+/// "name":"Job/research/run-1","at":null}, and writes one line for each, in the same order: {"id":"7","answer":{…}} with the answer that --format json gives, or
+/// {"id":"7","error":"…"}. Consecutive requests for the same recordings read them once.
+/// No live source is queried and nothing is stored.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Folder with rules of your own: *.sql for causes, *.toml for signals.
+    /// Folder with your own rules: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
 }
@@ -65,9 +64,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             continue;
         }
         let request: Request = serde_json::from_str(&line).map_err(|error| {
-            Error::Usage(format!(
-                "line {number} of standard input is no request: {error}; write {{\"id\":…,\"from\":[…],\"name\":…}}"
-            ))
+            Error::misused(
+                format!("line {number} of standard input is not a valid request: {error}"),
+                "write {\"id\":…,\"from\":[…],\"name\":…}",
+            )
         })?;
         let done = match last.take().filter(|(from, _)| *from == request.from) {
             Some((_, case)) => Ok(case),
@@ -116,14 +116,14 @@ async fn answer(case: &Case, request: &Request) -> Result<Answer, Error> {
     let at = request.at.as_deref().map(|text| {
         Stamp::parse(text)
             .map(|stamp| stamp.lo)
-            .ok_or_else(|| Error::Usage(format!("at: {text:?} is no RFC 3339 time")))
+            .ok_or_else(|| Error::Usage(format!("at: {text:?} is not an RFC 3339 time")))
     });
     let question = Question {
         name: request.name.clone(),
         at: at.transpose()?,
         ..Question::default()
     };
-    assemble::answer(case, &question).await
+    report::answer(case, &question).await
 }
 
 fn failed(path: &str, error: std::io::Error) -> Error {

@@ -9,22 +9,22 @@ use super::{clock, common, settings};
 use crate::case::Rules;
 use crate::cli::{KeptArgs, LiveArgs};
 use crate::error::Error;
-use crate::serve::collect::{Collector, How, Totals};
+use crate::serve::collect::{CollectOptions, Collector, Totals};
 
-/// Follows clusters, asks clouds regularly, and keeps what they say, until it is stopped
+/// Watches clusters, polls clouds and stores what they report, until it is stopped
 ///
-/// Kubernetes forgets its Events after an hour; what is collected is answered
-/// from later. A collector that is stopped, or killed, goes on where it was.
+/// Kubernetes keeps its Events for one hour only; later questions are answered from what was
+/// collected. A collector that was stopped or killed continues where it left off.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
-    pub kept: KeptArgs,
+    pub stored: KeptArgs,
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Stop after this time, such as 30m; at Ctrl-C or SIGTERM by default.
+    /// Stop after this time, such as 30m; by default it runs until Ctrl-C or SIGTERM.
     #[arg(long = "for", value_name = "TIME")]
     pub lasts: Option<String>,
-    /// Folder with rules of your own: *.toml for signals.
+    /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
     /// Say nothing about progress.
@@ -40,7 +40,7 @@ const TELL: Duration = Duration::from_secs(30);
 /// # Errors
 /// When there is nothing to collect from, or the store cannot be written.
 pub async fn run(args: &Args) -> Result<(), Error> {
-    let config = settings::of_all(&args.kept, &args.live)?;
+    let config = settings::of_all(&args.stored, &args.live)?;
     let folder = args.rules.clone().or_else(|| config.rules.clone());
     let rules = Arc::new(Rules::load(&common::own_rules(folder.as_deref())?)?);
     let lasts = match &args.lasts {
@@ -50,7 +50,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let clock: Clock = Arc::new(clock::now);
     let what = common::to_collect(&config, &clock).await?;
     let quiet = args.quiet;
-    let how = How {
+    let how = CollectOptions {
         store: config.store_path()?,
         limits: config.limits(),
         rules,
@@ -67,12 +67,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     if collector.is_idle() {
         stop.cancel();
         collector.finish().await?;
-        return Err(Error::Usage(
-            "there is no cluster and no cloud to collect from; `whathappened doctor` says why"
-                .to_owned(),
+        return Err(Error::misused(
+            "there is no cluster and no cloud to collect from",
+            "see why: whathappened doctor",
         ));
     }
-    let board = collector.board();
+    let collector_status = collector.collector_status();
     let stopper = stop.clone();
     let telling = tokio::spawn(async move {
         let mut waiting = std::pin::pin!(wait(lasts));
@@ -80,19 +80,19 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             tokio::select! {
                 () = &mut waiting => break,
                 () = tokio::time::sleep(TELL) => {
-                    let Totals { told, new } = board.totals();
+                    let Totals { reported, new } = collector_status.totals();
                     if !quiet {
-                        eprintln!("{told} facts and versions told, {new} new");
+                        eprintln!("{reported} facts and versions received, {new} new");
                     }
                 }
             }
         }
         stopper.cancel();
     });
-    let Totals { told, new } = collector.finish().await?;
+    let Totals { reported, new } = collector.finish().await?;
     telling.abort();
     if !quiet {
-        eprintln!("{told} facts and versions told, {new} new; stopped");
+        eprintln!("{reported} facts and versions received, {new} new; stopped");
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ fn duration(text: &str) -> Result<Duration, Error> {
     crate::config::parse_duration(text)
         .and_then(|nanos| u64::try_from(nanos).ok())
         .map(Duration::from_nanos)
-        .ok_or_else(|| Error::Usage(format!("--for {text}: write 30m or 2h")))
+        .ok_or_else(|| Error::misused(format!("--for {text} is not valid"), "write 30m or 2h"))
 }
 
 /// Until it is time, or somebody says stop.

@@ -18,9 +18,9 @@ use crate::case::{Case, Rules};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::Config;
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 use crate::render::Style;
-use crate::serve::collect::{self, What};
+use crate::serve::collect::{self, CollectTargets};
 
 /// Facts of recordings that are held in memory, some two hundred bytes each: half a
 /// gigabyte at most, with all that is made of them.
@@ -34,15 +34,15 @@ const SHOWN: usize = 5;
 ///
 /// # Errors
 /// When a rule is wrong, not a single input could be read, or nothing bears the name.
-pub async fn open(args: &InputArgs, about: &str, window: Window) -> Result<Opened, Error> {
+pub async fn open(args: &InputArgs, about: &str, window: Window) -> Result<OpenedCase, Error> {
     named(about)?;
     let rules = rules(args)?;
     if args.from.is_empty() {
         return stored::open(args, about, window, rules).await;
     }
-    Ok(Opened {
+    Ok(OpenedCase {
         case: recorded(args, rules)?,
-        kept: None,
+        stored: None,
     })
 }
 
@@ -59,11 +59,11 @@ pub fn named(text: &str) -> Result<(), Error> {
 
 /// A case and the store that it is of, where it is of one.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedCase {
     /// The case.
     pub case: Case,
     /// Where its incidents are kept.
-    pub kept: Option<Store>,
+    pub stored: Option<Store>,
 }
 
 /// The rules that the options and the configuration name.
@@ -73,7 +73,7 @@ pub struct Opened {
 pub fn rules(args: &InputArgs) -> Result<Arc<Rules>, Error> {
     let folder = match &args.rules {
         Some(folder) => Some(folder.clone()),
-        None => settings::of_store(&args.kept)?.rules,
+        None => settings::of_store(&args.stored)?.rules,
     };
     Ok(Arc::new(Rules::load(&own_rules(folder.as_deref())?)?))
 }
@@ -97,9 +97,12 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     })?;
     bar.finish_and_clear();
     if !args.quiet {
-        let kept = case.counts.told - case.counts.duplicates;
-        let kept = count(kept, "fact");
-        let facts = format!("{kept} kept, {} told again", case.counts.duplicates);
+        let stored = case.counts.reported - case.counts.duplicates;
+        let stored = count(stored, "fact");
+        let facts = format!(
+            "{stored} read, {}",
+            count(case.counts.duplicates, "duplicate")
+        );
         report(&case.summary, &facts);
     }
     nothing_read(&case.summary)?;
@@ -154,6 +157,29 @@ pub fn print(text: &str) -> Result<(), Error> {
             path: "standard output".to_owned(),
             error,
         })
+}
+
+/// Writes to a file, or to standard output where it is called `-`.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_file(
+    file: &Path,
+    write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), crate::render::RenderError>,
+) -> Result<(), Error> {
+    if file.as_os_str() == "-" {
+        return Ok(write(&mut std::io::stdout().lock())?);
+    }
+    let failed = |error| Error::Io {
+        path: file.display().to_string(),
+        error,
+    };
+    let mut out = std::io::BufWriter::new(std::fs::File::create(file).map_err(failed)?);
+    match write(&mut out) {
+        Err(crate::render::RenderError::Io(error)) => return Err(failed(error)),
+        other => other?,
+    }
+    out.flush().map_err(failed)
 }
 
 /// Paths as people name them; `-` is standard input.
@@ -232,7 +258,7 @@ fn write_report(
     let records = count(total.records, "record");
     let mut line = format!("Read {records} from {}: {facts}", total.form);
     for (number, what) in [
-        (total.irrelevant, "of no use here"),
+        (total.irrelevant, "irrelevant"),
         (total.left_out, "log lines left out"),
         (total.rejected, "rejected"),
     ] {
@@ -303,14 +329,14 @@ pub async fn told_to_stop() {
 ///
 /// # Errors
 /// When the kubeconfig cannot be used.
-pub async fn to_collect(config: &Config, clock: &Clock) -> Result<What, Error> {
-    let options = gather::options(&config.kubernetes);
+pub async fn to_collect(config: &Config, clock: &Clock) -> Result<CollectTargets, Error> {
+    let options = fetch::options(&config.kubernetes);
     let followed = config.kubernetes.enabled && collect::are_there(&options)?;
     let env = |name: &str| std::env::var(name).ok();
-    Ok(What {
+    Ok(CollectTargets {
         clusters: followed.then_some(options),
-        sources: gather::sources(config, &env, Clock::clone(clock)).await,
-        ..What::default()
+        sources: fetch::sources(config, &env, Clock::clone(clock)).await,
+        ..CollectTargets::default()
     })
 }
 

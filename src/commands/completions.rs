@@ -5,7 +5,7 @@ use clap::CommandFactory as _;
 use super::common;
 use crate::error::Error;
 
-/// Writes the completions of a shell to standard output
+/// Writes shell completions to standard output
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// The shell.

@@ -14,19 +14,19 @@ use super::{clock, common, settings};
 use crate::cli::{KeptArgs, LiveArgs, OutputArgs};
 use crate::config::Config;
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 use crate::render::Format;
 
-/// Says of every source whether it can be reached, what it allows, how far
-/// back it goes and how its clock differs; changes nothing
+/// Checks every source: whether it can be reached, which permissions it grants, how far back it
+/// goes and how far its clock is off; changes nothing
 ///
-/// Exit code 0: everything that is configured can be used; 4: something cannot, or a
-/// permission is missing (marked ✗).
+/// Exit code 0: everything that is configured works; 4: something does not, or a permission is
+/// missing (marked ✗).
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
     #[command(flatten)]
-    pub kept: KeptArgs,
+    pub stored: KeptArgs,
     #[command(flatten)]
     pub live: LiveArgs,
     #[command(flatten)]
@@ -52,7 +52,7 @@ struct Report {
 /// [`Error::Failed`] when a source that is configured cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
-    let config = settings::of_all(&args.kept, &args.live)?;
+    let config = settings::of_all(&args.stored, &args.live)?;
     let report = look(args, &config).await?;
     let text = match format {
         Format::Json => format!("{:#}\n", to_json(&report)),
@@ -77,11 +77,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let denied = report.sources.iter().flat_map(|health| &health.permissions);
     let denied = denied.filter(|one| one.verdict == Verdict::Denied).count();
     if bad > 0 || bad_config || (report.store.is_err() && !missing) {
-        return Err(Error::Failed("not everything can be used".to_owned()));
+        return Err(Error::Failed(
+            "some of the configuration does not work".to_owned(),
+        ));
     }
     if denied > 0 {
         let missing = common::count(denied as u64, "permission");
-        return Err(Error::Failed(format!("{missing} missing: marked ✗ above")));
+        return Err(Error::Failed(format!("{missing} missing (marked ✗ above)")));
     }
     Ok(())
 }
@@ -91,15 +93,15 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
     let path = config.store_path()?;
     let store = Store::open_to_read(&path)
         .and_then(|store| Ok((path.display().to_string(), store.status()?)));
-    let file = args.kept.config.clone().or_else(Config::default_path);
+    let file = args.stored.config.clone().or_else(Config::default_path);
     let config_file = match file {
         Some(file) if file.exists() => file.display().to_string(),
-        Some(file) => format!("{} (not there: defaults)", file.display()),
+        Some(file) => format!("{} (not found, using defaults)", file.display()),
         None => "none".to_owned(),
     };
     let (mut sources, mut failed, mut none) = (Vec::new(), Vec::new(), None);
     if config.kubernetes.enabled {
-        let options = gather::options(&config.kubernetes);
+        let options = fetch::options(&config.kubernetes);
         let named = std::env::var_os("KUBECONFIG").is_some_and(|list| !list.is_empty());
         let is_named = named || options.kubeconfig.is_some();
         match connect(&options).await {
@@ -115,7 +117,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
         }
     }
     let env = |name: &str| std::env::var(name).ok();
-    let others = gather::sources(config, &env, Arc::new(clock::now)).await;
+    let others = fetch::sources(config, &env, Arc::new(clock::now)).await;
     let deadline = Instant::now() + config.kubernetes.timeout;
     let checked = others
         .usable
@@ -129,7 +131,7 @@ async fn look(args: &Args, config: &Config) -> Result<Report, Error> {
     }));
     Ok(Report {
         config: config_file,
-        unreadable: Config::unreadable(args.kept.config.as_deref())
+        unreadable: Config::unreadable(args.stored.config.as_deref())
             .into_iter()
             .map(|(_, error)| error.to_string())
             .collect(),
@@ -178,7 +180,7 @@ fn to_text(report: &Report, color: bool) -> String {
         }
         Err(StoreError::Missing { path }) => {
             out.push_str(&format!(
-                "  store  {} is empty: import or collect fill it\n",
+                "  store  {} is empty; fill it with `whathappened import` or `whathappened collect`\n",
                 path.display()
             ));
         }
@@ -186,7 +188,7 @@ fn to_text(report: &Report, color: bool) -> String {
     }
     if let Some(none) = &report.none {
         out.push_str(&format!(
-            "\n○ kubernetes  not configured: {}; {}\n",
+            "\n○ kubernetes  not configured: {}\n    hint: {}\n",
             none.message, none.hint
         ));
     }
@@ -196,7 +198,7 @@ fn to_text(report: &Report, color: bool) -> String {
             .as_ref()
             .map_or_else(String::new, |context| format!(" {context}"));
         out.push_str(&format!(
-            "\n{} kubernetes{context}\n    {}\n    to do: {}\n",
+            "\n{} kubernetes{context}\n    {}\n    hint: {}\n",
             mark(false),
             error.message,
             error.hint
@@ -222,7 +224,7 @@ fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) 
             .map_or_else(String::new, |version| format!("  {version}"))
     ));
     if let Some(why) = &health.unreachable {
-        out.push_str(&format!("    does not answer: {why}\n"));
+        out.push_str(&format!("    does not respond: {why}\n"));
     }
     if let Some(back) = health.reaches_back_to {
         out.push_str(&format!(
@@ -233,12 +235,12 @@ fn of_source(out: &mut String, health: &Health, now: Nanos, mark: &dyn Fn(bool) 
     }
     if let Some(skew) = health.skew {
         out.push_str(&format!(
-            "    its clock is {} {}, give or take {}\n",
+            "    its clock is {} {} (± {})\n",
             distance(skew.by.saturating_abs()),
             if skew.by < 0 {
-                "behind ours"
+                "behind this machine's"
             } else {
-                "ahead of ours"
+                "ahead of this machine's"
             },
             distance(skew.within)
         ));

@@ -10,32 +10,32 @@ use whathappened_core::resolve::rank_names;
 use whathappened_store::Store;
 
 use super::question::moment;
-use super::{clock, common, pager, settings, stored, typed};
-use crate::answer::{Listed, no_state};
+use super::{arguments, clock, common, pager, settings, stored};
+use crate::answer::{ListedRun, no_state};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::Config;
 use crate::error::Error;
 use crate::render::{self, Format, RenderError};
-use crate::{assemble, gather};
+use crate::{fetch, report};
 
-/// Lists runs, newest first: how each stands, why, when, whose it is, how many pods
+/// Lists runs, newest first, with state, cause, time, owner and number of pods
 ///
-/// --namespace lists those of some namespaces alone.
+/// Use --namespace to list only the runs of some namespaces.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only those of this person, by the whole name or the part before the @.
+    /// Only runs of this owner: the full name or the part before the @.
     #[arg(long, value_name = "NAME")]
     pub owner: Option<String>,
-    /// Only those that stand so: completed, failed, running, pending, deleted or unknown.
+    /// Only runs in this state: completed, failed, running, pending, deleted or unknown.
     #[arg(long, value_name = "STATE")]
     pub state: Option<String>,
-    /// Only those that lived at or after this time: RFC 3339, a date, or 2h, 1d12h before
-    /// the latest record.
+    /// Only runs that were active at or after this time: RFC 3339, a date, or 2h, 1d12h before the
+    /// latest record.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
 }
@@ -58,13 +58,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         of_store(args, &rules).await?
     } else {
         let case = common::recorded(&args.input, rules)?;
-        let since = since(args, case.world.now)?;
-        let mut all = assemble::listing(&case).await?;
+        let since = since(args, case.graph.now)?;
+        let mut all = report::listing(&case).await?;
         all.retain(|one| since.is_none_or(|since| lived(one, since)));
         (all, None)
     };
     let namespaces = &args.input.live.namespaces;
-    let mut list: Vec<Listed> = all
+    let mut list: Vec<ListedRun> = all
         .iter()
         .filter(|one| one.is(args.owner.as_deref(), None, args.state.as_deref()))
         .filter(|one| {
@@ -73,28 +73,28 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         })
         .cloned()
         .collect();
-    Listed::sort(&mut list);
+    ListedRun::sort(&mut list);
     pager::show(&args.output, |out| show(args, &list, out))?;
     // An empty list is told even to those who want no more than the list.
     if list.is_empty() && is_narrowed(args) {
         return Err(Error::NoneLeft {
             why: none_left(args, &all),
-            hint: "see them all: whathappened experiments".to_owned(),
+            hint: "list all of them: whathappened experiments".to_owned(),
         });
     }
     if list.is_empty() {
-        eprintln!("There is no run in what was read.");
+        eprintln!("The data that was read contains no runs.");
     }
     if !args.input.quiet {
         if !list.is_empty() && list.len() < all.len() {
             let known = common::count(all.len() as u64, "run");
             eprintln!(
-                "{} of {known} shown; the options leave out the rest.",
+                "{} of {known} shown; the options exclude the rest.",
                 list.len()
             );
         }
         if let Some(hint) = hint {
-            eprintln!("{}.", typed::with_own_options(&hint));
+            eprintln!("{}.", arguments::with_own_options(&hint));
         }
     }
     Ok(())
@@ -107,18 +107,18 @@ fn is_narrowed(args: &Args) -> bool {
 }
 
 /// Why the list is empty, and whose and where the runs are that there are.
-fn none_left(args: &Args, all: &[Listed]) -> String {
+fn none_left(args: &Args, all: &[ListedRun]) -> String {
     if all.is_empty() {
         let since = args.since.as_ref();
         let since = since.map_or_else(String::new, |since| format!(" since {since}"));
-        return format!("no run lived{since} in what was read");
+        return format!("the data that was read contains no runs{since}");
     }
     let are = if all.len() == 1 { "is" } else { "are" };
     let mut text = format!(
         "no run matches; there {are} {}",
         common::count(all.len() as u64, "run")
     );
-    let names = |of: fn(&Listed) -> Option<&String>| -> Vec<String> {
+    let names = |of: fn(&ListedRun) -> Option<&String>| -> Vec<String> {
         let names: BTreeSet<String> = all.iter().filter_map(of).cloned().collect();
         names.into_iter().collect()
     };
@@ -148,7 +148,7 @@ fn none_left(args: &Args, all: &[Listed]) -> String {
     text
 }
 
-fn show(args: &Args, list: &[Listed], out: &mut dyn Write) -> Result<(), RenderError> {
+fn show(args: &Args, list: &[ListedRun], out: &mut dyn Write) -> Result<(), RenderError> {
     let style = common::style(&args.output);
     if args.output.format == Format::Table {
         return render::listed(list, &style, out);
@@ -165,7 +165,7 @@ fn since(args: &Args, last: Option<Nanos>) -> Result<Option<Nanos>, Error> {
 }
 
 /// Whether the last that is known of a run is not before a time.
-fn lived(one: &Listed, since: Nanos) -> bool {
+fn lived(one: &ListedRun, since: Nanos) -> bool {
     let over = matches!(
         one.state.as_deref(),
         Some("completed" | "failed" | "deleted")
@@ -176,17 +176,20 @@ fn lived(one: &Listed, since: Nanos) -> bool {
 }
 
 /// Those that the store's catalogue knows, and what explaining them told.
-async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<(Vec<Listed>, Option<String>), Error> {
-    let config = settings::of_all(&args.input.kept, &args.input.live)?;
+async fn of_store(
+    args: &Args,
+    rules: &Arc<Rules>,
+) -> Result<(Vec<ListedRun>, Option<String>), Error> {
+    let config = settings::of_all(&args.input.stored, &args.input.live)?;
     let now = clock::now();
-    let about = stored::About::CLUSTERS;
+    let about = stored::CaseScope::CLUSTERS;
     let (store, _) = stored::refreshed(&config, &args.input, &about, rules, now).await?;
     let window = (
         since(args, store.status()?.to)?.unwrap_or(Nanos::MIN),
         Nanos::MAX,
     );
     let explained = explain(&store, &config, window, rules, args.input.quiet).await?;
-    let list = gather::listed(&store.snapshot()?, window)?;
+    let list = fetch::listed(&store.snapshot()?, window)?;
     Ok((list, explained.and_then(|one| one.hint())))
 }
 
@@ -197,7 +200,7 @@ pub(super) async fn explain(
     window: (Nanos, Nanos),
     rules: &Arc<Rules>,
     quiet: bool,
-) -> Result<Option<gather::Explained>, Error> {
+) -> Result<Option<fetch::Explained>, Error> {
     let Ok(mut store) = Store::open(store.root(), config.limits()) else {
         return Ok(None);
     };
@@ -207,16 +210,16 @@ pub(super) async fn explain(
         bar.set_position(done as u64);
     };
     let now = clock::now();
-    let done = gather::explain_rest(&mut store, window, MOST, rules, now, &mut tick).await?;
+    let done = fetch::explain_rest(&mut store, window, MOST, rules, now, &mut tick).await?;
     bar.finish_and_clear();
     Ok(Some(done))
 }
 
-fn batch(list: &[Listed]) -> Result<RecordBatch, datafusion::arrow::error::ArrowError> {
-    let text = |of: fn(&Listed) -> Option<&str>| -> ArrayRef {
+fn batch(list: &[ListedRun]) -> Result<RecordBatch, datafusion::arrow::error::ArrowError> {
+    let text = |of: fn(&ListedRun) -> Option<&str>| -> ArrayRef {
         Arc::new(list.iter().map(of).collect::<StringArray>())
     };
-    let count = |of: fn(&Listed) -> Option<u64>| -> ArrayRef {
+    let count = |of: fn(&ListedRun) -> Option<u64>| -> ArrayRef {
         let counts = list.iter().map(of);
         let counts = counts.map(|count| count.and_then(|count| i64::try_from(count).ok()));
         Arc::new(counts.collect::<Int64Array>())

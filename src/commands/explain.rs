@@ -11,22 +11,22 @@ use super::{clock, common, settings, stored};
 use crate::answer::Incident;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
-use crate::{gather, render};
+use crate::{fetch, render};
 
-/// Explains every run that lived in a window, and keeps the incidents
+/// Explains every run that was active in a time window, and stores the incidents
 ///
-/// Reads the store, after asking the clusters. The table `incidents` of
-/// `whathappened sql` has them afterwards.
+/// Queries the clusters first, then reads the store. Afterwards the incidents are in the table
+/// `incidents` of `whathappened sql`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Runs that lived at or after this time (RFC 3339, or 2h, 7d before the latest record).
+    /// Runs that were active at or after this time (RFC 3339, or 2h, 7d before the latest record).
     #[arg(long, value_name = "TIME", default_value = "1d")]
     pub since: String,
-    /// Runs that lived before this time.
+    /// Runs that were active before this time.
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
 }
@@ -37,15 +37,22 @@ pub struct Args {
 /// When the store cannot be used, or a rule fails.
 pub async fn run(args: &Args) -> Result<(), Error> {
     if !args.input.from.is_empty() {
-        return Err(Error::Usage(
-            "explain reads the store; ask `whathappened '*' --from …` about recordings".to_owned(),
+        return Err(Error::misused(
+            "explain reads the store only",
+            "for recordings use: whathappened '*' --from …",
         ));
     }
     let rules = common::rules(&args.input)?;
-    let config = settings::of_all(&args.input.kept, &args.input.live)?;
+    let config = settings::of_all(&args.input.stored, &args.input.live)?;
     let now = clock::now();
-    let (store, _) =
-        stored::refreshed(&config, &args.input, &stored::About::CLUSTERS, &rules, now).await?;
+    let (store, _) = stored::refreshed(
+        &config,
+        &args.input,
+        &stored::CaseScope::CLUSTERS,
+        &rules,
+        now,
+    )
+    .await?;
     let path = store.root().to_owned();
     let last = store.latest()?;
     let since = moment(&args.since, last, args.output.tz)?;
@@ -59,15 +66,15 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let coverage = store.coverage()?;
     let bar = common::bar(args.input.quiet);
     bar.set_length(roots.len() as u64);
-    let mut told: Vec<(String, Incident)> = Vec::new();
+    let mut reported: Vec<(String, Incident)> = Vec::new();
     // Runs of one name are explained together, and each of them counts once.
     let mut done: BTreeSet<String> = BTreeSet::new();
     for root in &roots {
         bar.inc(1);
-        if done.contains(&gather::run_id(root)) {
+        if done.contains(&fetch::run_id(root)) {
             continue;
         }
-        let answer = gather::explain_one(&mut store, root, &coverage, &rules, now).await?;
+        let answer = fetch::explain_one(&mut store, root, &coverage, &rules, now).await?;
         let runs = answer.iter().flat_map(|answer| &answer.runs);
         let new: Vec<String> = runs.map(|run| run.id.clone()).collect();
         let inside = answer
@@ -78,27 +85,27 @@ pub async fn run(args: &Args) -> Result<(), Error> {
                 let run = incident.run_id.as_ref();
                 run.is_none_or(|run| !done.contains(run))
             });
-        told.extend(inside.map(|incident| (root.name.clone(), incident)));
+        reported.extend(inside.map(|incident| (root.name.clone(), incident)));
         done.extend(new);
-        done.insert(gather::run_id(root));
+        done.insert(fetch::run_id(root));
     }
     bar.finish_and_clear();
-    told.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));
-    let batch = batch(&told)?;
+    reported.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));
+    let batch = batch(&reported)?;
     let style = common::style(&args.output);
     let out = &mut std::io::stdout().lock();
     render::rows(&batch.schema(), &[batch], args.output.format, &style, out)?;
     if !args.input.quiet {
         let runs = common::count(roots.len() as u64, "run");
-        let incidents = common::count(told.len() as u64, "incident");
+        let incidents = common::count(reported.len() as u64, "incident");
         eprintln!("{runs} explained, {incidents}.");
     }
     Ok(())
 }
 
-fn batch(told: &[(String, Incident)]) -> Result<RecordBatch, Error> {
+fn batch(reported: &[(String, Incident)]) -> Result<RecordBatch, Error> {
     let text = |of: fn(&(String, Incident)) -> Option<&str>| -> ArrayRef {
-        Arc::new(told.iter().map(of).collect::<StringArray>())
+        Arc::new(reported.iter().map(of).collect::<StringArray>())
     };
     Ok(RecordBatch::try_from_iter([
         ("time", text(|(_, one)| one.time.as_deref())),

@@ -8,23 +8,23 @@ use super::{clock, common, settings};
 use crate::case::Rules;
 use crate::cli::KeptArgs;
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 
-/// Takes recordings into the store: everything that --from reads
+/// Imports recordings into the store: everything that --from can read
 ///
-/// What is there already is not kept twice, so an import can be repeated, and
-/// one that was broken off can be started again.
+/// Nothing is stored twice, so an import can be repeated, and one that was interrupted can be
+/// restarted.
 ///
-/// Exit code 0: every PATH was read, and what was broken in it is counted; 1: a PATH could
-/// not be read, and the rest is kept; 2: nothing could be read.
+/// Exit code 0: every PATH was read, and invalid records in it were counted; 1: a PATH could not be
+/// read, and the rest was imported; 2: nothing could be read.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// Files, folders or archives to read, `-` for standard input.
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<String>,
     #[command(flatten)]
-    pub kept: KeptArgs,
-    /// Folder with rules of your own: *.toml for signals.
+    pub stored: KeptArgs,
+    /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
     /// Say nothing about progress and what was read.
@@ -37,7 +37,7 @@ pub struct Args {
 /// # Errors
 /// When the store cannot be written, or nothing could be read.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let config = settings::of_store(&args.kept)?;
+    let config = settings::of_store(&args.stored)?;
     let folder = args.rules.clone().or_else(|| config.rules.clone());
     let rules = Rules::load(&common::own_rules(folder.as_deref())?)?;
     let now = clock::now();
@@ -51,12 +51,12 @@ pub fn run(args: &Args) -> Result<(), Error> {
     };
     let inputs = common::inputs(&args.paths);
     let (summary, written) =
-        gather::import(&mut store, &rules.signals, &inputs, now, &mut progress)?;
+        fetch::import(&mut store, &rules.signals, &inputs, now, &mut progress)?;
     bar.finish_and_clear();
     if !args.quiet {
         let facts = format!(
-            "{} facts and versions told, {} new in {}",
-            written.told,
+            "{} facts and versions read, {} new in {}",
+            written.reported,
             written.new,
             terminal::line(&store.root().to_string_lossy())
         );

@@ -11,16 +11,16 @@ use super::common;
 use crate::config::Config;
 use crate::error::Error;
 
-/// Writes a commented configuration from what this machine offers
+/// Writes a commented configuration file based on what it finds on this machine
 ///
-/// Nothing needs one: without it the current context of the kubeconfig is
-/// asked. An existing file is left alone.
+/// A configuration is optional: without one the current context of the kubeconfig is queried. An
+/// existing file is never overwritten.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// File to write; `-` for standard output.
     #[arg(value_name = "FILE", env = "WHATHAPPENED_CONFIG")]
     pub file: Option<PathBuf>,
-    /// Kubeconfig to look at instead of `$KUBECONFIG` or `~/.kube/config`.
+    /// Kubeconfig to use instead of `$KUBECONFIG` or `~/.kube/config`.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 }
@@ -42,12 +42,17 @@ pub fn run(args: &Args) -> Result<(), Error> {
         .file
         .clone()
         .or_else(Config::default_path)
-        .ok_or_else(|| Error::Usage("no home folder is known: name the file".to_owned()))?;
+        .ok_or_else(|| {
+            Error::misused(
+                "the home folder could not be determined",
+                "name the file to write",
+            )
+        })?;
     let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Error::Usage(format!(
-            "{} is there already; `whathappened init -` shows what would be written",
-            path.display()
-        )),
+        std::io::ErrorKind::AlreadyExists => Error::misused(
+            format!("{} already exists", path.display()),
+            "to see what would be written: whathappened init -",
+        ),
         _ => Error::Io {
             path: path.display().to_string(),
             error,
@@ -63,7 +68,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         .map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     common::print(&format!(
-        "{} is written; `whathappened doctor` tries it\n",
+        "Wrote {}. Run `whathappened doctor` to check it.\n",
         path.display()
     ))
 }
@@ -88,35 +93,35 @@ fn text(args: &Args) -> Result<String, Error> {
     let _written = write!(
         out,
         "\
-# whathappened: everything here is optional; what is commented out is the default.
+# whathappened: every setting is optional; commented-out values are the defaults.
 
-# Folder with rules of your own: *.sql for causes, *.toml for signals. There are none.
+# Folder with your own rules: *.sql for causes, *.toml for signals. Default: none.
 # rules = \"/path/to/rules\"
 
 [store]
-# What was collected is kept here.
+# What was collected is stored here.
 # path = {}
-# What was stored longer ago goes, then the oldest until the rest is small enough.
+# Data stored longer ago is removed, then the oldest until the rest fits the size limit.
 # max_age = \"90d\"
 # max_size = \"50GiB\"
 
 [kubernetes]
-# Ask clusters when a question is asked. Contexts on this machine:
+# Query clusters when a question is asked. Contexts on this machine:
 {names}
 # enabled = true
 {kubeconfig}
-# Contexts to ask; the current one where there are none, [\"all\"] for every one.
+# Contexts to query; default: the current one; [\"all\"] for all of them.
 # contexts = []
-# Where the whole cluster may not be listed, look into these namespaces.
+# If you may not list the whole cluster, read these namespaces.
 # namespaces = []
-# How long a question waits.
+# How long a question waits for clusters.
 # timeout = \"60s\"
 
-# Log stores; the environment goes before what is written here (docs/logs.md).
+# Log stores; the environment takes precedence over this file (docs/logs.md).
 [logs]
-# \"usual\": around deaths, first and last lines, lines that tell something; \"all\", \"none\".
+# \"usual\": lines around deaths, first and last lines, significant lines; \"all\", \"none\".
 # wanted = \"usual\"
-# Requests that one answer may cost in stores that count them.
+# Requests that one answer may use in stores that count them.
 # requests = 40
 
 # [loki]                      # LOKI_ADDR and logcli's other variables
@@ -135,7 +140,7 @@ fn text(args: &Args) -> Result<String, Error> {
 # [cloudwatch]                # AWS_PROFILE, AWS_REGION, CLOUDWATCH_LOG_GROUPS
 # log_groups = \"/aws/containerinsights/my-cluster/application\"
 
-# Measurements, alerts, notes; the environment goes before what is written here (docs/metrics.md).
+# Metrics, alerts, annotations; the environment takes precedence over this file (docs/metrics.md).
 # [prometheus]                # PROMETHEUS_URL, PROMETHEUS_ORG_ID, ...; Mimir, Thanos, VictoriaMetrics, too
 # url = \"https://prometheus.example.com\"
 # [alertmanager]              # ALERTMANAGER_URL, ...
@@ -158,27 +163,28 @@ fn text(args: &Args) -> Result<String, Error> {
 # The service, `whathappened serve` (docs/serve.md).
 [serve]
 # listen = \"127.0.0.1:8080\"
+# public_url = \"https://whathappened.example.com\"   # answers link to the pages with it
 # [serve.limits]
-# max_body = \"16MiB\"         # of what is pushed at once
+# max_body = \"16MiB\"         # size of one pushed body
 # at_once = 512               # requests
 # timeout = \"120s\"
-# What is pushed to it; each is off without a token or secret. There are
+# Webhooks; each is disabled without a token or secret. The names are
 # alertmanager, kubernetes-audit, datadog and generic.
 # [serve.hooks.kubernetes-audit]
 # token_file = \"/path/to/token\"
 # cluster = \"lab\"
-# Who may ask over HTTP; while nobody is named, whoever is on this machine may.
+# Who may ask over HTTP; by default anyone on this machine may.
 # [[serve.caller]]
 # name = \"alice\"
 # token_file = \"/path/to/token\"          # or token_sha256 = \"...\"
-# namespaces = [\"research\"]              # all of them without this
+# namespaces = [\"research\"]              # default: all
 # rights = [\"ask\", \"sql\"]              # and \"import\"
-# [serve.syslog]              # whoever reaches it can say anything in anybody's name
+# [serve.syslog]              # anyone who can reach it can send anything under any name
 # listen = \"0.0.0.0:5514\"
 
-# Slack: answers and tells of what happened (docs/slack.md).
+# Slack: answers and notifications (docs/slack.md).
 # [slack]                     # SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET, SLACK_APP_TOKEN
-# default = \"all\"             # namespaces that may be seen where nothing else is said
+# default = \"none\"            # default for all channels and users
 ",
         toml_text(&store.display().to_string())
     );

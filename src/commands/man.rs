@@ -7,7 +7,7 @@ use crate::error::Error;
 /// Writes the manual page to standard output
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Write one page for each verb into this folder instead.
+    /// Write one page for each command into this folder instead.
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<std::path::PathBuf>,
 }

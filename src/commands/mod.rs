@@ -2,6 +2,7 @@
 //! hands the result to a renderer.
 
 pub mod accuracy;
+pub mod arguments;
 pub mod batch;
 pub mod clock;
 pub mod collect;
@@ -16,6 +17,7 @@ pub mod man;
 pub mod node;
 mod pager;
 pub mod question;
+pub mod report;
 pub mod rules;
 pub mod serve;
 pub mod settings;
@@ -24,5 +26,4 @@ pub mod statement;
 pub mod store;
 mod stored;
 mod supervised;
-pub mod typed;
 pub mod upcoming;

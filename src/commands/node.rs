@@ -9,26 +9,26 @@ use super::{clock, common, pager, settings, stored};
 use crate::answer::NodeHistory;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
-use crate::history::{self, Asked, Past, Verdicts};
+use crate::history::{self, NodeQuery, PastFaults, Verdicts};
 use crate::render;
 
-/// Says what befell a machine over all experiments, and what ran on it
+/// Shows the history of a machine across all experiments, and what ran on it
 ///
-/// Its faults, drains, reboots, maintenance and upgrades in order of time, how
-/// often it failed, and how each run that was on it ended. From recordings, or
-/// from the store after live sources were asked.
+/// Its faults, drains, reboots, maintenance and upgrades in chronological order, how often it
+/// failed, and how each run that was on it ended. Reads recordings, or queries the live sources and
+/// then reads the store.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
-    /// Name of a node or host, or the id of a cloud instance; of recordings also gpu/ID.
+    /// Name of a node or host, or the ID of a cloud instance; with recordings also gpu/ID.
     #[arg(value_name = "NAME")]
     pub name: String,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only what happened at or after this time (RFC 3339, or 7d before the latest record);
-    /// of the store 30d by default.
+    /// Only what happened at or after this time (RFC 3339, or 7d before the latest record); with
+    /// the store 30d by default.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// Only what happened before this time.
@@ -43,27 +43,29 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
     common::named(&args.name)?;
-    let told = if args.input.from.is_empty() {
+    let reported = if args.input.from.is_empty() {
         of_store(args).await?
     } else {
         let rules = common::rules(&args.input)?;
         let case = common::recorded(&args.input, rules)?;
-        let asked = asked(args, case.world.now)?;
-        let past = Past::of_case(&case)?;
+        let asked = asked(args, case.graph.now)?;
+        let past = PastFaults::of_case(&case)?;
         history::node(&case, &asked, past, Verdicts::Explain).await?
     };
     let style = common::style(&args.output);
-    pager::show(&args.output, |out| render::node(&told, format, &style, out))
+    pager::show(&args.output, |out| {
+        render::node(&reported, format, &style, out)
+    })
 }
 
-fn asked(args: &Args, now: Option<Nanos>) -> Result<Asked, Error> {
+fn asked(args: &Args, now: Option<Nanos>) -> Result<NodeQuery, Error> {
     let tz = args.output.tz;
     let time = |text: &Option<String>| {
         text.as_deref()
             .map(|text| moment(text, now, tz))
             .transpose()
     };
-    Ok(Asked {
+    Ok(NodeQuery {
         name: args.name.clone(),
         since: time(&args.since)?,
         until: time(&args.until)?,
@@ -72,15 +74,15 @@ fn asked(args: &Args, now: Option<Nanos>) -> Result<Asked, Error> {
 
 async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
     let rules = common::rules(&args.input)?;
-    let config = settings::of_all(&args.input.kept, &args.input.live)?;
+    let config = settings::of_all(&args.input.stored, &args.input.live)?;
     let name = Name::parse(&args.name);
     if name.kind.is_some() && name.is_kind("GPU") {
-        return Err(Error::Usage(
-            "GPUs are found in recordings only; ask the store for the machine that the GPU is in"
-                .to_owned(),
+        return Err(Error::misused(
+            "GPUs can be looked up in recordings only",
+            "with the store, ask about the machine that the GPU is in",
         ));
     }
-    let about = stored::About {
+    let about = stored::CaseScope {
         name: Some(Name {
             kind: Some("Node".to_owned()),
             ..name.clone()

@@ -40,8 +40,8 @@ pub(super) fn show(
 /// Whether a pager showed a text: one that is not there did not.
 fn paged(mut pager: Command, text: &[u8]) -> bool {
     // Ctrl-C is for the pager; without this it would end us and leave it alone.
-    let kept = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
-    if kept.is_err() {
+    let stored = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
+    if stored.is_err() {
         return false;
     }
     let Ok(mut child) = pager.stdin(Stdio::piped()).spawn() else {

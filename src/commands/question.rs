@@ -1,20 +1,23 @@
 //! `whathappened <experiment>`
 
+use std::io::{IsTerminal as _, Write};
+use std::time::Duration;
+
 use chrono::{DateTime, NaiveDateTime};
 use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::Nanos;
 use whathappened_store::{Limits, Store};
 
-use super::common::{self, Opened};
+use super::common::{self, OpenedCase};
 use super::{clock, pager};
 use crate::answer::Answer;
-use crate::assemble::{self, Question};
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::{parse_duration, parse_local, parse_moment, parse_relative};
 use crate::error::Error;
-use crate::render::{Format, Tz};
-use crate::{gather, history, render};
+use crate::render::{Format, Style, Tz};
+use crate::report::{self, Question};
+use crate::{fetch, history, render};
 
 /// The question's own arguments.
 #[derive(clap::Args, Clone, Debug)]
@@ -26,28 +29,36 @@ pub struct Args {
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only runs that lived, and what happened, at or after this time: RFC 3339, a date,
+    /// Only runs that were active, and events that happened, at or after this time: RFC 3339, a date,
     /// a date and time, 15:20, today, yesterday, or 2h, 30m, 1d12h before the latest record.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// Only what happened before this time; later records are not read.
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// The moment to speak from; later records are not read. The latest record by default.
+    /// Answer as of this time; later records are not read. The latest record by default.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// Only incidents that touch this pod, and its own lines of the timeline.
+    /// Only incidents that affect this pod, and its own lines of the timeline.
     #[arg(long, value_name = "POD")]
     pub pod: Option<String>,
-    /// Only this run: its number, as answers count them, or the beginning of its id.
+    /// Only this run: its number as shown in answers, or the beginning of its ID.
     #[arg(long, value_name = "NUMBER|ID")]
     pub run: Option<String>,
-    /// Show the evidence, what speaks against, and how each step is proven.
+    /// Show the evidence for and against, and how each step is proven.
     #[arg(long)]
     pub explain: bool,
-    /// Timeline lines to show, 0 for all; none by default, 30 with --explain.
+    /// Write the answer to this file.
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    pub file: Option<std::path::PathBuf>,
+    /// Number of timeline lines to show, 0 for all; none by default, 30 with --explain.
     #[arg(long, value_name = "LINES")]
     pub timeline: Option<usize>,
+    /// Ask again every 10 s, or as often as given, and show the answer whenever it changes, until
+    /// nothing of it is running.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10s",
+        conflicts_with = "file")]
+    pub watch: Option<String>,
 }
 
 /// Answers the question.
@@ -57,16 +68,57 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<(), Error> {
     let piped = args.experiment.is_none();
     if !piped && common::is_piped_in(&args.input.from).await {
-        return Err(Error::Usage(
-            "something is piped in beside a name, and it is not said whether it is to be read: \
-             add --from - to read it, or < /dev/null to leave it"
-                .to_owned(),
+        return Err(Error::misused(
+            "a name was given, and data is piped in as well; it is not clear whether to read it",
+            "add --from - to read it, or < /dev/null to ignore it",
         ));
     }
     let args = &Args {
         input: of_pipe(args),
         ..args.clone()
     };
+    let Some(every) = &args.watch else {
+        return show(args, &ask(args, piped).await?);
+    };
+    if args.input.from.iter().any(|path| path == "-") {
+        return Err(Error::misused(
+            "standard input cannot be read again and again",
+            "name files or folders with --from, or ask without --watch",
+        ));
+    }
+    let every = parse_duration(every).and_then(|nanos| u64::try_from(nanos).ok());
+    let every = every
+        .filter(|nanos| *nanos >= 1_000_000_000)
+        .ok_or_else(|| Error::misused("--watch needs a time of at least 1s", "write 10s or 1m"))?;
+    watch(args, Duration::from_nanos(every)).await
+}
+
+/// Shows the answer whenever it is another one, until nothing of it is running.
+async fn watch(args: &Args, every: Duration) -> Result<(), Error> {
+    let is_terminal = std::io::stdout().is_terminal();
+    let mut last = Vec::new();
+    loop {
+        let answer = Box::pin(ask(args, false)).await?;
+        let mut text = Vec::new();
+        written(args, &answer, &mut text)?;
+        if text != last {
+            // A terminal is cleared; elsewhere one answer follows the other.
+            if is_terminal {
+                common::print("\x1b[2J\x1b[H")?;
+            }
+            common::print(&String::from_utf8_lossy(&text))?;
+            last = text;
+        }
+        let mut states = answer.runs.iter().map(|run| run.state.as_str());
+        if !states.any(|state| matches!(state, "running" | "pending")) {
+            return Ok(());
+        }
+        tokio::time::sleep(every).await;
+    }
+}
+
+/// Finds the answer.
+async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
     let experiment = args.experiment.as_deref().unwrap_or("*");
     let asked = |text: &Option<String>| {
         let text = text.as_deref();
@@ -77,18 +129,18 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         from: asked(&args.since)?,
         to: asked(&args.until)?,
     };
-    let Opened { case, kept } = common::open(&args.input, experiment, window).await?;
+    let OpenedCase { case, stored } = common::open(&args.input, experiment, window).await?;
     let tz = args.output.tz;
     let at = args
         .at
         .as_deref()
-        .map(|text| moment(text, case.world.now, tz))
+        .map(|text| moment(text, case.graph.now, tz))
         .transpose()?;
-    let now = at.or(case.world.now);
+    let now = at.or(case.graph.now);
     if piped && case.summary.total.records == 0 {
-        return Err(Error::Usage(
-            "nothing came in on standard input: name an experiment, or pipe in what kubectl printed"
-                .to_owned(),
+        return Err(Error::misused(
+            "standard input is empty",
+            "name an experiment, or pipe in the output of kubectl",
         ));
     }
     let only = only_run(&case).filter(|_| piped);
@@ -105,16 +157,42 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         until: time(&args.until)?,
         at,
     };
-    let mut answer = assemble::answer(&case, &question).await?;
-    let snapshot = kept.as_ref().map(Store::snapshot).transpose()?;
+    let mut answer = report::answer(&case, &question).await?;
+    let snapshot = stored.as_ref().map(Store::snapshot).transpose()?;
     history::remember(&mut answer, &case, snapshot.as_ref())?;
     drop(snapshot);
-    keep(kept, args, &case, &answer);
+    keep(stored, args, &case, &answer);
+    Ok(answer)
+}
+
+fn style(args: &Args) -> Style {
     let mut style = common::style(&args.output);
     style.explain = args.explain;
     style.timeline_limit = timeline_limit(args);
+    style
+}
+
+fn written(args: &Args, answer: &Answer, out: &mut dyn Write) -> Result<(), Error> {
+    Ok(render::answer(
+        answer,
+        args.output.format,
+        &style(args),
+        out,
+    )?)
+}
+
+/// Shows the answer, or writes it to a file.
+fn show(args: &Args, answer: &Answer) -> Result<(), Error> {
+    let mut style = style(args);
+    if let Some(file) = &args.file {
+        return common::write_file(file, |out| {
+            // A file has no colours.
+            style.color = false;
+            render::answer(answer, args.output.format, &style, out)
+        });
+    }
     pager::show(&args.output, |out| {
-        render::answer(&answer, args.output.format, &style, out)
+        render::answer(answer, args.output.format, &style, out)
     })
 }
 
@@ -132,7 +210,7 @@ fn only_run(case: &Case) -> Option<String> {
     let [run] = case.runs.as_slice() else {
         return None;
     };
-    let (_, kind, namespace, name) = run.names(&case.world);
+    let (_, kind, namespace, name) = run.names(&case.graph);
     Some(match namespace {
         "" => format!("{kind}/{name}"),
         namespace => format!("{kind}/{namespace}/{name}"),
@@ -144,6 +222,8 @@ fn timeline_limit(args: &Args) -> Option<usize> {
     match args.timeline {
         Some(0) => None,
         Some(lines) => Some(lines),
+        // Its rows are folded, and it keeps what fits.
+        None if args.output.format == Format::Html => None,
         None if args.explain || args.output.format != Format::Table => Some(30),
         None => Some(0),
     }
@@ -159,11 +239,11 @@ fn keep(store: Option<Store>, args: &Args, case: &Case, answer: &Answer) {
     let Some(store) = store.filter(|_| whole) else {
         return;
     };
-    let kept = Store::open(store.root(), Limits::default())
+    let stored = Store::open(store.root(), Limits::default())
         .map_err(Error::from)
-        .and_then(|mut store| gather::keep(&mut store, case, answer, clock::now()));
-    if let Err(error) = kept {
-        tracing::warn!("the incidents are not kept: {error}");
+        .and_then(|mut store| fetch::store_incidents(&mut store, case, answer, clock::now()));
+    if let Err(error) = stored {
+        tracing::warn!("the incidents could not be stored: {error}");
     }
 }
 
@@ -178,19 +258,21 @@ pub(super) fn moment(text: &str, now: Option<Nanos>, tz: Tz) -> Result<Nanos, Er
     }
     if let Some(local) = parse_local(text).or_else(relative) {
         let instant = tz.instant(local).and_then(|at| at.timestamp_nanos_opt());
-        return instant
-            .ok_or_else(|| Error::Usage(format!("{text:?} does not exist in the zone of --tz")));
+        return instant.ok_or_else(|| {
+            Error::Usage(format!("{text:?} does not exist in the time zone of --tz"))
+        });
     }
     let is_relative = || parse_relative(text, NaiveDateTime::default()).is_some();
     if now.is_none() && (parse_duration(text).is_some() || is_relative()) {
         return Err(Error::Usage(format!(
-            "{text:?} counts back from the end of the input, which has no times"
+            "{text:?} is relative to the end of the input, which has no timestamps"
         )));
     }
     parse_moment(text, now.unwrap_or_default()).ok_or_else(|| {
-        Error::Usage(format!(
-            "{text:?} is no time: write 2026-11-21T15:20:00Z, 2026-11-21, \"2026-11-21 15:20\", 15:20, now, today or yesterday, or 30m, 2h, 1d12h before the latest record"
-        ))
+        Error::misused(
+            format!("{text:?} is not a valid time"),
+            "write 2026-11-21T15:20:00Z, 2026-11-21, \"2026-11-21 15:20\", 15:20, now, today or yesterday, or 30m, 2h, 1d12h before the latest record",
+        )
     })
 }
 

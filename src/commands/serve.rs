@@ -1,5 +1,7 @@
 //! `whathappened serve`
 
+use std::fs::File;
+use std::io::Read as _;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
@@ -10,29 +12,29 @@ use whathappened_store::Store;
 use super::{clock, common, settings};
 use crate::case::Rules;
 use crate::cli::{KeptArgs, LiveArgs};
-use crate::config::{Config, Wanted};
+use crate::config::{Config, LogDepth};
 use crate::error::Error;
-use crate::gather::{self, Asked};
-use crate::serve::collect::{Collector, How, What};
+use crate::fetch::{self, FetchTargets};
+use crate::serve::collect::{CollectOptions, CollectTargets, Collector};
 use crate::serve::slack::Slack;
 use crate::serve::syslog::{self, Sockets};
 use crate::serve::webhooks::Hooks;
-use crate::serve::{Callers, Collecting, Service, listen};
+use crate::serve::{Callers, CollectorHandle, Pages, Service, listen};
 
-/// Keeps collecting and answers over HTTP, until it is stopped
+/// Runs the service: collects continuously and answers over HTTP, until it is stopped
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Where to listen.
+    /// Address to listen on.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
     #[command(flatten)]
-    pub kept: KeptArgs,
+    pub stored: KeptArgs,
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Folder with rules of your own: *.sql for causes, *.toml for signals.
+    /// Folder with your own rules: *.sql for causes, *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
-    /// Log one JSON object a line.
+    /// Log one JSON object per line.
     #[arg(long, env = "WHATHAPPENED_LOG_JSON")]
     pub log_json: bool,
 }
@@ -45,8 +47,8 @@ const LISTEN: &str = "127.0.0.1:8080";
 /// # Errors
 /// When the address, the store or the configuration cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
-    let mut config = settings::of_all(&args.kept, &args.live)?;
-    for (is_served, error) in Config::unreadable(args.kept.config.as_deref()) {
+    let mut config = settings::of_all(&args.stored, &args.live)?;
+    for (is_served, error) in Config::unreadable(args.stored.config.as_deref()) {
         // Without its secrets a door would stay shut; a source that cannot be asked is told
         // under coverage.
         if is_served {
@@ -74,7 +76,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             error,
         })?;
     let mut what = if args.live.no_fetch {
-        What::default()
+        CollectTargets::default()
     } else {
         common::to_collect(&config, &clock).await?
     };
@@ -82,7 +84,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     what.pushed.extend(lines.is_some().then(syslog::row));
     let asked = asked(args, &config, &what, &clock).await;
     let log_json = args.log_json;
-    let how = How {
+    let how = CollectOptions {
         store: path.clone(),
         limits: config.limits(),
         rules: Arc::clone(&rules),
@@ -101,26 +103,27 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     if callers.is_open() {
         say(
             log_json,
-            "nobody is configured to ask ([[serve.caller]]): whoever is on this machine may, without a token",
+            "no callers are configured ([[serve.caller]]): anyone on this machine may use the pages and the API without a token",
         );
     } else if callers.is_empty() {
         say(
             log_json,
-            "the API is closed: configure who may ask with [[serve.caller]], or listen on 127.0.0.1",
+            "the pages and the API are closed: configure callers with [[serve.caller]], or listen on 127.0.0.1",
         );
     }
     let collector = Collector::start(what, &how, &over)?;
     if collector.is_idle() && !args.live.no_fetch {
         say(
             log_json,
-            "there is no cluster and no cloud to collect from, only what is pushed or imported is known; `whathappened doctor` says why",
+            "there is no cluster and no cloud to collect from, so only pushed or imported data is available; run `whathappened doctor` to see why",
         );
     }
     let mut service =
         Service::new(config, rules, path, asked, Clock::clone(&clock)).for_callers(callers);
-    service.collecting = Some(Collecting {
+    service.pages = Pages::new(Arc::new(secret), stop.clone());
+    service.collecting = Some(CollectorHandle {
         intake: collector.intake(),
-        board: collector.board(),
+        collector_status: collector.collector_status(),
         hooks,
     });
     if let Some(lines) = lines {
@@ -152,22 +155,22 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let served = faces.await;
     // Whatever ended it: what was read is kept.
     over.cancel();
-    let kept = collector.finish().await;
-    served.and(kept.map(|_| ()))
+    let stored = collector.finish().await;
+    served.and(stored.map(|_| ()))
 }
 
 /// Who is asked when somebody asks: what is followed is in the store already.
-async fn asked(args: &Args, config: &Config, what: &What, clock: &Clock) -> Asked {
-    let mut asked = Asked {
+async fn asked(args: &Args, config: &Config, what: &CollectTargets, clock: &Clock) -> FetchTargets {
+    let mut asked = FetchTargets {
         followed: true,
-        pod_logs: config.logs.wanted != Wanted::None,
-        ..Asked::default()
+        pod_logs: config.logs.wanted != LogDepth::None,
+        ..FetchTargets::default()
     };
     if args.live.no_fetch {
         return asked;
     }
     let env = |name: &str| std::env::var(name).ok();
-    asked.sources = gather::sources(config, &env, Clock::clone(clock)).await;
+    asked.sources = fetch::sources(config, &env, Clock::clone(clock)).await;
     if let Some(options) = &what.clusters {
         match connect(options).await {
             Ok(connected) => asked.clusters.clusters = connected.clusters,
@@ -176,6 +179,13 @@ async fn asked(args: &Args, config: &Config, what: &What, clock: &Clock) -> Aske
         }
     }
     asked
+}
+
+/// What nobody can guess, from the system.
+fn secret() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Tells whoever started it, in the log's own form.

@@ -22,8 +22,8 @@ pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
 ///
 /// # Errors
 /// When the file or a time cannot be used.
-pub fn of_all(kept: &KeptArgs, live: &LiveArgs) -> Result<Config, Error> {
-    let mut config = of_store(kept)?;
+pub fn of_all(stored: &KeptArgs, live: &LiveArgs) -> Result<Config, Error> {
+    let mut config = of_store(stored)?;
     if let Some(wanted) = live.logs {
         config.logs.wanted = wanted;
     }
@@ -41,7 +41,9 @@ pub fn of_all(kept: &KeptArgs, live: &LiveArgs) -> Result<Config, Error> {
     if let Some(text) = &live.timeout {
         let nanos = parse_duration(text)
             .and_then(|nanos| u64::try_from(nanos).ok())
-            .ok_or_else(|| Error::Usage(format!("--timeout {text}: write 30s or 2m")))?;
+            .ok_or_else(|| {
+                Error::misused(format!("--timeout {text} is not valid"), "write 30s or 2m")
+            })?;
         clusters.timeout = Duration::from_nanos(nanos);
     }
     Ok(config)

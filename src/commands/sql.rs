@@ -14,32 +14,32 @@ use whathappened_connectors::time::Nanos;
 use whathappened_store::Store;
 
 use super::supervised::{self, Limits, Running};
-use super::{clock, common, experiments, settings, stored, typed};
+use super::{arguments, clock, common, experiments, settings, stored};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::{Config, parse_duration, parse_size};
 use crate::error::Error;
 use crate::render::{self, Format, RowWriter, Style};
-use crate::sql::prompt::{self, Command, Prompt, Typed};
-use crate::sql::{Kept, Session, Statement, rests_on_explaining};
+use crate::sql::prompt::{self, Command, Prompt, PromptInput};
+use crate::sql::{Session, Statement, StoredTables, rests_on_explaining};
 
-/// Answers SQL over what was read: statements, or an interactive prompt
+/// Runs SQL over the data that was read: statements, or an interactive prompt
 ///
 /// Tables: events, objects, tenures, runs, experiments, coverage, incidents,
 /// collateral.
 /// Table functions: timeline('NAME') and why('NAME').
-/// `whathappened sql '\d events' --from …` lists columns with their meaning.
+/// `whathappened sql '\d events' --from …` lists the columns and what they mean.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Statements, divided by semicolons; `-` reads them from standard input.
-    /// Without any a terminal gets a prompt.
+    /// Statements, separated by semicolons; `-` reads them from standard input. Without any, a
+    /// prompt opens if this is a terminal.
     #[arg(value_name = "STATEMENT")]
     pub statement: Option<String>,
-    /// How much memory one statement may hold, such as 512MiB or 4GiB.
+    /// How much memory one statement may use, such as 512MiB or 4GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub max_memory: String,
-    /// Ballista scheduler to run the statements on, df://HOST:PORT, over a store
-    /// that --store names by its URL; `local` starts a small cluster for it.
+    /// Ballista scheduler to run the statements on, df://HOST:PORT, over a store given to --store
+    /// as a URL; `local` starts a small cluster.
     #[cfg(feature = "distributed")]
     #[arg(long, value_name = "URL")]
     pub ballista: Option<String>,
@@ -65,13 +65,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     supervised::begin();
     let text = statements(args)?;
-    let (session, kept) = match elsewhere(args).await? {
+    let (session, stored) = match elsewhere(args).await? {
         Some(session) => (session, None),
         None => here(args).await?,
     };
-    let runner = Runner {
+    let runner = StatementRunner {
         session,
-        kept,
+        stored,
         format: args.output.format,
         style: common::style(&args.output),
         quiet: args.input.quiet,
@@ -88,7 +88,10 @@ const TIMEOUT: &str = "5m";
 /// What one statement may take.
 fn limits(args: &Args) -> Result<Limits, Error> {
     let wrong = |option: &str, text: &str, such: &str| {
-        Error::Usage(format!("{option} {text}: write something such as {such}"))
+        Error::misused(
+            format!("{option} {text} is not valid"),
+            format!("write a value such as {such}"),
+        )
     };
     let timeout = args.input.live.timeout.as_deref().unwrap_or(TIMEOUT);
     let timeout = parse_duration(timeout)
@@ -103,20 +106,23 @@ fn limits(args: &Args) -> Result<Limits, Error> {
 }
 
 /// Tables over recordings or the local store.
-async fn here(args: &Args) -> Result<(Session, Option<Unexplained>), Error> {
+async fn here(args: &Args) -> Result<(Session, Option<UnexplainedStore>), Error> {
     let rules = common::rules(&args.input)?;
     if args.input.from.is_empty() {
-        let config = settings::of_all(&args.input.kept, &args.input.live)?;
+        let config = settings::of_all(&args.input.stored, &args.input.live)?;
         let (store, _) = stored::refreshed(
             &config,
             &args.input,
-            &stored::About::CLUSTERS,
+            &stored::CaseScope::CLUSTERS,
             &rules,
             clock::now(),
         )
         .await?;
-        let session = Session::of_store(Kept::new(store.root().to_owned(), Arc::clone(&rules)))?;
-        let rest = Unexplained {
+        let session = Session::of_store(StoredTables::new(
+            store.root().to_owned(),
+            Arc::clone(&rules),
+        ))?;
+        let rest = UnexplainedStore {
             store,
             config,
             rules,
@@ -129,17 +135,17 @@ async fn here(args: &Args) -> Result<(Session, Option<Unexplained>), Error> {
 }
 
 /// What a list of signals does not show, where somebody has signals of their own.
-const AS_STORED: &str = "Signals in `events` are those that the rules knew when a fact was stored; answers, `ties` and `why` use \
-today's. Lines of machines' logs that no signal spoke of then were not kept: `whathappened import` reads their files again.";
+const AS_STORED: &str = "Signals in `events` are those that the rules knew when a fact was stored; answers, `links` and `why` use \
+the current rules. Lines of machine logs that matched no signal at the time were not stored: `whathappened import` reads their files again.";
 
 /// A store of which not every run need be explained.
-struct Unexplained {
+struct UnexplainedStore {
     store: Store,
     config: Config,
     rules: Arc<Rules>,
 }
 
-impl Unexplained {
+impl UnexplainedStore {
     /// Explains some of what is not yet where a statement asks for it; says what is left.
     async fn explain(&self, text: &str, quiet: bool) -> Result<(), Error> {
         let text = text.to_lowercase();
@@ -153,7 +159,7 @@ impl Unexplained {
         let done = experiments::explain(&self.store, &self.config, always, &self.rules, quiet);
         let hint = done.await?.and_then(|done| done.hint());
         if let Some(hint) = hint.filter(|_| !quiet) {
-            eprintln!("{}.", typed::with_own_options(&hint));
+            eprintln!("{}.", arguments::with_own_options(&hint));
         }
         Ok(())
     }
@@ -161,7 +167,7 @@ impl Unexplained {
 
 /// The URL of a store on an object store, where one is named.
 fn url(args: &Args) -> Option<&str> {
-    let name = args.input.kept.store.as_deref()?.to_str()?;
+    let name = args.input.stored.store.as_deref()?.to_str()?;
     name.contains("://").then_some(name)
 }
 
@@ -187,9 +193,10 @@ async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
 async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
     match url(args) {
         None => Ok(None),
-        Some(url) => Err(Error::Usage(format!(
-            "{url}: this program is built without object stores; build it with --features object-store"
-        ))),
+        Some(url) => Err(Error::misused(
+            format!("{url}: this build does not support object stores"),
+            "build it with --features object-store",
+        )),
     }
 }
 
@@ -198,10 +205,10 @@ fn statements(args: &Args) -> Result<Option<String>, Error> {
     let stdin = std::io::stdin();
     let records_there = args.input.from.iter().any(|path| path == "-");
     match args.statement.as_deref() {
-        Some("-") | None if records_there => {
-            let why = "standard input cannot hold both the records and the statements: give the statements as an argument";
-            Err(Error::Usage(why.to_owned()))
-        }
+        Some("-") | None if records_there => Err(Error::misused(
+            "standard input cannot hold both the records and the statements",
+            "give the statements as an argument",
+        )),
         None if stdin.is_terminal() => Ok(None),
         Some("-") | None => {
             let mut text = String::new();
@@ -219,7 +226,7 @@ fn statements(args: &Args) -> Result<Option<String>, Error> {
 /// Every Ctrl-C from now on. They are heard on a thread of their own: a statement can keep
 /// all threads of the engine so busy that none of them looks at signals.
 fn interruptions() -> std::io::Result<watch::Receiver<()>> {
-    let (told, heard) = watch::channel(());
+    let (reported, heard) = watch::channel(());
     let listening = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
@@ -228,25 +235,31 @@ fn interruptions() -> std::io::Result<watch::Receiver<()>> {
         signal(SignalKind::interrupt())?
     };
     std::thread::spawn(move || {
-        listening
-            .block_on(async { while caught.recv().await.is_some() && told.send(()).is_ok() {} });
+        listening.block_on(async {
+            while caught.recv().await.is_some() && reported.send(()).is_ok() {}
+        });
     });
     Ok(heard)
 }
 
 /// What a panic of the engine means.
-const TOO_LARGE: &str = "the engine cannot hold what the statement asks for; shorten its texts, or narrow it with WHERE";
+fn too_large() -> Error {
+    Error::halted(
+        "the result of the statement is too large for the engine",
+        "shorten its texts, or narrow it with WHERE",
+    )
+}
 
 /// Runs statements and shows what they answer.
-struct Runner {
+struct StatementRunner {
     session: Session,
-    kept: Option<Unexplained>,
+    stored: Option<UnexplainedStore>,
     format: Format,
     style: Style,
     quiet: bool,
 }
 
-impl Runner {
+impl StatementRunner {
     async fn text(&self, text: &str) -> Result<(), Error> {
         if let Some(command) = Command::parse(text) {
             return self.command(&command);
@@ -256,12 +269,12 @@ impl Runner {
             let _running = Running::begin();
             Session::parse(text)?
         };
-        if let Some(kept) = &self.kept {
-            kept.explain(text, self.quiet).await?;
+        if let Some(stored) = &self.stored {
+            stored.explain(text, self.quiet).await?;
         }
         if statements.len() > 1 && matches!(self.format, Format::Parquet) {
             return Err(Error::Usage(
-                "a parquet file holds the rows of one statement".to_owned(),
+                "a Parquet file can hold the rows of one statement only".to_owned(),
             ));
         }
         for statement in statements {
@@ -274,7 +287,7 @@ impl Runner {
         let _running = Running::begin();
         // Some functions of the engine panic where their result is too large.
         let rows = AssertUnwindSafe(self.rows(statement)).catch_unwind().await;
-        let rows = rows.unwrap_or_else(|_| Err(Error::Halted(TOO_LARGE.to_owned())))?;
+        let rows = rows.unwrap_or_else(|_| Err(too_large()))?;
         self.count(rows);
         if !self.quiet {
             for row in self.session.damage() {
@@ -304,7 +317,7 @@ impl Runner {
         }
         if let Some(Err(broken)) = working.join_next().await {
             tracing::debug!("the statement broke: {broken}");
-            return Err(Error::Halted(TOO_LARGE.to_owned()));
+            return Err(too_large());
         }
         Ok(writer.finish()?)
     }
@@ -321,9 +334,10 @@ impl Runner {
             Command::Help => common::print(&format!("{}\n", prompt::HELP)),
             Command::Tables => self.show(&self.session.table_rows()?),
             Command::Columns(name) => self.show(&self.session.column_rows(name)?),
-            Command::Unknown(word) => Err(Error::Usage(format!(
-                "{word} is no command; help lists them"
-            ))),
+            Command::Unknown(word) => Err(Error::misused(
+                format!("{word} is not a command"),
+                "list the commands with: help",
+            )),
         }
     }
 
@@ -349,12 +363,12 @@ impl Runner {
             Prompt::new(&self.session, prompt::data_folder().as_deref()).map_err(failed)?;
         if !self.quiet {
             eprintln!(
-                "Statements end with a semicolon; \\d lists the tables, help says more, \\q quits."
+                "Statements end with a semicolon; \\d lists the tables, help shows more, \\q quits."
             );
         }
         // Caught from now on: whatever else is done when Ctrl-C comes, it does not end the prompt.
         let mut interrupted = interruptions().map_err(failed)?;
-        while let Typed::Text(text) = prompt.ask().map_err(failed)? {
+        while let PromptInput::Text(text) = prompt.ask().map_err(failed)? {
             if Command::parse(&text) == Some(Command::Quit) {
                 break;
             }

@@ -29,29 +29,33 @@ pub async fn run(_args: &Args) -> Result<(), Error> {
         .lock()
         .read_to_string(&mut text)
         .map_err(failed)?;
-    let job: Job = serde_json::from_str(&text)
-        .map_err(|error| Error::Usage(format!("the service says what to run: {error}")))?;
+    let job: Job = serde_json::from_str(&text).map_err(|error| {
+        Error::Usage(format!(
+            "this command is run by the service, which sends it the statement: {error}"
+        ))
+    })?;
     // Some functions of the engine panic where their result is too large.
     std::panic::set_hook(Box::new(|_| {}));
-    let told = AssertUnwindSafe(told(&job)).catch_unwind().await;
-    let told = told.unwrap_or_else(|_| {
-        Err(Error::Halted(
-            "the engine cannot hold what the statement asks for".to_owned(),
+    let reported = AssertUnwindSafe(reported(&job)).catch_unwind().await;
+    let reported = reported.unwrap_or_else(|_| {
+        Err(Error::halted(
+            "the result of the statement is too large for the engine",
+            "shorten its texts, or narrow it with WHERE",
         ))
     });
-    let told = told.unwrap_or_else(|error| Report {
+    let reported = reported.unwrap_or_else(|error| Report {
         hints: error.hints(),
         error: Some(error.to_string()),
         ..Report::default()
     });
-    let report = serde_json::to_string(&told).unwrap_or_default();
+    let report = serde_json::to_string(&reported).unwrap_or_default();
     std::io::stderr()
         .lock()
         .write_all(report.as_bytes())
         .map_err(failed)
 }
 
-async fn told(job: &Job) -> Result<Report, Error> {
+async fn reported(job: &Job) -> Result<Report, Error> {
     let rules = Rules::load(&common::own_rules(job.rules.as_deref())?)?;
     let mut out = std::io::BufWriter::new(std::io::stdout());
     let report = job.run(Arc::new(rules), &mut out).await?;

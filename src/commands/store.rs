@@ -15,78 +15,78 @@ use crate::config::{parse_duration, parse_size};
 use crate::error::Error;
 use crate::render;
 
-/// Looks after the store: what is in it, compaction, retention
+/// Manages the store: status, verification, repair, compaction, retention
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// What to do.
+    /// The action to perform.
     #[command(subcommand)]
-    pub what: What,
+    pub what: StoreCommand,
 }
 
 /// What can be done with a store.
 #[derive(Clone, Debug, Subcommand)]
-pub enum What {
-    /// Shows how much is kept, and from when to when
+pub enum StoreCommand {
+    /// Shows how much is stored, and for which period
     Status {
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Reads everything that is kept and says what is damaged; changes nothing
+    /// Reads everything that is stored and reports what is damaged; changes nothing
     Verify {
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
     },
-    /// Makes the list anew from the segments where it is lost, and saves what can be
-    /// read of damaged ones; deletes nothing
+    /// Rebuilds the index from the segments if it is lost, and recovers what can be read of damaged
+    /// segments; deletes nothing
     Repair {
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
     },
-    /// Copies the whole store to an empty folder while others go on writing, and reads
-    /// the copy to its end
+    /// Copies the whole store to an empty folder while other processes keep writing, and verifies
+    /// the copy
     Backup {
-        /// Where to; empty, or not there.
+        /// Destination folder; it must be empty or not exist.
         #[arg(value_name = "FOLDER")]
         to: PathBuf,
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
     },
-    /// Gives up a damaged segment whose rows nobody can bring back; its file stays until
-    /// retention removes it
+    /// Abandons a damaged segment whose rows cannot be recovered; its file stays until retention
+    /// removes it
     Forget {
-        /// Its name, as `store status` tells it.
+        /// Its name, as shown by `store status`.
         #[arg(value_name = "SEGMENT")]
         file: String,
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
     },
-    /// Makes few large segments of many small ones
+    /// Merges many small segments into a few large ones
     Compact {
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
     },
-    /// Brings an object store up to date: s3://bucket/folder, gs://…, az://… or file:///…
+    /// Uploads the store to an object store: s3://bucket/folder, gs://…, az://… or file:///…
     ///
-    /// What waits is written to segments first. Others ask it with
-    /// `whathappened sql --store URL`; Spark, Trino and DuckDB read the files.
+    /// Rows that are not in segments yet are written to segments first. Query it with `whathappened
+    /// sql --store URL`; Spark, Trino and DuckDB can read the files.
     #[cfg(feature = "object-store")]
     Push {
-        /// Where to.
+        /// Destination URL.
         #[arg(value_name = "URL")]
         url: String,
         #[command(flatten)]
-        kept: KeptArgs,
+        stored: KeptArgs,
     },
-    /// Removes what was stored too long ago, then the oldest until the rest is small enough
+    /// Removes data that was stored too long ago, then the oldest until the rest fits the size limit
     Retain {
         #[command(flatten)]
-        kept: KeptArgs,
-        /// How long ago things may have been stored, such as 90d; the configuration's by default.
+        stored: KeptArgs,
+        /// Maximum age since it was stored, such as 90d; the configured value by default.
         #[arg(long, value_name = "TIME")]
         max_age: Option<String>,
-        /// How much room they may take, such as 50GiB; the configuration's by default.
+        /// Maximum size of the store, such as 50GiB; the configured value by default.
         #[arg(long, value_name = "SIZE")]
         max_size: Option<String>,
     },
@@ -99,23 +99,23 @@ pub enum What {
 pub async fn run(args: &Args) -> Result<(), Error> {
     match &args.what {
         #[cfg(feature = "object-store")]
-        What::Push { url, kept } => push(url, kept).await,
-        What::Status { kept, output } => status(kept, output),
-        What::Verify { kept } => verify(kept),
-        What::Repair { kept } => repair(kept),
-        What::Backup { to, kept } => backup(to, kept),
-        What::Forget { file, kept } => forget(file, kept),
-        What::Compact { kept } => compact(kept),
-        What::Retain {
-            kept,
+        StoreCommand::Push { url, stored } => push(url, stored).await,
+        StoreCommand::Status { stored, output } => status(stored, output),
+        StoreCommand::Verify { stored } => verify(stored),
+        StoreCommand::Repair { stored } => repair(stored),
+        StoreCommand::Backup { to, stored } => backup(to, stored),
+        StoreCommand::Forget { file, stored } => forget(file, stored),
+        StoreCommand::Compact { stored } => compact(stored),
+        StoreCommand::Retain {
+            stored,
             max_age,
             max_size,
-        } => retain(kept, max_age.as_deref(), max_size.as_deref()),
+        } => retain(stored, max_age.as_deref(), max_size.as_deref()),
     }
 }
 
-fn status(kept: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+fn status(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let store = Store::open_to_read(&config.store_path()?)?;
     let status = store.status()?;
     let rows = lines(&store, &status);
@@ -177,33 +177,35 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn verify(kept: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+fn verify(stored: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let store = Store::open_to_read(&config.store_path()?)?;
     let verified = store.verify(&mut |_| {})?;
     for (file, why) in &verified.damaged {
         println!("{file}: damaged: {why}");
     }
     for file in &verified.unknown {
-        println!("{file}: not on the store's list");
+        println!("{file}: not in the store's index");
     }
     for said in &verified.database {
         println!("store.db: {said}");
     }
     println!(
-        "{} segments with {} rows are what was written{}.",
+        "{} segments with {} rows are intact{}.",
         verified.segments,
         verified.rows,
         match verified.unchecked {
             0 => String::new(),
-            some => format!("; {some} of them are older than checksums and only decode"),
+            some => format!(
+                "; {some} of them were written before checksums were introduced and were only decoded"
+            ),
         }
     );
     if verified.is_well() {
         return Ok(());
     }
     Err(Error::Damaged(format!(
-        "{}: {} damaged, {} not on the list",
+        "{}: {} damaged, {} not in the index",
         store.root().display(),
         count(verified.damaged.len(), "segment"),
         count(verified.unknown.len(), "segment"),
@@ -214,20 +216,20 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn repair(kept: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+fn repair(stored: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let path = config.store_path()?;
     let mut say = |file: &str| tracing::debug!("reading {file}");
     let done = whathappened_store::repair(&path, config.limits(), clock::now(), &mut say)?;
     match &done.list {
         Some(old) => println!(
-            "The list was damaged and is made anew; what was there of it is kept as {old}."
+            "The index was damaged and has been rebuilt; the damaged one is saved as {old}."
         ),
-        None if done.is_anew => println!("The list was lost and is made anew."),
+        None if done.is_anew => println!("The index was lost and has been rebuilt."),
         None => {}
     }
     println!(
-        "{} with {} rows were put on the list.",
+        "{} with {} rows were added to the index.",
         count(
             usize::try_from(done.listed).unwrap_or(usize::MAX),
             "segment"
@@ -236,7 +238,7 @@ fn repair(kept: &KeptArgs) -> Result<(), Error> {
     );
     if done.renewed > 0 {
         println!(
-            "{} written anew: their texts had been redacted under fewer rules.",
+            "{} rewritten: they had been redacted with an older set of rules.",
             count(
                 usize::try_from(done.renewed).unwrap_or(usize::MAX),
                 "segment"
@@ -244,20 +246,20 @@ fn repair(kept: &KeptArgs) -> Result<(), Error> {
         );
     }
     for (file, saved, of) in &done.damaged {
-        println!("{file}: damaged; {saved} of its {of} rows were saved.");
+        println!("{file}: damaged; {saved} of its {of} rows were recovered.");
     }
     for file in &done.back {
-        println!("{file}: all of its rows are back.");
+        println!("{file}: all of its rows have been restored.");
     }
     Ok(())
 }
 
-fn backup(to: &Path, kept: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+fn backup(to: &Path, stored: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let mut say = |file: &str| tracing::debug!("copying {file}");
     let done = whathappened_store::backup(&config.store_path()?, to, &mut say)?;
     println!(
-        "{} segments, {} bytes, copied to {} and read to the end.",
+        "{} segments, {} bytes, copied to {} and verified.",
         done.segments,
         done.bytes,
         terminal::line(&to.to_string_lossy())
@@ -266,23 +268,24 @@ fn backup(to: &Path, kept: &KeptArgs) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Damaged(format!(
-        "{}: {} damaged as in the store itself; whathappened store repair saves what can be read there",
+        "{}: {} damaged as in the store itself; run `whathappened store repair` there to recover what can be read",
         to.display(),
         count(done.verified.damaged.len(), "segment"),
     )))
 }
 
-fn forget(file: &str, kept: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+fn forget(file: &str, stored: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let path = config.store_path()?;
     let mut store = existing(&path, config.limits())?;
     if store.forget_damaged(file, clock::now())? {
-        println!("{}: given up.", terminal::line(file));
+        println!("{}: abandoned.", terminal::line(file));
         return Ok(());
     }
-    Err(Error::Usage(format!(
-        "{file}: no damaged segment of that name was set aside; whathappened store status lists them"
-    )))
+    Err(Error::misused(
+        format!("there is no damaged segment named {file}"),
+        "list them with: whathappened store status",
+    ))
 }
 
 /// A store that is there, to be written; what is not there is not to be made.
@@ -291,8 +294,8 @@ fn existing(path: &Path, limits: Limits) -> Result<Store, Error> {
     Ok(Store::open(path, limits)?)
 }
 
-fn compact(kept: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+fn compact(stored: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let path = config.store_path()?;
     let mut store = existing(&path, config.limits())?;
     let now = clock::now();
@@ -300,13 +303,13 @@ fn compact(kept: &KeptArgs) -> Result<(), Error> {
     let replaced = store.compact(1, now, &mut |table, day| {
         eprintln!("compacting {} of {day}", table.as_str());
     })?;
-    eprintln!("{moved} rows became segments, {replaced} segments became fewer.");
+    eprintln!("{moved} rows written to segments, {replaced} segments merged.");
     Ok(())
 }
 
 #[cfg(feature = "object-store")]
-async fn push(url: &str, kept: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(kept)?;
+async fn push(url: &str, stored: &KeptArgs) -> Result<(), Error> {
+    let config = settings::of_store(stored)?;
     let path = config.store_path()?;
     let mut written = existing(&path, config.limits())?;
     written.flush(clock::now())?;
@@ -322,16 +325,21 @@ async fn push(url: &str, kept: &KeptArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn retain(kept: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> Result<(), Error> {
-    let mut config = settings::of_store(kept)?;
+fn retain(stored: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> Result<(), Error> {
+    let mut config = settings::of_store(stored)?;
     if let Some(text) = max_age {
-        let age = parse_duration(text)
-            .ok_or_else(|| Error::Usage(format!("--max-age {text}: write 12h or 90d")))?;
+        let age = parse_duration(text).ok_or_else(|| {
+            Error::misused(format!("--max-age {text} is not valid"), "write 12h or 90d")
+        })?;
         config.store.max_age = Some(age);
     }
     if let Some(text) = max_size {
-        let size = parse_size(text)
-            .ok_or_else(|| Error::Usage(format!("--max-size {text}: write 500MB or 50GiB")))?;
+        let size = parse_size(text).ok_or_else(|| {
+            Error::misused(
+                format!("--max-size {text} is not valid"),
+                "write 500MB or 50GiB",
+            )
+        })?;
         config.store.max_size = Some(size);
     }
     let path = config.store_path()?;

@@ -11,24 +11,24 @@ use whathappened_core::resolve::Name;
 use whathappened_store::{Store, StoreError};
 
 use super::clock;
-use super::common::Opened;
+use super::common::OpenedCase;
 use super::settings;
 use crate::case::Rules;
 use crate::cli::InputArgs;
-use crate::config::{Config, Wanted};
+use crate::config::{Config, LogDepth};
 use crate::error::Error;
-use crate::gather::{self, Asked, Live, Question};
+use crate::fetch::{self, FetchOutcome, FetchTargets, Question};
 
 /// What is opened.
 #[derive(Clone, Debug)]
-pub(super) struct About {
+pub(super) struct CaseScope {
     /// A name; nothing where only clusters are to be asked.
     pub(super) name: Option<Name>,
     /// The time that the person named, if any.
     pub(super) window: Window,
 }
 
-impl About {
+impl CaseScope {
     /// What clusters have, without any logs.
     pub(super) const CLUSTERS: Self = Self {
         name: None,
@@ -48,11 +48,11 @@ pub(super) async fn open(
     about: &str,
     window: Window,
     rules: Arc<Rules>,
-) -> Result<Opened, Error> {
-    let config = settings::of_all(&args.kept, &args.live)?;
+) -> Result<OpenedCase, Error> {
+    let config = settings::of_all(&args.stored, &args.live)?;
     let name = Name::parse(about);
     let now = clock::now();
-    let wanted = About {
+    let wanted = CaseScope {
         name: Some(name.clone()),
         window,
     };
@@ -62,15 +62,15 @@ pub(super) async fn open(
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    let mut case = gather::case(&snapshot, &name, coverage, rules)?;
+    let mut case = fetch::case(&snapshot, &name, coverage, rules)?;
     drop(snapshot);
     // What answered just now speaks of this moment; what is stored, of its own last one.
     if live.is_some_and(|live| live.clusters > 0) {
-        case.world.now = Some(now);
+        case.graph.now = Some(now);
     }
-    Ok(Opened {
+    Ok(OpenedCase {
         case,
-        kept: Some(store),
+        stored: Some(store),
     })
 }
 
@@ -81,25 +81,25 @@ pub(super) async fn open(
 pub(super) async fn refreshed(
     config: &Config,
     args: &InputArgs,
-    about: &About,
+    about: &CaseScope,
     rules: &Arc<Rules>,
     now: Nanos,
-) -> Result<(Store, Option<Live>), Error> {
+) -> Result<(Store, Option<FetchOutcome>), Error> {
     let path = config.store_path()?;
     if args.live.no_fetch {
         return Ok((Store::open_to_read(&path)?, None));
     }
     let env = |name: &str| std::env::var(name).ok();
-    let sources = gather::sources(config, &env, Arc::new(clock::now)).await;
+    let sources = fetch::sources(config, &env, Arc::new(clock::now)).await;
     let (clusters, unanswered) = clusters(config, sources.is_empty()).await?;
     if sources.is_empty() && clusters.is_none() {
         return from_store(&path, unanswered.as_ref(), args.quiet, now);
     }
     let mut store = Store::open(&path, config.limits())?;
-    let asked = Asked {
+    let asked = FetchTargets {
         clusters: clusters.unwrap_or_default(),
         sources,
-        pod_logs: config.logs.wanted != Wanted::None,
+        pod_logs: config.logs.wanted != LogDepth::None,
         followed: false,
     };
     let question = Question {
@@ -108,7 +108,7 @@ pub(super) async fn refreshed(
         now,
         deadline: Instant::now() + config.kubernetes.timeout,
     };
-    let mut live = gather::fetch(&mut store, &asked, &question, rules).await?;
+    let mut live = fetch::fetch(&mut store, &asked, &question, rules).await?;
     live.coverage.extend(
         unanswered
             .iter()
@@ -118,7 +118,7 @@ pub(super) async fn refreshed(
     let most = store.limits().segments_a_day;
     store.compact(most, now, &mut |_, _| {})?;
     if !args.quiet {
-        eprintln!("{}", told(&asked, &live));
+        eprintln!("{}", reported(&asked, &live));
     }
     Ok((store, Some(live)))
 }
@@ -131,7 +131,7 @@ async fn clusters(
     if !config.kubernetes.enabled {
         return Ok((None, None));
     }
-    match connect(&gather::options(&config.kubernetes)).await {
+    match connect(&fetch::options(&config.kubernetes)).await {
         Ok(connected) => Ok((Some(connected), None)),
         // Who has no cluster but a log store does not miss one.
         Err(error) if error.reason == Reason::NoKubeconfig && !alone => Ok((None, None)),
@@ -140,7 +140,7 @@ async fn clusters(
 }
 
 /// Who was asked, in a sentence.
-fn told(asked: &Asked, live: &Live) -> String {
+fn reported(asked: &FetchTargets, live: &FetchOutcome) -> String {
     let mut who = Vec::new();
     if live.clusters > 0 {
         let s = if live.clusters == 1 { "" } else { "s" };
@@ -154,11 +154,11 @@ fn told(asked: &Asked, live: &Live) -> String {
             .map(|source| source.name().to_owned()),
     );
     let who = match who.as_slice() {
-        [] => "nobody who answers".to_owned(),
+        [] => "no source".to_owned(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     };
-    format!("Asked {who}: {} facts and versions are new.", live.new)
+    format!("Queried {who}: {} new facts and versions.", live.new)
 }
 
 /// Nobody to ask: what is stored has to do.
@@ -167,16 +167,21 @@ fn from_store(
     error: Option<&ClusterError>,
     quiet: bool,
     now: Nanos,
-) -> Result<(Store, Option<Live>), Error> {
+) -> Result<(Store, Option<FetchOutcome>), Error> {
     let store = match (Store::open_to_read(path), error) {
         (Ok(store), _) => store,
         (Err(StoreError::Missing { .. }), Some(error)) => {
-            return Err(Error::Usage(format!(
-                "nothing to look at: there is no store at {}, and {}; {}. Or name what to read with --from, or fill the store with `whathappened import`",
-                path.display(),
-                error.message,
-                error.hint
-            )));
+            return Err(Error::misused(
+                format!(
+                    "there is no data: there is no store at {}, and {}",
+                    path.display(),
+                    error.message
+                ),
+                format!(
+                    "{}; or name files to read with --from, or fill the store with `whathappened import`",
+                    error.hint
+                ),
+            ));
         }
         (Err(error), _) => return Err(error.into()),
     };
@@ -184,13 +189,16 @@ fn from_store(
         return Ok((store, None));
     };
     if !quiet {
-        eprintln!("No cluster answered ({}); from the store.", error.message);
+        eprintln!(
+            "No cluster responded ({}); answering from the store.",
+            error.message
+        );
     }
     let mut coverage = store.coverage()?;
     coverage.push(error.coverage("kubernetes", now));
-    let live = Live {
+    let live = FetchOutcome {
         coverage,
-        ..Live::default()
+        ..FetchOutcome::default()
     };
     Ok((store, Some(live)))
 }

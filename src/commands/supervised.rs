@@ -110,16 +110,17 @@ pub(super) async fn run(limits: Limits) -> Result<(), Error> {
         Err(why) => {
             // It may have ended by itself.
             let _over = child.kill().await;
-            return Err(Error::Halted(why));
+            return Err(why);
         }
     };
     match status.code() {
         Some(0) => Ok(()),
         Some(code) => Err(Error::Ended(u8::try_from(code).unwrap_or(1))),
         None if is_interrupted(status) => Err(Error::Ended(INTERRUPTED)),
-        None => Err(Error::Halted(format!(
-            "the statement ended the process that ran it ({status}); write it less deeply nested"
-        ))),
+        None => Err(Error::halted(
+            format!("the statement crashed the process that ran it ({status})"),
+            "nest it less deeply",
+        )),
     }
 }
 
@@ -152,7 +153,7 @@ fn is_interrupted(_: std::process::ExitStatus) -> bool {
 }
 
 /// Until a statement takes more than it may.
-async fn watch(process: Option<PathBuf>, limits: Limits) -> String {
+async fn watch(process: Option<PathBuf>, limits: Limits) -> Error {
     let read = |what: &str| {
         let path = process.as_ref()?.join(what);
         std::fs::read_to_string(path).ok()
@@ -168,15 +169,21 @@ async fn watch(process: Option<PathBuf>, limits: Limits) -> String {
         }
         let (since, before) = *begun.get_or_insert_with(|| (Instant::now(), held));
         if since.elapsed() > limits.timeout {
-            return format!(
-                "the statement took longer than {} s; narrow it with WHERE, or raise --timeout",
-                limits.timeout.as_secs()
+            return Error::halted(
+                format!(
+                    "the statement took longer than {} s",
+                    limits.timeout.as_secs()
+                ),
+                "narrow it with WHERE, or raise --timeout",
             );
         }
         if held.saturating_sub(before) > limits.memory {
-            return format!(
-                "the statement held more than {} MiB of memory; narrow it with WHERE or LIMIT, or raise --max-memory",
-                limits.memory >> 20
+            return Error::halted(
+                format!(
+                    "the statement used more than {} MiB of memory",
+                    limits.memory >> 20
+                ),
+                "narrow it with WHERE or LIMIT, or raise --max-memory",
             );
         }
     }

@@ -5,17 +5,17 @@ use std::io::Write as _;
 use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::{Nanos, SECOND};
 
-use super::common::{self, Opened};
+use super::common::{self, OpenedCase};
 use super::{clock, question};
-use crate::assemble::{self, Report};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
 use crate::error::Error;
 use crate::render::Format;
+use crate::report::{self, Report};
 
-/// Says what is announced for the machines that a run is on, or for one machine
+/// Shows what is announced for the machines that a run is on, or for one machine
 ///
-/// For launchers: ask before starting work on a host. Exit code 0: nothing is
+/// For launchers, to check before starting work on a host. Exit code 0: nothing is
 /// announced; 5: something is; 6: no source that announces anything could be read.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
@@ -30,7 +30,7 @@ pub struct Args {
     /// How far ahead to look, such as 60m, 2h or 7d.
     #[arg(long, value_name = "TIME", default_value = "60m")]
     pub within: String,
-    /// The moment to look from; now, or of recordings the latest record.
+    /// The time to look ahead from; by default now, or with recordings the latest record.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
 }
@@ -46,25 +46,29 @@ const UNSEEN: u8 = 6;
 /// When nothing bears the name, or a time is none.
 pub async fn run(args: &Args) -> Result<u8, Error> {
     let format = args.output.format;
-    let within = parse_duration(&args.within)
-        .ok_or_else(|| Error::Usage(format!("--within {}: write 60m, 2h or 7d", args.within)))?;
+    let within = parse_duration(&args.within).ok_or_else(|| {
+        Error::misused(
+            format!("--within {} is not valid", args.within),
+            "write 60m, 2h or 7d",
+        )
+    })?;
     let opened = common::open(&args.input, &args.name, Window::default());
-    let Opened { case, .. } = Box::pin(opened).await?;
+    let OpenedCase { case, .. } = Box::pin(opened).await?;
     let present = if args.input.from.is_empty() {
         Some(clock::now())
     } else {
-        case.world.now
+        case.graph.now
     };
     let at = args.at.as_deref();
     let now = at
         .map(|text| question::moment(text, present, args.output.tz))
         .transpose()?
         .or(present)
-        .ok_or_else(|| Error::Usage("the input has no times: say --at".to_owned()))?;
-    let report = assemble::upcoming(&case, &args.name, now, within)?;
+        .ok_or_else(|| Error::misused("the input has no timestamps", "give the time with --at"))?;
+    let report = report::upcoming(&case, &args.name, now, within)?;
     let text = match format {
         Format::Json => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
-        _ => told(&report, now),
+        _ => reported(&report, now),
     };
     std::io::stdout()
         .lock()
@@ -82,7 +86,7 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
     )
 }
 
-fn told(report: &Report, now: Nanos) -> String {
+fn reported(report: &Report, now: Nanos) -> String {
     let mut out = String::new();
     let name = &report.name;
     for one in &report.announced {
@@ -116,14 +120,14 @@ fn told(report: &Report, now: Nanos) -> String {
         let until = whole(&report.until);
         out.push_str(&match (report.placed, report.read.is_empty()) {
             (false, _) => format!(
-                "{name} is on no machine at {}: there is nothing to be announced for\n",
+                "{name} was on no machine at {}, so nothing can be announced for it\n",
                 whole(&report.now)
             ),
             (true, true) => {
-                format!("{name}: cannot tell; no source that announces anything could be read\n")
+                format!("{name}: unknown; no source of announcements could be read\n")
             }
             (true, false) => format!(
-                "{name}: nothing is announced for its machines until {until} (--within 7d looks further ahead)\n"
+                "{name}: nothing is announced for its machines until {until} (use --within 7d to look further ahead)\n"
             ),
         });
     }
@@ -143,7 +147,7 @@ fn ahead(time: &str, now: Nanos) -> String {
     };
     let minutes = at.lo.saturating_sub(now) / (60 * SECOND);
     match minutes {
-        ..0 => " (it has begun)".to_owned(),
+        ..0 => " (in progress)".to_owned(),
         0..120 => format!(" (in {minutes} min)"),
         _ => format!(" (in {} h)", minutes / 60),
     }

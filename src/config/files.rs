@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::flaw::Flaw;
+use super::error::ConfigError;
 
 /// Fields that name a file which is read as it is.
 const FIELDS: [&str; 9] = [
@@ -18,7 +18,7 @@ const FIELDS: [&str; 9] = [
 ];
 
 /// Those that cannot be read, in order of their lines, and whether only the service reads them.
-pub(super) fn unreadable(text: &str) -> Vec<(bool, Flaw)> {
+pub(super) fn unreadable(text: &str) -> Vec<(bool, ConfigError)> {
     let mut flaws = Vec::new();
     let mut section = String::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -44,10 +44,10 @@ pub(super) fn unreadable(text: &str) -> Vec<(bool, Flaw)> {
                 section => format!(" of [{section}]"),
             };
             let why = format!(
-                "{field} = {path:?}{place} cannot be read: {error}; write the file there, or name another"
+                "{field} = {path:?}{place} cannot be read: {error}; create the file, or name another one"
             );
             let is_served = section == "serve" || section.starts_with("serve.");
-            flaws.push((is_served, Flaw::at(text, number, why)));
+            flaws.push((is_served, ConfigError::at(text, number, why)));
         }
     }
     flaws
@@ -67,8 +67,8 @@ mod tests {
         let [(false, one), (true, other)] = &all[..] else {
             panic!("{all:?}");
         };
-        let told = "line 3: bearer_token_file = \"/nonexistent/a\" of [loki]";
-        assert!(one.starts_with(told), "{one}");
+        let reported = "line 3: bearer_token_file = \"/nonexistent/a\" of [loki]";
+        assert!(one.starts_with(reported), "{one}");
         assert!(other.starts_with("line 6: token_file"), "{other}");
     }
 }

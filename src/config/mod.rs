@@ -14,12 +14,12 @@ use parse::{duration, size, timeout};
 
 mod callers;
 mod clouds;
+mod error;
 mod files;
-mod flaw;
-mod logs;
-mod many;
+mod log_depth;
 mod metrics;
 mod names;
+mod one_or_more;
 mod parse;
 mod section;
 mod serve;
@@ -29,14 +29,14 @@ mod statements;
 
 pub use callers::{Caller, Right};
 pub use clouds::{Aws, Azure, Gcp};
-pub use flaw::Flaw;
-pub use logs::{CloudWatch, Datadog, Elasticsearch, Logs, Loki, Wanted};
-pub use many::Many;
+pub use error::ConfigError;
+pub use log_depth::{CloudWatch, Datadog, Elasticsearch, LogDepth, Logs, Loki};
 pub use metrics::{Alertmanager, Grafana, Prometheus};
+pub use one_or_more::OneOrMore;
 pub use parse::{parse_duration, parse_local, parse_moment, parse_relative, parse_size};
 pub use section::Section;
 pub use serve::{HOOKS, Hook, Limits, Serve, Syslog};
-pub use slack::{Reach, Shared, Slack};
+pub use slack::{NamespaceScope, SharedChannels, Slack};
 pub use slurm::Slurm;
 pub use statements::Statements;
 
@@ -51,27 +51,27 @@ pub struct Config {
     /// How much is read of logs.
     pub logs: Logs,
     /// Loki.
-    pub loki: Many<Loki>,
+    pub loki: OneOrMore<Loki>,
     /// Datadog.
-    pub datadog: Many<Datadog>,
+    pub datadog: OneOrMore<Datadog>,
     /// Elasticsearch or `OpenSearch`.
-    pub elasticsearch: Many<Elasticsearch>,
+    pub elasticsearch: OneOrMore<Elasticsearch>,
     /// Amazon `CloudWatch` Logs.
-    pub cloudwatch: Many<CloudWatch>,
+    pub cloudwatch: OneOrMore<CloudWatch>,
     /// Prometheus and what speaks its API.
-    pub prometheus: Many<Prometheus>,
+    pub prometheus: OneOrMore<Prometheus>,
     /// Alertmanager.
-    pub alertmanager: Many<Alertmanager>,
+    pub alertmanager: OneOrMore<Alertmanager>,
     /// Grafana's annotations.
-    pub grafana: Many<Grafana>,
+    pub grafana: OneOrMore<Grafana>,
     /// Google Cloud.
-    pub gcp: Many<Gcp>,
+    pub gcp: OneOrMore<Gcp>,
     /// AWS.
-    pub aws: Many<Aws>,
+    pub aws: OneOrMore<Aws>,
     /// Azure.
-    pub azure: Many<Azure>,
+    pub azure: OneOrMore<Azure>,
     /// Slurm.
-    pub slurm: Many<Slurm>,
+    pub slurm: OneOrMore<Slurm>,
     /// The service.
     pub serve: Serve,
     /// Slack.
@@ -163,8 +163,8 @@ impl Config {
     ///
     /// # Errors
     /// Names the line and what is wrong.
-    pub fn parse(text: &str) -> Result<Self, Flaw> {
-        let config: Self = toml::from_str(text).map_err(|error| Flaw::of(&error, text))?;
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text).map_err(|error| ConfigError::of(&error, text))?;
         names::check(&config, text)?;
         Ok(config)
     }
@@ -204,7 +204,10 @@ impl Config {
             return Ok(path.clone());
         }
         let folders = folders().ok_or_else(|| {
-            Error::Usage("no home folder is known: name the store with --store".to_owned())
+            Error::misused(
+                "the home folder could not be determined",
+                "name the store with --store",
+            )
         })?;
         Ok(folders.data_dir().join("store"))
     }
@@ -250,18 +253,21 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
-        for (text, told) in [
+        for (text, reported) in [
             ("[store]\nmax_age = 'long'\n", "\"long\" is not a time"),
             ("[store]\nmaxage = '1d'\n", "unknown field `maxage`"),
             ("[kubernetes]\nenabled = 'yes'\n", "expected a boolean"),
             ("[loki]\nadress = 'http://h'\n", "unknown field `adress`"),
             ("[[loki]]\nadress = 'http://h'\n", "unknown field `adress`"),
             ("[logs]\nwanted = 'some'\n", "unknown variant `some`"),
-            ("[loki]\naddr = 'not a url'\n", "is not an address"),
+            ("[loki]\naddr = 'not a url'\n", "is not a URL"),
             ("[store]\nmax_size = '16'\n", "write 16MiB"),
         ] {
             let error = toml::from_str::<Config>(text).unwrap_err().to_string();
-            assert!(error.contains(told) && error.contains("line 2"), "{error}");
+            assert!(
+                error.contains(reported) && error.contains("line 2"),
+                "{error}"
+            );
         }
     }
 }

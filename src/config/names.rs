@@ -6,18 +6,18 @@ use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::log_store::LabelNames;
 use whathappened_core::resolve::rank_names;
 
-use super::flaw::{Flaw, nearest};
-use super::{Config, HOOKS, Many, Section};
+use super::error::{ConfigError, nearest};
+use super::{Config, HOOKS, OneOrMore, Section};
 
 /// Refuses what would be without effect, and nobody would notice.
-pub(super) fn check(config: &Config, text: &str) -> Result<(), Flaw> {
+pub(super) fn check(config: &Config, text: &str) -> Result<(), ConfigError> {
     hooks(config, text)?;
     labels(config, text)?;
     limits(config, text)?;
     callers(config, text)
 }
 
-fn hooks(config: &Config, text: &str) -> Result<(), Flaw> {
+fn hooks(config: &Config, text: &str) -> Result<(), ConfigError> {
     let Some(name) = config
         .serve
         .hooks
@@ -29,12 +29,12 @@ fn hooks(config: &Config, text: &str) -> Result<(), Flaw> {
     let known: Vec<String> = HOOKS.iter().map(|hook| (*hook).to_owned()).collect();
     let near = nearest(name, &known, &|one| one.to_owned());
     let why = format!("there is no hook {name}{near}");
-    Err(Flaw::at(text, line_with(text, name), why))
+    Err(ConfigError::at(text, line_with(text, name), why))
 }
 
 /// Names of labels are by entity, of which there are a few.
-fn labels(config: &Config, text: &str) -> Result<(), Flaw> {
-    fn all<S: Section>(sections: &Many<S>) -> impl Iterator<Item = &String> {
+fn labels(config: &Config, text: &str) -> Result<(), ConfigError> {
+    fn all<S: Section>(sections: &OneOrMore<S>) -> impl Iterator<Item = &String> {
         sections.0.iter().flat_map(|one| one.labels().keys())
     }
     let named = all(&config.loki)
@@ -48,8 +48,9 @@ fn labels(config: &Config, text: &str) -> Result<(), Flaw> {
         }
         let known: Vec<String> = ENTITIES.iter().map(|one| (*one).to_owned()).collect();
         let near = nearest(entity, &known, &|one| one.to_owned());
-        let why = format!("labels are of entities, and there is no entity {entity}{near}");
-        return Err(Flaw::at(text, line_with(text, entity), why));
+        let why =
+            format!("labels are configured per entity, and there is no entity {entity}{near}");
+        return Err(ConfigError::at(text, line_with(text, entity), why));
     }
     Ok(())
 }
@@ -69,7 +70,7 @@ const ENTITIES: [&str; 10] = [
 ];
 
 /// Nothing is ever done where nothing may be done at once.
-fn limits(config: &Config, text: &str) -> Result<(), Flaw> {
+fn limits(config: &Config, text: &str) -> Result<(), ConfigError> {
     if config.serve.sql.at_once > 0 && config.serve.limits.at_once > 0 {
         return Ok(());
     }
@@ -78,15 +79,15 @@ fn limits(config: &Config, text: &str) -> Result<(), Flaw> {
         line == "at_once=0" || line.starts_with("at_once=0#")
     };
     let line = text.lines().position(holds).unwrap_or(0) + 1;
-    Err(Flaw::at(
+    Err(ConfigError::at(
         text,
         line,
-        "at_once = 0 would let nothing through: write 1 or more",
+        "at_once = 0 would refuse every request: write 1 or more",
     ))
 }
 
 /// Refuses a source that no caller could ever see: it would hide everything in silence.
-fn callers(config: &Config, text: &str) -> Result<(), Flaw> {
+fn callers(config: &Config, text: &str) -> Result<(), ConfigError> {
     let known = sources(config);
     let callers = config.serve.caller.iter();
     let named = callers.flat_map(|one| one.sources.iter().flatten());
@@ -98,15 +99,15 @@ fn callers(config: &Config, text: &str) -> Result<(), Flaw> {
         let near = near
             .first()
             .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-        let why = format!("no source is called {name:?}{near}");
-        return Err(Flaw::at(text, line_of(text, name), why));
+        let why = format!("there is no source named {name:?}{near}");
+        return Err(ConfigError::at(text, line_of(text, name), why));
     }
     Ok(())
 }
 
 /// Kinds of sources, and the names that the configuration gives to some.
 fn sources(config: &Config) -> BTreeSet<String> {
-    fn named<S: Section>(kind: &str, sections: &Many<S>, known: &mut BTreeSet<String>) {
+    fn named<S: Section>(kind: &str, sections: &OneOrMore<S>, known: &mut BTreeSet<String>) {
         for (number, section) in (1..).zip(&sections.0) {
             known.insert(format!("{kind}-{number}"));
             known.extend(section.name().map(str::to_owned));

@@ -169,10 +169,10 @@ fn no_address(text: &str) -> String {
     let named = text.contains('.') || text.contains(':');
     if named && !text.contains('/') && parse_address(&with_scheme).is_some() {
         return format!(
-            "{text:?} is not an address, for it does not say how to get there: write {with_scheme:?} or \"https://{text}\""
+            "{text:?} is not a URL because it has no scheme: write {with_scheme:?} or \"https://{text}\""
         );
     }
-    format!("{text:?} is not an address: write one such as \"https://host.example.com:9090\"")
+    format!("{text:?} is not a URL: write one such as \"https://host.example.com:9090\"")
 }
 
 fn parse_address(text: &str) -> Option<String> {
@@ -227,5 +227,47 @@ mod tests {
         }
         assert_eq!(parse_moment("25:00", now), None);
         assert_eq!(parse_moment("tomorrow", now), None);
+    }
+}
+
+/// The address of a service as people reach it, without the slash at its end.
+pub(super) fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    public_url_of(&text).map(Some).ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "{text:?} is not the address of a service; write one such as \"https://whathappened.example.com\""
+        ))
+    })
+}
+
+fn public_url_of(text: &str) -> Option<String> {
+    let text = text.trim().trim_end_matches('/');
+    let (_, rest) = ["https://", "http://"].into_iter().find_map(|scheme| {
+        text.split_once(scheme)
+            .filter(|(before, _)| before.is_empty())
+    })?;
+    // Pages link to one another from the root.
+    let is_plain = |c: char| c.is_ascii_graphic() && !"\"'<>\\`?#@/".contains(c);
+    (!rest.is_empty() && rest.chars().all(is_plain)).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod public_url_tests {
+    use super::public_url_of;
+
+    #[test]
+    fn an_address_is_a_scheme_and_a_host() {
+        for (text, is) in [
+            ("https://w.example.com/", Some("https://w.example.com")),
+            ("http://10.0.0.1:8080", Some("http://10.0.0.1:8080")),
+            ("https://example.com/tools/w/", None),
+            ("w.example.com", None),
+            ("javascript:alert(1)", None),
+            ("https://", None),
+            ("https://a b", None),
+            ("https://w.example.com/?x=1", None),
+        ] {
+            assert_eq!(public_url_of(text).as_deref(), is, "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::callers::Caller;
-use super::parse::{size, size_of, timeout};
+use super::parse::{public_url, size, size_of, timeout};
 use super::statements::Statements;
 
 /// The service.
@@ -17,6 +17,10 @@ use super::statements::Statements;
 pub struct Serve {
     /// Where it listens; `127.0.0.1:8080` by default.
     pub listen: Option<String>,
+    /// The address by which people reach it, such as `https://whathappened.example.com`: answers
+    /// and messages link to its pages with it.
+    #[serde(deserialize_with = "public_url")]
+    pub public_url: Option<String>,
     /// Who may ask over HTTP.
     pub caller: Vec<Caller>,
     /// The limits of statements.
@@ -37,6 +41,7 @@ impl Default for Serve {
     fn default() -> Self {
         Self {
             listen: None,
+            public_url: None,
             caller: Vec::new(),
             sql: Statements::default(),
             max_upload: 4 << 30,

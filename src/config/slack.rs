@@ -24,13 +24,13 @@ pub struct Slack {
     /// `SLACK_API_URL`: Slack's Web API, where it is not `https://slack.com/api/`.
     pub api_url: Option<String>,
     /// What is shown where nothing else is said.
-    pub default: Reach,
+    pub default: NamespaceScope,
     /// What is shown in a channel, by its id.
-    pub channels: BTreeMap<String, Reach>,
+    pub channels: BTreeMap<String, NamespaceScope>,
     /// What a person may ask about, by their id.
-    pub users: BTreeMap<String, Reach>,
+    pub users: BTreeMap<String, NamespaceScope>,
     /// What is done in channels that people of other firms are in.
-    pub shared_channels: Shared,
+    pub shared_channels: SharedChannels,
     /// The address of a page about a name, which stands in it as `{name}`.
     pub page: Option<String>,
     /// Whether a question also asks live sources, not the store alone.
@@ -54,7 +54,7 @@ impl fmt::Debug for Slack {
 
 /// Namespaces that may be seen: `"none"`, `"all"`, or a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
+pub enum NamespaceScope {
     /// Nothing.
     #[default]
     Nothing,
@@ -67,7 +67,7 @@ pub enum Reach {
 /// What is done in channels that people of other firms are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shared {
+pub enum SharedChannels {
     /// Nothing is told.
     #[default]
     Refuse,
@@ -77,7 +77,7 @@ pub enum Shared {
     Answer,
 }
 
-impl Reach {
+impl NamespaceScope {
     /// What both may see.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
@@ -108,28 +108,28 @@ impl Reach {
     }
 }
 
-impl<'de> Deserialize<'de> for Reach {
+impl<'de> Deserialize<'de> for NamespaceScope {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Words;
 
         impl<'de> Visitor<'de> for Words {
-            type Value = Reach;
+            type Value = NamespaceScope;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("\"all\", \"none\" or a list of namespaces")
             }
 
-            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Reach, E> {
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<NamespaceScope, E> {
                 match word {
-                    "all" => Ok(Reach::All),
-                    "none" => Ok(Reach::Nothing),
+                    "all" => Ok(NamespaceScope::All),
+                    "none" => Ok(NamespaceScope::Nothing),
                     other => Err(E::custom(format!(
                         "{other:?} is neither \"all\" nor \"none\"; write [{other:?}] for a namespace"
                     ))),
                 }
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Reach, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<NamespaceScope, A::Error> {
                 let mut names = BTreeSet::new();
                 while let Some(name) = seq.next_element::<String>()? {
                     if name.is_empty() {
@@ -138,9 +138,9 @@ impl<'de> Deserialize<'de> for Reach {
                     names.insert(name);
                 }
                 Ok(if names.is_empty() {
-                    Reach::Nothing
+                    NamespaceScope::Nothing
                 } else {
-                    Reach::Namespaces(names)
+                    NamespaceScope::Namespaces(names)
                 })
             }
         }
@@ -153,7 +153,7 @@ impl<'de> Deserialize<'de> for Reach {
 mod tests {
     use super::*;
 
-    fn reach(text: &str) -> Result<Reach, toml::de::Error> {
+    fn reach(text: &str) -> Result<NamespaceScope, toml::de::Error> {
         let slack: Slack = toml::from_str(&format!("default = {text}"))?;
         Ok(slack.default)
     }
@@ -161,11 +161,11 @@ mod tests {
     #[test]
     fn reach_is_a_word_or_a_list() {
         let names = |names: &[&str]| {
-            Reach::Namespaces(names.iter().map(|name| (*name).to_owned()).collect())
+            NamespaceScope::Namespaces(names.iter().map(|name| (*name).to_owned()).collect())
         };
-        assert_eq!(reach("\"all\"").unwrap(), Reach::All);
-        assert_eq!(reach("\"none\"").unwrap(), Reach::Nothing);
-        assert_eq!(reach("[]").unwrap(), Reach::Nothing);
+        assert_eq!(reach("\"all\"").unwrap(), NamespaceScope::All);
+        assert_eq!(reach("\"none\"").unwrap(), NamespaceScope::Nothing);
+        assert_eq!(reach("[]").unwrap(), NamespaceScope::Nothing);
         assert_eq!(reach("['b', 'a']").unwrap(), names(&["a", "b"]));
         assert!(
             reach("'team-a'")
@@ -173,13 +173,16 @@ mod tests {
                 .to_string()
                 .contains("[\"team-a\"]")
         );
-        assert_eq!(Slack::default().default, Reach::Nothing);
+        assert_eq!(Slack::default().default, NamespaceScope::Nothing);
         assert_eq!(names(&["a", "b"]).and(&names(&["b", "c"])), names(&["b"]));
-        assert_eq!(names(&["a"]).and(&names(&["c"])), Reach::Nothing);
-        assert_eq!(names(&["a"]).and(&Reach::All), names(&["a"]));
-        assert_eq!(Reach::All.and(&Reach::Nothing), Reach::Nothing);
-        assert_eq!(Reach::Nothing.access(), None);
-        assert_eq!(Reach::All.access(), Some(Access::default()));
+        assert_eq!(names(&["a"]).and(&names(&["c"])), NamespaceScope::Nothing);
+        assert_eq!(names(&["a"]).and(&NamespaceScope::All), names(&["a"]));
+        assert_eq!(
+            NamespaceScope::All.and(&NamespaceScope::Nothing),
+            NamespaceScope::Nothing
+        );
+        assert_eq!(NamespaceScope::Nothing.access(), None);
+        assert_eq!(NamespaceScope::All.access(), Some(Access::default()));
     }
 
     #[test]

@@ -6,12 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
-use whathappened_core::life::Mode;
-use whathappened_core::symbols::Sym;
-use whathappened_core::world::{Exit, Fact, Kind as PodKind, NO, Pod, World};
+use whathappened_core::graph::{EntityGraph, Exit, Fact, NO, Task, TaskKind as PodKind};
+use whathappened_core::lifecycle::Mode;
+use whathappened_core::symbols::Symbol;
 
 use super::edge::{Edge, Kind, Role};
 use super::level::Level;
@@ -43,22 +44,48 @@ const ALIVE: [&str; 6] = [
     "k8s.pod.evicted.pressure",
 ];
 
+/// What machines say when they begin to go down.
+const SHUT_DOWN: [&str; 3] = ["k8s.node.shutdown", "node.powering_off", "node.rebooting"];
+
+/// A machine that shuts down in good order is up again, or silent, after this long.
+const GOING: Nanos = 300 * SECOND;
+
 /// What is said of a node that nothing was heard of, whatever silenced it.
 const SILENCE: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.pod.node_lost"];
 
 /// What the records say of the ends of pods, beside the ends themselves.
 pub(super) struct Requests {
     /// When somebody asked for the end of which pod, and who.
-    asked: HashMap<u32, Vec<(Stamp, Sym)>>,
+    asked: HashMap<u32, Vec<(Stamp, Symbol)>>,
     /// Pods that were seen to be there when they ended.
     alive: HashSet<u32>,
     /// When nodes were found not to have been heard of.
-    silent: HashMap<Sym, Vec<Stamp>>,
+    silent: HashMap<Symbol, Vec<Stamp>>,
+    /// When nodes began to shut down.
+    shut_down: HashMap<Symbol, Vec<Stamp>>,
     /// When nodes fell silent, as anybody tells.
-    fell_silent: Vec<(Sym, Stamp)>,
+    fell_silent: Vec<(Symbol, Stamp)>,
+    /// When the kernel ended processes of nobody knows which pod.
+    crashed: HashMap<Symbol, Vec<Stamp>>,
+    /// Pods that the taint manager evicted: whoever tainted the node may have looked at it.
+    tainted: HashSet<u32>,
     /// Pods that say themselves that a device or a disk failed them.
     failed_by_device: HashSet<u32>,
+    /// Whether a file of objects was read in part: what became of a pod may stand in the rest.
+    cut: bool,
 }
+
+/// Nodes that fall silent at once are found to be within a heartbeat, and a look at them.
+const AT_ONCE: Nanos = 15 * SECOND;
+
+/// What machines say of their devices.
+const DEVICES: [&str; 5] = [
+    "gpu.",
+    "k8s.node.disk",
+    "kernel.disk_error",
+    "kernel.machine_check",
+    "nic.",
+];
 
 /// What programs say of devices and disks.
 const DEVICE: [&str; 6] = [
@@ -75,15 +102,23 @@ const DEVICE: [&str; 6] = [
 const UNHEARD: Nanos = 30 * SECOND;
 
 impl Requests {
-    pub(super) fn of(world: &World) -> Self {
-        let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Sym)>>::new(), HashSet::new());
-        let mut silent = HashMap::<Sym, Vec<Stamp>>::new();
-        let mut failed_by_device = HashSet::new();
+    pub(super) fn of(graph: &EntityGraph, coverage: &[Coverage]) -> Self {
+        let (mut asked, mut alive) = (HashMap::<u32, Vec<(Stamp, Symbol)>>::new(), HashSet::new());
+        let mut silent = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut shut_down = HashMap::<Symbol, Vec<Stamp>>::new();
+        let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
+        let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
         let mut fell_silent = Vec::new();
-        for fact in &world.facts {
-            let signal = world.name(fact.signal);
+        for fact in &graph.facts {
+            let signal = graph.name(fact.signal);
             if signal == "k8s.node.silent" && fact.node.is_some() {
                 silent.entry(fact.node).or_default().push(fact.time);
+            }
+            if SHUT_DOWN.contains(&signal) && fact.node.is_some() {
+                shut_down.entry(fact.node).or_default().push(fact.time);
+            }
+            if signal == "kernel.segfault" && fact.node.is_some() && fact.pod == NO {
+                crashed.entry(fact.node).or_default().push(fact.time);
             }
             if SILENCE.contains(&signal) && fact.node.is_some() && fact.time != Stamp::OPEN {
                 fell_silent.push((fact.node, fact.time));
@@ -92,8 +127,14 @@ impl Requests {
                 continue;
             }
             if is_request(signal) || signal == "k8s.pod.deletion_requested" {
-                let told = (fact.time, fact.actor);
-                asked.entry(fact.pod).or_default().push(told);
+                let reported = (fact.time, fact.actor);
+                asked.entry(fact.pod).or_default().push(reported);
+            }
+            if matches!(
+                signal,
+                "k8s.pod.evicted.taint" | "k8s.pod.evicted.device_taint"
+            ) {
+                tainted.insert(fact.pod);
             }
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);
@@ -106,34 +147,43 @@ impl Requests {
             asked,
             alive,
             silent,
+            shut_down,
+            crashed,
+            tainted,
             fell_silent,
             failed_by_device,
+            cut: coverage.iter().any(is_cut_file),
         }
     }
 
     /// Whether another node fell silent in the very moment in which this one did.
     fn is_shared(&self, silence: &Fact) -> bool {
-        let near = |(node, time): &(Sym, Stamp)| {
-            *node != silence.node && time.lo.saturating_sub(silence.time.lo).abs() <= CLOCKS
+        let near = |(node, time): &(Symbol, Stamp)| {
+            *node != silence.node && time.lo.saturating_sub(silence.time.lo).abs() <= AT_ONCE
         };
         self.fell_silent.iter().any(near)
     }
 
-    /// Whether the pod's node had not been heard of for a while when somebody asked for its end,
-    /// and nobody saw how it ended.
-    fn is_unheard(&self, pod: &Pod, death: &Death) -> bool {
+    /// Whether the pod's node had not been heard of for a while, or was shutting down, when somebody
+    /// asked for its end, and nobody saw how it ended.
+    fn is_unheard(&self, pod: &Task, death: &Death) -> bool {
         let before = |silent: &Stamp| {
             silent.lo > death.time.hi && silent.hi.saturating_sub(death.time.lo) < UNHEARD
         };
-        let silent = self.silent.get(&pod.node).into_iter().flatten();
-        death.mode == Mode::Killed && death.exit_code.is_none() && silent.into_iter().any(before)
+        let going =
+            |down: &Stamp| down.hi < death.time.lo && death.time.lo.saturating_sub(down.hi) < GOING;
+        let mut silent = self.silent.get(&pod.node).into_iter().flatten();
+        let mut down = self.shut_down.get(&pod.node).into_iter().flatten();
+        death.mode == Mode::Killed
+            && death.exit_code.is_none()
+            && (silent.any(before) || down.any(going))
     }
 
     /// Whether this pod's end, or that of its workload, was asked for only after somebody else had
     /// asked for this pod's end: the API server tells both, and one clock needs no allowance for
     /// others.
-    fn was_asked_before(&self, world: &World, death: &Death, later: &Fact) -> bool {
-        let signal = world.name(later.signal);
+    fn was_asked_before(&self, graph: &EntityGraph, death: &Death, later: &Fact) -> bool {
+        let signal = graph.name(later.signal);
         let of_all = signal.starts_with("k8s.workload.deleted_by_")
             || signal.starts_with("k8s.namespace.deleted_by_");
         let of_pod = later.pod == death.pod
@@ -147,7 +197,7 @@ impl Requests {
         let exact = |stamp: &Stamp| stamp.hi.saturating_sub(stamp.lo) <= SECOND;
         // Servers of one cluster keep the same time to the second.
         let servers = if of_all { 0 } else { SECOND };
-        let before = |(asked, actor): &(Stamp, Sym)| {
+        let before = |(asked, actor): &(Stamp, Symbol)| {
             exact(asked)
                 && asked.hi.saturating_add(servers) <= later.time.lo
                 && (of_all || !actor.is_some() || *actor != later.actor)
@@ -163,20 +213,29 @@ impl Requests {
     /// How well it can be proven at most that this is how the pod ended: who clears a node
     /// clears away what had ended on it as well. Who made the pod would have told of an end
     /// before; nobody would of a pod that nobody made.
-    pub(super) fn provable(&self, world: &World, death: &Death) -> Level {
-        match world.pods.get(death.pod as usize) {
+    pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
+        match graph.pods.get(death.pod as usize) {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) && pod.owner == NO => Level::Hypothesis,
             Some(pod) if !self.is_seen(pod, death) => Level::Supported,
+            Some(pod) if self.may_have_crashed(pod, death) => Level::Supported,
             _ => Level::Established,
         }
     }
 
+    /// Whether a process crashed on the pod's node just when somebody asked for the pod's end, and
+    /// nobody saw with what its own process ended.
+    fn may_have_crashed(&self, pod: &Task, death: &Death) -> bool {
+        let near = |at: &Stamp| at.lo.saturating_sub(death.time.lo).abs() <= CLOCKS;
+        let mut crashed = self.crashed.get(&pod.node).into_iter().flatten();
+        death.mode == Mode::Killed && death.exit_code.is_none() && crashed.any(near)
+    }
+
     /// Whether a record of the pod's own says that it had not ended before.
-    fn is_seen(&self, pod: &Pod, death: &Death) -> bool {
+    fn is_seen(&self, pod: &Task, death: &Death) -> bool {
         pod.kind != PodKind::Pod
             || death.mode == Mode::None
-            || pod.body.is_some()
+            || pod.body.is_some() && !self.cut
             || !pod.exits.is_empty()
             || self.alive.contains(&death.pod)
     }
@@ -194,6 +253,13 @@ impl Requests {
     }
 }
 
+/// Whether a file of objects was read in part.
+fn is_cut_file(row: &Coverage) -> bool {
+    row.resource == "file"
+        && row.source == SourceKind::Kubernetes.as_str()
+        && matches!(row.status, Status::Truncated | Status::Failed)
+}
+
 fn is_request(signal: &str) -> bool {
     // These act for what befell the node or the object, and confirm what others asked for.
     const FOLLOW: [&str; 3] = ["kubelet", "node_controller", "podgc"];
@@ -205,13 +271,13 @@ fn is_request(signal: &str) -> bool {
 
 /// What can have brought one death about.
 pub(super) struct Bounds<'a> {
-    world: &'a World,
+    graph: &'a EntityGraph,
     death: &'a Death,
     requests: &'a Requests,
     /// The last instant at which something can still have done so.
     over: Option<Nanos>,
     /// Since when its container ends like that.
-    habit: Option<Nanos>,
+    schedule: Option<Nanos>,
     /// Whether somebody asked for its end.
     asked: bool,
     /// Whether its machine was seen alive then.
@@ -219,16 +285,16 @@ pub(super) struct Bounds<'a> {
 }
 
 impl<'a> Bounds<'a> {
-    pub(super) fn new(world: &'a World, requests: &'a Requests, death: &'a Death) -> Self {
+    pub(super) fn new(graph: &'a EntityGraph, requests: &'a Requests, death: &'a Death) -> Self {
         let asked = requests.is_asked(death);
         Self {
-            world,
+            graph,
             death,
             requests,
-            over: over(death),
-            habit: habit(world, death),
+            over: over(graph, death),
+            schedule: schedule(graph, death),
             asked,
-            in_sight: asked || ended_by_itself(world, death),
+            in_sight: asked || ended_by_itself(graph, death),
         }
     }
 
@@ -241,19 +307,20 @@ impl<'a> Bounds<'a> {
         if matches!(edge.kind, Kind::Context | Kind::Against) {
             return true;
         }
-        let Some(cause) = self.world.facts.get(edge.cause) else {
+        let Some(cause) = self.graph.facts.get(edge.cause) else {
             return false;
         };
         let too_late = |since: Nanos| cause.onset > since.saturating_add(CLOCKS);
-        if is_of_machine(cause) && self.habit.is_some_and(too_late) {
+        if is_of_machine(cause) && self.schedule.is_some_and(too_late) {
             return false;
         }
-        let too_late = |fact: &Fact| self.requests.was_asked_before(self.world, self.death, fact);
-        let effect = edge.effect.and_then(|effect| self.world.facts.get(effect));
+        let too_late = |fact: &Fact| self.requests.was_asked_before(self.graph, self.death, fact);
+        let effect = edge.effect.and_then(|effect| self.graph.facts.get(effect));
         if too_late(cause) || effect.is_some_and(too_late) {
             return false;
         }
-        // What is stuck or keeps failing goes on, and so does what keeps it there.
+        // What is stuck or keeps failing goes on until somebody takes it away, and so does what
+        // keeps it there.
         let Some(over) = self.over else {
             return true;
         };
@@ -262,8 +329,10 @@ impl<'a> Bounds<'a> {
         }
         match edge.effect {
             None => true,
-            Some(effect) => self.world.facts.get(effect).is_some_and(|effect| {
-                self.onset(effect) <= over && cause.onset <= effect.time.hi.saturating_add(CLOCKS)
+            Some(effect) => self.graph.facts.get(effect).is_some_and(|effect| {
+                // What keeps something as it is may begin after it came to be so.
+                let in_order = cause.onset <= effect.time.hi.saturating_add(CLOCKS);
+                self.onset(effect) <= over && (self.death.goes_on() || in_order)
             }),
         }
     }
@@ -280,7 +349,7 @@ impl<'a> Bounds<'a> {
     /// Whether a record was made only after the death was over.
     #[must_use]
     pub(super) fn is_told_after(&self, fact: usize) -> bool {
-        let fact = self.world.facts.get(fact);
+        let fact = self.graph.facts.get(fact);
         matches!((fact, self.over), (Some(fact), Some(over)) if fact.time.lo > over)
     }
 
@@ -290,19 +359,25 @@ impl<'a> Bounds<'a> {
     /// the hand of nobody knows whom; nor for an ordinary end of one that came to it afterwards.
     #[must_use]
     pub(super) fn kind(&self, edge: &Edge) -> Kind {
-        let of_machine = self
-            .world
-            .facts
-            .get(edge.cause)
-            .filter(|fact| is_of_machine(fact));
+        let cause = self.graph.facts.get(edge.cause);
+        let unready = |fact: &Fact| self.graph.name(fact.signal) == "k8s.pod.not_ready";
+        if edge.kind == Kind::Inferred && cause.is_some_and(unready) && self.has_just_begun() {
+            return Kind::Guess;
+        }
+        let of_machine = cause.filter(|fact| is_of_machine(fact));
         if edge.kind == Kind::Inferred
             && edge.role == Role::Fault
             && let Some(fault) = of_machine
-            && (edge.effect.is_none() && self.asked
+            && (edge.effect.is_none()
+                && (self.asked
+                    || self.is_of_device(fault)
+                        && (self.was_stopped()
+                            || self.is_late(fault)
+                            || self.is_before_work(fault)))
                 || self.is_older(fault)
                     && (self.asked || edge.effect.is_none() && self.is_ordinary())
                 || edge.effect.is_none_or(|effect| self.is_of_nobody(effect))
-                    && was_unharmed(self.world, self.death, fault)
+                    && was_unharmed(self.graph, self.death, fault)
                 || edge
                     .effect
                     .is_some_and(|effect| self.is_beyond(fault, effect)))
@@ -314,19 +389,59 @@ impl<'a> Bounds<'a> {
 
     /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
     fn is_beyond(&self, fault: &Fact, effect: usize) -> bool {
-        let of_gpu = self.world.name(fault.signal).starts_with("gpu.");
-        let silence = self.world.facts.get(effect);
-        let silence = silence.filter(|fact| SILENCE.contains(&self.world.name(fact.signal)));
+        let of_gpu = self.graph.name(fault.signal).starts_with("gpu.");
+        let silence = self.graph.facts.get(effect);
+        let silence = silence.filter(|fact| SILENCE.contains(&self.graph.name(fact.signal)));
         of_gpu && silence.is_some_and(|silence| self.requests.is_shared(silence))
     }
 
     /// Whether a fact is that nothing was heard of a node any more, or that a pod was sent away
     /// by somebody whom no record names.
     fn is_of_nobody(&self, fact: usize) -> bool {
-        self.world.facts.get(fact).is_some_and(|fact| {
-            let signal = self.world.name(fact.signal);
+        self.graph.facts.get(fact).is_some_and(|fact| {
+            let signal = self.graph.name(fact.signal);
             SILENCE.contains(&signal) || signal == "k8s.pod.evicted.api" && !fact.actor.is_some()
         })
+    }
+
+    /// Whether a pod was not ready for so short a time that it may as well be about to be.
+    fn has_just_begun(&self) -> bool {
+        const PROBED: Nanos = 15 * SECOND;
+        let since = |now: Nanos| now.saturating_sub(self.death.time.hi);
+        self.death.state == "not_ready" && self.graph.now.is_some_and(|now| since(now) < PROBED)
+    }
+
+    /// Whether a device failed for good, in a moment: file servers fail for a while.
+    fn is_of_device(&self, fault: &Fact) -> bool {
+        let signal = self.graph.name(fault.signal);
+        DEVICES
+            .iter()
+            .any(|device| signal == *device || device.ends_with('.') && signal.starts_with(device))
+    }
+
+    /// Whether a kubelet stopped the pod: no device does, but whoever had it stopped.
+    fn was_stopped(&self) -> bool {
+        let pod = self.graph.pods.get(self.death.pod as usize);
+        self.death.mode == Mode::Killed
+            && !self.requests.tainted.contains(&self.death.pod)
+            && pod.is_some_and(|pod| pod.kind == PodKind::Pod)
+    }
+
+    /// Whether a GPU failed, and what ended was an init container, which fetches and waits.
+    fn is_before_work(&self, fault: &Fact) -> bool {
+        let pod = self.graph.pods.get(self.death.pod as usize);
+        let init = |exit: &&Exit| exit.container == self.death.container;
+        self.graph.name(fault.signal).starts_with("gpu.")
+            && pod.is_some_and(|pod| pod.exits.iter().find(init).is_some_and(|exit| exit.init))
+    }
+
+    /// Whether the process went on for a while after a machine failed once, and then ended as
+    /// programs do.
+    fn is_late(&self, fault: &Fact) -> bool {
+        const SOON: Nanos = 60 * SECOND;
+        let last = fault.end.unwrap_or(fault.time).hi;
+        // Of an end that is known to minutes only, nothing says that it was soon after.
+        self.is_ordinary() && self.death.time.hi.saturating_sub(last) > SOON
     }
 
     /// Whether the process ended by itself and says nothing of a device.
@@ -338,8 +453,8 @@ impl<'a> Bounds<'a> {
     /// Whether a machine had failed before the pod came to it: who then asks for the pod's end
     /// may have another reason.
     fn is_older(&self, fault: &Fact) -> bool {
-        let pod = self.world.pods.get(self.death.pod as usize);
-        pod.and_then(Pod::known_begin)
+        let pod = self.graph.pods.get(self.death.pod as usize);
+        pod.and_then(Task::known_begin)
             .is_some_and(|begin| fault.end.unwrap_or(fault.time).hi < begin)
     }
 }
@@ -351,13 +466,12 @@ fn is_of_machine(fact: &Fact) -> bool {
 
 /// When a container that ends and is started again first ended in the way it did now:
 /// what befell its machine since then is not why.
-fn habit(world: &World, death: &Death) -> Option<Nanos> {
+fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
     if !matches!(death.state, "restarted" | "crash_loop") {
         return None;
     }
-    let mut ends: Vec<&Exit> = world
-        .pods
-        .get(death.pod as usize)?
+    let pod = graph.pods.get(death.pod as usize)?;
+    let mut ends: Vec<&Exit> = pod
         .exits
         .iter()
         .filter(|exit| exit.container == death.container && exit.time != Stamp::OPEN)
@@ -368,16 +482,26 @@ fn habit(world: &World, death: &Death) -> Option<Nanos> {
         .iter()
         .rev()
         .take_while(|exit| exit.exit_code == death.exit_code);
-    same.last().map(|exit| exit.time.hi)
+    let first = same.last()?.time.hi;
+    // Of the ends before it the status keeps the number, and the wait between them.
+    let restarts = pod.body.as_ref().map(|body| &body.restarts);
+    let restarts = restarts.and_then(|all| all.get(graph.name(death.container)));
+    let untold = restarts.map_or(0, |count| *count - ends.len() as i64);
+    let wait = match untold {
+        ..=0 => 0,
+        1..=4 => (10 * SECOND) << (untold - 1),
+        _ => 300 * SECOND,
+    };
+    Some(first.saturating_sub(wait))
 }
 
 /// Whether the pod trained on for long after its machine failed: it was not hit, or not then.
-fn was_unharmed(world: &World, death: &Death, fault: &Fact) -> bool {
+fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> bool {
     /// A step may be under way, and its line in a buffer.
     const LEAST: Nanos = 60 * SECOND;
     /// As many steps are no accident.
     const STEPS: Nanos = 3;
-    let Some(progress) = world
+    let Some(progress) = graph
         .pods
         .get(death.pod as usize)
         .and_then(|pod| pod.progress.as_ref())
@@ -389,18 +513,24 @@ fn was_unharmed(world: &World, death: &Death, fault: &Fact) -> bool {
 }
 
 /// Whether the kubelet saw the process end for a reason of its own: the machine ran on.
-fn ended_by_itself(world: &World, death: &Death) -> bool {
+fn ended_by_itself(graph: &EntityGraph, death: &Death) -> bool {
     death.mode == Mode::Exited
         && match death.exit_code {
             // A machine that goes down sends these, or finds the container gone afterwards.
-            Some(137 | 143 | 255) => world.name(death.reason) == "OOMKilled",
+            Some(137 | 143 | 255) => graph.name(death.reason) == "OOMKilled",
             Some(_) => true,
             None => false,
         }
 }
 
 /// The last instant at which something can still have brought a death about, `None`
-/// where it is none but a state that goes on.
-fn over(death: &Death) -> Option<Nanos> {
-    (!death.goes_on() && death.time != Stamp::OPEN).then(|| death.time.hi.saturating_add(CLOCKS))
+/// where it is none but a state that goes on until the pod is gone.
+fn over(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
+    let time = if death.goes_on() {
+        let pod = graph.pods.get(death.pod as usize)?;
+        pod.deletion_requested.or(pod.gone)?
+    } else {
+        death.time
+    };
+    (time != Stamp::OPEN).then(|| time.hi.saturating_add(CLOCKS))
 }

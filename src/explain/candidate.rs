@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
-use whathappened_core::world::World;
+use whathappened_core::graph::EntityGraph;
 
 use super::bounds::{Bounds, Requests};
-use super::climb::paths;
+use super::causal_path::paths;
 use super::edge::{Edge, Kind, Role};
 use super::level::Level;
 use super::rule::Rule;
@@ -49,14 +49,14 @@ impl Candidate {
 /// The candidates of one death, best first. `edges` are those of this death.
 #[must_use]
 pub(super) fn candidates(
-    world: &World,
+    graph: &EntityGraph,
     death: &Death,
     rules: &[Rule],
     edges: &[Edge],
     requests: &Requests,
     capped: &dyn Fn(&Rule) -> bool,
 ) -> Vec<Candidate> {
-    let bounds = Bounds::new(world, requests, death);
+    let bounds = Bounds::new(graph, requests, death);
     let leading: Vec<Edge> = edges
         .iter()
         .filter(|edge| matches!(edge.kind, Kind::Asserted | Kind::Inferred | Kind::Guess))
@@ -69,14 +69,14 @@ pub(super) fn candidates(
     let leading: Vec<&Edge> = leading.iter().collect();
     // Of records of one act the one that names who did it speaks for it, then the most exact.
     let tells_most = |fact: usize| {
-        let fact = world.facts.get(fact);
+        let fact = graph.facts.get(fact);
         fact.map(|fact| {
             let exact = fact.time.hi.saturating_sub(fact.time.lo);
             (!fact.actor.is_some(), exact, fact.time, fact.id)
         })
     };
     let mut found: BTreeMap<&str, Candidate> = BTreeMap::new();
-    for path in paths(&leading, &twins(world, &leading), tells_most) {
+    for path in paths(&leading, &twins(graph, &leading), tells_most) {
         let Some(rule) = rules.get(path.rule) else {
             continue;
         };
@@ -96,14 +96,14 @@ pub(super) fn candidates(
             .min()
             .unwrap_or(Level::Unknown)
             .min(rule.level);
-        level = level.min(requests.provable(world, death));
+        level = level.min(requests.provable(graph, death));
         // What nobody knows the time of may have been before or after it: what only time and
         // place speak for is a guess then. The time of a line without a year is reckoned.
         let dated = |time: Stamp| time.lo != Nanos::MIN && time.hi != Nanos::MAX;
-        let facts = || path.steps.iter().map(|step| world.facts.get(step.fact));
+        let facts = || path.steps.iter().map(|step| graph.facts.get(step.fact));
         let all_dated = facts().all(|fact| fact.is_some_and(|fact| dated(fact.time)));
         let reckoned = facts().flatten().any(|fact| {
-            let row = world.evidence.rows().get(fact.row as usize);
+            let row = graph.evidence.rows().get(fact.row as usize);
             row.is_some_and(|row| row.time == Stamp::OPEN)
         });
         let undated = !all_dated || !dated(death.time);
@@ -117,7 +117,7 @@ pub(super) fn candidates(
         } else if !death.goes_on() && reckoned {
             level = level.min(Level::Supported);
         }
-        let late = |step: &Step| step.kind != Kind::Asserted && is_likely_after(world, death, step);
+        let late = |step: &Step| step.kind != Kind::Asserted && is_likely_after(graph, death, step);
         if path.steps.iter().any(late) {
             level = level.min(Level::Hypothesis);
         }
@@ -149,7 +149,7 @@ pub(super) fn candidates(
             level,
         };
         match found.get_mut(rule.cause.as_str()) {
-            Some(known) if order(world, rules, &candidate, known).is_lt() => *known = candidate,
+            Some(known) if order(graph, rules, &candidate, known).is_lt() => *known = candidate,
             Some(_) => {}
             None => {
                 found.insert(&rule.cause, candidate);
@@ -157,13 +157,13 @@ pub(super) fn candidates(
         }
     }
     let mut found: Vec<Candidate> = found.into_values().collect();
-    found.sort_by(|a, b| order(world, rules, a, b));
+    found.sort_by(|a, b| order(graph, rules, a, b));
     found
 }
 
 /// Records that say the same of the same thing, and of which one is not exact enough to say
 /// that it was at another time: what was printed, and what was watched.
-fn twins(world: &World, edges: &[&Edge]) -> Vec<(usize, usize)> {
+fn twins(graph: &EntityGraph, edges: &[&Edge]) -> Vec<(usize, usize)> {
     let facts: BTreeSet<usize> = edges
         .iter()
         .flat_map(|edge| [Some(edge.cause), edge.effect])
@@ -171,7 +171,7 @@ fn twins(world: &World, edges: &[&Edge]) -> Vec<(usize, usize)> {
         .collect();
     let mut alike: BTreeMap<_, Vec<(usize, Stamp)>> = BTreeMap::new();
     for number in facts {
-        if let Some(fact) = world
+        if let Some(fact) = graph
             .facts
             .get(number)
             .filter(|fact| fact.time.lo != Nanos::MIN)
@@ -198,11 +198,11 @@ fn twins(world: &World, edges: &[&Edge]) -> Vec<(usize, usize)> {
 }
 
 /// Whether a death that is only known to lie between two instants more likely came before a fact.
-fn is_likely_after(world: &World, death: &Death, step: &Step) -> bool {
+fn is_likely_after(graph: &EntityGraph, death: &Death, step: &Step) -> bool {
     let Stamp { lo, hi } = death.time;
     let long = hi.saturating_sub(lo);
     let dated = lo != Nanos::MIN && hi != Nanos::MAX && !death.goes_on();
-    let fact = world.facts.get(step.fact);
+    let fact = graph.facts.get(step.fact);
     dated && long > BLUR && fact.is_some_and(|fact| fact.onset.saturating_sub(lo) > long / 2)
 }
 
@@ -219,10 +219,10 @@ fn proves(kind: Kind) -> Level {
 
 /// Better proven first, then further upstream, then the longer chain, then
 /// the earlier root, then by name.
-fn order(world: &World, rules: &[Rule], a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let key = |candidate: &Candidate| {
         let rule = rules.get(candidate.rule);
-        let root = world.facts.get(candidate.root());
+        let root = graph.facts.get(candidate.root());
         (
             std::cmp::Reverse(candidate.level),
             std::cmp::Reverse(rule.map_or(0, |rule| rule.rank)),

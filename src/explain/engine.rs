@@ -6,12 +6,12 @@ use datafusion::arrow::array::{Array as _, AsArray as _, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use whathappened_core::death::Death;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::link::Link;
 use whathappened_core::resolve::Run;
-use whathappened_core::tie::Tie;
-use whathappened_core::world::World;
 
 use super::edge::{Edge, Kind, Role};
-use super::plans::{Asked, Rows};
+use super::plans::{Rows, RuleTables};
 use super::rule::Rule;
 use super::tables;
 
@@ -46,10 +46,10 @@ pub enum EngineError {
 /// # Errors
 /// Names the rule whose statement fails.
 pub async fn edges(
-    world: &World,
+    graph: &EntityGraph,
     runs: &[Run],
     deaths: &[Death],
-    ties: &[Tie],
+    links: &[Link],
     rules: &[Rule],
 ) -> Result<Vec<Edge>, EngineError> {
     let start = std::time::Instant::now();
@@ -59,15 +59,15 @@ pub async fn edges(
             None,
         ))
     };
-    let asked = Asked::over(Rows {
-        deaths: tables::deaths(world, runs, deaths).map_err(made)?,
-        ties: tables::ties(world, runs, deaths, ties).map_err(made)?,
+    let asked = RuleTables::over(Rows {
+        deaths: tables::deaths(graph, runs, deaths).map_err(made)?,
+        links: tables::links(graph, runs, deaths, links).map_err(made)?,
     })
     .await?;
-    let present: BTreeSet<&str> = ties
+    let present: BTreeSet<&str> = links
         .iter()
-        .filter_map(|tie| world.facts.get(tie.fact))
-        .map(|fact| world.name(fact.signal))
+        .filter_map(|link| graph.facts.get(link.fact))
+        .map(|fact| graph.name(fact.signal))
         .collect();
     let (mut found, mut planned) = (Vec::new(), 0);
     for (number, rule) in rules.iter().enumerate() {
@@ -98,7 +98,7 @@ pub async fn edges(
     tracing::debug!(
         rules.planned = planned,
         deaths = deaths.len(),
-        ties = ties.len(),
+        links = links.len(),
         edges = found.len(),
         elapsed_ms = start.elapsed().as_secs_f64() * 1e3,
         "evaluated the cause rules"
@@ -138,7 +138,7 @@ fn read(
             continue;
         }
         let number_of = |value: i64| {
-            usize::try_from(value).map_err(|_| shape(format!("{value} is no row of a table")))
+            usize::try_from(value).map_err(|_| shape(format!("{value} is not a row of the table")))
         };
         found.push(Edge {
             death: number_of(death.value(row))?,

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::event::EventId;
+use whathappened_connectors::event::{EventId, SourceKind};
 use whathappened_connectors::time::{Nanos, SECOND};
-use whathappened_core::symbols::Sym;
-use whathappened_core::world::{Fact, Phase, World};
+use whathappened_core::graph::{EntityGraph, Fact, Phase};
+use whathappened_core::symbols::Symbol;
 
 use super::candidate::{Candidate, Step};
 use super::edge::{Kind, Role};
@@ -22,23 +22,23 @@ const ONE_FAULT: Nanos = 3_600 * SECOND;
 
 /// What a fault is of: an instance, else a node, else the file of a machine that is not named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Machine(Sym);
+struct Machine(Symbol);
 
 /// The faults of all machines that are not in `told`, in time order. `told` are the facts
 /// that were weighed for deaths, each with the rule that weighed it.
 pub(super) fn faults(
-    world: &World,
+    graph: &EntityGraph,
     rules: &[Rule],
-    told: &[(usize, usize)],
+    reported: &[(usize, usize)],
     asked: bool,
 ) -> Vec<Finding> {
     // One record may have several meanings: that of the rule furthest upstream counts.
     let mut meant: BTreeMap<EventId, (usize, usize)> = BTreeMap::new();
-    for (number, fact) in world.facts.iter().enumerate() {
-        if !world.is_of_machine(fact) {
+    for (number, fact) in graph.facts.iter().enumerate() {
+        if !graph.is_of_machine(fact) {
             continue;
         }
-        let Some(rule) = rule_of(world, rules, fact, asked) else {
+        let Some(rule) = rule_of(graph, rules, fact, asked) else {
             continue;
         };
         let rank = |number: usize| rules.get(number).map_or(0, |rule| rule.rank);
@@ -53,45 +53,45 @@ pub(super) fn faults(
     }
     let mut facts: Vec<(usize, usize)> = meant.into_values().collect();
     facts.sort_unstable();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<FaultGroup> = Vec::new();
     for (number, rule) in facts {
-        let Some(fact) = world.facts.get(number) else {
+        let Some(fact) = graph.facts.get(number) else {
             continue;
         };
-        let machine = machine(world, fact);
+        let machine = machine(graph, fact);
         let group = groups
             .iter_mut()
             .rev()
             .find(|group| group.rule == rule && group.machine == machine && group.takes(fact));
         match group {
             Some(group) => group.push(number, fact),
-            None => groups.push(Group::new(rule, machine, number, fact)),
+            None => groups.push(FaultGroup::new(rule, machine, number, fact)),
         }
     }
     // Several records of one fault are one: where any of them was weighed, all were, and so
     // was what else tells of the same cause on that machine then: a condition and an Event.
-    let told: Vec<(usize, &Fact)> = told
+    let reported: Vec<(usize, &Fact)> = reported
         .iter()
-        .filter_map(|(rule, fact)| Some((*rule, world.facts.get(*fact)?)))
+        .filter_map(|(rule, fact)| Some((*rule, graph.facts.get(*fact)?)))
         .collect();
-    let records: BTreeSet<EventId> = told.iter().map(|(_, fact)| fact.id).collect();
+    let records: BTreeSet<EventId> = reported.iter().map(|(_, fact)| fact.id).collect();
     groups.retain(|group| {
-        let mut facts = group.facts.iter().filter_map(|fact| world.facts.get(*fact));
+        let mut facts = group.facts.iter().filter_map(|fact| graph.facts.get(*fact));
         let again = |(rule, fact): &(usize, &Fact)| {
-            let same = *rule == group.rule && world.is_of_machine(fact);
-            same && machine(world, fact) == group.machine && group.is_near(fact)
+            let same = *rule == group.rule && graph.is_of_machine(fact);
+            same && machine(graph, fact) == group.machine && group.is_near(fact)
         };
-        !facts.any(|fact| records.contains(&fact.id)) && !told.iter().any(again)
+        !facts.any(|fact| records.contains(&fact.id)) && !reported.iter().any(again)
     });
     groups
         .iter()
-        .filter_map(|group| finding(world, rules, group))
+        .filter_map(|group| finding(graph, rules, group))
         .collect()
 }
 
 /// The rule that a fact is an incident of by itself. Whoever asks for a machine wants to
 /// know what was done to it, too, though nobody died of it.
-fn rule_of(world: &World, rules: &[Rule], fact: &Fact, asked: bool) -> Option<usize> {
+fn rule_of(graph: &EntityGraph, rules: &[Rule], fact: &Fact, asked: bool) -> Option<usize> {
     const DONE: [&str; 7] = [
         "autoscaler.scale_down",
         "gpu.memory_error",
@@ -101,7 +101,13 @@ fn rule_of(world: &World, rules: &[Rule], fact: &Fact, asked: bool) -> Option<us
         "k8s.node.silent",
         "upgrade.started",
     ];
-    let signal = world.name(fact.signal);
+    let signal = graph.name(fact.signal);
+    // What a team planned, and what has not begun, harmed nothing yet.
+    let begins = fact.due.map(|due| due.lo);
+    let ahead = begins.is_some_and(|begins| graph.now.is_none_or(|now| begins > now));
+    if ahead && fact.source_kind == SourceKind::NodeLog {
+        return None;
+    }
     let done = |rule: &Rule| {
         let of_machine = ["hw.", "node.", "ops.node_upgrade", "ops.scale_down"];
         asked
@@ -143,28 +149,28 @@ pub fn fault_of_machine<'r>(rules: &'r [Rule], signal: &str) -> Option<&'r Rule>
         .max_by_key(|rule| (rule.rank, std::cmp::Reverse(&rule.cause)))
 }
 
-fn machine(world: &World, fact: &Fact) -> Machine {
+fn machine(graph: &EntityGraph, fact: &Fact) -> Machine {
     if fact.instance.is_some() {
         return Machine(fact.instance);
     }
     if fact.node.is_some() {
         return Machine(fact.node);
     }
-    let row = world.evidence.rows().get(fact.row as usize);
-    Machine(row.map_or(Sym::NONE, whathappened_core::evidence::Row::file))
+    let row = graph.evidence.rows().get(fact.row as usize);
+    Machine(row.map_or(Symbol::NONE, whathappened_core::evidence::Row::file))
 }
 
 /// Records of one fault of one machine.
-struct Group {
+struct FaultGroup {
     rule: usize,
     machine: Machine,
     facts: Vec<usize>,
-    operations: Vec<Sym>,
+    operations: Vec<Symbol>,
     first: Nanos,
     last: Nanos,
 }
 
-impl Group {
+impl FaultGroup {
     fn new(rule: usize, machine: Machine, number: usize, fact: &Fact) -> Self {
         let mut group = Self {
             rule,
@@ -199,9 +205,9 @@ impl Group {
 }
 
 /// The first record of what was done leads, else the first that announces it.
-fn finding(world: &World, rules: &[Rule], group: &Group) -> Option<Finding> {
+fn finding(graph: &EntityGraph, rules: &[Rule], group: &FaultGroup) -> Option<Finding> {
     let announced = |number: &usize| {
-        world
+        graph
             .facts
             .get(*number)
             .is_none_or(|fact| fact.phase == Phase::Announced)

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
+use whathappened_core::graph::{EntityGraph, NO};
+use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
-use whathappened_core::world::World;
 
 use super::bounds::CLOCKS;
 use super::candidate::Candidate;
@@ -87,7 +88,7 @@ impl Finding {
 /// Everything that grouping looks at.
 pub struct Grouping<'a> {
     /// The world.
-    pub world: &'a World,
+    pub graph: &'a EntityGraph,
     /// Its runs.
     pub runs: &'a [Run],
     /// The rules.
@@ -110,12 +111,12 @@ impl std::fmt::Debug for Grouping<'_> {
 
 /// Whether the pods of a run work as one.
 #[must_use]
-pub fn is_gang(world: &World, run: &Run) -> bool {
+pub fn is_gang(graph: &EntityGraph, run: &Run) -> bool {
     match run.root {
-        Root::Workload(root) => world
+        Root::Workload(root) => graph
             .workloads
             .get(root as usize)
-            .is_some_and(|one| GANGS.contains(&world.name(one.kind))),
+            .is_some_and(|one| GANGS.contains(&graph.name(one.kind))),
         Root::Pod(_) => false,
     }
 }
@@ -127,14 +128,24 @@ impl Grouping<'_> {
         let gang = self
             .runs
             .get(run)
-            .is_some_and(|run| is_gang(self.world, run));
+            .is_some_and(|run| is_gang(self.graph, run));
         // Who goes on is told of only where the others are known to have waited for it.
         let (mut lingering, mut left): (Vec<usize>, Vec<usize>) = deaths
             .iter()
             .copied()
             .partition(|death| self.state(*death) == "lingering");
-        // A pod that is merely not well, for no known reason, explains nothing.
-        left.sort_by_key(|death| (self.is_vague(*death), self.time(*death), *death));
+        // A pod that is merely not well, for no known reason, explains nothing; nor does one that
+        // still waits for its start explain why another broke.
+        let broke = gang && left.iter().any(|death| self.broke(*death));
+        let by_itself = gang
+            && left
+                .iter()
+                .any(|death| self.broke(*death) && self.exited(*death));
+        let later = |death: usize| {
+            let cleared = self.is_torn_down(death) && self.best(death).is_none();
+            self.is_vague(death) || broke && cleared || by_itself && self.waits(death)
+        };
+        left.sort_by_key(|death| (later(*death), self.time(*death), *death));
         let mut found = Vec::new();
         while let Some(first) = left.first().copied() {
             let together: Vec<usize> = left
@@ -148,13 +159,22 @@ impl Grouping<'_> {
                 .min_by(|a, b| self.compare(*a, *b))
                 .unwrap_or(first);
             let others = left.iter().chain(&lingering).copied();
-            let broke = gang.then(|| self.broke_before(primary, others)).flatten();
-            let (primary, start) = broke.unwrap_or((primary, self.time(primary)));
+            let before = gang.then(|| self.broke_before(primary, others)).flatten();
+            let (primary, start) = before.unwrap_or((primary, self.time(primary)));
             if lingering.contains(&primary) {
                 left.push(primary);
                 lingering.clear();
             }
-            let candidate = self.best(primary).cloned();
+            let mut candidate = self.best(primary).cloned();
+            // Who ended with a code of its own while this one waited may have done so for a reason
+            // that no record holds.
+            if let Some(known) = candidate.as_mut()
+                && gang
+                && self.waits(primary)
+                && left.iter().any(|death| self.ended_untold(*death))
+            {
+                known.level = known.level.min(Level::Hypothesis);
+            }
             // A controller deletes what is left of a gang when another member has failed:
             // who failed first is not among those that are known.
             if gang && candidate.is_none() && left.iter().all(|death| self.is_torn_down(*death)) {
@@ -167,7 +187,7 @@ impl Grouping<'_> {
                     victims: Vec::new(),
                     collateral: std::mem::take(&mut left),
                     recovered: false,
-                    follows: false,
+                    follows: broke,
                 });
                 break;
             }
@@ -192,6 +212,8 @@ impl Grouping<'_> {
                 Vec::new()
             };
             left.retain(|other| !victims.contains(other) && !collateral.contains(other));
+            // What went on after it had been made smaller, and then failed, did not fail of that.
+            let trimmed = gang && !left.is_empty() && self.was_trimmed(primary);
             let earliest = victims
                 .iter()
                 .map(|death| self.stamp(*death))
@@ -218,8 +240,8 @@ impl Grouping<'_> {
                 first,
                 victims,
                 collateral,
-                recovered: false,
-                follows: false,
+                recovered: trimmed,
+                follows: broke && later(primary),
             });
         }
         found
@@ -242,15 +264,84 @@ impl Grouping<'_> {
             .filter(|other| self.time(*other).saturating_sub(end.lo) <= TEARDOWN)
             .filter_map(|other| {
                 let best = self.best(other)?;
-                let root = self.world.facts.get(best.root())?;
+                let root = self.graph.facts.get(best.root())?;
                 let proven = best.level >= Level::Supported && !self.is_symptom(other);
                 // Who goes on while the others have given up says by that who was missing.
                 let lingers = self.state(other) == "lingering"
                     && !self.is_hang(other)
                     && root.time.lo.saturating_add(MISSED) <= end.lo;
-                ((proven || lingers) && root.time.lo <= end.lo).then_some((other, root.time.lo))
+                // Who fell silent is found to be later than who lost touch with them.
+                let before = root.time.lo <= end.lo;
+                let unheard =
+                    || !before && proven && root.onset <= end.lo && self.lost_touch(first);
+                ((proven || lingers) && before || unheard())
+                    .then_some((other, root.time.lo.min(end.lo)))
             })
             .min_by_key(|(other, broke)| (*broke, *other))
+    }
+
+    /// Whether a member waits for its start.
+    fn waits(&self, death: usize) -> bool {
+        matches!(
+            self.state(death),
+            "never_scheduled" | "stuck_starting" | "never_created" | "not_ready"
+        )
+    }
+
+    /// Whether a member ended, and for a reason other than that somebody else was missing.
+    fn broke(&self, death: usize) -> bool {
+        let ended = matches!(self.state(death), "died" | "crash_loop" | "restarted");
+        ended && !self.is_symptom(death)
+    }
+
+    /// Whether a member ended by itself, and nothing but its exit code is known.
+    fn ended_untold(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        let by_itself = one.is_some_and(|one| one.state == "died" && one.mode == Mode::Exited);
+        let untold = self.best(death).is_none_or(|best| {
+            let cause = self.rules.get(best.rule).map(|rule| rule.cause.as_str());
+            best.level <= Level::Hypothesis && cause == Some("code.exception")
+        });
+        by_itself && untold
+    }
+
+    /// Whether a member was taken away because its run was made smaller, and not stopped.
+    fn was_trimmed(&self, death: usize) -> bool {
+        let cause = self.best(death).and_then(|best| self.rules.get(best.rule));
+        let changed = cause.is_some_and(|rule| rule.cause == "ops.config_change");
+        let run = self
+            .deaths
+            .get(death)
+            .and_then(|one| self.runs.get(one.run));
+        let wanted = run.and_then(|run| match run.root {
+            Root::Workload(root) => {
+                let root = self.graph.workloads.get(root as usize)?;
+                root.body.as_ref()?.replicas
+            }
+            Root::Pod(_) => None,
+        });
+        changed && wanted.is_some_and(|wanted| wanted > 0)
+    }
+
+    /// Whether a member says that it could not reach another any more.
+    fn lost_touch(&self, death: usize) -> bool {
+        const SAID: [&str; 4] = ["gloo.", "nccl.", "ucx.", "mpi."];
+        let pod = self.deaths.get(death).map(|death| death.pod);
+        let mut own = self
+            .graph
+            .facts
+            .iter()
+            .filter(|fact| Some(fact.pod) == pod && fact.pod != NO);
+        own.any(|fact| {
+            let signal = self.graph.name(fact.signal);
+            SAID.iter().any(|stem| signal.starts_with(stem))
+        })
+    }
+
+    /// Whether a member's own process ended: whoever takes a run away takes what waits with it.
+    fn exited(&self, death: usize) -> bool {
+        let one = self.deaths.get(death);
+        one.is_some_and(|one| one.mode == Mode::Exited)
     }
 
     fn state(&self, death: usize) -> &'static str {
@@ -340,8 +431,8 @@ impl Grouping<'_> {
             return false;
         }
         let (Some(a), Some(b)) = (
-            self.world.facts.get(root.root()),
-            self.world.facts.get(own.root()),
+            self.graph.facts.get(root.root()),
+            self.graph.facts.get(own.root()),
         ) else {
             return false;
         };
@@ -349,7 +440,7 @@ impl Grouping<'_> {
             |candidate: &Candidate| candidate.path.iter().any(|step| step.role == Role::Act);
         let near = a.time.lo.saturating_sub(b.time.lo).saturating_abs() <= ONE_ACT;
         let same_actor = a.actor == b.actor && acted(root) && acted(own);
-        let same_node = a.node.is_some() && a.node == b.node && self.world.is_of_machine(a);
+        let same_node = a.node.is_some() && a.node == b.node && self.graph.is_of_machine(a);
         let same_detail = a.detail == b.detail
             && self.deaths.get(primary).map(|one| one.state)
                 == self.deaths.get(death).map(|one| one.state);
@@ -366,16 +457,16 @@ impl Grouping<'_> {
     /// When a pod was made in the place of one that died.
     fn replaced_at(&self, death: usize) -> Option<Nanos> {
         let death = self.deaths.get(death)?;
-        let rank = self.world.pods.get(death.pod as usize)?.rank?;
+        let rank = self.graph.pods.get(death.pod as usize)?.rank?;
         let later = self
             .runs
             .get(death.run)?
             .attempts
             .get(death.attempt as usize)?;
         let pods = later.pods.iter();
-        pods.filter_map(|pod| self.world.pods.get(*pod as usize))
+        pods.filter_map(|pod| self.graph.pods.get(*pod as usize))
             .filter(|pod| pod.rank == Some(rank))
-            .filter_map(whathappened_core::world::Pod::known_begin)
+            .filter_map(whathappened_core::graph::Task::known_begin)
             .min()
     }
 
@@ -395,9 +486,10 @@ impl Grouping<'_> {
         // follow it.
         let of_its_own = own_cause
             && !self.is_symptom(death)
-            && self
+            && (self
                 .replaced_at(primary)
-                .is_some_and(|made| made.saturating_add(CLOCKS) < one.time.lo);
+                .is_some_and(|made| made.saturating_add(CLOCKS) < one.time.lo)
+                || self.was_trimmed(primary) && after > CLOCKS);
         one.time.hi > start && (after <= TEARDOWN || !own_cause) && !of_its_own
     }
 }

@@ -3,7 +3,7 @@
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
-use whathappened_core::world::World;
+use whathappened_core::graph::EntityGraph;
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;
@@ -13,13 +13,13 @@ const NOTICED: Nanos = 15 * SECOND;
 
 /// Marks what was only deleted with the rest of its run, and that the run did not get over the
 /// end before it.
-pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
+pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Finding]) {
     let rests: Vec<usize> = (0..findings.len())
         .filter(|number| is_rest(&findings[*number]))
         .collect();
     for rest in rests {
         let straws: Vec<usize> = (0..findings.len())
-            .filter(|number| was_last_straw(world, deaths, &findings[*number], &findings[rest]))
+            .filter(|number| was_last_straw(graph, deaths, &findings[*number], &findings[rest]))
             .collect();
         for straw in &straws {
             findings[*straw].recovered = false;
@@ -33,7 +33,12 @@ fn is_rest(finding: &Finding) -> bool {
     !finding.recovered && finding.candidate.is_none() && finding.victims.is_empty()
 }
 
-fn was_last_straw(world: &World, deaths: &[Death], finding: &Finding, rest: &Finding) -> bool {
+fn was_last_straw(
+    graph: &EntityGraph,
+    deaths: &[Death],
+    finding: &Finding,
+    rest: &Finding,
+) -> bool {
     let of = |own: &[usize]| -> Vec<&Death> {
         own.iter().filter_map(|death| deaths.get(*death)).collect()
     };
@@ -43,7 +48,7 @@ fn was_last_straw(world: &World, deaths: &[Death], finding: &Finding, rest: &Fin
     finding.run == rest.run
         && finding.attempt < rest.attempt
         && of(&finding.victims).iter().any(|death| {
-            let pod = world.pods.get(death.pod as usize);
+            let pod = graph.pods.get(death.pod as usize);
             // What was lost with its node counts as failed once it is cleared away.
             let counted = pod.into_iter().flat_map(|pod| [pod.untracked, pod.gone]);
             let known = counted.flatten().chain([death.time]);

@@ -6,7 +6,7 @@ use whathappened_core::resolve::rank_names;
 /// all of them. What it says of other troubles, and of the place, stays as it is.
 #[must_use]
 pub fn misspelt(message: &str) -> String {
-    let told = || {
+    let reported = || {
         let rest = message.strip_prefix("unknown field `")?;
         let (word, rest) = rest.split_once('`')?;
         let (known, place) = match rest.rfind(" at line ") {
@@ -28,7 +28,7 @@ pub fn misspelt(message: &str) -> String {
         };
         Some(format!("there is no field `{word}`{place}; {offered}"))
     };
-    told().unwrap_or_else(|| message.to_owned())
+    reported().unwrap_or_else(|| message.to_owned())
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_offered_and_the_place_kept() {
-        for (message, told) in [
+        for (message, reported) in [
             (
                 "unknown field `whyy`, expected one of `name`, `why`, `ask` at line 4 column 5",
                 "there is no field `whyy` at line 4 column 5; did you mean `why`?",
@@ -55,7 +55,7 @@ mod tests {
                 "missing field `ask` at line 3",
             ),
         ] {
-            assert_eq!(misspelt(message), told);
+            assert_eq!(misspelt(message), reported);
         }
     }
 }

@@ -6,12 +6,10 @@
 //! `gang` groups deaths with one root; `fault` finds what befell machines and
 //! nobody on them; `verdict` runs all of it.
 
-mod again;
 mod bounds;
 mod built_in;
 pub mod candidate;
-mod checked;
-mod climb;
+mod causal_path;
 pub mod edge;
 pub mod engine;
 pub mod examples;
@@ -21,16 +19,19 @@ mod last_straw;
 mod level;
 mod misspelt;
 mod plans;
+mod recurrence;
 mod replaced;
 mod rule;
 pub mod tables;
+mod validate;
 mod verdict;
 
 pub use bounds::CLOCKS;
 pub use built_in::{built_in, load, ruleset_version};
-pub use checked::plan;
 pub use fault::{fault_of_machine, is_of_machine};
 pub use level::Level;
 pub use misspelt::misspelt;
-pub use rule::{Overturning, Rule, RuleError};
+pub use plans::views;
+pub use rule::{OverturningEvidence, PLACEHOLDERS, Rule, RuleError};
+pub use validate::plan;
 pub use verdict::{Verdict, explain};

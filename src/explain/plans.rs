@@ -30,16 +30,29 @@ const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
 /// Deletions of nodes that had not fallen silent.
 const ANSWERING: &str = include_str!("../../queries/views/answering.sql");
 
+/// Members that others of their gang waited for in vain.
+const MISSED: &str = include_str!("../../queries/views/missed.sql");
+
 /// Deaths for which the program gave a reason of its own.
 const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
 
 /// The views that rules may select from, by name.
-pub(super) const VIEWS: [(&str, &str); 4] = [
+pub(super) const VIEWS: [(&str, &str); 5] = [
     ("answering", ANSWERING),
     ("mechanisms", MECHANISMS),
+    ("missed", MISSED),
     ("own_reason", OWN_REASON),
     ("troubled", TROUBLED),
 ];
+
+/// The views that rules may select from: name, and what the comment in its file says of it.
+pub fn views() -> impl Iterator<Item = (&'static str, String)> {
+    VIEWS.into_iter().map(|(name, sql)| {
+        let comment = sql.lines().map_while(|line| line.strip_prefix("--"));
+        let comment: Vec<&str> = comment.map(str::trim).collect();
+        (name, comment.join(" "))
+    })
+}
 
 /// The rows of the tables that rules read.
 #[derive(Debug)]
@@ -47,7 +60,7 @@ pub(super) struct Rows {
     /// One a death.
     pub(super) deaths: RecordBatch,
     /// One a fact that touches a death.
-    pub(super) ties: RecordBatch,
+    pub(super) links: RecordBatch,
 }
 
 /// A table without rows of its own.
@@ -103,7 +116,7 @@ impl Plans {
             "deaths",
             table(tables::deaths_schema(), |rows| &rows.deaths)?,
         )?;
-        context.register_table("ties", table(tables::ties_schema(), |rows| &rows.ties)?)?;
+        context.register_table("links", table(tables::links_schema(), |rows| &rows.links)?)?;
         for (name, view) in VIEWS {
             context
                 .sql(&format!("CREATE VIEW {name} AS {view}"))
@@ -139,12 +152,12 @@ pub(super) async fn columns(sql: &str) -> Result<Vec<String>> {
 }
 
 /// Tables that rules can be asked over.
-pub(super) struct Asked {
+pub(super) struct RuleTables {
     plans: &'static Plans,
     task: Arc<TaskContext>,
 }
 
-impl Asked {
+impl RuleTables {
     /// Over these rows.
     ///
     /// # Errors

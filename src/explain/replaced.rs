@@ -3,7 +3,7 @@
 
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
-use whathappened_core::world::World;
+use whathappened_core::graph::EntityGraph;
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;
@@ -15,13 +15,13 @@ const MADE_ANEW: Nanos = 180 * SECOND;
 
 /// Marks what waits in the place of another, and that the run did not get over the
 /// other's end.
-pub(super) fn mark(world: &World, deaths: &[Death], findings: &mut [Finding]) {
+pub(super) fn mark(graph: &EntityGraph, deaths: &[Death], findings: &mut [Finding]) {
     let waits: Vec<usize> = (0..findings.len())
         .filter(|number| is_wait(deaths, &findings[*number]))
         .collect();
     for wait in waits {
         let before = (0..findings.len()).find(|number| {
-            *number != wait && made_way(world, deaths, &findings[*number], &findings[wait])
+            *number != wait && made_way(graph, deaths, &findings[*number], &findings[wait])
         });
         if let Some(before) = before {
             let wrong = wrong_before(deaths, findings, before);
@@ -71,14 +71,14 @@ fn is_wait(deaths: &[Death], finding: &Finding) -> bool {
 }
 
 /// Whether each pod that waits was made just after the end of one that the other finding is about.
-fn made_way(world: &World, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
+fn made_way(graph: &EntityGraph, deaths: &[Death], ended: &Finding, waits: &Finding) -> bool {
     let ends: Vec<&Death> = ended
         .deaths()
         .filter_map(|death| deaths.get(death))
         .filter(|death| death.state == "died")
         .collect();
     let took_its_place = |death: &Death| {
-        let pod = world.pods.get(death.pod as usize);
+        let pod = graph.pods.get(death.pod as usize);
         let begin = pod.and_then(|pod| pod.created.map(|made| made.lo).or(pod.begin()));
         begin.is_some_and(|begin| {
             ends.iter().any(|end| {

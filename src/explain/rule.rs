@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::coverage::Shows;
+use whathappened_connectors::coverage::EvidenceKind;
 use whathappened_core::resolve::rank_names;
 
 use super::level::Level;
@@ -21,9 +21,9 @@ pub struct RuleError {
 
 /// Evidence that could overturn a verdict: `logs: the traceback`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Overturning {
+pub struct OverturningEvidence {
     /// Its kind.
-    pub by: Shows,
+    pub by: EvidenceKind,
     /// The whole line, for people.
     pub line: String,
 }
@@ -48,7 +48,7 @@ pub struct Rule {
     /// have died of them. A trailing `*` stands for any ending.
     pub alone: Vec<String>,
     /// What kind of evidence could overturn it, and what it would have told.
-    pub overturned_by: Vec<Overturning>,
+    pub overturned_by: Vec<OverturningEvidence>,
     /// What happened, with `{placeholders}`.
     pub summary: String,
     /// What to do now.
@@ -101,9 +101,9 @@ impl Rule {
         let one = |key: &str| match header.get(key).map(Vec::as_slice) {
             Some([(line, value)]) if !value.is_empty() => Ok((*line, value.clone())),
             Some([_, (line, _), ..]) => {
-                Err(fail(*line, format!("`-- {key}:` stands twice; keep one")))
+                Err(fail(*line, format!("`-- {key}:` appears twice; keep one")))
             }
-            _ => Err(fail(1, format!("the header lacks `-- {key}: …`"))),
+            _ => Err(fail(1, format!("the header has no `-- {key}: …`"))),
         };
         let all = |key: &str| -> Vec<String> {
             header
@@ -150,13 +150,15 @@ impl Rule {
                 let Some(unknown) = unknown_place(template) else {
                     continue;
                 };
-                let near = rank_names(&unknown, PLACES.map(str::to_owned));
+                let near = rank_names(&unknown, PLACEHOLDERS.map(|(name, _)| name.to_owned()));
                 let near = near.first().map_or("pod", String::as_str);
-                let all = PLACES.map(|place| format!("{{{place}}}")).join(" ");
+                let all = PLACEHOLDERS
+                    .map(|(name, _)| format!("{{{name}}}"))
+                    .join(" ");
                 return Err(fail(
                     *line,
                     format!(
-                        "nothing fills {{{unknown}}} in the {key}; did you mean {{{near}}}? These are filled: {all}"
+                        "{{{unknown}}} in the {key} is not a known placeholder; did you mean {{{near}}}? The placeholders are: {all}"
                     ),
                 ));
             }
@@ -164,17 +166,17 @@ impl Rule {
         let mut overturned_by = Vec::new();
         for (line, text) in header.get("overturned_by").into_iter().flatten() {
             let word = text.split(':').next().unwrap_or_default().trim();
-            let by = Shows::parse(word).ok_or_else(|| {
-                let words = Shows::ALL.map(Shows::as_str).join(", ");
+            let by = EvidenceKind::parse(word).ok_or_else(|| {
+                let words = EvidenceKind::ALL.map(EvidenceKind::as_str).join(", ");
                 fail(
                     *line,
                     format!(
-                        "overturned_by starts with {word:?}, which is no kind of evidence; \
-                         write one of {words}, a colon, and what it would have told"
+                        "overturned_by starts with {word:?}, which is not a kind of evidence; \
+                         write one of {words}, a colon, and what it would have shown"
                     ),
                 )
             })?;
-            overturned_by.push(Overturning {
+            overturned_by.push(OverturningEvidence {
                 by,
                 line: text.clone(),
             });
@@ -211,10 +213,10 @@ impl Rule {
                         break;
                     };
                     rest = after;
-                    in_list = compared == Compared::List;
+                    in_list = compared == Comparison::List;
                     if let (Some((name, after)), false) = (literal(rest), in_list) {
                         let name = match (compared, name.split_once('%')) {
-                            (Compared::Like, Some((stem, _))) => format!("{stem}*"),
+                            (Comparison::Like, Some((stem, _))) => format!("{stem}*"),
                             _ => name.to_owned(),
                         };
                         found.push((number, name));
@@ -251,14 +253,14 @@ impl Rule {
 
 /// In which way a signal is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compared {
+enum Comparison {
     Equal,
     Like,
     List,
 }
 
 /// What stands behind the next comparison of a column `signal`.
-fn after_signal(code: &str) -> Option<(Compared, &str)> {
+fn after_signal(code: &str) -> Option<(Comparison, &str)> {
     let mut rest = code;
     loop {
         let at = rest.find("signal")?;
@@ -275,13 +277,13 @@ fn after_signal(code: &str) -> Option<(Compared, &str)> {
                 .then(|| &after[word.len()..])
         };
         for (operator, compared) in [
-            ("=", Compared::Equal),
-            ("<>", Compared::Equal),
-            ("!=", Compared::Equal),
-            ("not like ", Compared::Like),
-            ("like ", Compared::Like),
-            ("not in (", Compared::List),
-            ("in (", Compared::List),
+            ("=", Comparison::Equal),
+            ("<>", Comparison::Equal),
+            ("!=", Comparison::Equal),
+            ("not like ", Comparison::Like),
+            ("like ", Comparison::Like),
+            ("not in (", Comparison::List),
+            ("in (", Comparison::List),
         ] {
             if let Some(after) = word(operator) {
                 return Some((compared, after));
@@ -303,22 +305,37 @@ fn is_among(signal: &str, list: &[String]) -> bool {
 }
 
 /// What stands in braces in a summary or an advice and is filled.
-const PLACES: [&str; 8] = [
-    "pod",
-    "was",
-    "node",
-    "other",
-    "workload",
-    "by",
-    "exit_code",
-    "message",
+pub const PLACEHOLDERS: [(&str, &str); 9] = [
+    (
+        "pod",
+        "the first victim, and how many others were victims too",
+    ),
+    ("was", "was or were, to go with {pod}"),
+    (
+        "node",
+        "the machine that the record is about, else the one the victim was on",
+    ),
+    ("other", "the other pod that the record names"),
+    ("workload", "the name of the run"),
+    (
+        "detail",
+        "what the fact gives in detail: a resource, a taint's key, a condition, an exception",
+    ),
+    (
+        "by",
+        "who did it, with “by” before the name; empty if nobody did",
+    ),
+    ("exit_code", "the exit code in the record"),
+    ("message", "the record in words"),
 ];
 
 /// The first word in braces that is filled with nothing.
 fn unknown_place(template: &str) -> Option<String> {
     let words = template.split('{').skip(1);
     let mut words = words.filter_map(|rest| Some(rest.split_once('}')?.0));
-    words.find(|word| !PLACES.contains(word)).map(str::to_owned)
+    words
+        .find(|word| PLACEHOLDERS.iter().all(|(known, _)| known != word))
+        .map(str::to_owned)
 }
 
 /// Names with commas between, on one line or several.
@@ -350,18 +367,19 @@ mod tests {
 
     #[test]
     fn signals_are_found_where_a_statement_compares_them() {
-        let sql = "SELECT 'guess' AS edge FROM ties t\nWHERE t.signal = 'a.b' AND (signal LIKE 'c.d%' OR via = 'pod') -- signal = 'x.x'\n  AND t.signal IN ('e.f',\n    'g.h') AND cause_signal = 'i.j' AND signal NOT IN ('k.l')";
+        let sql = "SELECT 'guess' AS edge FROM links t\nWHERE t.signal = 'a.b' AND (signal LIKE 'c.d%' OR via = 'pod') -- signal = 'x.x'\n  AND t.signal IN ('e.f',\n    'g.h') AND cause_signal = 'i.j' AND signal NOT IN ('k.l')";
         let text = GOOD.replace("SELECT 1", sql);
         let rule = Rule::parse("r.sql", &text).unwrap();
-        let told = [
+        let reported = [
             (8, "a.b"),
             (8, "c.d*"),
             (9, "e.f"),
             (10, "g.h"),
             (10, "k.l"),
         ];
-        let told: Vec<(usize, String)> = told.map(|(line, name)| (line, name.to_owned())).into();
-        assert_eq!(rule.compared(), told);
+        let reported: Vec<(usize, String)> =
+            reported.map(|(line, name)| (line, name.to_owned())).into();
+        assert_eq!(rule.compared(), reported);
     }
 
     #[test]
@@ -384,6 +402,9 @@ mod tests {
             "r.sql:3: rank is \"high\"; write a whole number"
         );
         let error = Rule::parse("r.sql", &GOOD.replace("-- title: T\n", "")).unwrap_err();
-        assert_eq!(error.to_string(), "r.sql:1: the header lacks `-- title: …`");
+        assert_eq!(
+            error.to_string(),
+            "r.sql:1: the header has no `-- title: …`"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! The small tables that cause rules query: `deaths` and `ties`.
+//! The small tables that cause rules query: `deaths` and `links`.
 //!
-//! `ties` is one row a fact that touches a death, with what both are, so that
+//! `links` is one row a fact that touches a death, with what both are, so that
 //! most rules are a filter and the rest one self-join on `death`.
 
 use std::collections::HashSet;
@@ -14,11 +14,11 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_connectors::object::ObjectBody;
 use whathappened_core::death::Death;
+use whathappened_core::graph::{EntityGraph, NO, Task, TaskKind};
+use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
-use whathappened_core::shared::Troubles;
-use whathappened_core::symbols::Sym;
-use whathappened_core::tie::Tie;
-use whathappened_core::world::{Kind, NO, Pod, World};
+use whathappened_core::shared_fault::SharedFaults;
+use whathappened_core::symbols::Symbol;
 
 /// A column: its name, its type, and what it means.
 type Column = (&'static str, DataType, &'static str);
@@ -32,13 +32,13 @@ pub const DEATHS: &[Column] = &[
     (
         "state",
         DataType::Utf8,
-        "died, restarted, crash_loop, never_scheduled, never_created, scaled_to_zero, stuck_starting, not_ready, stalled, lingering, failing or failed",
+        "died, restarted, crash_loop, never_scheduled, never_created, scaled_to_zero, stuck_starting, not_ready, stalled, slow, lingering, failing or failed",
     ),
     ("mode", DataType::Utf8, "killed, exited, lost or none"),
     (
         "exit_code",
         DataType::Int32,
-        "exit code of the container that tells most",
+        "exit code of the most informative container",
     ),
     (
         "reason",
@@ -50,22 +50,22 @@ pub const DEATHS: &[Column] = &[
     (
         "gpus",
         DataType::Float64,
-        "GPUs that the pod asked for; NULL where its spec is not known, asks for nothing at all, or for none while its program speaks of one",
+        "GPUs that the pod asked for; NULL if its spec is not known, requests nothing at all, or requests none although its program mentions one",
     ),
     (
-        "wanted",
+        "desired",
         DataType::Int64,
         "pods that the run's root asks for; NULL where its object is not known",
     ),
     (
-        "begun",
+        "created",
         DataType::Int64,
         "when the pod was made, ns; NULL where no record says so",
     ),
 ];
 
-/// Columns of `ties`; those of `deaths` first.
-pub const TIES: &[Column] = &[
+/// Columns of `links`; those of `deaths` first.
+pub const LINKS: &[Column] = &[
     ("fact", DataType::Int64, "number of the fact"),
     (
         "record",
@@ -76,7 +76,7 @@ pub const TIES: &[Column] = &[
     (
         "via",
         DataType::Utf8,
-        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool or gang (another member waited for it)",
+        "the entity shared: pod, named, node, workload, claim, cluster, region, zone, pool or gang (another member waited for it; of a run that is slow, a machine of another member)",
     ),
     (
         "lag_s",
@@ -92,7 +92,7 @@ pub const TIES: &[Column] = &[
     (
         "time_hi",
         DataType::Int64,
-        "first instant that time can no longer have been, ns",
+        "end of the range of that time, exclusive, ns",
     ),
     ("actor", DataType::Utf8, "who did it"),
     (
@@ -104,19 +104,24 @@ pub const TIES: &[Column] = &[
     ("count", DataType::Int64, "how often it was seen"),
     ("source_kind", DataType::Utf8, "the connector"),
     (
+        "machine",
+        DataType::Utf8,
+        "the machine the fact is about; NULL where it is about none",
+    ),
+    (
         "same_container",
         DataType::Boolean,
-        "the fact is about the container that ended, or names none; a log shipper beside the program is another",
+        "the fact is about the container that ended, or names no container; false for a sidecar such as a log shipper",
     ),
     (
         "witnesses",
         DataType::Int64,
-        "pods and machines that told of the same trouble within five minutes; NULL for what is no dependency's trouble",
+        "pods and machines that reported the same failure within five minutes; NULL if it is not the failure of a dependency",
     ),
     (
         "shared",
         DataType::Boolean,
-        "pods of several runs on several nodes did, or three machines themselves: what they share failed",
+        "it was reported by pods of several runs on several nodes, or by three machines: something they share failed",
     ),
 ];
 
@@ -139,10 +144,10 @@ pub fn deaths_schema() -> SchemaRef {
     schema(&[DEATHS])
 }
 
-/// The columns of `ties`, with what they mean.
+/// The columns of `links`, with what they mean.
 #[must_use]
-pub fn ties_schema() -> SchemaRef {
-    schema(&[DEATHS, TIES])
+pub fn links_schema() -> SchemaRef {
+    schema(&[DEATHS, LINKS])
 }
 
 /// The columns that a death fills in both tables.
@@ -165,15 +170,26 @@ struct DeathColumns {
     devices: HashSet<u32>,
 }
 
+/// What a table or column is called now that rules may still name as it was called before.
+#[must_use]
+pub fn renamed(name: &str) -> Option<&'static str> {
+    match name {
+        "ties" => Some("links"),
+        "wanted" => Some("desired"),
+        "begun" => Some("created"),
+        _ => None,
+    }
+}
+
 fn long(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 impl DeathColumns {
-    fn new(world: &World) -> Self {
-        let facts = world.facts.iter().filter(|fact| fact.pod != NO);
+    fn new(graph: &EntityGraph) -> Self {
+        let facts = graph.facts.iter().filter(|fact| fact.pod != NO);
         let devices = facts
-            .filter(|fact| world.name(fact.signal).starts_with("log.cuda_"))
+            .filter(|fact| graph.name(fact.signal).starts_with("log.cuda_"))
             .map(|fact| fact.pod)
             .collect();
         Self {
@@ -182,14 +198,14 @@ impl DeathColumns {
         }
     }
 
-    fn push(&mut self, world: &World, runs: &[Run], number: usize, death: &Death) {
-        let pod = world.pods.get(death.pod as usize);
-        let kind = runs.get(death.run).map(|run| run.names(world).1);
-        let symbols = &world.evidence.symbols;
+    fn push(&mut self, graph: &EntityGraph, runs: &[Run], number: usize, death: &Death) {
+        let pod = graph.pods.get(death.pod as usize);
+        let kind = runs.get(death.run).map(|run| run.names(graph).1);
+        let symbols = &graph.evidence.symbols;
         self.death.append_value(long(number));
         self.run.append_value(long(death.run));
         self.attempt.append_value(i64::from(death.attempt));
-        self.pod.append_option(pod.map(|pod| world.name(pod.name)));
+        self.pod.append_option(pod.map(|pod| graph.name(pod.name)));
         self.state.append_value(death.state);
         self.mode.append_value(death.mode.as_str());
         self.exit_code.append_option(death.exit_code);
@@ -204,19 +220,19 @@ impl DeathColumns {
                 let mut containers = body.containers.iter();
                 containers.any(|one| !(one.limits.is_empty() && one.requests.is_empty()))
             };
-            pod.kind == Kind::Pod && body.is_some_and(asks)
+            pod.kind == TaskKind::Pod && body.is_some_and(asks)
         });
-        let asked = asked.map(Pod::gpus);
+        let asked = asked.map(Task::gpus);
         // A device may come to a pod by a claim, by the runtime's class or unasked.
-        let told = |gpus: &f64| *gpus > 0.0 || !self.devices.contains(&death.pod);
-        self.gpus.append_option(asked.filter(told));
+        let reported = |gpus: &f64| *gpus > 0.0 || !self.devices.contains(&death.pod);
+        self.gpus.append_option(asked.filter(reported));
         let root = runs.get(death.run).and_then(|run| match run.root {
-            Root::Workload(root) => world.workloads.get(root as usize)?.body.as_ref(),
+            Root::Workload(root) => graph.workloads.get(root as usize)?.body.as_ref(),
             Root::Pod(_) => None,
         });
         self.wanted
             .append_option(root.and_then(|root| root.replicas));
-        self.begun.append_option(pod.and_then(Pod::known_begin));
+        self.begun.append_option(pod.and_then(Task::known_begin));
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -242,36 +258,40 @@ impl DeathColumns {
 ///
 /// # Errors
 /// Never for columns of one length, which these are.
-pub fn deaths(world: &World, runs: &[Run], deaths: &[Death]) -> Result<RecordBatch, ArrowError> {
-    let mut columns = DeathColumns::new(world);
+pub fn deaths(
+    graph: &EntityGraph,
+    runs: &[Run],
+    deaths: &[Death],
+) -> Result<RecordBatch, ArrowError> {
+    let mut columns = DeathColumns::new(graph);
     for (number, death) in deaths.iter().enumerate() {
-        columns.push(world, runs, number, death);
+        columns.push(graph, runs, number, death);
     }
     RecordBatch::try_new(schema(&[DEATHS]), columns.finish())
 }
 
 /// Containers that say of themselves that they are log shippers, with their pods.
-fn shippers(world: &World) -> HashSet<(u32, Sym)> {
-    let signal = world.evidence.symbols.find("log.shipper");
-    let told = world
+fn shippers(graph: &EntityGraph) -> HashSet<(u32, Symbol)> {
+    let signal = graph.evidence.symbols.find("log.shipper");
+    let reported = graph
         .facts
         .iter()
         .filter(|fact| Some(fact.signal) == signal);
-    told.map(|fact| (fact.pod, fact.container)).collect()
+    reported.map(|fact| (fact.pod, fact.container)).collect()
 }
 
-/// The table of ties.
+/// The table of links.
 ///
 /// # Errors
 /// Never for columns of one length, which these are.
-pub fn ties(
-    world: &World,
+pub fn links(
+    graph: &EntityGraph,
     runs: &[Run],
     deaths: &[Death],
-    ties: &[Tie],
+    links: &[Link],
 ) -> Result<RecordBatch, ArrowError> {
-    let symbols = &world.evidence.symbols;
-    let mut columns = DeathColumns::new(world);
+    let symbols = &graph.evidence.symbols;
+    let mut columns = DeathColumns::new(graph);
     let (mut fact, mut record, mut time, mut time_hi, mut count) = (
         Int64Builder::new(),
         Int64Builder::new(),
@@ -284,23 +304,27 @@ pub fn ties(
         StringBuilder::new(),
         StringBuilder::new(),
     );
-    let (mut detail, mut source_kind) = (StringBuilder::new(), StringBuilder::new());
+    let (mut detail, mut source_kind, mut machine) = (
+        StringBuilder::new(),
+        StringBuilder::new(),
+        StringBuilder::new(),
+    );
     let (mut lag_s, mut due_s) = (Float64Builder::new(), Float64Builder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
-    let troubles = Troubles::of(world, runs);
-    let shippers = shippers(world);
-    for tie in ties {
-        let (Some(death), Some(one)) = (deaths.get(tie.death), world.facts.get(tie.fact)) else {
+    let troubles = SharedFaults::of(graph, runs);
+    let shippers = shippers(graph);
+    for link in links {
+        let (Some(death), Some(one)) = (deaths.get(link.death), graph.facts.get(link.fact)) else {
             continue;
         };
-        columns.push(world, runs, tie.death, death);
-        fact.append_value(long(tie.fact));
+        columns.push(graph, runs, link.death, death);
+        fact.append_value(long(link.fact));
         record.append_value(i64::from(one.row));
         signal.append_value(symbols.name(one.signal));
-        via.append_value(tie.via);
-        lag_s.append_value(tie.lag_s);
-        due_s.append_option(tie.due_s);
+        via.append_value(link.via);
+        lag_s.append_value(link.lag_s);
+        due_s.append_option(link.due_s);
         time.append_value(one.time.lo);
         time_hi.append_value(one.time.hi);
         actor.append_option(symbols.some(one.actor));
@@ -308,6 +332,7 @@ pub fn ties(
         code.append_option(one.exit_code);
         count.append_value(i64::try_from(one.count).unwrap_or(i64::MAX));
         source_kind.append_value(one.source_kind.as_str());
+        machine.append_option(symbols.some(one.node));
         let of_shipper = one.container.is_some() && shippers.contains(&(one.pod, one.container));
         same.append_value(
             !of_shipper
@@ -315,12 +340,12 @@ pub fn ties(
                     || !death.container.is_some()
                     || one.container == death.container),
         );
-        let seen = troubles.seen(world, one);
+        let seen = troubles.seen(graph, one);
         witnesses.append_option(seen.as_ref().map(|seen| long(seen.witnesses())));
         shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 16]>([
+    arrays.extend::<[ArrayRef; 17]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
@@ -334,9 +359,10 @@ pub fn ties(
         Arc::new(code.finish()),
         Arc::new(count.finish()),
         Arc::new(source_kind.finish()),
+        Arc::new(machine.finish()),
         Arc::new(same.finish()),
         Arc::new(witnesses.finish()),
         Arc::new(shared.finish()),
     ]);
-    RecordBatch::try_new(schema(&[DEATHS, TIES]), arrays)
+    RecordBatch::try_new(schema(&[DEATHS, LINKS]), arrays)
 }

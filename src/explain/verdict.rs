@@ -2,20 +2,20 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::coverage::{Coverage, Shows, Status};
+use whathappened_connectors::coverage::{Coverage, EvidenceKind, Status};
 use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
-use whathappened_core::life::{End, Mode, is_stale};
+use whathappened_core::graph::{EntityGraph, NO};
+use whathappened_core::lifecycle::{End, Mode, is_stale};
+use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
-use whathappened_core::tie::ties;
-use whathappened_core::world::{NO, World};
 
-use super::again;
 use super::bounds::Requests;
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang};
 use super::last_straw;
+use super::recurrence;
 use super::replaced;
 use super::rule::Rule;
 
@@ -37,15 +37,15 @@ impl Verdict {
     ///
     /// `asked`: somebody asks for a machine, and wants to know what was done to it, too.
     #[must_use]
-    pub fn faults(&self, world: &World, rules: &[Rule], asked: bool) -> Vec<Finding> {
+    pub fn faults(&self, graph: &EntityGraph, rules: &[Rule], asked: bool) -> Vec<Finding> {
         let weighed = self.candidates.iter().flatten();
-        let told: Vec<(usize, usize)> = weighed
+        let reported: Vec<(usize, usize)> = weighed
             .flat_map(|one| {
                 let steps = one.path.iter().chain(&one.context);
                 steps.map(|step| (one.rule, step.fact))
             })
             .collect();
-        faults(world, rules, &told, asked)
+        faults(graph, rules, &reported, asked)
     }
 }
 
@@ -55,12 +55,14 @@ fn is_made_up_for(row: &Coverage, coverage: &[Coverage]) -> bool {
     let has_all = |other: &Coverage| {
         other.status == Status::Complete && other.rows > 0 && other.shows() == row.shows()
     };
-    row.status == Status::Denied && row.shows() == Some(Shows::Logs) && coverage.iter().any(has_all)
+    row.status == Status::Denied
+        && row.shows() == Some(EvidenceKind::Logs)
+        && coverage.iter().any(has_all)
 }
 
 /// Whether a log of containers was read in part.
 fn is_cut_log(row: &Coverage) -> bool {
-    row.status == Status::Truncated && row.shows() == Some(Shows::Logs)
+    row.status == Status::Truncated && row.shows() == Some(EvidenceKind::Logs)
 }
 
 /// Explains some runs.
@@ -68,25 +70,25 @@ fn is_cut_log(row: &Coverage) -> bool {
 /// # Errors
 /// When a rule's statement fails.
 pub async fn explain(
-    world: &World,
+    graph: &EntityGraph,
     runs: &[Run],
     chosen: &[usize],
     ends: &[End],
     rules: &[Rule],
     coverage: &[Coverage],
 ) -> Result<Verdict, EngineError> {
-    let mut deaths = deaths(world, runs, chosen, ends);
+    let mut deaths = deaths(graph, runs, chosen, ends);
     if coverage.iter().any(is_cut_log) {
         // Lines that end where their file was cut are no sign of a standstill.
         deaths.retain(|death| death.state != "stalled");
     }
     deaths.retain(|death| {
-        let gang = runs.get(death.run).is_some_and(|run| is_gang(world, run));
+        let gang = runs.get(death.run).is_some_and(|run| is_gang(graph, run));
         gang || death.state != "lingering"
     });
-    let ties = ties(world, runs, &deaths);
-    let edges = edges(world, runs, &deaths, &ties, rules).await?;
-    let lacking: Vec<Shows> = coverage
+    let links = links(graph, runs, &deaths);
+    let edges = edges(graph, runs, &deaths, &links, rules).await?;
+    let lacking: Vec<EvidenceKind> = coverage
         .iter()
         .filter(|row| row.status.caps_a_verdict() && !is_made_up_for(row, coverage))
         .filter_map(Coverage::shows)
@@ -95,22 +97,22 @@ pub async fn explain(
         let mut overturning = rule.overturned_by.iter();
         overturning.any(|line| lacking.contains(&line.by))
     };
-    let requests = Requests::of(world);
+    let requests = Requests::of(graph, coverage);
     let mut rest = edges.as_slice();
     let mut of_death = Vec::with_capacity(deaths.len());
     for (number, death) in deaths.iter().enumerate() {
         // Edges are sorted by death.
         let (own, others) = rest.split_at(rest.partition_point(|edge| edge.death <= number));
-        of_death.push(candidates(world, death, rules, own, &requests, &capped));
+        of_death.push(candidates(graph, death, rules, own, &requests, &capped));
         rest = others;
     }
     let states: Vec<(usize, RunState)> = chosen
         .iter()
-        .filter_map(|number| Some((*number, run_state(world, runs.get(*number)?, ends))))
+        .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
         .collect();
-    let torn_down = torn_down(world, &deaths);
+    let torn_down = torn_down(graph, &deaths);
     let grouping = Grouping {
-        world,
+        graph,
         runs,
         rules,
         deaths: &deaths,
@@ -133,7 +135,7 @@ pub async fn explain(
             .find(|(run, _)| *run == first.run)
             .map(|(_, state)| *state);
         let own: Vec<usize> = (from..to)
-            .filter(|death| !is_turnover(world, runs, &deaths, &of_death, *death, state))
+            .filter(|death| !is_turnover(graph, runs, &deaths, &of_death, *death, state))
             .collect();
         let (restarts, finals): (Vec<usize>, Vec<usize>) = own.into_iter().partition(|death| {
             deaths
@@ -164,7 +166,7 @@ pub async fn explain(
             let death = deaths
                 .get(*death)
                 .filter(|death| matches!(death.state, "crash_loop" | "not_ready"));
-            death.is_some_and(|death| fails_now(world, death.pod, ends))
+            death.is_some_and(|death| fails_now(graph, death.pod, ends))
         });
         let replaced = (finding.attempt as usize) < last && !fails_now;
         let went_on = replaced || matches!(state, Some(RunState::Completed));
@@ -181,16 +183,16 @@ pub async fn explain(
                 .filter_map(|death| deaths.get(*death))
                 .all(|death| {
                     death.mode == Mode::None
-                        && world
+                        && graph
                             .pods
                             .get(death.pod as usize)
-                            .is_some_and(|pod| is_stale(world, pod))
+                            .is_some_and(|pod| is_stale(graph, pod))
                 });
         finding.recovered |= went_on || running || stale;
     }
-    again::mark(world, runs, &deaths, &mut findings);
-    replaced::mark(world, &deaths, &mut findings);
-    last_straw::mark(world, &deaths, &mut findings);
+    recurrence::mark(graph, runs, &deaths, &mut findings);
+    replaced::mark(graph, &deaths, &mut findings);
+    last_straw::mark(graph, &deaths, &mut findings);
     Ok(Verdict {
         deaths,
         candidates: of_death,
@@ -201,12 +203,12 @@ pub async fn explain(
 
 /// Pods that a controller deleted, as its Events or the audit log tell, and that had not ended
 /// by themselves before.
-fn torn_down(world: &World, deaths: &[Death]) -> HashSet<u32> {
+fn torn_down(graph: &EntityGraph, deaths: &[Death]) -> HashSet<u32> {
     let own = |death: &&Death| death.state == "died" && death.mode == Mode::Exited;
     let ended: HashSet<u32> = deaths.iter().filter(own).map(|death| death.pod).collect();
-    let facts = world.facts.iter();
+    let facts = graph.facts.iter();
     facts
-        .filter_map(|fact| match world.name(fact.signal) {
+        .filter_map(|fact| match graph.name(fact.signal) {
             "k8s.workload.pod_deleted" => Some(fact.other),
             "k8s.pod.deleted_by_controller" => Some(fact.pod),
             _ => None,
@@ -218,7 +220,7 @@ fn torn_down(world: &World, deaths: &[Death]) -> HashSet<u32> {
 /// Pods that a controller of interchangeable pods takes away are no incident:
 /// nothing but their controller touched them, and others took their place.
 fn is_turnover(
-    world: &World,
+    graph: &EntityGraph,
     runs: &[Run],
     deaths: &[Death],
     candidates: &[Vec<Candidate>],
@@ -238,7 +240,7 @@ fn is_turnover(
             .all(|one| one.level <= super::Level::Hypothesis)
     });
     owned
-        && !is_gang(world, run)
+        && !is_gang(graph, run)
         && death.mode == Mode::Killed
         && unexplained
         && matches!(state, Some(RunState::Running | RunState::Completed))

@@ -3,7 +3,7 @@
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, SECOND};
 
-use super::mark::Mark;
+use super::fault_record::FaultRecord;
 use crate::answer::Gpu;
 
 /// Records of one fault come within this long of the one before.
@@ -29,7 +29,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    fn new(mark: &Mark) -> Self {
+    fn new(mark: &FaultRecord) -> Self {
         Self {
             first: mark.time,
             last: mark.time,
@@ -43,7 +43,7 @@ impl Episode {
     }
 
     /// Soon after, or the same again while nobody has mended it.
-    fn takes(&self, mark: &Mark, mended: &[Nanos]) -> bool {
+    fn takes(&self, mark: &FaultRecord, mended: &[Nanos]) -> bool {
         let gap = mark.time.saturating_sub(self.last);
         if gap <= ONE_FAULT {
             return true;
@@ -53,7 +53,7 @@ impl Episode {
         again && gap <= UNMENDED && !mended.iter().any(between)
     }
 
-    fn push(&mut self, mark: &Mark) {
+    fn push(&mut self, mark: &FaultRecord) {
         self.last = self.last.max(mark.time);
         if mark.rank > self.rank {
             self.rank = mark.rank;
@@ -70,7 +70,7 @@ impl Episode {
         }
     }
 
-    /// How many records tell of it.
+    /// How many records report it.
     pub(super) fn records(&self) -> usize {
         self.ids.len()
     }
@@ -90,7 +90,7 @@ impl Episode {
 /// The episodes of one machine, of its records in order of time and of when it
 /// was mended.
 pub(super) fn episodes<'m>(
-    marks: impl Iterator<Item = &'m Mark>,
+    marks: impl Iterator<Item = &'m FaultRecord>,
     mended: &[Nanos],
 ) -> Vec<Episode> {
     let mut found: Vec<Episode> = Vec::new();
@@ -107,8 +107,8 @@ pub(super) fn episodes<'m>(
 mod tests {
     use super::*;
 
-    fn mark(hours: i64, cause: &str, pci: &str) -> Mark {
-        Mark {
+    fn mark(hours: i64, cause: &str, pci: &str) -> FaultRecord {
+        FaultRecord {
             time: hours * 3_600 * SECOND,
             id: Some(EventId::of(&[cause, pci, &hours.to_string()])),
             node: "gpu-1".to_owned(),
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    fn count(marks: &[Mark], mended: &[i64]) -> usize {
+    fn count(marks: &[FaultRecord], mended: &[i64]) -> usize {
         let mended: Vec<Nanos> = mended.iter().map(|hours| hours * 3_600 * SECOND).collect();
         episodes(marks.iter(), &mended).len()
     }

@@ -4,15 +4,15 @@
 //! A fault is counted once however many records tell of it, and only for the
 //! machine that bore the name then. No name of what ran there is told.
 
-mod before;
+mod earlier_faults;
 mod episode;
-mod happened;
-mod mark;
+mod events;
+mod fault_record;
 mod node;
-mod past;
+mod past_faults;
 mod stored;
 
-pub use before::{DAYS, remember};
-pub use node::{Asked, Verdicts, node};
-pub use past::Past;
+pub use earlier_faults::{DAYS, remember};
+pub use node::{NodeQuery, Verdicts, node};
+pub use past_faults::PastFaults;
 pub use stored::of_store;

@@ -4,27 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
 use whathappened_core::death::run_state;
-use whathappened_core::resolve::{Name, Place, Run, place, rank_names};
-use whathappened_core::world::{Bearer, Bearers, Kind, Pod};
+use whathappened_core::graph::{NameTenure, NameTenures, Task, TaskKind};
+use whathappened_core::resolve::{MachineMatch, Name, Run, place, rank_names};
 
-use super::before::told;
-use super::happened::happened;
-use super::past::Past;
+use super::earlier_faults::reported;
+use super::events::happened;
+use super::past_faults::PastFaults;
 use crate::answer::{
-    Bore, GpuFaults, Guest, GuestIncident, Incident, Machine, NODE_SCHEMA, NodeHistory, PastFault,
-    Victim,
+    GpuFaults, HostedIncident, HostedRun, Incident, Machine, MachineTenure, NODE_SCHEMA,
+    NodeHistory, PastFault, Victim,
 };
-use crate::assemble::{befalls, coverage_row, last_words, of_runs};
 use crate::case::Case;
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
+use crate::report::{befalls, coverage_row, last_words, of_runs};
 
 /// Runs of a recording that are explained, the newest.
 const MOST_RUNS: usize = 200;
 
 /// What is asked of a machine.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct NodeQuery {
     /// The name as typed.
     pub name: String,
     /// Only what happened at or after this time.
@@ -33,7 +33,7 @@ pub struct Asked {
     pub until: Option<Nanos>,
 }
 
-impl Asked {
+impl NodeQuery {
     /// Whether something that lasted from one time to another is asked for.
     pub(super) fn wants(&self, from: Nanos, to: Nanos) -> bool {
         self.since.is_none_or(|since| to >= since) && self.until.is_none_or(|until| from < until)
@@ -46,7 +46,7 @@ pub enum Verdicts {
     /// They are found out: all that is known of the runs is in the case.
     Explain,
     /// They were explained before; the case has only what was on the machine.
-    Kept(Vec<gather::Kept>),
+    Kept(Vec<fetch::IncidentOfRun>),
 }
 
 /// The history of the machine that a name means.
@@ -55,12 +55,12 @@ pub enum Verdicts {
 /// [`Error::UnknownName`] with the nearest names of machines, or a rule that fails.
 pub async fn node(
     case: &Case,
-    asked: &Asked,
-    past: Past,
+    asked: &NodeQuery,
+    past: PastFaults,
     verdicts: Verdicts,
 ) -> Result<NodeHistory, Error> {
     let name = Name::parse(&asked.name);
-    let Some(place) = place(&case.world, &name)? else {
+    let Some(place) = place(&case.graph, &name)? else {
         return Err(Error::UnknownName {
             name: asked.name.clone(),
             nearest: rank_names(&name.name, machines_of(case)),
@@ -84,18 +84,18 @@ pub async fn node(
             }
             of_runs(case, &chosen).await?
         }
-        Verdicts::Kept(kept) => {
+        Verdicts::Kept(stored) => {
             let unexplained = here.iter().any(|one| {
-                let id = case.runs.get(one.run).map(|run| run.id(&case.world));
-                one.ended_badly && !kept.iter().any(|kept| kept.incident.run_id == id)
+                let id = case.runs.get(one.run).map(|run| run.id(&case.graph));
+                one.ended_badly && !stored.iter().any(|stored| stored.incident.run_id == id)
             });
             if unexplained {
                 notes.push(
-                    "some runs here ended badly and were never explained: `whathappened explain --since 30d` does that for all"
+                    "some runs here failed and were never explained: run `whathappened explain --since 30d` to explain them all"
                         .to_owned(),
                 );
             }
-            kept.into_iter().map(|one| one.incident).collect()
+            stored.into_iter().map(|one| one.incident).collect()
         }
     };
     let runs = here
@@ -106,7 +106,7 @@ pub async fn node(
         schema: NODE_SCHEMA,
         name: asked.name.clone(),
         matched_by: place.how.clone(),
-        now: case.world.now.map(rfc3339),
+        now: case.graph.now.map(rfc3339),
         from: asked.since.map(rfc3339),
         to: asked.until.map(rfc3339),
         ruleset: case.rules.version.clone(),
@@ -120,19 +120,19 @@ pub async fn node(
 
 /// Names of machines that any record tells of.
 fn machines_of(case: &Case) -> Vec<String> {
-    let world = &case.world;
-    let of_pods = world.pods.iter().flat_map(Pod::machines);
-    let of_facts = world.facts.iter().map(|fact| fact.node);
+    let graph = &case.graph;
+    let of_pods = graph.pods.iter().flat_map(Task::machines);
+    let of_facts = graph.facts.iter().map(|fact| fact.node);
     let names: BTreeSet<&str> = of_pods
         .chain(of_facts)
-        .map(|node| world.name(node))
+        .map(|node| graph.name(node))
         .collect();
     let names = names.into_iter().filter(|name| !name.is_empty());
     names.map(str::to_owned).collect()
 }
 
 /// A run that was on the machine, and its pods there.
-struct Here {
+struct HostedPods {
     run: usize,
     pods: Vec<u32>,
     from: Nanos,
@@ -141,11 +141,11 @@ struct Here {
 }
 
 /// In order of when they came.
-fn guests(case: &Case, place: &Place, asked: &Asked) -> Vec<Here> {
-    let world = &case.world;
+fn guests(case: &Case, place: &MachineMatch, asked: &NodeQuery) -> Vec<HostedPods> {
+    let graph = &case.graph;
     let mut found = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
-        let mut here = Here {
+        let mut here = HostedPods {
             run: number,
             pods: Vec::new(),
             from: Nanos::MAX,
@@ -153,11 +153,11 @@ fn guests(case: &Case, place: &Place, asked: &Asked) -> Vec<Here> {
             ended_badly: false,
         };
         for pod in &run.pods {
-            let Some(one) = world.pods.get(*pod as usize) else {
+            let Some(one) = graph.pods.get(*pod as usize) else {
                 continue;
             };
             let (from, to) = stay(case, *pod, one);
-            if place.holds_member(world, one) && asked.wants(from, to) {
+            if place.holds_member(graph, one) && asked.wants(from, to) {
                 let end = case.ends.get(*pod as usize);
                 here.ended_badly |= end.is_some_and(|end| end.state.is_bad());
                 here.pods.push(*pod);
@@ -174,24 +174,29 @@ fn guests(case: &Case, place: &Place, asked: &Asked) -> Vec<Here> {
 }
 
 /// From when to when a pod was there; until it died where its object stayed.
-fn stay(case: &Case, number: u32, pod: &Pod) -> (Nanos, Nanos) {
+fn stay(case: &Case, number: u32, pod: &Task) -> (Nanos, Nanos) {
     let (from, to) = pod.stay();
     let end = case.ends.get(number as usize);
-    let ended = end.and_then(whathappened_core::life::End::final_time);
+    let ended = end.and_then(whathappened_core::lifecycle::End::final_time);
     let running = end.is_none_or(|end| !end.state.is_bad()) && ended.is_none();
     let to = match ended.filter(|end| end.hi != Nanos::MAX) {
         Some(end) => end.hi,
-        None if running && pod.kind != Kind::Instance => Nanos::MAX,
+        None if running && pod.kind != TaskKind::Instance => Nanos::MAX,
         None => to,
     };
     (from, to)
 }
 
-fn tell(case: &Case, place: &Place, here: &Here, incidents: &[Incident]) -> Option<Guest> {
+fn tell(
+    case: &Case,
+    place: &MachineMatch,
+    here: &HostedPods,
+    incidents: &[Incident],
+) -> Option<HostedRun> {
     let run: &Run = case.runs.get(here.run)?;
-    let world = &case.world;
-    let (_, kind, namespace, name) = run.names(world);
-    let id = run.id(world);
+    let graph = &case.graph;
+    let (_, kind, namespace, name) = run.names(graph);
+    let id = run.id(graph);
     let own = here.pods.iter();
     let words = last_words(case, &[here.run]);
     let died: Vec<Victim> = own.filter_map(|pod| words.get(pod).cloned()).collect();
@@ -204,15 +209,15 @@ fn tell(case: &Case, place: &Place, here: &Here, incidents: &[Incident]) -> Opti
         (survived, one.role != "main", std::cmp::Reverse(one.attempt))
     });
     let known = |at: Nanos| Some(at).filter(|at| *at != Nanos::MIN && *at != Nanos::MAX);
-    Some(Guest {
+    Some(HostedRun {
         id,
         kind: kind.to_owned(),
         name: name.to_owned(),
         namespace: Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty()),
-        experiment: run.experiment(world).0,
+        experiment: run.experiment(graph).0,
         from: known(here.from).map(rfc3339),
         to: known(here.to).map(rfc3339),
-        state: run_state(world, run, &case.ends).as_str().to_owned(),
+        state: run_state(graph, run, &case.ends).as_str().to_owned(),
         pods: here.pods.len(),
         died,
         incident: main.map(|one| {
@@ -221,12 +226,17 @@ fn tell(case: &Case, place: &Place, here: &Here, incidents: &[Incident]) -> Opti
                 named.is_some_and(|named| own.iter().any(|one| one.eq_ignore_ascii_case(named)))
             };
             let is_this = |machine: &&Machine| {
-                is(place.nodes(world), &machine.node)
-                    || is(place.instances(world), &machine.instance)
+                is(place.nodes(graph), &machine.node)
+                    || is(place.instances(graph), &machine.instance)
             };
             let this: Vec<&Machine> = one.machines.iter().filter(is_this).collect();
-            let of_this_machine = this.iter().any(|machine| machine.at_fault);
-            GuestIncident {
+            // That a machine failed is its own doing, whoever took its pods away.
+            let failed = ["hw.", "node."]
+                .iter()
+                .any(|stem| one.cause.starts_with(stem));
+            let of_this_machine = this.iter().any(|machine| machine.at_fault)
+                || failed && !this.is_empty() && befalls(&one.cause);
+            HostedIncident {
                 cause: one.cause.clone(),
                 level: one.level.clone(),
                 title: one.title.clone(),
@@ -239,20 +249,25 @@ fn tell(case: &Case, place: &Place, here: &Here, incidents: &[Incident]) -> Opti
 }
 
 /// The machines that bore the name, and what failed on each.
-fn machines(case: &Case, place: &Place, asked: &Asked, past: &Past) -> Vec<Bore> {
-    let world = &case.world;
-    let bearers = Bearers::of(world);
-    let (nodes, ids) = (place.nodes(world), place.instances(world));
+fn machines(
+    case: &Case,
+    place: &MachineMatch,
+    asked: &NodeQuery,
+    past: &PastFaults,
+) -> Vec<MachineTenure> {
+    let graph = &case.graph;
+    let name_tenures = NameTenures::of(graph);
+    let (nodes, ids) = (place.nodes(graph), place.instances(graph));
     let mut names: Vec<String> = nodes.iter().map(|name| (*name).to_owned()).collect();
     if names.is_empty() {
         names.push(String::new());
     }
-    let mut found: Vec<Bore> = Vec::new();
+    let mut found: Vec<MachineTenure> = Vec::new();
     for name in &names {
         let node = Some(name.clone()).filter(|name| !name.is_empty());
         // One instance may be told of by several records.
         let mut known: BTreeMap<&str, (Nanos, Nanos)> = BTreeMap::new();
-        for Bearer { id, from, to } in bearers.of_name(name) {
+        for NameTenure { id, from, to } in name_tenures.of_name(name) {
             let span = known.entry(id.as_str()).or_insert((*from, *to));
             *span = (span.0.max(*from), span.1.min(*to));
         }
@@ -285,16 +300,16 @@ fn machines(case: &Case, place: &Place, asked: &Asked, past: &Past) -> Vec<Bore>
     found
 }
 
-fn faults(past: &Past, machine: &Machine, asked: &Asked) -> Vec<PastFault> {
+fn faults(past: &PastFaults, machine: &Machine, asked: &NodeQuery) -> Vec<PastFault> {
     let episodes = past.episodes(machine, None);
     episodes
         .iter()
         .filter(|one| asked.wants(one.first, one.last))
-        .map(|one| told(one, None))
+        .map(|one| reported(one, None))
         .collect()
 }
 
-fn bore(id: Option<&str>, (from, to): (Nanos, Nanos), faults: Vec<PastFault>) -> Bore {
+fn bore(id: Option<&str>, (from, to): (Nanos, Nanos), faults: Vec<PastFault>) -> MachineTenure {
     let mut by_cause: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_gpu: Vec<GpuFaults> = Vec::new();
     for fault in &faults {
@@ -309,7 +324,7 @@ fn bore(id: Option<&str>, (from, to): (Nanos, Nanos), faults: Vec<PastFault>) ->
         }
     }
     by_gpu.sort_by(|a, b| (b.count, &a.gpu).cmp(&(a.count, &b.gpu)));
-    Bore {
+    MachineTenure {
         instance: id.map(str::to_owned),
         from: (from != Nanos::MIN).then(|| rfc3339(from)),
         to: (to != Nanos::MAX).then(|| rfc3339(to)),
@@ -320,6 +335,6 @@ fn bore(id: Option<&str>, (from, to): (Nanos, Nanos), faults: Vec<PastFault>) ->
 }
 
 /// Whether a stamp lies in what is asked.
-pub(super) fn is_asked(asked: &Asked, time: Stamp, end: Option<Stamp>) -> bool {
+pub(super) fn is_asked(asked: &NodeQuery, time: Stamp, end: Option<Stamp>) -> bool {
     asked.wants(time.lo, end.map_or(time.lo, |end| end.lo.max(time.lo)))
 }

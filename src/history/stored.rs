@@ -8,12 +8,12 @@ use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
 use whathappened_store::Snapshot;
 
-use super::node::{Asked, Verdicts, node};
-use super::past::Past;
+use super::node::{NodeQuery, Verdicts, node};
+use super::past_faults::PastFaults;
 use crate::answer::NodeHistory;
 use crate::case::{Case, Rules};
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 
 /// Pods on one machine that are read, the newest.
 const MOST_GUESTS: usize = 500;
@@ -25,7 +25,7 @@ const MOST_GUESTS: usize = 500;
 /// [`Error::UnknownName`] with the nearest names, or when the store cannot be read.
 pub async fn of_store(
     snapshot: &Snapshot<'_>,
-    asked: &Asked,
+    asked: &NodeQuery,
     coverage: Vec<Coverage>,
     now: Option<Nanos>,
     rules: &Arc<Rules>,
@@ -48,21 +48,21 @@ pub async fn of_store(
         });
     }
     let coverage = snapshot.coverage_of(coverage);
-    let mut case = gather::of_found(found, coverage, Arc::clone(rules))?;
-    case.world.now = now.or(case.world.now);
-    let past = Past::of_store(snapshot, &names, window, rules)?;
-    let verdicts = Verdicts::Kept(kept(snapshot, &case)?);
-    let mut told = node(&case, asked, past, verdicts).await?;
+    let mut case = fetch::of_found(found, coverage, Arc::clone(rules))?;
+    case.graph.now = now.or(case.graph.now);
+    let past = PastFaults::of_store(snapshot, &names, window, rules)?;
+    let verdicts = Verdicts::Kept(stored(snapshot, &case)?);
+    let mut reported = node(&case, asked, past, verdicts).await?;
     if left_out > 0 {
-        told.notes.push(format!(
-            "{left_out} pods that were on it before are left out; name a shorter time with --since and --until"
+        reported.notes.push(format!(
+            "{left_out} earlier pods on it are left out; choose a shorter time window with --since and --until"
         ));
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// The names that an instance bore, and the name asked for.
-fn nodes(name: &str, found: &whathappened_store::Found) -> BTreeSet<String> {
+fn nodes(name: &str, found: &whathappened_store::ScopedRows) -> BTreeSet<String> {
     let of_objects = found
         .objects
         .iter()
@@ -80,9 +80,9 @@ fn nodes(name: &str, found: &whathappened_store::Found) -> BTreeSet<String> {
 }
 
 /// What was explained of the runs of a case.
-fn kept(snapshot: &Snapshot<'_>, case: &Case) -> Result<Vec<gather::Kept>, Error> {
-    let runs: BTreeSet<String> = case.runs.iter().map(|run| run.id(&case.world)).collect();
-    let mut kept = gather::visible(snapshot, &snapshot.incidents_of_runs(&runs)?);
-    kept.retain(|one| !one.incident.cause.starts_with("none."));
-    Ok(kept)
+fn stored(snapshot: &Snapshot<'_>, case: &Case) -> Result<Vec<fetch::IncidentOfRun>, Error> {
+    let runs: BTreeSet<String> = case.runs.iter().map(|run| run.id(&case.graph)).collect();
+    let mut stored = fetch::visible(snapshot, &snapshot.incidents_of_runs(&runs)?);
+    stored.retain(|one| !one.incident.cause.starts_with("none."));
+    Ok(stored)
 }

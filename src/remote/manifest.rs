@@ -15,12 +15,12 @@ pub struct Manifest {
     #[serde(default)]
     pub store: Option<String>,
     /// The segments, in order of (table, day, number).
-    pub segments: Vec<Listed>,
+    pub segments: Vec<ManifestSegment>,
 }
 
 /// A segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listed {
+pub struct ManifestSegment {
     /// `events` or `objects`.
     pub table: String,
     /// Its path below the manifest's folder.
@@ -37,7 +37,7 @@ pub struct Listed {
 
 impl Manifest {
     pub(super) fn of<'a>(store: String, segments: impl IntoIterator<Item = &'a Segment>) -> Self {
-        let listed = |segment: &Segment| Listed {
+        let listed = |segment: &Segment| ManifestSegment {
             table: segment.table.as_str().to_owned(),
             file: segment.file.clone(),
             rows: segment.rows,
@@ -57,7 +57,7 @@ impl Manifest {
             serde_json::from_slice(bytes).map_err(|error| format!("{NAME}: {error}"))?;
         if manifest.format > FORMAT {
             return Err(format!(
-                "format {}; this program knows formats up to {FORMAT}: use a newer whathappened",
+                "format {}; this version supports formats up to {FORMAT}: use a newer version of whathappened",
                 manifest.format
             ));
         }
@@ -69,13 +69,14 @@ impl Manifest {
     pub(super) fn refuses(&self, store: &str) -> Option<String> {
         let owner = self.store.as_deref().filter(|owner| *owner != store)?;
         Some(format!(
-            "another store ({owner}) is kept there, and pushing this one ({store}) would remove its \
-             segments; push to a folder of its own, or remove {NAME} there if that store is gone for good"
+            "this location belongs to another store ({owner}), and pushing this one ({store}) \
+             would remove its segments; push to a folder of its own, or remove {NAME} there if \
+             that store no longer exists"
         ))
     }
 
     /// The segments of a table.
-    pub fn of_table(&self, table: Table) -> impl Iterator<Item = &Listed> {
+    pub fn of_table(&self, table: Table) -> impl Iterator<Item = &ManifestSegment> {
         self.segments
             .iter()
             .filter(move |listed| listed.table == table.as_str())
@@ -88,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_newer_format_is_refused() {
-        let told = Manifest::parse(br#"{"format":99,"segments":[]}"#).unwrap_err();
-        assert!(told.contains("format 99"), "{told}");
+        let reported = Manifest::parse(br#"{"format":99,"segments":[]}"#).unwrap_err();
+        assert!(reported.contains("format 99"), "{reported}");
         assert!(Manifest::parse(b"<html>").unwrap_err().starts_with(NAME));
     }
 
@@ -98,8 +99,8 @@ mod tests {
         let of = |text: &str| Manifest::parse(text.as_bytes()).unwrap();
         let there = of(r#"{"format":1,"store":"aa","segments":[]}"#);
         assert_eq!(there.refuses("aa"), None);
-        let told = there.refuses("bb").unwrap();
-        assert!(told.contains("another store (aa)"), "{told}");
+        let reported = there.refuses("bb").unwrap();
+        assert!(reported.contains("another store (aa)"), "{reported}");
         // What an older program pushed says nothing of whose it is.
         assert_eq!(of(r#"{"format":1,"segments":[]}"#).refuses("bb"), None);
     }

@@ -15,8 +15,8 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _, parse_url_opts};
 use url::Url;
 
-pub use manifest::{Listed, Manifest};
-pub use push::{Pushed, push};
+pub use manifest::{Manifest, ManifestSegment};
+pub use push::{PushReport, push};
 
 use crate::error::Error;
 
@@ -80,7 +80,8 @@ impl Remote {
     pub async fn manifest(&self) -> Result<Manifest, Error> {
         self.manifest_if_any().await?.ok_or_else(|| Error::Remote {
             place: self.url.to_string(),
-            why: "no store there; `whathappened store push` puts one".to_owned(),
+            why: "there is no store at this location; create one with `whathappened store push`"
+                .to_owned(),
         })
     }
 

@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// What pushing changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pushed {
+pub struct PushReport {
     /// Segments that were uploaded.
     pub uploaded: u64,
     /// Their bytes.
@@ -30,7 +30,7 @@ pub struct Pushed {
 /// # Errors
 /// When another store is kept there, a file cannot be read or the object store
 /// does not take it; the manifest then stays as it was.
-pub async fn push(store: &Store, own: &str, remote: &Remote) -> Result<Pushed, Error> {
+pub async fn push(store: &Store, own: &str, remote: &Remote) -> Result<PushReport, Error> {
     let failed = |error: &dyn std::fmt::Display| Error::Remote {
         place: remote.url.to_string(),
         why: error.to_string(),
@@ -62,7 +62,7 @@ pub async fn push(store: &Store, own: &str, remote: &Remote) -> Result<Pushed, E
         .try_collect()
         .await
         .map_err(|error| failed(&error))?;
-    let mut pushed = Pushed::default();
+    let mut pushed = PushReport::default();
     for (file, path) in &files {
         let to = remote.path(file);
         if there.contains(&to) {

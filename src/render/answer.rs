@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use super::error::RenderError;
 use super::format::Format;
 use super::style::Style;
-use super::{csv, json, md, ndjson, parquet, table};
+use super::{csv, html, json, md, ndjson, parquet, table};
 
 /// Writes an answer. CSV and Parquet hold its timeline only.
 ///
@@ -23,6 +23,7 @@ pub fn answer(
         Format::Json => json::answer(answer, out)?,
         Format::Ndjson => ndjson::answer(answer, out)?,
         Format::Md => md::answer(answer, style, out)?,
+        Format::Html => html::answer(answer, style, out)?,
         Format::Csv => csv::answer(answer, out)?,
         Format::Parquet => parquet::answer(answer, out)?,
     }

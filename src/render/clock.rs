@@ -7,9 +7,10 @@ use crate::answer::{Answer, Incident, Run};
 use super::style::Tz;
 use super::text::escape;
 
-/// The instant of an RFC 3339 text.
+/// The instant of an RFC 3339 text. What has no time at all stands at the epoch.
 pub(crate) fn instant(time: &str) -> Option<DateTime<Utc>> {
-    Some(DateTime::parse_from_rfc3339(time).ok()?.to_utc())
+    let at = DateTime::parse_from_rfc3339(time).ok()?.to_utc();
+    (at != DateTime::UNIX_EPOCH).then_some(at)
 }
 
 /// Seconds from one RFC 3339 time to another.
@@ -73,7 +74,9 @@ impl Clock {
 
     fn format(self, time: &str, format: impl Fn(DateTime<FixedOffset>) -> String) -> String {
         let Some(at) = instant(time) else {
-            return escape(time).into_owned();
+            let unknown = DateTime::parse_from_rfc3339(time).is_ok();
+            let shown = if unknown { "" } else { time };
+            return escape(shown).into_owned();
         };
         let zulu = if self.0 == Tz::Utc { "Z" } else { "" };
         format!("{}{zulu}", format(self.0.at(at)))

@@ -2,10 +2,10 @@
 
 use crate::answer::{Answer, Incident, Run};
 
-use super::before::before;
 use super::clock::{Clock, duration, run_of, seconds_between};
+use super::machine_history::before;
 use super::page::{Spans, Tone};
-use super::{said, words};
+use super::{process_output, wording};
 
 /// The run that is told of: that of the main incident, else the newest.
 pub(crate) fn told_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Option<&'a Run> {
@@ -17,11 +17,11 @@ pub(crate) fn told_run<'a>(answer: &'a Answer, main: Option<&Incident>) -> Optio
 pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Spans) {
     let run = told_run(answer, main);
     let state = run.map_or("unknown", |run| run.state.as_str());
-    let (sign, tone) = words::state_sign(state);
+    let (sign, tone) = wording::state_sign(state);
     let name = answer.experiment.as_deref().unwrap_or_default();
     let mut line = Spans::new().data(Tone::Strong, name);
     if let Some(run) = run {
-        line = line.say(" · ").say(words::run_of_runs(run));
+        line = line.say(" · ").say(wording::run_of_runs(run));
         let newest = run.attempts.last().map(|attempt| attempt.number);
         if let Some(number) = main.and_then(|incident| incident.attempt).or(newest) {
             line = line.say(format!(", attempt\u{a0}{number}"));
@@ -32,7 +32,7 @@ pub(crate) fn headline(answer: &Answer, main: Option<&Incident>) -> (Spans, Span
             .map(duration);
         line = line
             .say(" · ")
-            .own(tone, words::state_took(state, took.as_deref()));
+            .own(tone, wording::state_took(state, took.as_deref()));
     }
     (Spans::new().own(tone, sign).say(" "), line)
 }
@@ -61,20 +61,20 @@ pub(crate) fn nothing(answer: &Answer) -> Spans {
     let spans = match answer.runs.first() {
         None => Spans::new().own(
             Tone::Strong,
-            "No run of that name was seen in what was read.",
+            "No run with that name was found in the data that was read.",
         ),
         Some(run) if run.state == "completed" => {
-            Spans::new().own(Tone::Strong, "It completed; nothing hurt it.")
+            Spans::new().own(Tone::Strong, "Completed without incidents.")
         }
         Some(_) => Spans::new().own(
             Tone::Strong,
-            "Nothing ended; no incident was found in what was read.",
+            "Nothing has ended, and no incident was found in the data that was read.",
         ),
     };
     match gaps {
         0 => spans,
         _ => spans.say(
-            " Some sources were not read, or not in full: see below what they would have shown.",
+            " Some sources were not read, or only in part; see below for what they would have shown.",
         ),
     }
 }
@@ -125,13 +125,13 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
     let by = done_by(incident);
     cause(&mut facts, incident, explain);
     match &incident.actor {
-        Some(actor) => fact(&mut facts, by, words::actor(actor)),
+        Some(actor) => fact(&mut facts, by, wording::actor(actor)),
         None if incident.actor_unseen => {
-            let unseen = Spans::new().own(Tone::Warn, "an unseen actor");
+            let unseen = Spans::new().own(Tone::Warn, "an unknown actor");
             fact(
                 &mut facts,
                 by,
-                unseen.say(": no source that was read says who"),
+                unseen.say(": none of the sources read shows who"),
             );
         }
         None => {}
@@ -144,12 +144,12 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
         .cloned()
         .collect();
     if !also.is_empty() {
-        fact(&mut facts, "Also hit", words::crowd(&also));
+        fact(&mut facts, "Also hit", wording::crowd(&also));
     }
     if !incident.collateral.is_empty() {
-        fact(&mut facts, "Followed", words::crowd(&incident.collateral));
+        fact(&mut facts, "Followed", wording::crowd(&incident.collateral));
     }
-    for (label, body) in said::facts(incident, clock) {
+    for (label, body) in process_output::facts(incident, clock) {
         fact(&mut facts, label, body);
     }
     if let Some(known) = &incident.before {
@@ -160,14 +160,14 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
         fact(
             &mut facts,
             "Lost",
-            Spans::new().say(words::gpu_hours(hours)),
+            Spans::new().say(wording::gpu_hours(hours)),
         );
     }
     facts
 }
 
 fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
-    let unknown = incident.level == "unknown" && !words::is_calm(incident);
+    let unknown = incident.level == "unknown" && !wording::is_calm(incident);
     if unknown || incident.cause == "unknown" {
         fact(
             facts,
@@ -182,23 +182,23 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
             .data(Tone::Plain, &incident.title)
             .own(Tone::Dim, " · ");
     }
-    let tone = if words::is_calm(incident) {
+    let tone = if wording::is_calm(incident) {
         Tone::Plain
     } else {
         Tone::Bad
     };
     body = body.data(tone, &incident.cause).own(Tone::Dim, " · ");
-    let level = words::level(&incident.level).replace(' ', "\u{a0}");
-    body = body.data(words::level_tone(&incident.level), &level);
+    let level = wording::level(&incident.level).replace(' ', "\u{a0}");
+    body = body.data(wording::level_tone(&incident.level), &level);
     if explain {
         body = body.own(
             Tone::Dim,
-            format!(": {}", words::level_means(&incident.level)),
+            format!(": {}", wording::level_means(&incident.level)),
         );
     }
     fact(
         facts,
-        if words::is_calm(incident) {
+        if wording::is_calm(incident) {
             "Verdict"
         } else {
             "Cause"
@@ -206,11 +206,11 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
         body,
     );
     if !explain && !incident.against.is_empty() {
-        let many = words::count(incident.against.len(), "record");
+        let many = wording::count(incident.against.len(), "record");
         let verb = if incident.against.len() == 1 {
-            "speaks"
+            "is evidence"
         } else {
-            "speak"
+            "are evidence"
         };
         let body = Spans::new().own(Tone::Warn, format!("{many} {verb} against it"));
         fact(facts, "", body.own(Tone::Dim, " (--explain)"));
@@ -219,18 +219,18 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
 
 fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'static str) {
     if incident.first_victims.len() > 1 {
-        let body = words::crowd(&incident.first_victims);
+        let body = wording::crowd(&incident.first_victims);
         fact(
             facts,
             label,
-            body.own(Tone::Dim, "; their times cannot be told apart"),
+            body.own(Tone::Dim, "; too close in time to order them"),
         );
         return;
     }
     let Some(victim) = &incident.first_victim else {
         return;
     };
-    let mut body = words::victim(victim);
+    let mut body = wording::victim(victim);
     if let Some(time) = &victim.time {
         body = body.say(format!(" at\u{a0}{}", clock.time(time)));
     }

@@ -13,6 +13,8 @@ pub enum Format {
     Ndjson,
     /// GitHub-flavoured Markdown, for an issue or a chat.
     Md,
+    /// One page in HTML that needs no network, for a browser, an e-mail or a ticket.
+    Html,
     /// Comma-separated values (RFC 4180), for a spreadsheet.
     Csv,
     /// Apache Parquet, for other engines.
@@ -21,17 +23,19 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Table,
         Self::Json,
         Self::Ndjson,
         Self::Md,
+        Self::Html,
         Self::Csv,
         Self::Parquet,
     ];
 
     /// The names of all formats, in the same order.
-    pub const NAMES: [&'static str; 6] = ["table", "json", "ndjson", "md", "csv", "parquet"];
+    pub const NAMES: [&'static str; 7] =
+        ["table", "json", "ndjson", "md", "html", "csv", "parquet"];
 
     /// The name used on the command line.
     #[must_use]
@@ -41,6 +45,7 @@ impl Format {
             Self::Json => "json",
             Self::Ndjson => "ndjson",
             Self::Md => "md",
+            Self::Html => "html",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
         }
@@ -88,7 +93,7 @@ mod tests {
         let error = "xml".parse::<Format>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown format 'xml'; one of table, json, ndjson, md, csv, parquet"
+            "unknown format 'xml'; one of table, json, ndjson, md, html, csv, parquet"
         );
     }
 }

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use crate::answer::Listed;
+use crate::answer::ListedRun;
 
 use super::clock::Clock;
 use super::error::RenderError;
 use super::page::{Page, Spans, Tone};
 use super::style::Style;
 use super::text::{escape, middle, width};
-use super::words;
+use super::wording;
 
 /// Columns of a cause and of a person, at most.
 const CAUSE: usize = 26;
@@ -25,7 +25,11 @@ const NAME: usize = 14;
 ///
 /// # Errors
 /// When the output refuses the bytes.
-pub fn listed(list: &[Listed], style: &Style, out: &mut dyn io::Write) -> Result<(), RenderError> {
+pub fn listed(
+    list: &[ListedRun],
+    style: &Style,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
     let mut page = Page::new(style);
     let rows: Vec<Row> = list.iter().map(|one| Row::of(one, style)).collect();
     let widest = |of: fn(&Row) -> &str| rows.iter().map(|row| width(of(row))).max().unwrap_or(0);
@@ -119,9 +123,9 @@ struct Row {
 }
 
 impl Row {
-    fn of(one: &Listed, style: &Style) -> Self {
+    fn of(one: &ListedRun, style: &Style) -> Self {
         let state = one.state.as_deref();
-        let (sign, tone) = state.map_or((" ", Tone::Dim), words::state_sign);
+        let (sign, tone) = state.map_or((" ", Tone::Dim), wording::state_sign);
         let when = one.time.as_ref().or(one.started.as_ref());
         let when = when.map_or_else(String::new, |time| Clock(style.tz).full(time));
         let named = match &one.namespace {
@@ -143,13 +147,13 @@ impl Row {
             state: state.unwrap_or("not explained").to_owned(),
             short: when.get(5..16).unwrap_or(&when).to_owned(),
             when,
-            pods: words::count(usize::try_from(one.pods).unwrap_or(usize::MAX), "pod"),
+            pods: wording::count(usize::try_from(one.pods).unwrap_or(usize::MAX), "pod"),
             calm: one.cause.is_none(),
             cause: one
                 .cause
                 .clone()
                 .map_or_else(|| "-".to_owned(), |_| text(&one.cause)),
-            who: text(&one.owner.clone().or(one.actor.clone())),
+            who: text(&one.owner),
             name: escape(&name).into_owned(),
         }
     }
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_run_is_lost_at_any_width() {
-        let run = |name: &str, cause: Option<&str>| Listed {
+        let run = |name: &str, cause: Option<&str>| ListedRun {
             experiment: name.to_owned(),
             kind: "Job".to_owned(),
             namespace: Some("research".to_owned()),
@@ -171,7 +175,7 @@ mod tests {
             time: Some("2026-11-21T15:21:03Z".to_owned()),
             owner: Some("alice@lab.example".to_owned()),
             pods: 3,
-            ..Listed::default()
+            ..ListedRun::default()
         };
         let list = [
             run("gpt2-small-7f3", Some("node.not_ready")),

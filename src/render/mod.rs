@@ -4,7 +4,6 @@
 //! width and whether to colour.
 
 mod answer;
-mod before;
 mod cells;
 mod clock;
 mod csv;
@@ -12,19 +11,22 @@ mod error;
 mod facts;
 #[cfg(test)]
 mod fixtures;
+mod fleet;
 mod format;
 mod grid;
+mod html;
 mod json;
 mod listed;
+mod machine_history;
 mod md;
 mod ndjson;
 mod node;
 mod page;
 mod parquet;
+mod process_output;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
-mod said;
 #[cfg(test)]
 mod schema_tests;
 mod select;
@@ -36,14 +38,17 @@ mod table;
 mod tests;
 mod text;
 mod timeline_batch;
-mod words;
+mod wording;
 mod wrap;
 
 pub use self::answer::answer;
 pub use self::error::RenderError;
+pub use self::fleet::fleet;
 pub use self::format::{Format, UnknownFormat};
+pub use self::html::site;
 pub use self::listed::listed;
 pub use self::node::node;
 pub use self::rows::{RowWriter, rows};
-pub use self::slack::{Card, attempts, card, redacted, timeline, why};
+pub use self::slack::{Card, attempts, card, page_of, redacted, timeline, why};
 pub use self::style::{Style, Tz, UnknownTz};
+pub use self::text::in_address;

@@ -30,6 +30,8 @@ struct Header<'a> {
     now: Option<&'a str>,
     ruleset: &'a str,
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<&'a str>,
 }
 
 /// Writes the head of the answer, then its runs, incidents, coverage and timeline.
@@ -41,6 +43,7 @@ pub(crate) fn answer(answer: &Answer, out: &mut dyn io::Write) -> Result<(), Ren
         now: answer.now.as_deref(),
         ruleset: &answer.ruleset,
         notes: &answer.notes,
+        page: answer.page.as_deref(),
     };
     line("answer", &header, out)?;
     for run in &answer.runs {

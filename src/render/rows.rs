@@ -10,7 +10,7 @@ use super::cells::distinct_names;
 use super::error::RenderError;
 use super::format::Format;
 use super::style::Style;
-use super::{csv, json, md, ndjson, parquet, sheet};
+use super::{csv, html, json, md, ndjson, parquet, sheet};
 
 /// Writes the rows of a query that is done.
 ///
@@ -69,6 +69,7 @@ impl<'a> RowWriter<'a> {
             Format::Json => Box::new(json::Rows::default()),
             Format::Ndjson => Box::new(ndjson::Rows),
             Format::Md => Box::new(md::Rows::new(&schema, out)?),
+            Format::Html => Box::new(html::Rows::new(&schema, out)?),
             Format::Csv => Box::new(csv::Rows::new(&schema, out)?),
             Format::Parquet => Box::new(parquet::Rows::new(&schema)?),
         };

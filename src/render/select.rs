@@ -4,7 +4,7 @@ use crate::answer::TimelineRow;
 
 /// Rows to show, in order, and stretches that were left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum VisibleRow<'a> {
     Row(&'a TimelineRow),
     /// So many rows in a stretch.
     LeftOut(usize),
@@ -12,10 +12,10 @@ pub(crate) enum Shown<'a> {
 
 /// At most `limit` rows: those of the chain, then those nearest to it, errors
 /// and warnings from much farther away than others; without a chain the last ones.
-pub(crate) fn select(rows: &[TimelineRow], limit: Option<usize>) -> Vec<Shown<'_>> {
+pub(crate) fn select(rows: &[TimelineRow], limit: Option<usize>) -> Vec<VisibleRow<'_>> {
     let limit = limit.unwrap_or(rows.len());
     if rows.len() <= limit {
-        return rows.iter().map(Shown::Row).collect();
+        return rows.iter().map(VisibleRow::Row).collect();
     }
     let distances = distances(rows);
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -32,13 +32,13 @@ pub(crate) fn select(rows: &[TimelineRow], limit: Option<usize>) -> Vec<Shown<'_
             continue;
         }
         if left_out > 0 {
-            shown.push(Shown::LeftOut(left_out));
+            shown.push(VisibleRow::LeftOut(left_out));
             left_out = 0;
         }
-        shown.push(Shown::Row(row));
+        shown.push(VisibleRow::Row(row));
     }
     if left_out > 0 {
-        shown.push(Shown::LeftOut(left_out));
+        shown.push(VisibleRow::LeftOut(left_out));
     }
     shown
 }
@@ -86,8 +86,8 @@ mod tests {
     fn picture(rows: &[TimelineRow], limit: usize) -> String {
         let shown = select(rows, Some(limit));
         let parts = shown.iter().map(|shown| match shown {
-            Shown::Row(row) => row.text.clone(),
-            Shown::LeftOut(n) => format!("({n})"),
+            VisibleRow::Row(row) => row.text.clone(),
+            VisibleRow::LeftOut(n) => format!("({n})"),
         });
         parts.collect::<Vec<_>>().join(" ")
     }

@@ -50,6 +50,21 @@ pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// A text as one part of a path, or as a value in a query.
+#[must_use]
+pub fn in_address(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            safe.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(safe, "%{byte:02X}");
+        }
+    }
+    safe
+}
+
 fn push_escaped(shown: &mut String, c: char) {
     // Writing to a String cannot fail.
     let _ = match c {

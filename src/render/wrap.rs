@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn later_lines_hang_under_the_first() {
         assert_eq!(
-            wrapped("  - ", "the node stopped answering", 14),
-            ["  - the node", "    stopped", "    answering"]
+            wrapped("  - ", "the node stopped responding", 14),
+            ["  - the node", "    stopped", "    responding"]
         );
         assert_eq!(wrapped("  ", "", 14), ["  "]);
     }

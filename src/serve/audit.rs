@@ -21,7 +21,7 @@ const LONGEST: usize = 4_096;
 
 /// Something that somebody asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct AuditEntry<'a> {
     /// Who: a caller of the configuration, or a user of Slack.
     pub caller: &'a str,
     /// `api`, `sql`, `import` or `slack`.
@@ -42,11 +42,11 @@ const WAITING: usize = 4_096;
 /// The audit trail.
 #[derive(Debug, Default)]
 pub struct Audit {
-    trail: Mutex<Trail>,
+    trail: Mutex<AuditLog>,
 }
 
 #[derive(Debug, Default)]
-struct Trail {
+struct AuditLog {
     file: Option<File>,
     /// What could not be written yet.
     waiting: Vec<String>,
@@ -56,7 +56,7 @@ struct Trail {
     trouble: Option<String>,
 }
 
-impl Trail {
+impl AuditLog {
     /// Writes what waits, line by line; each in one write, so that the lines of
     /// several processes do not mix.
     fn write(&mut self) {
@@ -74,7 +74,7 @@ impl Trail {
                     written += 1;
                 }
                 Err(error) => {
-                    tracing::warn!("the audit trail cannot be written: {error}");
+                    tracing::warn!("cannot write the audit trail: {error}");
                     self.is_torn = true;
                     self.trouble = Some(error.to_string());
                     break;
@@ -106,18 +106,23 @@ impl Audit {
             .append(true)
             .open(store.join(FILE));
         let file = opened
-            .map_err(|error| tracing::warn!("no audit trail in {}: {error}", store.display()))
+            .map_err(|error| {
+                tracing::warn!(
+                    "cannot open the audit trail in {}: {error}",
+                    store.display()
+                );
+            })
             .ok();
         Self {
-            trail: Mutex::new(Trail {
+            trail: Mutex::new(AuditLog {
                 file,
-                ..Trail::default()
+                ..AuditLog::default()
             }),
         }
     }
 
     /// Writes down what somebody asked.
-    pub fn write(&self, asked: &Asked<'_>, now: Nanos) {
+    pub fn write(&self, asked: &AuditEntry<'_>, now: Nanos) {
         // What people ask with may be a secret, too.
         let what = redact(shortened(asked.what));
         let line = Line {
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn a_line_says_who_asked_what_and_what_came_of_it() {
         let folder = tempfile::tempdir().unwrap();
-        let asked = Asked {
+        let asked = AuditEntry {
             caller: "team-a",
             face: "sql",
             what: &format!("SELECT '{}'\n", "é".repeat(LONGEST)),
@@ -213,7 +218,7 @@ mod tests {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let audit = Audit::default();
         audit.trail.lock().unwrap().file = Some(full);
-        let asked = Asked {
+        let asked = AuditEntry {
             caller: "a",
             face: "api",
             what: "GET /x?password=hunter2abc",

@@ -39,7 +39,7 @@ impl Callers {
         for one in &config.caller {
             let digest = digest_of(one)?;
             if all.known.iter().any(|(other, _)| *other == digest) {
-                return Err(wrong(one, "its token is another caller's as well"));
+                return Err(wrong(one, "another caller has the same token"));
             }
             let caller = Caller {
                 name: one.name.clone(),
@@ -108,7 +108,7 @@ fn digest_of(one: &Configured) -> Result<[u8; 32], Error> {
         (Some(text), None) => parse_digest(text).ok_or_else(|| {
             wrong(
                 one,
-                "token_sha256 is no SHA-256: write 64 hexadecimal digits, as `sha256sum` prints them",
+                "token_sha256 is not a SHA-256 hash: write 64 hexadecimal digits, as printed by `sha256sum`",
             )
         }),
         (None, Some(path)) => {
@@ -118,11 +118,11 @@ fn digest_of(one: &Configured) -> Result<[u8; 32], Error> {
             })?;
             let token = token.trim();
             if token.len() < 16 {
-                return Err(wrong(one, "its token has fewer than 16 letters"));
+                return Err(wrong(one, "its token has fewer than 16 characters"));
             }
             Ok(Sha256::digest(token.as_bytes()).into())
         }
-        _ => Err(wrong(one, "say either token_sha256 or token_file")),
+        _ => Err(wrong(one, "set either token_sha256 or token_file")),
     }
 }
 
@@ -179,14 +179,14 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_caller_is_told() {
-        for (text, told) in [
+        for (text, reported) in [
             ("token_sha256 = 'abc'", "64 hexadecimal digits"),
             ("", "either token_sha256 or token_file"),
             ("token_file = '/nonexistent/token'", "/nonexistent/token"),
         ] {
             let text = format!("[[caller]]\nname = 'x'\n{text}\n");
             let error = Callers::load(&config(&text)).unwrap_err().to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(reported), "{error}");
         }
     }
 }

@@ -37,7 +37,7 @@ const SPARE: usize = 160;
 
 /// What is known of a connection.
 #[derive(Debug)]
-struct Pulse {
+struct ConnectionActivity {
     /// Requests whose answers are not over; and since when there are none.
     state: Mutex<(usize, Instant)>,
     /// It has to go.
@@ -45,7 +45,7 @@ struct Pulse {
     waker: AtomicWaker,
 }
 
-impl Pulse {
+impl ConnectionActivity {
     fn idle_since(&self) -> Option<Instant> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.0 == 0).then_some(state.1)
@@ -58,16 +58,16 @@ impl Pulse {
 }
 
 /// A request that is worked on.
-struct Busy(Arc<Pulse>);
+struct ActiveRequest(Arc<ConnectionActivity>);
 
-impl Busy {
-    fn of(pulse: Arc<Pulse>) -> Self {
+impl ActiveRequest {
+    fn of(pulse: Arc<ConnectionActivity>) -> Self {
         pulse.state.lock().unwrap_or_else(PoisonError::into_inner).0 += 1;
         Self(pulse)
     }
 }
 
-impl Drop for Busy {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = (state.0.saturating_sub(1), Instant::now());
@@ -79,15 +79,15 @@ impl Drop for Busy {
 
 /// Everybody who is connected, by number.
 #[derive(Debug)]
-struct Everybody {
+struct ConnectionTable {
     most: usize,
     next: AtomicU64,
-    there: Mutex<BTreeMap<u64, Arc<Pulse>>>,
+    there: Mutex<BTreeMap<u64, Arc<ConnectionActivity>>>,
 }
 
-impl Everybody {
+impl ConnectionTable {
     /// A place for one more; somebody idle makes room for it. `None` where all are busy.
-    fn admit(self: &Arc<Self>) -> Option<Place> {
+    fn admit(self: &Arc<Self>) -> Option<ConnectionSlot> {
         let mut there = self.there.lock().unwrap_or_else(PoisonError::into_inner);
         if there.len() >= self.most {
             let idle = there
@@ -100,13 +100,13 @@ impl Everybody {
             }
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let pulse = Arc::new(Pulse {
+        let pulse = Arc::new(ConnectionActivity {
             state: Mutex::new((0, Instant::now())),
             gone: false.into(),
             waker: AtomicWaker::new(),
         });
         there.insert(number, Arc::clone(&pulse));
-        Some(Place {
+        Some(ConnectionSlot {
             number,
             pulse,
             among: Arc::clone(self),
@@ -116,13 +116,13 @@ impl Everybody {
 
 /// A connection's place among the others.
 #[derive(Debug)]
-struct Place {
+struct ConnectionSlot {
     number: u64,
-    pulse: Arc<Pulse>,
-    among: Arc<Everybody>,
+    pulse: Arc<ConnectionActivity>,
+    among: Arc<ConnectionTable>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let there = self.among.there.lock();
         there
@@ -133,13 +133,13 @@ impl Drop for Place {
 
 /// A listener whose connections are bounded.
 #[derive(Debug)]
-pub(super) struct Bounded {
+pub(super) struct BoundedListener {
     listener: TcpListener,
-    everybody: Arc<Everybody>,
+    everybody: Arc<ConnectionTable>,
     idle: Duration,
 }
 
-impl Bounded {
+impl BoundedListener {
     pub(super) fn new(listener: TcpListener) -> Self {
         let most = files().map_or(MOST, |files| {
             files.saturating_sub(SPARE).max(files / 2).clamp(16, MOST)
@@ -148,7 +148,7 @@ impl Bounded {
     }
 
     fn of(listener: TcpListener, most: usize, idle: Duration) -> Self {
-        let everybody = Everybody {
+        let everybody = ConnectionTable {
             most,
             next: AtomicU64::new(0),
             there: Mutex::default(),
@@ -170,7 +170,7 @@ fn files() -> Option<usize> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-impl Listener for Bounded {
+impl Listener for BoundedListener {
     type Io = Io;
     type Addr = SocketAddr;
 
@@ -179,7 +179,7 @@ impl Listener for Bounded {
             let (stream, address) = Listener::accept(&mut self.listener).await;
             let Some(place) = self.everybody.admit() else {
                 tracing::warn!(
-                    "all {} connections are busy: {address} is turned away",
+                    "all {} connections are in use: {address} is refused",
                     self.everybody.most
                 );
                 continue;
@@ -204,7 +204,7 @@ impl Listener for Bounded {
 #[derive(Debug)]
 pub(super) struct Io {
     stream: TcpStream,
-    place: Place,
+    place: ConnectionSlot,
     patience: Duration,
     idle: Option<Pin<Box<Sleep>>>,
     unread: Option<Pin<Box<Sleep>>>,
@@ -249,7 +249,7 @@ impl Io {
             .unread
             .get_or_insert_with(|| Box::pin(tokio::time::sleep(UNREAD)));
         match unread.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(late("nothing of the answer is taken"))),
+            Poll::Ready(()) => Poll::Ready(Err(late("the client does not read the response"))),
             Poll::Pending => written,
         }
     }
@@ -262,7 +262,7 @@ impl AsyncRead for Io {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.is_over(context) {
-            return Poll::Ready(Err(late("no request came")));
+            return Poll::Ready(Err(late("no request was sent")));
         }
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }
@@ -302,10 +302,10 @@ impl AsyncWrite for Io {
 
 /// The connection that a request came by.
 #[derive(Clone, Debug)]
-pub(super) struct Line(Arc<Pulse>);
+pub(super) struct Line(Arc<ConnectionActivity>);
 
-impl Connected<IncomingStream<'_, Bounded>> for Line {
-    fn connect_info(stream: IncomingStream<'_, Bounded>) -> Self {
+impl Connected<IncomingStream<'_, BoundedListener>> for Line {
+    fn connect_info(stream: IncomingStream<'_, BoundedListener>) -> Self {
         Self(Arc::clone(&stream.io().place.pulse))
     }
 }
@@ -313,7 +313,7 @@ impl Connected<IncomingStream<'_, Bounded>> for Line {
 /// While a request is worked on and its answer is sent, its connection is not idle.
 pub(super) async fn busy(request: Request, next: Next) -> Response {
     let line = request.extensions().get::<ConnectInfo<Line>>();
-    let Some(busy) = line.map(|line| Busy::of(Arc::clone(&line.0.0))) else {
+    let Some(busy) = line.map(|line| ActiveRequest::of(Arc::clone(&line.0.0))) else {
         return next.run(request).await;
     };
     let mut response = next.run(request).await;
@@ -354,7 +354,7 @@ mod tests {
             .into_make_service_with_connect_info::<Line>();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let bounded = Bounded::of(listener, most, Duration::from_millis(300));
+        let bounded = BoundedListener::of(listener, most, Duration::from_millis(300));
         tokio::spawn(async move { axum::serve(bounded, routes).await });
         address
     }

@@ -13,9 +13,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 use whathappened_connectors::connector::Stop;
 
-use super::connections::{self, Bounded, Line};
+use super::connections::{self, BoundedListener, Line};
 use super::slack::{self, Slack};
-use super::{Service, api, front, metrics, webhooks};
+use super::{Service, api, metrics, pages, webhooks};
 use crate::error::Error;
 
 /// The routes of all faces.
@@ -34,6 +34,7 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
         // An upload takes as long as it takes; statements and answers have times of their own.
         .merge(
             api::router(&service)
+                .merge(pages::router(&service))
                 .with_state(Arc::clone(&service))
                 .layer(bounded(asking)),
         );
@@ -42,7 +43,6 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
     faces
         .merge(slack.map_or_else(Router::new, slack::router))
         .merge(metrics::routes().with_state(service))
-        .merge(front::routes())
         .fallback(api::nowhere)
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn(metrics::track))
@@ -57,7 +57,12 @@ pub(super) async fn bound(
 ) -> Response {
     let Ok(_place) = places.try_acquire() else {
         let again = [(header::RETRY_AFTER, "1")];
-        return (StatusCode::SERVICE_UNAVAILABLE, again, "too much at once\n").into_response();
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            again,
+            "too many requests\n",
+        )
+            .into_response();
     };
     next.run(request).await
 }
@@ -74,7 +79,7 @@ pub async fn serve(
 ) -> Result<(), Error> {
     api::sweep(&service.store);
     let routes = router(service, slack).into_make_service_with_connect_info::<Line>();
-    axum::serve(Bounded::new(listener), routes)
+    axum::serve(BoundedListener::new(listener), routes)
         .with_graceful_shutdown(stop.cancelled_owned())
         .await
         .map_err(|error| Error::Io {

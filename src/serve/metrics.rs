@@ -18,7 +18,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_store::{Status, Store, StoreError};
 
-use super::{Collecting, Service, api};
+use super::{CollectorHandle, Service, api};
 
 /// Bounds of what is measured in seconds.
 const SECONDS: [f64; 12] = [
@@ -44,19 +44,19 @@ fn describe() {
     describe_gauge!(
         "whathappened_collector_lag_seconds",
         Unit::Seconds,
-        "Time since which nothing of a source is known to be kept"
+        "Time since the data of a source was last known to be complete"
     );
     describe_gauge!(
         "whathappened_collector_up",
-        "Whether a source answered when last asked"
+        "Whether a source responded to the last query"
     );
     describe_gauge!(
         "whathappened_collector_told",
-        "Facts and versions that a source told since the start"
+        "Facts and versions received from a source since the start"
     );
     describe_gauge!(
         "whathappened_collector_errors",
-        "How often a source did not answer since the start"
+        "How often a source did not respond since the start"
     );
     describe_gauge!(
         "whathappened_collector_gaps",
@@ -64,47 +64,44 @@ fn describe() {
     );
     describe_gauge!(
         "whathappened_collector_facts",
-        "Facts and versions told by all sources since the start"
+        "Facts and versions received from all sources since the start"
     );
     describe_gauge!(
         "whathappened_collector_new_facts",
-        "Those of them that the store did not have"
+        "Facts and versions received that were new to the store"
     );
     describe_gauge!(
         "whathappened_collector_queue",
-        "Parcels that wait for the store"
+        "Batches waiting to be written to the store"
     );
     describe_gauge!(
         "whathappened_collector_queue_most",
-        "Parcels that can wait for the store"
+        "Capacity of the queue of batches"
     );
     describe_histogram!(
         "whathappened_collector_commit_seconds",
         Unit::Seconds,
-        "Writing to the store, one transaction each"
+        "Duration of writes to the store, one transaction each"
     );
     describe_counter!(
         "whathappened_store_errors_total",
-        "Writing to the store that failed"
+        "Failed writes to the store"
     );
     describe_gauge!(
         "whathappened_store_bytes",
         Unit::Bytes,
-        "Room that the store takes, by part"
+        "Size of the store, by part"
     );
     describe_gauge!("whathappened_store_rows", "Rows in the store, by part");
     describe_gauge!("whathappened_store_segments", "Segments in the store");
-    describe_gauge!(
-        "whathappened_store_damaged_segments",
-        "Segments that are not what was written"
-    );
+    describe_gauge!("whathappened_store_damaged_segments", "Damaged segments");
     describe_gauge!(
         "whathappened_store_lost_rows",
-        "Rows of damaged segments that no answer sees"
+        "Rows of damaged segments that answers do not include"
     );
     describe_counter!(
         "whathappened_hooks_total",
-        "Bodies that were pushed, by hook and outcome"
+        "Bodies pushed, by hook and outcome"
     );
     describe_counter!(
         "whathappened_syslog_lines_total",
@@ -117,7 +114,7 @@ fn describe() {
     describe_histogram!(
         "whathappened_answer_seconds",
         Unit::Seconds,
-        "How long finding an answer took, by where it was asked for"
+        "How long answers took, by where they were asked for"
     );
     describe_counter!(
         "whathappened_http_requests_total",
@@ -126,7 +123,7 @@ fn describe() {
     describe_histogram!(
         "whathappened_http_seconds",
         Unit::Seconds,
-        "Answering a request, by route"
+        "Duration of requests, by route"
     );
 }
 
@@ -169,22 +166,21 @@ pub(super) fn answered(face: &'static str, outcome: &'static str, began: Instant
 }
 
 /// What is told whom a web page may have made ask.
-const REFUSED: &str =
-    "ask by the machine's address, as Prometheus does, or send a caller's token\n";
+const REFUSED: &str = "use the machine's address, as Prometheus does, or send a caller's token\n";
 
 async fn metrics_text(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
     if !api::may_read_metrics(&service, &headers) {
         return (StatusCode::FORBIDDEN, REFUSED).into_response();
     }
     let Some(handle) = handle() else {
-        return (StatusCode::NOT_FOUND, "nothing is counted here\n").into_response();
+        return (StatusCode::NOT_FOUND, "metrics are not available here\n").into_response();
     };
     if let Some(collecting) = &service.collecting {
         of_collecting(collecting, (service.clock)());
     }
     match status(&service).await {
         Ok(status) => of_store(&status),
-        Err(error) => tracing::warn!(%error, "the store's size is not known"),
+        Err(error) => tracing::warn!(%error, "the size of the store could not be determined"),
     }
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     handle.run_upkeep();
@@ -201,8 +197,8 @@ async fn status(service: &Arc<Service>) -> Result<Status, StoreError> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are floating point")]
-fn of_collecting(collecting: &Collecting, now: Nanos) {
-    for ((source, place, resource), line) in collecting.board.lines() {
+fn of_collecting(collecting: &CollectorHandle, now: Nanos) {
+    for ((source, place, resource), line) in collecting.collector_status.lines() {
         let of = [("source", source), ("place", place), ("resource", resource)];
         if let Some(until) = line.until {
             let lag = (now - until).max(0) as f64 / SECOND as f64;
@@ -210,12 +206,12 @@ fn of_collecting(collecting: &Collecting, now: Nanos) {
         }
         let up = if line.trouble.is_none() { 1.0 } else { 0.0 };
         gauge!("whathappened_collector_up", &of).set(up);
-        gauge!("whathappened_collector_told", &of).set(line.told as f64);
+        gauge!("whathappened_collector_told", &of).set(line.reported as f64);
         gauge!("whathappened_collector_errors", &of).set(line.errors as f64);
         gauge!("whathappened_collector_gaps", &of).set(line.gaps as f64);
     }
-    let totals = collecting.board.totals();
-    gauge!("whathappened_collector_facts").set(totals.told as f64);
+    let totals = collecting.collector_status.totals();
+    gauge!("whathappened_collector_facts").set(totals.reported as f64);
     gauge!("whathappened_collector_new_facts").set(totals.new as f64);
     let (waits, most) = collecting.intake.depth();
     gauge!("whathappened_collector_queue").set(waits as f64);
@@ -259,7 +255,7 @@ async fn room(store: &Path) -> Option<String> {
     let error = tried.await.ok()?.err()?;
     Some(match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full".to_owned(),
-        _ => format!("the store cannot be written: {error}"),
+        _ => format!("cannot write to the store: {error}"),
     })
 }
 
@@ -270,7 +266,7 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
     let broken = service
         .collecting
         .as_ref()
-        .and_then(|collecting| collecting.board.broken());
+        .and_then(|collecting| collecting.collector_status.broken());
     let full = service.doors.full().map(str::to_owned);
     let untold = service
         .audit
@@ -310,12 +306,12 @@ mod tests {
         if !mounted.is_ok_and(|output| output.status.success()) {
             return println!("skipped: no leave to mount a tmpfs");
         }
-        let told = room(folder.path()).await;
+        let reported = room(folder.path()).await;
         let left = std::fs::read_dir(folder.path()).unwrap().count();
         let unmounted = std::process::Command::new("umount")
             .arg(folder.path())
             .status();
         assert!(unmounted.unwrap().success());
-        assert_eq!((told.as_deref(), left), (Some("the disk is full"), 0));
+        assert_eq!((reported.as_deref(), left), (Some("the disk is full"), 0));
     }
 }

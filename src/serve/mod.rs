@@ -11,27 +11,30 @@ use tokio::sync::Semaphore;
 use whathappened_connectors::connector::Clock;
 
 use self::audit::Audit;
+use self::statement::StatementPlaces;
 use crate::case::Rules;
 use crate::config::Config;
-use crate::gather::Asked;
+use crate::fetch::FetchTargets;
 
+mod addresses;
+mod answering;
 pub mod api;
-mod ask;
 pub mod audit;
 mod callers;
 pub mod collect;
 mod connections;
-mod front;
 pub mod listen;
 mod metrics;
+mod pages;
 pub mod slack;
 pub(crate) mod statement;
 pub mod syslog;
 pub mod webhooks;
 
-pub use ask::{Asking, Told};
+pub use answering::{CallerQuestion, SharedAnswer};
 pub use callers::{Caller, Callers};
-use collect::{Board, Intake};
+use collect::{CollectorStatus, Intake};
+pub use pages::{Pages, Secrets};
 use webhooks::Hooks;
 
 /// Questions that are worked on at once; others wait. Each holds a case in memory.
@@ -42,11 +45,11 @@ const FETCHES: usize = 16;
 
 /// What takes in what is pushed, and how the sources are doing.
 #[derive(Debug)]
-pub struct Collecting {
+pub struct CollectorHandle {
     /// The way into the store.
     pub intake: Intake,
     /// How the sources are doing.
-    pub board: Arc<Board>,
+    pub collector_status: Arc<CollectorStatus>,
     /// What may be pushed, and by whom.
     pub hooks: Hooks,
 }
@@ -62,28 +65,30 @@ pub struct Service {
     /// The present.
     pub clock: Clock,
     /// Who is asked when somebody asks.
-    pub asked: Asked,
+    pub asked: FetchTargets,
     /// Who may ask over HTTP.
     pub callers: Callers,
     /// Who asked what.
     pub audit: Audit,
     /// What takes in and keeps, where something does.
-    pub collecting: Option<Collecting>,
-    doors: Doors,
+    pub collecting: Option<CollectorHandle>,
+    /// What the pages share.
+    pub pages: Pages,
+    doors: RequestLimits,
     places: Semaphore,
     fetches: Semaphore,
-    statements: Semaphore,
-    flights: Mutex<HashMap<Asking, ask::Flight>>,
+    statements: StatementPlaces,
+    flights: Mutex<HashMap<CallerQuestion, answering::PendingAnswer>>,
 }
 
 /// Requests that are under way at once; more are sent away. Who pushes does not
 /// stand in the way of who asks.
-struct Doors {
+struct RequestLimits {
     pushing: Arc<Semaphore>,
     asking: Arc<Semaphore>,
 }
 
-impl Doors {
+impl RequestLimits {
     fn of(at_once: usize) -> Self {
         let places = || Arc::new(Semaphore::new(at_once));
         Self {
@@ -95,10 +100,14 @@ impl Doors {
     /// Whom the next request would be sent away with, if anybody.
     fn full(&self) -> Option<&'static str> {
         if self.asking.available_permits() == 0 {
-            return Some("as many questions as may be are under way; more are sent away");
+            return Some(
+                "the maximum number of questions is in progress; further ones are refused",
+            );
         }
         let none = self.pushing.available_permits() == 0;
-        none.then_some("as many pushed bodies as may be are under way; more are sent away")
+        none.then_some(
+            "the maximum number of pushed bodies is in progress; further ones are refused",
+        )
     }
 }
 
@@ -118,12 +127,12 @@ impl Service {
         config: Config,
         rules: Arc<Rules>,
         store: PathBuf,
-        asked: Asked,
+        asked: FetchTargets,
         clock: Clock,
     ) -> Self {
         Self {
-            doors: Doors::of(config.serve.limits.at_once),
-            statements: Semaphore::new(config.serve.sql.at_once.max(1)),
+            doors: RequestLimits::of(config.serve.limits.at_once),
+            statements: StatementPlaces::of(config.serve.sql.at_once),
             callers: Callers::default(),
             audit: Audit::of(&store),
             config,
@@ -132,6 +141,7 @@ impl Service {
             clock,
             asked,
             collecting: None,
+            pages: Pages::default(),
             places: Semaphore::new(AT_ONCE),
             fetches: Semaphore::new(FETCHES),
             flights: Mutex::default(),

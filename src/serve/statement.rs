@@ -1,15 +1,18 @@
 //! Runs a statement in a process of its own, which is ended where it takes too
 //! much time or memory, or where nobody waits for it any more.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::Service;
-use crate::access::Access;
+use super::callers::Caller;
 use crate::config::Statements;
 use crate::sql::{Form, Job, Report};
 
@@ -20,7 +23,7 @@ const LONGEST_REPORT: u64 = 1 << 20;
 
 /// Rows that a statement answered.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct StatementOutput {
     /// The rows in the form asked for.
     pub(super) body: Vec<u8>,
     /// How many.
@@ -31,7 +34,7 @@ pub(super) struct Ran {
 
 /// Why a statement was not answered.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Halted {
+pub(super) enum StatementError {
     /// It is wrong, or does more than read.
     #[error("{0}")]
     Refused(String, Vec<String>),
@@ -39,45 +42,82 @@ pub(super) enum Halted {
     #[error("the statement took longer than {} s", .0.as_secs())]
     Late(Duration),
     /// It held too much memory.
-    #[error("the statement held more than {} MiB of memory", .0 >> 20)]
+    #[error("the statement used more than {} MiB of memory", .0 >> 20)]
     Large(u64),
     /// It answered too much in one piece.
-    #[error("the statement answered more than {} MiB", .0 >> 20)]
+    #[error("the result of the statement is larger than {} MiB", .0 >> 20)]
     Long(u64),
     /// It ended the process that ran it.
-    #[error("the statement ended the process that ran it ({0})")]
+    #[error("the statement crashed the process that ran it ({0})")]
     Broke(String),
     /// Others are being run.
-    #[error("too many statements are being run")]
+    #[error("too many statements are running")]
     Busy,
     /// No process could be had.
-    #[error("no process could be had for a statement: {0}")]
+    #[error("cannot start a process for the statement: {0}")]
     Inside(std::io::Error),
+}
+
+/// Statements that run at once. One caller may have half of the places, so that whoever
+/// asks much makes only themselves wait.
+#[derive(Debug)]
+pub(super) struct StatementPlaces {
+    all: Semaphore,
+    of_one: usize,
+    own: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+/// A place of a caller's own and one among all.
+type Places<'s> = (OwnedSemaphorePermit, SemaphorePermit<'s>);
+
+impl StatementPlaces {
+    pub(super) fn of(at_once: usize) -> Self {
+        Self {
+            all: Semaphore::new(at_once.max(1)),
+            of_one: (at_once / 2).max(1),
+            own: Mutex::default(),
+        }
+    }
+
+    /// Waits for a place; `None` where none became free in time.
+    async fn places(&self, caller: &str, longest: Duration) -> Option<Places<'_>> {
+        let own = {
+            // A map of semaphores is sound whoever panicked over it.
+            let mut known = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+            let own = known.entry(caller.to_owned());
+            Arc::clone(own.or_insert_with(|| Arc::new(Semaphore::new(self.of_one))))
+        };
+        let both = async {
+            let own = own.acquire_owned().await.ok()?;
+            Some((own, self.all.acquire().await.ok()?))
+        };
+        tokio::time::timeout(longest, both).await.ok().flatten()
+    }
 }
 
 impl Service {
     /// Runs one statement over what a caller may see.
     pub(super) async fn statement(
         &self,
-        access: Access,
+        caller: Caller,
         statement: String,
         form: Form,
-    ) -> Result<Ran, Halted> {
+    ) -> Result<StatementOutput, StatementError> {
         let limits = self.config.serve.sql;
-        let place = tokio::time::timeout(limits.timeout, self.statements.acquire()).await;
-        let Ok(Ok(_place)) = place else {
-            return Err(Halted::Busy);
+        let places = self.statements.places(&caller.name, limits.timeout).await;
+        let Some(_places) = places else {
+            return Err(StatementError::Busy);
         };
         let job = Job {
             store: self.store.clone(),
             rules: self.config.rules.clone(),
-            access,
+            access: caller.access,
             statement,
             form,
             max_rows: limits.max_rows,
             max_bytes: limits.max_bytes,
         };
-        let job = serde_json::to_vec(&job).map_err(|error| Halted::Inside(error.into()))?;
+        let job = serde_json::to_vec(&job).map_err(|error| StatementError::Inside(error.into()))?;
         let mut child = Command::new(program())
             .arg("statement")
             .env_clear()
@@ -86,20 +126,20 @@ impl Service {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(Halted::Inside)?;
+            .map_err(StatementError::Inside)?;
         let memory = child
             .id()
             .map(|id| PathBuf::from(format!("/proc/{id}/status")));
-        let told = tokio::select! {
-            told = run(&mut child, &job, limits) => told,
-            () = held(memory.as_deref(), limits.max_memory) => Err(Halted::Large(limits.max_memory)),
-            () = tokio::time::sleep(limits.timeout) => Err(Halted::Late(limits.timeout)),
+        let reported = tokio::select! {
+            reported = run(&mut child, &job, limits) => reported,
+            () = held(memory.as_deref(), limits.max_memory) => Err(StatementError::Large(limits.max_memory)),
+            () = tokio::time::sleep(limits.timeout) => Err(StatementError::Late(limits.timeout)),
         };
-        if told.is_err() {
+        if reported.is_err() {
             // It may have ended by itself.
             child.kill().await.ok();
         }
-        told
+        reported
     }
 }
 
@@ -112,31 +152,36 @@ pub(crate) fn program() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| "whathappened".into())
 }
 
-async fn run(child: &mut Child, job: &[u8], limits: Statements) -> Result<Ran, Halted> {
+async fn run(
+    child: &mut Child,
+    job: &[u8],
+    limits: Statements,
+) -> Result<StatementOutput, StatementError> {
     let (Some(mut to), Some(out), Some(report)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
-        return Err(Halted::Broke("it has no pipes".to_owned()));
+        return Err(StatementError::Broke("it has no pipes".to_owned()));
     };
     let give = async move {
         // Who ended already says why in its report.
         to.write_all(job).await.ok();
         drop(to);
     };
-    let most = limits.max_bytes.saturating_mul(2);
+    // The rows that filled it up are there, but no row that is larger than all of it.
+    let most = limits.max_bytes.saturating_add(limits.max_bytes / 4);
     let ((), body, report) = tokio::join!(give, read(out, most), read(report, LONGEST_REPORT));
-    let body = body.map_err(Halted::Inside)?;
+    let body = body.map_err(StatementError::Inside)?;
     if body.len() as u64 > most {
-        return Err(Halted::Long(limits.max_bytes));
+        return Err(StatementError::Long(limits.max_bytes));
     }
-    let report = report.map_err(Halted::Inside)?;
-    let status = child.wait().await.map_err(Halted::Inside)?;
+    let report = report.map_err(StatementError::Inside)?;
+    let status = child.wait().await.map_err(StatementError::Inside)?;
     let Some(report) = last_report(&report).filter(|_| status.success()) else {
-        return Err(Halted::Broke(status.to_string()));
+        return Err(StatementError::Broke(status.to_string()));
     };
     match report.error {
-        Some(error) => Err(Halted::Refused(error, report.hints)),
-        None => Ok(Ran {
+        Some(error) => Err(StatementError::Refused(error, report.hints)),
+        None => Ok(StatementOutput {
             body,
             rows: report.rows,
             truncated: report.truncated,

@@ -5,7 +5,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use crate::explain::tables;
 
 use super::{
-    cell, collateral, coverage, events, experiments, functions, incidents, objects, runs, tenures,
+    collateral, column, coverage, events, experiments, functions, incidents, objects, runs, tenures,
 };
 
 /// A table or table function, for help and completion.
@@ -38,42 +38,42 @@ pub(super) fn all() -> Vec<Table> {
     vec![
         table(
             "events",
-            cell::schema(events::COLUMNS),
-            "a fact, whichever and however many sources told it",
+            column::schema(events::COLUMNS),
+            "a fact, regardless of which and how many sources reported it",
         ),
         table(
             "objects",
-            cell::schema(objects::COLUMNS),
+            column::schema(objects::COLUMNS),
             "a version of an object, from when to when",
         ),
         table(
             "tenures",
-            cell::schema(tenures::COLUMNS),
+            column::schema(tenures::COLUMNS),
             "who was where, and of what, and when: experiment, run, attempt, workload, pod, node, instance, zone",
         ),
         table(
             "experiments",
-            cell::schema(experiments::COLUMNS),
+            column::schema(experiments::COLUMNS),
             "all runs of one name in one namespace",
         ),
         table(
             "runs",
-            cell::schema(runs::COLUMNS),
+            column::schema(runs::COLUMNS),
             "a run: one root object, such as a Job, with all its pods",
         ),
         table(
             "coverage",
-            cell::schema(coverage::COLUMNS),
+            column::schema(coverage::COLUMNS),
             "what a source could and could not show",
         ),
         table(
             "incidents",
-            cell::schema(incidents::COLUMNS),
+            column::schema(incidents::COLUMNS),
             "a root cause and what followed from it",
         ),
         table(
             "collateral",
-            cell::schema(collateral::COLUMNS),
+            column::schema(collateral::COLUMNS),
             "a pod that died because its gang was torn down",
         ),
         table(
@@ -82,18 +82,18 @@ pub(super) fn all() -> Vec<Table> {
             "what there is to explain: the end of a pod, an instance or a job, or that it is stuck; of a store only of its last day",
         ),
         table(
-            "ties",
-            tables::ties_schema(),
+            "links",
+            tables::links_schema(),
             "a fact that touches a death, with what both are: what cause rules select from; of a store only of its last day",
         ),
         function(
             "timeline",
-            cell::schema(functions::TIMELINE),
+            column::schema(functions::TIMELINE),
             "what happened to an experiment, in order; repeats are one row",
         ),
         function(
             "why",
-            cell::schema(functions::WHY),
+            column::schema(functions::WHY),
             "the main incident of an experiment step by step, then what to do",
         ),
     ]

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::cell::Cell::{Int, Text, Time};
-use super::cell::{Column, instant};
+use super::column::Cell::{Int, Text, Time};
+use super::column::{Column, instant};
 use super::incidents::experiment_of;
-use super::kept::Kept;
-use super::rows::Fill;
-use super::shared::Shared;
+use super::rows::RowSource;
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
 use crate::answer::Victim;
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 
 /// A pod and the incident that it followed.
-pub(super) struct Followed {
+pub(super) struct CollateralRow {
     experiment: String,
     run_id: Option<String>,
     cause: String,
@@ -21,14 +21,14 @@ pub(super) struct Followed {
 }
 
 /// All of them, in order of the incidents.
-pub(super) fn rows() -> Fill<Shared, Followed> {
-    Fill::Explain(Arc::new(|shared: Arc<Shared>| {
+pub(super) fn rows() -> RowSource<SharedCase, CollateralRow> {
+    RowSource::Explain(Arc::new(|shared: Arc<SharedCase>| {
         Box::pin(async move {
             let answer = shared.everything().await?;
             let mut rows = Vec::new();
             for incident in &answer.incidents {
                 let experiment = experiment_of(&shared.case, incident);
-                rows.extend(incident.collateral.iter().map(|pod| Followed {
+                rows.extend(incident.collateral.iter().map(|pod| CollateralRow {
                     experiment: experiment.clone(),
                     run_id: incident.run_id.clone(),
                     cause: incident.cause.clone(),
@@ -41,12 +41,12 @@ pub(super) fn rows() -> Fill<Shared, Followed> {
 }
 
 /// Those of the incidents that the store keeps.
-pub(super) fn kept(kept: &Kept) -> Result<Vec<Followed>, Error> {
+pub(super) fn stored(stored: &StoredTables) -> Result<Vec<CollateralRow>, Error> {
     let mut rows = Vec::new();
-    for (experiment, one) in kept.look(gather::kept)? {
+    for (experiment, one) in stored.look(fetch::stored_incidents)? {
         let incident = one.incident;
         for pod in incident.collateral {
-            rows.push(Followed {
+            rows.push(CollateralRow {
                 experiment: experiment.clone(),
                 run_id: incident.run_id.clone(),
                 cause: incident.cause.clone(),
@@ -58,7 +58,7 @@ pub(super) fn kept(kept: &Kept) -> Result<Vec<Followed>, Error> {
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: &[Column<Followed>] = &[
+pub(super) const COLUMNS: &[Column<CollateralRow>] = &[
     Column::new(
         "experiment",
         Text(|row| Some(&row.experiment)),

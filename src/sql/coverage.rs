@@ -3,25 +3,25 @@
 use whathappened_connectors::coverage::Coverage;
 use whathappened_store::Table;
 
-use super::cell::Cell::{Long, Text, Time};
-use super::cell::{Column, long};
-use super::kept::Kept;
-use super::shared::Shared;
+use super::column::Cell::{Long, Text, Time};
+use super::column::{Column, long};
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
 use crate::error::Error;
 
 /// All rows, in order of (source, resource).
-pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Coverage> + '_> {
+pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = Coverage> + '_> {
     Box::new(shared.case.coverage.iter().cloned())
 }
 
 /// What sources said of themselves while the store was filled.
-pub(super) fn kept(kept: &Kept) -> Result<Vec<Coverage>, Error> {
-    kept.look(|snapshot| {
+pub(super) fn stored(stored: &StoredTables) -> Result<Vec<Coverage>, Error> {
+    stored.look(|snapshot| {
         for table in [Table::Events, Table::Objects] {
-            kept.look_at(snapshot, table)?;
+            stored.look_at(snapshot, table)?;
         }
         let mut rows = snapshot.coverage()?;
-        rows.extend(kept.damage());
+        rows.extend(stored.damage());
         rows.sort();
         rows.dedup();
         Ok(rows)
@@ -90,6 +90,6 @@ pub(super) const COLUMNS: &[Column<Coverage>] = &[
     Column::new(
         "would_have_shown",
         Text(|row| row.would_have_shown.as_deref()),
-        "what a missing source would have told",
+        "what a missing source would have shown",
     ),
 ];

@@ -10,7 +10,7 @@ const STATEMENTS: &[&str] = &[
     "WITH late AS (SELECT id, signals FROM events WHERE array_has(signals, 'k8s.node.cordoned')) SELECT * FROM late, unnest(signals)",
     "SELECT a.pod, b.reason FROM events a LEFT JOIN events b ON a.pod = b.pod AND a.time < b.time WHERE a.attributes->>'x' LIKE '%y%'",
     "EXPLAIN SELECT * FROM why('gpt2-small-7f3') UNION ALL SELECT * FROM why('x')",
-    "SELECT t.death, lag_s, row_number() OVER (PARTITION BY t.death ORDER BY lag_s) FROM ties t JOIN deaths d USING (death)",
+    "SELECT t.death, lag_s, row_number() OVER (PARTITION BY t.death ORDER BY lag_s) FROM links t JOIN deaths d USING (death)",
     "COPY (SELECT 1) TO 'DIR/a.csv' STORED AS CSV; SELECT 1",
     "CREATE EXTERNAL TABLE x STORED AS CSV LOCATION 'DIR/b/'; INSERT INTO x VALUES (1)",
     "SELECT * INTO y FROM events",

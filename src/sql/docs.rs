@@ -1,7 +1,7 @@
 //! `docs/sql.md` says what there is, and its examples run.
 
 use super::catalog::all;
-use super::cell::DESCRIPTION;
+use super::column::DESCRIPTION;
 use super::prompt::type_name;
 use super::tests::session;
 

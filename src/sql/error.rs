@@ -20,7 +20,7 @@ pub fn say(error: &DataFusionError) -> String {
         | DataFusionError::Configuration(text) => text.clone(),
         DataFusionError::SQL(parser, _) => parser
             .to_string()
-            .replace("sql parser error: ", "this is no SQL: "),
+            .replace("sql parser error: ", "SQL syntax error: "),
         DataFusionError::SchemaError(schema, _) => of_schema(schema),
         DataFusionError::ResourcesExhausted(_) => {
             format!(
@@ -39,10 +39,10 @@ pub fn say(error: &DataFusionError) -> String {
 /// Without the lists of everything there is that some messages end with.
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told = lines.take_while(|line| {
+    let reported = lines.take_while(|line| {
         !line.starts_with("Candidate functions") && !line.starts_with("Valid fields")
     });
-    told.collect::<Vec<_>>().join(" ")
+    reported.collect::<Vec<_>>().join(" ")
 }
 
 fn of_schema(error: &SchemaError) -> String {
@@ -119,8 +119,11 @@ fn missing_table(text: &str) -> Option<&str> {
 pub(super) fn no_table(name: &str, tables: &[Table]) -> Error {
     let all: Vec<&str> = tables.iter().map(|table| table.name).collect();
     let like_a_path = name.contains(['/', '.', '\\']);
-    let offered = if like_a_path {
-        "; statements read the case and no files, which --from takes".to_owned()
+    let renamed = crate::explain::tables::renamed(name).filter(|name| all.contains(name));
+    let offered = if let Some(renamed) = renamed {
+        format!("; did you mean {renamed}?")
+    } else if like_a_path {
+        "; statements cannot read files; use --from to read them".to_owned()
     } else {
         offer(name, all.iter().copied())
     };

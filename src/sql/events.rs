@@ -2,13 +2,13 @@
 
 use whathappened_connectors::event::{Event, Origin, SourceKind};
 use whathappened_core::evidence::{Row, SpillError};
-use whathappened_core::world::World;
+use whathappened_core::graph::EntityGraph;
 
-use super::cell::Cell::{Flag, Int, Long, Made, Text, Texts, Time};
-use super::cell::{Column, long, told};
+use super::column::Cell::{Flag, Int, Long, Made, Text, Texts, Time};
+use super::column::{Column, long, reported};
 
 /// One fact and who saw it.
-pub(super) struct Seen {
+pub(super) struct EventRow {
     event: Event,
     seen_by: Vec<String>,
 }
@@ -31,14 +31,14 @@ const IN_MEMORY: [&str; 12] = [
 ];
 
 /// Whether a column needs the whole fact.
-pub(super) fn needs_body(column: &Column<Seen>) -> bool {
+pub(super) fn needs_body(column: &Column<EventRow>) -> bool {
     !IN_MEMORY.contains(&column.name)
 }
 
-impl Seen {
+impl EventRow {
     /// A fact, whole or as far as its row knows it.
-    pub(super) fn read(world: &World, number: u32, whole: bool) -> Result<Self, SpillError> {
-        let evidence = &world.evidence;
+    pub(super) fn read(graph: &EntityGraph, number: u32, whole: bool) -> Result<Self, SpillError> {
+        let evidence = &graph.evidence;
         let row = evidence
             .rows()
             .get(number as usize)
@@ -46,7 +46,7 @@ impl Seen {
         let event = if whole {
             evidence.event(number)?
         } else {
-            of_row(world, row)
+            of_row(graph, row)
         };
         let seen_by = row.seen_by().map(|kind| kind.as_str().to_owned()).collect();
         Ok(Self { event, seen_by })
@@ -65,11 +65,11 @@ impl Seen {
     }
 }
 
-fn of_row(world: &World, row: &Row) -> Event {
-    let name = |sym| world.evidence.symbols.some(sym).map(str::to_owned);
+fn of_row(graph: &EntityGraph, row: &Row) -> Event {
+    let name = |sym| graph.evidence.symbols.some(sym).map(str::to_owned);
     let mut event = Event::new(
         row.id,
-        world.name(row.fact),
+        graph.name(row.fact),
         row.time,
         SourceKind::Kubernetes,
     );
@@ -84,7 +84,7 @@ fn of_row(world: &World, row: &Row) -> Event {
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: &[Column<Seen>] = &[
+pub(super) const COLUMNS: &[Column<EventRow>] = &[
     Column::new(
         "id",
         Made(|row| Some(row.event.id.to_string())),
@@ -102,22 +102,22 @@ pub(super) const COLUMNS: &[Column<Seen>] = &[
     ),
     Column::new(
         "time",
-        Time(|row| told(row.event.time).map(|time| time.lo)),
+        Time(|row| reported(row.event.time).map(|time| time.lo)),
         "when it happened, never when it was polled; the earliest instant where the source is inexact",
     ),
     Column::new(
         "time_lo",
-        Time(|row| told(row.event.time).map(|time| time.lo)),
+        Time(|row| reported(row.event.time).map(|time| time.lo)),
         "earliest instant it can have been",
     ),
     Column::new(
         "time_hi",
-        Time(|row| told(row.event.time).map(|time| time.hi)),
-        "first instant it can no longer have been; a source of whole seconds means one second after time_lo",
+        Time(|row| reported(row.event.time).map(|time| time.hi)),
+        "end of its range, exclusive; for a source with a resolution of one second this is one second after time_lo",
     ),
     Column::new(
         "end_time",
-        Time(|row| row.event.end.and_then(told).map(|end| end.lo)),
+        Time(|row| row.event.end.and_then(reported).map(|end| end.lo)),
         "when it ended or was last seen, where it lasts or repeats",
     ),
     Column::new(
@@ -143,7 +143,7 @@ pub(super) const COLUMNS: &[Column<Seen>] = &[
     Column::new(
         "signals",
         Texts(|row| row.event.signals.clone()),
-        "what it means, in the tool's vocabulary (queries/signals); empty where no rule speaks of it",
+        "what it means, in the tool's vocabulary (queries/signals); empty where no rule covers it",
     ),
     Column::new(
         "severity",
@@ -188,27 +188,27 @@ pub(super) const COLUMNS: &[Column<Seen>] = &[
     Column::new(
         "cluster",
         Text(|row| row.event.entities.cluster.as_deref()),
-        "cluster it speaks of",
+        "cluster it refers to",
     ),
     Column::new(
         "namespace",
         Text(|row| row.event.entities.namespace.as_deref()),
-        "namespace it speaks of",
+        "namespace it refers to",
     ),
     Column::new(
         "workload_kind",
         Text(|row| row.event.entities.workload_kind.as_deref()),
-        "kind of the workload it speaks of",
+        "kind of the workload it refers to",
     ),
     Column::new(
         "workload",
         Text(|row| row.event.entities.workload.as_deref()),
-        "name of the workload it speaks of",
+        "name of the workload it refers to",
     ),
     Column::new(
         "pod",
         Text(|row| row.event.entities.pod.as_deref()),
-        "name of the pod it speaks of",
+        "name of the pod it refers to",
     ),
     Column::new(
         "pod_uid",
@@ -218,27 +218,27 @@ pub(super) const COLUMNS: &[Column<Seen>] = &[
     Column::new(
         "container",
         Text(|row| row.event.entities.container.as_deref()),
-        "container it speaks of",
+        "container it refers to",
     ),
     Column::new(
         "node",
         Text(|row| row.event.entities.node.as_deref()),
-        "node it speaks of or was seen on",
+        "node it refers to or was seen on",
     ),
     Column::new(
         "instance",
         Text(|row| row.event.entities.instance.as_deref()),
-        "virtual machine it speaks of",
+        "virtual machine it refers to",
     ),
     Column::new(
         "host",
         Text(|row| row.event.entities.host.as_deref()),
-        "physical host it speaks of",
+        "physical host it refers to",
     ),
     Column::new(
         "zone",
         Text(|row| row.event.entities.zone.as_deref()),
-        "zone it speaks of",
+        "zone it refers to",
     ),
     Column::new(
         "experiment",

@@ -17,11 +17,11 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use whathappened_core::evidence::SpillError;
 
-use super::cell::{self, Column};
-use super::events::{COLUMNS, Seen, needs_body};
+use super::column::{self, Column};
+use super::events::{COLUMNS, EventRow, needs_body};
 use super::prune::Test;
 use super::rows::{BATCH, wrapped};
-use super::shared::Shared;
+use super::shared_case::SharedCase;
 use crate::error::Error;
 
 /// Facts read at once to begin with: a statement may want few.
@@ -34,15 +34,15 @@ const WINDOW: usize = 64 << 20;
 /// All facts, in order of (time, id).
 #[derive(Debug)]
 pub(super) struct Events {
-    shared: Arc<Shared>,
+    shared: Arc<SharedCase>,
     schema: SchemaRef,
 }
 
 impl Events {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+    pub(super) fn new(shared: &Arc<SharedCase>) -> Self {
         Self {
             shared: Arc::clone(shared),
-            schema: cell::schema(COLUMNS),
+            schema: column::schema(COLUMNS),
         }
     }
 
@@ -54,12 +54,12 @@ impl Events {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let all: Vec<usize> = (0..COLUMNS.len()).collect();
         let chosen: Vec<usize> = projection.unwrap_or(&all).to_vec();
-        let columns: Vec<&'static Column<Seen>> = chosen
+        let columns: Vec<&'static Column<EventRow>> = chosen
             .iter()
             .filter_map(|index| COLUMNS.get(*index))
             .collect();
-        let schema = cell::schema(columns.iter().copied());
-        let symbols = &self.shared.case.world.evidence.symbols;
+        let schema = column::schema(columns.iter().copied());
+        let symbols = &self.shared.case.graph.evidence.symbols;
         let tests = filters
             .iter()
             .filter_map(|filter| Test::of(filter, symbols))
@@ -77,7 +77,7 @@ impl Events {
                     options,
                 )])
             });
-        let part = Part {
+        let part = EventScan {
             shared: Arc::clone(&self.shared),
             schema: Arc::clone(&schema),
             columns,
@@ -126,7 +126,7 @@ impl TableProvider for Events {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        let symbols = &self.shared.case.world.evidence.symbols;
+        let symbols = &self.shared.case.graph.evidence.symbols;
         let helps = |filter: &&Expr| match Test::of(filter, symbols) {
             Some(_) => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
@@ -136,14 +136,14 @@ impl TableProvider for Events {
 }
 
 /// One scan: what it wants of which facts.
-struct Part {
-    shared: Arc<Shared>,
+struct EventScan {
+    shared: Arc<SharedCase>,
     schema: SchemaRef,
-    columns: Vec<&'static Column<Seen>>,
+    columns: Vec<&'static Column<EventRow>>,
     tests: Vec<Test>,
 }
 
-impl std::fmt::Debug for Part {
+impl std::fmt::Debug for EventScan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Part")
             .field("tests", &self.tests)
@@ -151,7 +151,7 @@ impl std::fmt::Debug for Part {
     }
 }
 
-impl PartitionStream for Part {
+impl PartitionStream for EventScan {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -176,10 +176,10 @@ impl PartitionStream for Part {
                 let seen = scan
                     .read(&numbers)
                     .map_err(|error| wrapped(Error::Spill(error)))?;
-                let weight: usize = seen.iter().map(Seen::weight).sum();
+                let weight: usize = seen.iter().map(EventRow::weight).sum();
                 window = (WINDOW / (weight / seen.len()).max(1)).clamp(FEWEST, MOST);
                 for rows in seen.chunks(BATCH) {
-                    let batch = cell::batch(&scan.schema, scan.columns.iter().copied(), rows)?;
+                    let batch = column::batch(&scan.schema, scan.columns.iter().copied(), rows)?;
                     // A closed channel is a reader that has enough.
                     if out.blocking_send(Ok(batch)).is_err() {
                         return Ok(());
@@ -191,14 +191,14 @@ impl PartitionStream for Part {
     }
 }
 
-impl Part {
+impl EventScan {
     fn wants_raw(&self) -> bool {
         self.columns.iter().any(|column| column.name == "raw")
     }
 
     /// Numbers of the facts that may pass, in order.
     fn wanted(&self) -> impl Iterator<Item = u32> {
-        let rows = self.shared.case.world.evidence.rows();
+        let rows = self.shared.case.graph.evidence.rows();
         let passes = |number: &u32| {
             let row = rows.get(*number as usize);
             row.is_some_and(|row| self.tests.iter().all(|test| test.may_pass(row)))
@@ -208,14 +208,14 @@ impl Part {
 
     /// Reads in the order of storage, which unpacks each block once a window,
     /// and answers in the order asked for.
-    fn read(&self, numbers: &[u32]) -> Result<Vec<Seen>, SpillError> {
+    fn read(&self, numbers: &[u32]) -> Result<Vec<EventRow>, SpillError> {
         let whole = self.columns.iter().any(|column| needs_body(column));
         let with_raw = self.wants_raw();
         let mut by_place: Vec<(usize, u32)> = numbers.iter().copied().enumerate().collect();
         by_place.sort_unstable_by_key(|(_, number)| *number);
         let mut seen = Vec::with_capacity(numbers.len());
         for (position, number) in by_place {
-            let one = Seen::read(&self.shared.case.world, number, whole)?;
+            let one = EventRow::read(&self.shared.case.graph, number, whole)?;
             seen.push((position, if with_raw { one } else { one.without_raw() }));
         }
         seen.sort_unstable_by_key(|(position, _)| *position);

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use whathappened_connectors::time::Nanos;
 
-use super::cell::Cell::{Long, Text, Texts, Time};
-use super::cell::{Column, long};
-use super::kept::Kept;
+use super::column::Cell::{Long, Text, Texts, Time};
+use super::column::{Column, long};
 use super::runs;
-use super::shared::Shared;
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
 use crate::error::Error;
 
 /// The runs of one experiment.
-pub(super) struct Sum {
+pub(super) struct ExperimentRow {
     experiment: String,
     namespace: String,
     kinds: Vec<String>,
@@ -25,23 +25,23 @@ pub(super) struct Sum {
 }
 
 /// All experiments, in order of (experiment, namespace).
-pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Sum> + '_> {
+pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = ExperimentRow> + '_> {
     Box::new(sums(runs::rows(shared)).into_iter())
 }
 
 /// Those that the store's catalogue knows, in the same order.
-pub(super) fn kept(kept: &Kept) -> Result<Vec<Sum>, Error> {
-    let mut runs = runs::kept(kept)?;
+pub(super) fn stored(stored: &StoredTables) -> Result<Vec<ExperimentRow>, Error> {
+    let mut runs = runs::stored(stored)?;
     runs.sort_by_key(|run| run.start);
     Ok(sums(runs.into_iter()))
 }
 
 /// Runs come oldest first, so the last one is the newest.
-fn sums(runs: impl Iterator<Item = runs::Told>) -> Vec<Sum> {
-    let mut sums: BTreeMap<(String, String), Sum> = BTreeMap::new();
+fn sums(runs: impl Iterator<Item = runs::RunRow>) -> Vec<ExperimentRow> {
+    let mut sums: BTreeMap<(String, String), ExperimentRow> = BTreeMap::new();
     for run in runs {
         let key = (run.experiment.clone(), run.namespace.clone());
-        let sum = sums.entry(key).or_insert_with(|| Sum {
+        let sum = sums.entry(key).or_insert_with(|| ExperimentRow {
             experiment: run.experiment.clone(),
             namespace: run.namespace.clone(),
             kinds: Vec::new(),
@@ -68,7 +68,7 @@ fn sums(runs: impl Iterator<Item = runs::Told>) -> Vec<Sum> {
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: &[Column<Sum>] = &[
+pub(super) const COLUMNS: &[Column<ExperimentRow>] = &[
     Column::new(
         "experiment",
         Text(|row| Some(&row.experiment)),
@@ -104,6 +104,6 @@ pub(super) const COLUMNS: &[Column<Sum>] = &[
     Column::new(
         "state",
         Text(|row| Some(&row.state)),
-        "state of the newest run: completed, failed, deleted, pending or running; NULL in a store for what nobody explained",
+        "state of the newest run: completed, failed, deleted, pending or running; NULL in a store if it was not explained",
     ),
 ];

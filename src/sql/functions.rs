@@ -8,27 +8,27 @@ use datafusion::error::Result as DataFusionResult;
 use datafusion::logical_expr::Expr;
 use futures::future::BoxFuture;
 
-use super::cell::Cell::{Flag, Long, Real, Text, Texts, Time};
-use super::cell::{Column, instant, long};
-use super::rows::{Fill, table, wrapped};
+use super::column::Cell::{Flag, Long, Real, Text, Texts, Time};
+use super::column::{Column, instant, long};
+use super::rows::{RowSource, table, wrapped};
 use crate::answer::{Answer, TimelineRow};
 use crate::error::Error;
 
 /// What can be asked about an experiment: a case or a store.
-pub(super) trait Asked: Send + Sync + 'static {
+pub(super) trait AnswerSource: Send + Sync + 'static {
     /// What happened to one experiment.
     fn about(self: Arc<Self>, name: String) -> BoxFuture<'static, Result<Answer, Error>>;
 }
 
 /// A table of `R` that asks about one experiment.
-pub(super) struct About<S: 'static, R: 'static> {
+pub(super) struct AnswerTable<S: 'static, R: 'static> {
     name: &'static str,
     columns: &'static [Column<R>],
     shared: Arc<S>,
     rows: fn(Answer) -> Vec<R>,
 }
 
-impl<S, R> fmt::Debug for About<S, R> {
+impl<S, R> fmt::Debug for AnswerTable<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("About")
             .field("name", &self.name)
@@ -36,7 +36,7 @@ impl<S, R> fmt::Debug for About<S, R> {
     }
 }
 
-impl<S: Asked, R: Send + 'static> TableFunctionImpl for About<S, R> {
+impl<S: AnswerSource, R: Send + 'static> TableFunctionImpl for AnswerTable<S, R> {
     fn call_with_args(&self, args: TableFunctionArgs) -> DataFusionResult<Arc<dyn TableProvider>> {
         let asked = match args.exprs() {
             [Expr::Literal(value, _)] => value.try_as_str().flatten(),
@@ -45,7 +45,7 @@ impl<S: Asked, R: Send + 'static> TableFunctionImpl for About<S, R> {
         let name = self.name;
         let wrong = || {
             wrapped(Error::Usage(format!(
-                "{name} wants one name in quotes: {name}('llm-pretrain')"
+                "{name} takes one name in quotes, as in {name}('llm-pretrain')"
             )))
         };
         let asked = asked.ok_or_else(wrong)?.to_owned();
@@ -56,13 +56,17 @@ impl<S: Asked, R: Send + 'static> TableFunctionImpl for About<S, R> {
             let rows = async move { answer.await.map(rows) };
             Box::pin(rows) as BoxFuture<'static, _>
         };
-        table(self.columns, &self.shared, Fill::Explain(Arc::new(explain)))
+        table(
+            self.columns,
+            &self.shared,
+            RowSource::Explain(Arc::new(explain)),
+        )
     }
 }
 
 /// `timeline('<experiment>')`.
-pub(super) fn timeline<S: Asked>(shared: &Arc<S>) -> About<S, TimelineRow> {
-    About {
+pub(super) fn timeline<S: AnswerSource>(shared: &Arc<S>) -> AnswerTable<S, TimelineRow> {
+    AnswerTable {
         name: "timeline",
         columns: TIMELINE,
         shared: Arc::clone(shared),
@@ -71,8 +75,8 @@ pub(super) fn timeline<S: Asked>(shared: &Arc<S>) -> About<S, TimelineRow> {
 }
 
 /// `why('<experiment>')`.
-pub(super) fn why<S: Asked>(shared: &Arc<S>) -> About<S, Step> {
-    About {
+pub(super) fn why<S: AnswerSource>(shared: &Arc<S>) -> AnswerTable<S, Step> {
+    AnswerTable {
         name: "why",
         columns: WHY,
         shared: Arc::clone(shared),
@@ -142,7 +146,7 @@ pub(super) const TIMELINE: &[Column<TimelineRow>] = &[
     Column::new(
         "time_hi",
         Time(|row| instant(Some(&row.time_hi))),
-        "first instant it can no longer have been",
+        "end of the range of its time, exclusive",
     ),
     Column::new(
         "end",

@@ -5,11 +5,11 @@ use datafusion::prelude::SQLOptions;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{SetExpr, Statement as Ast};
 
-const FILES: &str = "statements read the case and no files, which --from takes";
-const OUTPUT: &str = "statements write no files; choose a --format and redirect the output";
-const SETTINGS: &str = "the settings are fixed, so that a statement answers the same everywhere";
-const WRITES: &str = "what happened has happened; build on a subquery or on WITH instead";
-const OTHER: &str = "only SELECT, WITH, VALUES, EXPLAIN, SHOW and DESCRIBE are answered";
+const FILES: &str = "statements cannot read files; use --from to read them";
+const OUTPUT: &str = "statements cannot write files; choose a --format and redirect the output";
+const SETTINGS: &str = "settings are fixed, so that a statement gives the same result everywhere";
+const WRITES: &str = "the data is read-only; use a subquery or WITH instead";
+const OTHER: &str = "only SELECT, WITH, VALUES, EXPLAIN, SHOW and DESCRIBE are supported";
 
 /// Why a statement is refused before it is planned.
 pub(super) fn refusal(statement: &Parsed) -> Option<&'static str> {

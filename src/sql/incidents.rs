@@ -2,46 +2,50 @@
 
 use std::sync::Arc;
 
-use super::cell::Cell::{Flag, Long, Real, Text, Texts, Time};
-use super::cell::{Column, instant, long};
-use super::kept::Kept;
-use super::rows::Fill;
-use super::shared::Shared;
-use crate::answer::{Answer, Incident, Run, Victim};
+use super::column::Cell::{Flag, Long, Real, Text, Texts, Time};
+use super::column::{Column, instant, long};
+use super::rows::RowSource;
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
+use crate::answer::{Answer, Incident, Machine, Run, Victim};
 use crate::case::Case;
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 
-/// An incident and the run that it hurt.
-pub(super) struct Told {
+/// An incident and the run that it affected.
+pub(super) struct IncidentRow {
     experiment: String,
     incident: Incident,
     run: Option<Run>,
 }
 
 /// All incidents, in order of time.
-pub(super) fn rows() -> Fill<Shared, Told> {
-    Fill::Explain(Arc::new(|shared: Arc<Shared>| {
+pub(super) fn rows() -> RowSource<SharedCase, IncidentRow> {
+    RowSource::Explain(Arc::new(|shared: Arc<SharedCase>| {
         Box::pin(async move {
             let answer = shared.everything().await?;
-            let told = |incident: &Incident| Told {
+            let reported = |incident: &Incident| IncidentRow {
                 experiment: experiment_of(&shared.case, incident),
                 incident: incident.clone(),
                 run: run_of(answer, incident).cloned(),
             };
-            Ok(answer.incidents.iter().map(told).collect())
+            Ok(answer.incidents.iter().map(reported).collect())
         })
     }))
 }
 
 /// Those that the store keeps, in order of time.
-pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
-    let told = |(experiment, one): (String, gather::Kept)| Told {
+pub(super) fn stored(stored: &StoredTables) -> Result<Vec<IncidentRow>, Error> {
+    let reported = |(experiment, one): (String, fetch::IncidentOfRun)| IncidentRow {
         experiment,
         incident: one.incident,
         run: one.run,
     };
-    Ok(kept.look(gather::kept)?.into_iter().map(told).collect())
+    Ok(stored
+        .look(fetch::stored_incidents)?
+        .into_iter()
+        .map(reported)
+        .collect())
 }
 
 fn run_of<'a>(answer: &'a Answer, incident: &Incident) -> Option<&'a Run> {
@@ -55,12 +59,22 @@ pub(super) fn experiment_of(case: &Case, incident: &Incident) -> String {
     let run = case
         .runs
         .iter()
-        .find(|run| Some(run.id(&case.world).as_str()) == id);
-    run.map_or_else(String::new, |run| run.experiment(&case.world).0)
+        .find(|run| Some(run.id(&case.graph).as_str()) == id);
+    run.map_or_else(String::new, |run| run.experiment(&case.graph).0)
 }
 
 fn names(victims: &[Victim]) -> Vec<String> {
     victims.iter().map(|victim| victim.pod.clone()).collect()
+}
+
+/// Names of its machines.
+fn machines(incident: &Incident, at_fault: bool) -> Vec<String> {
+    let all = incident
+        .machines
+        .iter()
+        .filter(|one| one.at_fault || !at_fault);
+    let name = |one: &Machine| one.node.clone().or_else(|| one.instance.clone());
+    all.filter_map(name).collect()
 }
 
 /// Ids of the records that prove it.
@@ -73,7 +87,7 @@ fn evidence(incident: &Incident) -> Vec<String> {
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: &[Column<Told>] = &[
+pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
     Column::new(
         "experiment",
         Text(|row| Some(&row.experiment)),
@@ -82,7 +96,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "run_id",
         Text(|row| row.incident.run_id.as_deref()),
-        "the run that it ended or hurt",
+        "the run that it ended or affected",
     ),
     Column::new(
         "kind",
@@ -107,7 +121,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "role",
         Text(|row| Some(&row.incident.role)),
-        "main: it ended the run or explains its state; recovered: the run went on",
+        "main: it ended the run or explains its state; recovered: the run continued",
     ),
     Column::new(
         "cause",
@@ -137,7 +151,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "actor",
         Text(|row| row.incident.actor.as_ref().map(|actor| actor.name.as_str())),
-        "who did it; NULL for a process's own end and where nobody was seen",
+        "who did it; NULL if the process ended itself or the actor is unknown",
     ),
     Column::new(
         "actor_kind",
@@ -152,7 +166,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "actor_unseen",
         Flag(|row| Some(row.incident.actor_unseen)),
-        "somebody did it, and no source says who",
+        "someone did it, but no source shows who",
     ),
     Column::new(
         "first_victim",
@@ -167,7 +181,7 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "victims",
         Texts(|row| names(&row.incident.victims)),
-        "pods with a witnessed tie of their own to the root",
+        "pods with a recorded link of their own to the root cause",
     ),
     Column::new(
         "collateral_count",
@@ -193,5 +207,30 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
         "evidence_ids",
         Texts(|row| evidence(&row.incident)),
         "ids of the events that prove it",
+    ),
+    Column::new(
+        "id",
+        Text(|row| row.incident.id.as_deref()),
+        "its id in the store, which stays when the verdict changes; NULL for recorded input",
+    ),
+    Column::new(
+        "owner",
+        Text(|row| row.run.as_ref()?.owner.as_deref()),
+        "owner of the run, if known",
+    ),
+    Column::new(
+        "machines",
+        Texts(|row| machines(&row.incident, false)),
+        "machines that it is about: those of the root cause, else those of the first victims",
+    ),
+    Column::new(
+        "faulty_machines",
+        Texts(|row| machines(&row.incident, true)),
+        "those of them that were at fault themselves",
+    ),
+    Column::new(
+        "missing",
+        Texts(|row| row.incident.would_have_told.clone()),
+        "evidence that would have settled it, or could overturn it",
     ),
 ];

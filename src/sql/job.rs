@@ -16,7 +16,7 @@ use datafusion::arrow::ipc::writer::StreamWriter;
 use futures::StreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Kept, Session};
+use super::{Session, StoredTables};
 use crate::access::Access;
 use crate::case::Rules;
 use crate::error::Error;
@@ -76,24 +76,25 @@ impl Job {
     /// # Errors
     /// When it is not one statement, does more than read, or fails.
     pub async fn run(&self, rules: Arc<Rules>, out: &mut dyn Write) -> Result<Report, Error> {
-        let kept = Kept::new(self.store.clone(), rules).seen_by(self.access.clone());
-        let session = Session::of_store(kept)?;
+        let stored = StoredTables::new(self.store.clone(), rules).seen_by(self.access.clone());
+        let session = Session::of_store(stored)?;
         let mut statements = Session::parse(&self.statement)?.into_iter();
         let (Some(statement), None) = (statements.next(), statements.next()) else {
-            return Err(Error::Usage(
-                "send one statement at a time: each is answered by itself".to_owned(),
+            return Err(Error::misused(
+                "the request contains more than one statement, or none",
+                "send one statement per request",
             ));
         };
         let mut rows = session.run(statement).await?;
         let style = Style::default();
         let bytes = Rc::new(Cell::new(0));
-        let mut counted = Counted {
+        let mut counted = CountingWriter {
             out,
             bytes: Rc::clone(&bytes),
             most: self.max_bytes.saturating_add(self.max_bytes / 4),
         };
         let mut report = Report::default();
-        let mut writer = Writer::new(self.form, &rows.schema(), &style, &mut counted)?;
+        let mut writer = OutputWriter::new(self.form, &rows.schema(), &style, &mut counted)?;
         'all: while let Some(batch) = rows.next().await {
             let batch = batch.map_err(|error| session.failed(error))?;
             for from in (0..batch.num_rows()).step_by(AT_ONCE) {
@@ -114,19 +115,19 @@ impl Job {
 }
 
 /// Counts the bytes that were written.
-struct Counted<'a> {
+struct CountingWriter<'a> {
     out: &'a mut dyn Write,
     bytes: Rc<Cell<u64>>,
     /// Above this nothing more is written.
     most: u64,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // One row may be larger than all that may be answered.
         if self.bytes.get() > self.most {
             return Err(io::Error::other(format!(
-                "the statement answers more than {} MiB in a few rows; shorten its texts with left(…)",
+                "the statement returns more than {} MiB in a few rows; shorten its texts with left(…)",
                 self.most >> 20
             )));
         }
@@ -141,12 +142,12 @@ impl Write for Counted<'_> {
 }
 
 /// Rows in one form.
-enum Writer<'a> {
+enum OutputWriter<'a> {
     Text(RowWriter<'a>),
     Arrow(Box<StreamWriter<&'a mut dyn Write>>),
 }
 
-impl<'a> Writer<'a> {
+impl<'a> OutputWriter<'a> {
     fn new(
         form: Form,
         schema: &SchemaRef,

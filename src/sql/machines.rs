@@ -3,7 +3,7 @@
 use whathappened_connectors::object::ObjectKey;
 use whathappened_core::evidence::{Objects, Version};
 
-use super::tenures::{Named, Tenure, hi, lo};
+use super::tenures::{Tenure, TenureEntity, hi, lo};
 
 /// Labels that say where a node is.
 const PLACES: [(&str, &str); 7] = [
@@ -28,8 +28,8 @@ fn of_node(key: &ObjectKey, versions: &[Version]) -> Vec<Tenure> {
         .iter()
         .find(|version| version.deleted)
         .and_then(|version| version.at);
-    let tenure = |parent: Named, evidence: &str| Tenure {
-        child: Named::new("Node", &key.name, &key.uid),
+    let tenure = |parent: TenureEntity, evidence: &str| Tenure {
+        child: TenureEntity::new("Node", &key.name, &key.uid),
         parent,
         namespace: String::new(),
         start: lo(created.or_else(|| versions.first()?.at)),
@@ -39,8 +39,12 @@ fn of_node(key: &ObjectKey, versions: &[Version]) -> Vec<Tenure> {
     let machine = versions
         .iter()
         .find_map(|version| version.body.provider_id.as_deref());
-    let machine =
-        machine.map(|id| tenure(Named::new("instance", &instance(id), id), "spec.providerID"));
+    let machine = machine.map(|id| {
+        tenure(
+            TenureEntity::new("instance", &instance(id), id),
+            "spec.providerID",
+        )
+    });
     let mut found: Vec<Tenure> = machine.into_iter().collect();
     for (kind, label) in PLACES {
         let place = versions
@@ -50,7 +54,7 @@ fn of_node(key: &ObjectKey, versions: &[Version]) -> Vec<Tenure> {
         let known = found.iter().any(|tenure| tenure.parent.kind == kind);
         if let Some(place) = place.filter(|_| !known) {
             found.push(tenure(
-                Named::new(kind, place, ""),
+                TenureEntity::new(kind, place, ""),
                 &format!("label {label}"),
             ));
         }

@@ -2,13 +2,12 @@
 //!
 //! `cell` is what a column is; a file a table (`events`, `objects`, `tenures`,
 //! `coverage`, `runs`, `experiments`, `incidents`, `collateral`) and one for the table
-//! `functions`; `kept` has those of a store; `session` puts them together and runs statements under the
+//! `functions`; `fleet` computes the figures over all experiments; `kept` has those of a store; `session` puts them together and runs statements under the
 //! `guard`; `prompt` asks a person for them.
 
 mod catalog;
-mod cell;
 mod collateral;
-mod coop;
+mod column;
 mod coverage;
 #[cfg(test)]
 mod damaged_tests;
@@ -18,13 +17,14 @@ mod error;
 mod events;
 mod events_table;
 mod experiments;
-mod explaining;
+mod fleet;
 mod functions;
 mod guard;
 mod incidents;
 mod job;
-mod kept;
+mod links;
 mod machines;
+mod needs_explaining;
 mod now;
 mod objects;
 pub mod prompt;
@@ -32,15 +32,19 @@ mod prune;
 mod rows;
 mod runs;
 mod session;
-mod shared;
+mod shared_case;
+mod stored;
 mod tenures;
 #[cfg(test)]
 mod tests;
-mod ties;
+mod yielding_joins;
 
 pub use self::catalog::Table;
+pub(crate) use self::column::DESCRIPTION;
 pub use self::error::say;
-pub use self::explaining::rests_on_explaining;
+pub use self::fleet::{FleetScope, fleet, window};
 pub use self::job::{Form, Job, Report};
-pub use self::kept::Kept;
+pub use self::needs_explaining::rests_on_explaining;
+pub(crate) use self::prompt::type_name;
 pub use self::session::{Session, Statement};
+pub use self::stored::StoredTables;

@@ -8,20 +8,20 @@ use whathappened_connectors::object::{ObjectKey, Owner, Taint};
 use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::evidence::{Objects, Version};
 
-use super::cell::Cell::{Flag, Long, Made, Text, Texts, Time};
-use super::cell::{Column, long, told};
-use super::kept::Kept;
-use super::shared::Shared;
+use super::column::Cell::{Flag, Long, Made, Text, Texts, Time};
+use super::column::{Column, long, reported};
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
 use crate::error::Error;
 
 /// One version of an object.
-pub(super) struct Held {
+pub(super) struct ObjectRow {
     key: ObjectKey,
     version: Version,
     until: Option<Nanos>,
 }
 
-impl Held {
+impl ObjectRow {
     fn owner(&self) -> Option<&Owner> {
         let owners = &self.version.body.owners;
         owners
@@ -32,11 +32,11 @@ impl Held {
 }
 
 /// All versions, in order of (kind, namespace, name, uid, version).
-pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Held> + '_> {
-    Box::new(held(&shared.case.world.evidence.objects))
+pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = ObjectRow> + '_> {
+    Box::new(held(&shared.case.graph.evidence.objects))
 }
 
-fn held(objects: &Objects) -> impl Iterator<Item = Held> + '_ {
+fn held(objects: &Objects) -> impl Iterator<Item = ObjectRow> + '_ {
     objects.iter().flat_map(|(key, versions)| {
         versions.iter().enumerate().map(move |(index, version)| {
             let at = version.at.map(|at| at.lo);
@@ -46,7 +46,7 @@ fn held(objects: &Objects) -> impl Iterator<Item = Held> + '_ {
                 .skip(index + 1)
                 .filter_map(|later| later.at)
                 .map(|later| later.lo);
-            Held {
+            ObjectRow {
                 key: key.clone(),
                 version: version.clone(),
                 until: later.into_iter().find(|later| Some(*later) > at),
@@ -56,9 +56,12 @@ fn held(objects: &Objects) -> impl Iterator<Item = Held> + '_ {
 }
 
 /// Versions that a store has, of all objects or of some names, in the same order.
-pub(super) fn kept(kept: &Kept, names: Option<&[String]>) -> Result<Vec<Held>, Error> {
+pub(super) fn stored(
+    stored: &StoredTables,
+    names: Option<&[String]>,
+) -> Result<Vec<ObjectRow>, Error> {
     let mut objects = Objects::default();
-    kept.look(|snapshot| {
+    stored.look(|snapshot| {
         Ok(snapshot.objects_named(names, &mut |object| objects.add(object.version))?)
     })?;
     objects.settle();
@@ -66,7 +69,7 @@ pub(super) fn kept(kept: &Kept, names: Option<&[String]>) -> Result<Vec<Held>, E
 }
 
 fn from(version: &Version) -> Option<Nanos> {
-    version.at.and_then(told).map(|at| at.lo)
+    version.at.and_then(reported).map(|at| at.lo)
 }
 
 /// JSON of a collection; NULL for an empty one.
@@ -87,13 +90,13 @@ fn list<T: Serialize>(values: &[T]) -> Option<String> {
 }
 
 fn taints(taints: &[Taint]) -> Option<String> {
-    let shown = |taint: &Taint| json!({ "key": taint.key, "value": taint.value, "effect": taint.effect, "added": taint.added.and_then(told).map(|at| rfc3339(at.lo)) });
+    let shown = |taint: &Taint| json!({ "key": taint.key, "value": taint.value, "effect": taint.effect, "added": taint.added.and_then(reported).map(|at| rfc3339(at.lo)) });
     let shown: Vec<_> = taints.iter().map(shown).collect();
     list(&shown)
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: &[Column<Held>] = &[
+pub(super) const COLUMNS: &[Column<ObjectRow>] = &[
     Column::new(
         "kind",
         Text(|row| Some(&row.key.kind)),
@@ -112,7 +115,7 @@ pub(super) const COLUMNS: &[Column<Held>] = &[
     Column::new(
         "name",
         Text(|row| Some(&row.key.name)),
-        "its name, which others may bear at other times",
+        "its name, which other objects may have at other times",
     ),
     Column::new(
         "uid",
@@ -127,7 +130,7 @@ pub(super) const COLUMNS: &[Column<Held>] = &[
     Column::new(
         "valid_to",
         Time(|row| row.until),
-        "when the next version is told; NULL for the last one",
+        "when the next version is recorded; NULL for the last one",
     ),
     Column::new(
         "deleted",
@@ -299,7 +302,7 @@ pub(super) const COLUMNS: &[Column<Held>] = &[
     Column::new(
         "source_kind",
         Text(|row| Some(row.version.source_kind.as_str())),
-        "connector that told this version",
+        "connector that reported this version",
     ),
     Column::new(
         "origin",

@@ -8,13 +8,13 @@ use datafusion::scalar::ScalarValue;
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::evidence::Row;
-use whathappened_core::symbols::{Sym, Symbols};
+use whathappened_core::symbols::{Symbol, SymbolTable};
 
 /// What a fact must be to be worth reading.
 #[derive(Clone, Debug)]
 pub(super) enum Test {
     /// Has one of these names in a column.
-    Named(Named, Vec<Sym>),
+    Named(NameColumn, Vec<Symbol>),
     /// Has one of these identities.
     Is(Vec<EventId>),
     /// Has a value of a column of times between two instants, both included.
@@ -27,7 +27,7 @@ pub(super) enum Test {
 
 /// A column of names.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Named {
+pub(super) enum NameColumn {
     Fact,
     Namespace,
     Node,
@@ -45,7 +45,7 @@ pub(super) enum Clock {
 
 impl Test {
     /// The test that a filter is, if rows in memory can tell.
-    pub(super) fn of(filter: &Expr, symbols: &Symbols) -> Option<Self> {
+    pub(super) fn of(filter: &Expr, symbols: &SymbolTable) -> Option<Self> {
         match filter {
             Expr::BinaryExpr(BinaryExpr {
                 left,
@@ -99,7 +99,12 @@ impl Test {
         }
     }
 
-    fn compare(column: &str, op: Operator, value: &ScalarValue, symbols: &Symbols) -> Option<Self> {
+    fn compare(
+        column: &str,
+        op: Operator,
+        value: &ScalarValue,
+        symbols: &SymbolTable,
+    ) -> Option<Self> {
         let clock = match column {
             "time" | "time_lo" => Some(Clock::Lo),
             "time_hi" => Some(Clock::Hi),
@@ -126,12 +131,12 @@ impl Test {
             return Some(Self::Is(id.into_iter().collect()));
         }
         let named = match column {
-            "fact" => Named::Fact,
-            "namespace" => Named::Namespace,
-            "node" => Named::Node,
-            "pod" => Named::Pod,
-            "pod_uid" => Named::PodUid,
-            "workload" => Named::Workload,
+            "fact" => NameColumn::Fact,
+            "namespace" => NameColumn::Namespace,
+            "node" => NameColumn::Node,
+            "pod" => NameColumn::Pod,
+            "pod_uid" => NameColumn::PodUid,
+            "workload" => NameColumn::Workload,
             _ => return None,
         };
         // A name that was never seen is the name of nothing.
@@ -142,12 +147,12 @@ impl Test {
     pub(super) fn may_pass(&self, row: &Row) -> bool {
         match self {
             Self::Named(named, wanted) => wanted.contains(&match named {
-                Named::Fact => row.fact,
-                Named::Namespace => row.namespace,
-                Named::Node => row.node,
-                Named::Pod => row.pod,
-                Named::PodUid => row.pod_uid,
-                Named::Workload => row.workload,
+                NameColumn::Fact => row.fact,
+                NameColumn::Namespace => row.namespace,
+                NameColumn::Node => row.node,
+                NameColumn::Pod => row.pod,
+                NameColumn::PodUid => row.pod_uid,
+                NameColumn::Workload => row.workload,
             }),
             Self::Is(wanted) => wanted.contains(&row.id),
             Self::Between(Clock::Lo, from, to) => (*from..=*to).contains(&row.time.lo),

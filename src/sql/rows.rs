@@ -12,7 +12,7 @@ use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchSt
 use datafusion::physical_plan::streaming::PartitionStream;
 use futures::future::BoxFuture;
 
-use super::cell::{self, Column};
+use super::column::{self, Column};
 use crate::error::Error;
 
 /// Rows of a batch.
@@ -22,7 +22,7 @@ pub(super) const BATCH: usize = 8_192;
 type Explain<S, R> = dyn Fn(Arc<S>) -> BoxFuture<'static, Result<Vec<R>, Error>> + Send + Sync;
 
 /// Where rows come from: a case or a store, `S`.
-pub(super) enum Fill<S, R> {
+pub(super) enum RowSource<S, R> {
     /// Straight from it, one after the other.
     Read(for<'a> fn(&'a S) -> Box<dyn Iterator<Item = R> + 'a>),
     /// From it, all at once; what is read from a disk can fail.
@@ -31,7 +31,7 @@ pub(super) enum Fill<S, R> {
     Explain(Arc<Explain<S, R>>),
 }
 
-impl<S, R> Clone for Fill<S, R> {
+impl<S, R> Clone for RowSource<S, R> {
     fn clone(&self) -> Self {
         match self {
             Self::Read(read) => Self::Read(*read),
@@ -45,7 +45,7 @@ struct Rows<S: 'static, R: 'static> {
     schema: SchemaRef,
     columns: &'static [Column<R>],
     shared: Arc<S>,
-    fill: Fill<S, R>,
+    fill: RowSource<S, R>,
 }
 
 impl<S, R> fmt::Debug for Rows<S, R> {
@@ -60,9 +60,9 @@ impl<S, R> fmt::Debug for Rows<S, R> {
 pub(super) fn table<S: Send + Sync + 'static, R: Send + 'static>(
     columns: &'static [Column<R>],
     shared: &Arc<S>,
-    fill: Fill<S, R>,
+    fill: RowSource<S, R>,
 ) -> Result<Arc<dyn TableProvider>> {
-    let schema = cell::schema(columns);
+    let schema = column::schema(columns);
     let rows = Rows {
         schema: Arc::clone(&schema),
         columns,
@@ -89,7 +89,7 @@ impl<S: Send + Sync + 'static, R: Send + 'static> PartitionStream for Rows<S, R>
         let (schema, columns) = (Arc::clone(&self.schema), self.columns);
         let shared = Arc::clone(&self.shared);
         match self.fill.clone() {
-            Fill::Read(read) => {
+            RowSource::Read(read) => {
                 let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&schema), 2);
                 let out = stream.tx();
                 stream.spawn_blocking(move || {
@@ -97,7 +97,7 @@ impl<S: Send + Sync + 'static, R: Send + 'static> PartitionStream for Rows<S, R>
                     loop {
                         let chunk: Vec<R> = rows.by_ref().take(BATCH).collect();
                         let done = chunk.len() < BATCH;
-                        let batch = cell::batch(&schema, columns, &chunk)?;
+                        let batch = column::batch(&schema, columns, &chunk)?;
                         // A closed channel is a reader that has enough.
                         if out.blocking_send(Ok(batch)).is_err() || done {
                             return Ok(());
@@ -106,12 +106,12 @@ impl<S: Send + Sync + 'static, R: Send + 'static> PartitionStream for Rows<S, R>
                 });
                 stream.build()
             }
-            Fill::Load(load) => {
+            RowSource::Load(load) => {
                 let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&schema), 2);
                 let out = stream.tx();
                 stream.spawn_blocking(move || {
                     for chunk in load(&shared).map_err(wrapped)?.chunks(BATCH) {
-                        let batch = cell::batch(&schema, columns, chunk)?;
+                        let batch = column::batch(&schema, columns, chunk)?;
                         if out.blocking_send(Ok(batch)).is_err() {
                             break;
                         }
@@ -120,11 +120,11 @@ impl<S: Send + Sync + 'static, R: Send + 'static> PartitionStream for Rows<S, R>
                 });
                 stream.build()
             }
-            Fill::Explain(explain) => {
+            RowSource::Explain(explain) => {
                 let made = Arc::clone(&schema);
                 let batch = async move {
                     let rows = explain(shared).await.map_err(wrapped)?;
-                    Ok(cell::batch(&made, columns, &rows)?)
+                    Ok(column::batch(&made, columns, &rows)?)
                 };
                 Box::pin(RecordBatchStreamAdapter::new(
                     schema,

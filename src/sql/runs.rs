@@ -6,18 +6,18 @@ use std::sync::Arc;
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::death::run_state;
 
-use super::cell::Cell::{Long, Text, Time};
-use super::cell::{Column, long, told};
-use super::kept::Kept;
-use super::rows::Fill;
-use super::shared::Shared;
-use crate::answer::Listed;
+use super::column::Cell::{Long, Text, Time};
+use super::column::{Column, long, reported};
+use super::rows::RowSource;
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
+use crate::answer::ListedRun;
 use crate::case::Case;
 use crate::error::Error;
-use crate::{assemble, gather};
+use crate::{fetch, report};
 
 /// A run as statements see it.
-pub(super) struct Told {
+pub(super) struct RunRow {
     pub(super) experiment: String,
     run_id: String,
     pub(super) kind: String,
@@ -35,36 +35,36 @@ pub(super) struct Told {
 }
 
 /// All runs with what ended them, oldest first.
-pub(super) fn explained() -> Fill<Shared, Told> {
-    Fill::Explain(Arc::new(|shared: Arc<Shared>| {
+pub(super) fn explained() -> RowSource<SharedCase, RunRow> {
+    RowSource::Explain(Arc::new(|shared: Arc<SharedCase>| {
         Box::pin(async move {
             let mut causes: HashMap<String, String> = HashMap::new();
-            for one in assemble::listing(&shared.case).await? {
+            for one in report::listing(&shared.case).await? {
                 causes.extend(one.id.zip(one.cause));
             }
-            let told = rows(&shared).map(|run| Told {
+            let reported = rows(&shared).map(|run| RunRow {
                 cause: causes.get(&run.run_id).cloned(),
                 ..run
             });
-            Ok(told.collect())
+            Ok(reported.collect())
         })
     }))
 }
 
 /// All runs, oldest first; why they ended is not told.
-pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
+pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
     let case = &shared.case;
     Box::new(case.runs.iter().map(move |run| {
-        let (_, kind, namespace, name) = run.names(&case.world);
-        Told {
-            experiment: run.experiment(&case.world).0,
-            run_id: run.id(&case.world),
+        let (_, kind, namespace, name) = run.names(&case.graph);
+        RunRow {
+            experiment: run.experiment(&case.graph).0,
+            run_id: run.id(&case.graph),
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
-            state: run_state(&case.world, run, &case.ends).as_str().to_owned(),
+            state: run_state(&case.graph, run, &case.ends).as_str().to_owned(),
             cause: None,
-            owner: assemble::owner(&case.world, run),
+            owner: report::owner(&case.graph, run),
             start: run.begin,
             end: over(case, &run.pods),
             attempts: Some(run.attempts.len()),
@@ -75,13 +75,13 @@ pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Told> + '_> {
 
 /// All runs that the store's catalogue knows, the latest last. How they stand is known
 /// of those that were explained.
-pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
+pub(super) fn stored(stored: &StoredTables) -> Result<Vec<RunRow>, Error> {
     let always = (Nanos::MIN, Nanos::MAX);
-    let listed = kept.look(|snapshot| gather::listed(snapshot, always))?;
-    let told = |one: Listed| {
+    let listed = stored.look(|snapshot| fetch::listed(snapshot, always))?;
+    let reported = |one: ListedRun| {
         let start = one.seen.map(|(first, _)| first);
         let end = one.ended.as_deref().and_then(Stamp::parse);
-        Told {
+        RunRow {
             experiment: one.experiment,
             run_id: one.id.unwrap_or_default(),
             kind: one.kind,
@@ -96,7 +96,7 @@ pub(super) fn kept(kept: &Kept) -> Result<Vec<Told>, Error> {
             pods: usize::try_from(one.pods).unwrap_or(0),
         }
     };
-    Ok(listed.into_iter().rev().map(told).collect())
+    Ok(listed.into_iter().rev().map(reported).collect())
 }
 
 /// First instant at which all of some pods were over, if all of them are.
@@ -105,7 +105,7 @@ pub(super) fn over(case: &Case, pods: &[u32]) -> Option<Nanos> {
         case.ends
             .get(*pod as usize)?
             .final_time()
-            .and_then(told)
+            .and_then(reported)
             .map(|end| end.hi)
     };
     pods.iter()
@@ -116,7 +116,7 @@ pub(super) fn over(case: &Case, pods: &[u32]) -> Option<Nanos> {
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: &[Column<Told>] = &[
+pub(super) const COLUMNS: &[Column<RunRow>] = &[
     Column::new(
         "experiment",
         Text(|row| Some(&row.experiment)),
@@ -141,17 +141,17 @@ pub(super) const COLUMNS: &[Column<Told>] = &[
     Column::new(
         "state",
         Text(|row| Some(&row.state)),
-        "completed, failed, deleted, pending or running, at the end of the input; NULL in a store for what nobody explained",
+        "completed, failed, deleted, pending or running, at the end of the input; NULL in a store if it was not explained",
     ),
     Column::new(
         "cause",
         Text(|row| row.cause.as_deref()),
-        "what ended it; NULL where nothing did, and in a store for what nobody explained",
+        "what ended it; NULL if nothing did, or in a store if it was not explained",
     ),
     Column::new(
         "owner",
         Text(|row| row.owner.as_deref()),
-        "who made it, where that was seen, else whom its labels name",
+        "who created it, if known, else the owner named in its labels",
     ),
     Column::new("start", Time(|row| row.start), "when it was made"),
     Column::new(

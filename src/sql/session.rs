@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::TableProvider;
+use datafusion::datasource::MemTable;
 use datafusion::error::{DataFusionError, Result as DataFusionResult};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -20,15 +21,15 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use futures::TryStreamExt as _;
 
 use super::catalog::{Table, all};
-use super::coop::JoinsGiveWay;
 use super::events_table::Events;
-use super::kept::Kept;
 use super::now::Now;
-use super::rows::{Fill, table};
-use super::shared::Shared;
+use super::rows::{RowSource, table};
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
+use super::yielding_joins::YieldingJoins;
 use super::{
-    collateral, coverage, error, experiments, functions, guard, incidents, objects, prompt, runs,
-    tenures, ties,
+    collateral, coverage, error, experiments, functions, guard, incidents, links, objects, prompt,
+    runs, tenures,
 };
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
@@ -52,14 +53,14 @@ const SELECTIONS: usize = 500;
 /// Runs statements over a case, which they can only read.
 pub struct Session {
     context: SessionContext,
-    over: Over,
+    over: StatementScope,
     tables: Vec<Table>,
 }
 
 /// What statements are run over.
-enum Over {
-    Case(Arc<Shared>),
-    Store(Arc<Kept>),
+enum StatementScope {
+    Case(Arc<SharedCase>),
+    Store(Arc<StoredTables>),
     #[cfg(feature = "object-store")]
     Remote,
 }
@@ -82,9 +83,9 @@ impl Session {
     /// # Errors
     /// When DataFusion cannot be set up.
     pub fn new(case: Arc<Case>) -> Result<Self, Error> {
-        let now = case.world.now;
-        let shared = Arc::new(Shared::new(case));
-        let session = Self::over(Over::Case(Arc::clone(&shared)), now)?;
+        let now = case.graph.now;
+        let shared = Arc::new(SharedCase::new(case));
+        let session = Self::over(StatementScope::Case(Arc::clone(&shared)), now)?;
         session.register(&shared)?;
         Ok(session)
     }
@@ -93,20 +94,20 @@ impl Session {
     ///
     /// # Errors
     /// When DataFusion cannot be set up, or there is no store.
-    pub fn of_store(kept: Kept) -> Result<Self, Error> {
-        let now = kept.latest()?;
-        let kept = Arc::new(kept);
-        let session = Self::over(Over::Store(Arc::clone(&kept)), now)?;
-        let ties = ties::all(Arc::<Kept>::clone(&kept))?;
-        for (name, provider) in super::kept::tables(&kept)?.into_iter().chain(ties) {
+    pub fn of_store(stored: StoredTables) -> Result<Self, Error> {
+        let now = stored.latest()?;
+        let stored = Arc::new(stored);
+        let session = Self::over(StatementScope::Store(Arc::clone(&stored)), now)?;
+        let links = links::all(Arc::<StoredTables>::clone(&stored))?;
+        for (name, provider) in super::stored::tables(&stored)?.into_iter().chain(links) {
             session.context.register_table(name, provider)?;
         }
         session
             .context
-            .register_udtf("timeline", Arc::new(functions::timeline(&kept)));
+            .register_udtf("timeline", Arc::new(functions::timeline(&stored)));
         session
             .context
-            .register_udtf("why", Arc::new(functions::why(&kept)));
+            .register_udtf("why", Arc::new(functions::why(&stored)));
         Ok(session)
     }
 
@@ -116,18 +117,18 @@ impl Session {
     /// When there is none.
     #[cfg(feature = "object-store")]
     pub async fn of_remote(remote: crate::remote::Remote) -> Result<Self, Error> {
-        use super::kept::remote::Elsewhere;
+        use super::stored::remote::RemoteTables;
 
         let manifest = remote.manifest().await?;
         let latest = manifest.segments.iter().map(|listed| listed.time_to).max();
         let store = Arc::clone(&remote.store);
-        let elsewhere = Arc::new(Elsewhere::new(remote, manifest));
-        let mut session = Self::over(Over::Remote, latest)?;
+        let elsewhere = Arc::new(RemoteTables::new(remote, manifest));
+        let mut session = Self::over(StatementScope::Remote, latest)?;
         let base = elsewhere.base()?;
         session.context.register_object_store(base.as_ref(), store);
         session
             .context
-            .register_table("events", Arc::new(super::kept::EventsOf::new(elsewhere)))?;
+            .register_table("events", Arc::new(super::stored::EventsOf::new(elsewhere)))?;
         session.tables.retain(|table| table.name == "events");
         Ok(session)
     }
@@ -146,12 +147,12 @@ impl Session {
         tables.retain(|table| table.name == "events" || table.name == "objects");
         Ok(Self {
             context: crate::remote::ballista::connect(scheduler, remote).await?,
-            over: Over::Remote,
+            over: StatementScope::Remote,
             tables,
         })
     }
 
-    fn over(over: Over, now: Option<Nanos>) -> Result<Self, Error> {
+    fn over(over: StatementScope, now: Option<Nanos>) -> Result<Self, Error> {
         let mut context = context()?;
         datafusion_functions_json::register_all(&mut context)?;
         context.register_udf(ScalarUDF::from(Now::new(now)));
@@ -162,25 +163,29 @@ impl Session {
         })
     }
 
-    fn register(&self, shared: &Arc<Shared>) -> DataFusionResult<()> {
+    fn register(&self, shared: &Arc<SharedCase>) -> DataFusionResult<()> {
         let tables: [(&str, Arc<dyn TableProvider>); 8] = [
             ("events", Arc::new(Events::new(shared))),
             (
                 "objects",
-                table(objects::COLUMNS, shared, Fill::Read(objects::rows))?,
+                table(objects::COLUMNS, shared, RowSource::Read(objects::rows))?,
             ),
             (
                 "tenures",
-                table(tenures::COLUMNS, shared, Fill::Read(tenures::rows))?,
+                table(tenures::COLUMNS, shared, RowSource::Read(tenures::rows))?,
             ),
             (
                 "experiments",
-                table(experiments::COLUMNS, shared, Fill::Read(experiments::rows))?,
+                table(
+                    experiments::COLUMNS,
+                    shared,
+                    RowSource::Read(experiments::rows),
+                )?,
             ),
             ("runs", table(runs::COLUMNS, shared, runs::explained())?),
             (
                 "coverage",
-                table(coverage::COLUMNS, shared, Fill::Read(coverage::rows))?,
+                table(coverage::COLUMNS, shared, RowSource::Read(coverage::rows))?,
             ),
             (
                 "incidents",
@@ -193,7 +198,7 @@ impl Session {
         ];
         for (name, provider) in tables
             .into_iter()
-            .chain(ties::all(Arc::<Shared>::clone(shared))?)
+            .chain(links::all(Arc::<SharedCase>::clone(shared))?)
         {
             self.context.register_table(name, provider)?;
         }
@@ -250,7 +255,7 @@ impl Session {
     #[must_use]
     pub fn damage(&self) -> Vec<Coverage> {
         match &self.over {
-            Over::Store(kept) => kept.damage(),
+            StatementScope::Store(stored) => stored.damage(),
             _ => Vec::new(),
         }
     }
@@ -259,14 +264,14 @@ impl Session {
     #[must_use]
     pub fn experiments(&self) -> Vec<String> {
         let mut names: Vec<String> = match &self.over {
-            Over::Case(shared) => {
+            StatementScope::Case(shared) => {
                 let case = &shared.case;
-                let name = |run: &Run| run.experiment(&case.world).0;
+                let name = |run: &Run| run.experiment(&case.graph).0;
                 case.runs.iter().map(name).collect()
             }
-            Over::Store(kept) => kept.experiments().unwrap_or_default(),
+            StatementScope::Store(stored) => stored.experiments().unwrap_or_default(),
             #[cfg(feature = "object-store")]
-            Over::Remote => Vec::new(),
+            StatementScope::Remote => Vec::new(),
         };
         names.sort();
         names.dedup();
@@ -284,20 +289,20 @@ impl Session {
         // The parser tries each parenthesis in several ways, one within the other.
         if nested > NESTED {
             return Err(Error::Usage(format!(
-                "the statement has parentheses {nested} deep; {NESTED} are planned at most"
+                "the statement nests parentheses {nested} deep; at most {NESTED} levels are supported"
             )));
         }
         let selections = words.iter().filter(|word| is_select(word)).count();
         if selections > SELECTIONS {
             return Err(Error::Usage(format!(
-                "the statement says SELECT {selections} times; {SELECTIONS} are planned at most"
+                "the statement contains SELECT {selections} times; at most {SELECTIONS} are supported"
             )));
         }
         let words = words.len();
         // Each may nest one deeper, and planning goes as deep.
         if words > WORDS {
             return Err(Error::Usage(format!(
-                "the statement has {words} words and signs; {WORDS} are planned at most"
+                "the statement has {words} words and symbols; at most {WORDS} are supported"
             )));
         }
         // In PostgreSQL's dialect `->>` binds closer than `=` and LIKE, and `end` is a
@@ -323,7 +328,7 @@ impl Session {
     ) -> DataFusionResult<SendableRecordBatchStream> {
         if let Some(why) = guard::refusal(&parsed) {
             return Err(DataFusionError::Plan(format!(
-                "{} is refused: {why}",
+                "{} is not allowed: {why}",
                 guard::verb(&parsed)
             )));
         }
@@ -356,6 +361,24 @@ impl Session {
         Ok(rows)
     }
 
+    /// Reads some columns of a table once, for all statements from now on.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub(super) async fn hold(&self, name: &str, columns: &str) -> Result<(), Error> {
+        let rows = self.query(&format!("SELECT {columns} FROM {name}")).await?;
+        let Some(schema) = rows.first().map(RecordBatch::schema) else {
+            return Ok(());
+        };
+        let held = || {
+            let table = MemTable::try_new(schema, vec![rows])?;
+            self.context.deregister_table(name)?;
+            self.context.register_table(name, Arc::new(table))
+        };
+        held().map_err(|error| self.failed(error))?;
+        Ok(())
+    }
+
     /// What a stream of rows failed with.
     #[must_use]
     pub fn failed(&self, error: DataFusionError) -> Error {
@@ -382,7 +405,7 @@ fn context() -> DataFusionResult<SessionContext> {
         .with_config(config)
         .with_runtime_env(runtime)
         .with_default_features()
-        .with_physical_optimizer_rule(Arc::new(JoinsGiveWay));
+        .with_physical_optimizer_rule(Arc::new(YieldingJoins));
     *state.table_factories() = None;
     *state.file_formats() = None;
     Ok(SessionContext::new_with_state(state.build()))

@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 
 use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::resolve::{Root, Run};
-use whathappened_core::world::{NO, Pod, World};
 use whathappened_store::Entity;
 
-use super::cell::Cell::{Text, Time};
-use super::cell::{Column, told};
-use super::kept::Kept;
+use super::column::Cell::{Text, Time};
+use super::column::{Column, reported};
 use super::machines;
 use super::runs::over;
-use super::shared::Shared;
+use super::shared_case::SharedCase;
+use super::stored::StoredTables;
 use crate::case::Case;
 use crate::error::Error;
 
 /// One end of a tenure: kind, name and uid.
 #[derive(Clone, Default)]
-pub(super) struct Named {
+pub(super) struct TenureEntity {
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) uid: String,
@@ -26,15 +26,15 @@ pub(super) struct Named {
 
 /// A child was of a parent, from when to when.
 pub(super) struct Tenure {
-    pub(super) child: Named,
-    pub(super) parent: Named,
+    pub(super) child: TenureEntity,
+    pub(super) parent: TenureEntity,
     pub(super) namespace: String,
     pub(super) start: Option<Nanos>,
     pub(super) end: Option<Nanos>,
     pub(super) evidence: String,
 }
 
-impl Named {
+impl TenureEntity {
     pub(super) fn new(kind: &str, name: &str, uid: &str) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -45,35 +45,35 @@ impl Named {
 }
 
 /// All tenures: of runs, attempts, workloads, pods, then nodes.
-pub(super) fn rows(shared: &Shared) -> Box<dyn Iterator<Item = Tenure> + '_> {
+pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = Tenure> + '_> {
     let case = &*shared.case;
     let of_runs = case.runs.iter().flat_map(|run| of_run(case, run));
-    let numbers = 0..u32::try_from(case.world.workloads.len()).unwrap_or(NO);
-    let of_workloads = numbers.filter_map(|number| of_workload(&case.world, number));
+    let numbers = 0..u32::try_from(case.graph.workloads.len()).unwrap_or(NO);
+    let of_workloads = numbers.filter_map(|number| of_workload(&case.graph, number));
     let of_pods = case
-        .world
+        .graph
         .pods
         .iter()
-        .flat_map(|pod| of_pod(&case.world, pod));
+        .flat_map(|pod| of_pod(&case.graph, pod));
     Box::new(
         of_runs
             .chain(of_workloads)
             .chain(of_pods)
-            .chain(machines::rows(&case.world.evidence.objects)),
+            .chain(machines::rows(&case.graph.evidence.objects)),
     )
 }
 
 /// Those that the store's catalogue knows: of pods and workloads their owners,
 /// of pods their nodes.
-pub(super) fn kept(kept: &Kept) -> Result<Vec<Tenure>, Error> {
-    let entities = kept.look(|snapshot| Ok(snapshot.entities()?))?;
+pub(super) fn stored(stored: &StoredTables) -> Result<Vec<Tenure>, Error> {
+    let entities = stored.look(|snapshot| Ok(snapshot.entities()?))?;
     let by_identity: HashMap<String, &Entity> =
         entities.iter().map(|one| (one.identity(), one)).collect();
     let mut found = Vec::new();
     for one in &entities {
-        let mut add = |parent: Named, evidence: &str| {
+        let mut add = |parent: TenureEntity, evidence: &str| {
             found.push(Tenure {
-                child: Named::new(&one.kind, &one.name, &one.uid),
+                child: TenureEntity::new(&one.kind, &one.name, &one.uid),
                 parent,
                 namespace: one.namespace.clone(),
                 start: (one.first <= one.last).then_some(one.first),
@@ -83,13 +83,13 @@ pub(super) fn kept(kept: &Kept) -> Result<Vec<Tenure>, Error> {
         };
         if let Some(owner) = by_identity.get(&one.owner) {
             add(
-                Named::new(&owner.kind, &owner.name, &owner.uid),
+                TenureEntity::new(&owner.kind, &owner.name, &owner.uid),
                 "owner reference",
             );
         }
         if !one.node.is_empty() {
             add(
-                Named::new("Node", &one.node, ""),
+                TenureEntity::new("Node", &one.node, ""),
                 "node name in its records",
             );
         }
@@ -99,13 +99,13 @@ pub(super) fn kept(kept: &Kept) -> Result<Vec<Tenure>, Error> {
 
 /// A run in its experiment, its attempts, their pods, its root object.
 fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
-    let world = &case.world;
-    let (uid, kind, namespace, name) = run.names(world);
-    let id = run.id(world);
-    let itself = Named::new("run", name, &id);
-    let (label, evidence) = run.experiment(world);
+    let graph = &case.graph;
+    let (uid, kind, namespace, name) = run.names(graph);
+    let id = run.id(graph);
+    let itself = TenureEntity::new("run", name, &id);
+    let (label, evidence) = run.experiment(graph);
     let (start, end) = (run.begin, over(case, &run.pods));
-    let tenure = |child: Named, parent: Named, start, end, evidence: &str| Tenure {
+    let tenure = |child: TenureEntity, parent: TenureEntity, start, end, evidence: &str| Tenure {
         child,
         parent,
         namespace: namespace.to_owned(),
@@ -115,14 +115,14 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
     };
     let mut found = vec![tenure(
         itself.clone(),
-        Named::new("experiment", &label, ""),
+        TenureEntity::new("experiment", &label, ""),
         start,
         end,
         &evidence,
     )];
     if let Root::Workload(_) = run.root {
         found.push(tenure(
-            Named::new(kind, name, uid),
+            TenureEntity::new(kind, name, uid),
             itself.clone(),
             start,
             end,
@@ -131,7 +131,7 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
     }
     for (index, attempt) in run.attempts.iter().enumerate() {
         let number = index + 1;
-        let generation = Named::new(
+        let generation = TenureEntity::new(
             "attempt",
             &format!("{name}#{number}"),
             &format!("{id}#{number}"),
@@ -140,9 +140,9 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
             attempt
                 .pods
                 .iter()
-                .filter_map(|pod| world.pods.get(*pod as usize))
+                .filter_map(|pod| graph.pods.get(*pod as usize))
         };
-        let begin = pods().filter_map(Pod::begin).min();
+        let begin = pods().filter_map(Task::begin).min();
         found.push(tenure(
             generation.clone(),
             itself.clone(),
@@ -152,7 +152,7 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
         ));
         for pod in pods() {
             found.push(tenure(
-                of(world, pod),
+                of(graph, pod),
                 generation.clone(),
                 pod.begin(),
                 end_of(pod),
@@ -163,26 +163,26 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
     found
 }
 
-fn of(world: &World, pod: &Pod) -> Named {
-    Named::new("Pod", world.name(pod.name), world.name(pod.uid))
+fn of(graph: &EntityGraph, pod: &Task) -> TenureEntity {
+    TenureEntity::new("Pod", graph.name(pod.name), graph.name(pod.uid))
 }
 
-fn workload(world: &World, number: u32) -> Option<Named> {
-    let one = world.workloads.get(number as usize)?;
-    Some(Named::new(
-        world.name(one.kind),
-        world.name(one.name),
-        world.name(one.uid),
+fn workload(graph: &EntityGraph, number: u32) -> Option<TenureEntity> {
+    let one = graph.workloads.get(number as usize)?;
+    Some(TenureEntity::new(
+        graph.name(one.kind),
+        graph.name(one.name),
+        graph.name(one.uid),
     ))
 }
 
 /// A workload that another one owns.
-fn of_workload(world: &World, number: u32) -> Option<Tenure> {
-    let one = world.workloads.get(number as usize)?;
+fn of_workload(graph: &EntityGraph, number: u32) -> Option<Tenure> {
+    let one = graph.workloads.get(number as usize)?;
     Some(Tenure {
-        child: workload(world, number)?,
-        parent: workload(world, one.owner)?,
-        namespace: world.name(one.namespace).to_owned(),
+        child: workload(graph, number)?,
+        parent: workload(graph, one.owner)?,
+        namespace: graph.name(one.namespace).to_owned(),
         start: lo(one.created),
         end: hi(one.gone),
         evidence: "owner reference".to_owned(),
@@ -190,24 +190,24 @@ fn of_workload(world: &World, number: u32) -> Option<Tenure> {
 }
 
 /// A pod of its owner, and on its node.
-fn of_pod(world: &World, pod: &Pod) -> Vec<Tenure> {
+fn of_pod(graph: &EntityGraph, pod: &Task) -> Vec<Tenure> {
     let tenure = |parent, start, evidence: &str| Tenure {
-        child: of(world, pod),
+        child: of(graph, pod),
         parent,
-        namespace: world.name(pod.namespace).to_owned(),
+        namespace: graph.name(pod.namespace).to_owned(),
         start,
         end: end_of(pod),
         evidence: evidence.to_owned(),
     };
     let owner =
-        workload(world, pod.owner).map(|owner| tenure(owner, pod.begin(), "owner reference"));
+        workload(graph, pod.owner).map(|owner| tenure(owner, pod.begin(), "owner reference"));
     let node = pod.node.is_some().then(|| {
         let (start, evidence) = match pod.bound {
             Some(bound) => (lo(Some(bound)), "binding"),
             None => (lo(pod.started.or(pod.created)), "node name in its records"),
         };
         tenure(
-            Named::new("Node", world.name(pod.node), ""),
+            TenureEntity::new("Node", graph.name(pod.node), ""),
             start,
             evidence,
         )
@@ -216,16 +216,16 @@ fn of_pod(world: &World, pod: &Pod) -> Vec<Tenure> {
 }
 
 /// First instant at which a pod no longer was: its containers', else the object's end.
-fn end_of(pod: &Pod) -> Option<Nanos> {
+fn end_of(pod: &Task) -> Option<Nanos> {
     hi(pod.ended.or(pod.gone))
 }
 
 pub(super) fn lo(stamp: Option<Stamp>) -> Option<Nanos> {
-    stamp.and_then(told).map(|stamp| stamp.lo)
+    stamp.and_then(reported).map(|stamp| stamp.lo)
 }
 
 pub(super) fn hi(stamp: Option<Stamp>) -> Option<Nanos> {
-    stamp.and_then(told).map(|stamp| stamp.hi)
+    stamp.and_then(reported).map(|stamp| stamp.hi)
 }
 
 /// All columns, in order.
@@ -273,7 +273,7 @@ pub(super) const COLUMNS: &[Column<Tenure>] = &[
     Column::new(
         "end",
         Time(|row| row.end),
-        "first instant at which it no longer was; NULL while it may be",
+        "when it ended, exclusive; NULL while it may still last",
     ),
     Column::new("evidence", Text(|row| Some(&row.evidence)), "what says so"),
 ];

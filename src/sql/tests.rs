@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::DataType;
 use whathappened_connectors::recording::{Input, Options};
 
 use super::catalog::Table;
-use super::cell::DESCRIPTION;
+use super::column::DESCRIPTION;
 use super::session::Session;
 use crate::case::{Case, Rules};
 use crate::error::Error;
@@ -174,10 +174,10 @@ async fn a_filter_that_is_pushed_down_loses_nothing() {
     ] {
         let pushed = lines(&format!("SELECT id FROM events WHERE {filter}")).await;
         // A filter does not move below a limit.
-        let kept = format!(
+        let stored = format!(
             "SELECT id FROM (SELECT *, ({filter}) AS passes FROM events LIMIT 1000000) WHERE passes"
         );
-        assert_eq!(pushed, lines(&kept).await, "{filter}");
+        assert_eq!(pushed, lines(&stored).await, "{filter}");
     }
     let plan = lines(&format!(
         "EXPLAIN SELECT message FROM events WHERE pod = '{pod}'"
@@ -223,28 +223,31 @@ async fn columns_from_memory_are_those_of_the_whole_fact() {
 #[tokio::test]
 async fn statements_that_do_more_than_read_are_refused_with_a_reason() {
     for (text, reason) in [
-        ("COPY events TO '/tmp/whathappened.csv'", "write no files"),
+        (
+            "COPY events TO '/tmp/whathappened.csv'",
+            "cannot write files",
+        ),
         (
             "EXPLAIN COPY events TO '/tmp/whathappened.csv'",
-            "write no files",
+            "cannot write files",
         ),
         (
             "CREATE EXTERNAL TABLE x STORED AS CSV LOCATION '/etc/passwd'",
-            "no files",
+            "cannot read files",
         ),
-        ("SELECT * FROM '/etc/passwd'", "no files"),
-        ("SELECT * FROM 'file:///etc/hosts.csv'", "no files"),
-        ("INSERT INTO events VALUES (1)", "has happened"),
+        ("SELECT * FROM '/etc/passwd'", "cannot read files"),
+        ("SELECT * FROM 'file:///etc/hosts.csv'", "cannot read files"),
+        ("INSERT INTO events VALUES (1)", "the data is read-only"),
         (
             "WITH x AS (SELECT 1) INSERT INTO events SELECT * FROM x",
-            "has happened",
+            "the data is read-only",
         ),
-        ("UPDATE events SET pod = 'x'", "has happened"),
-        ("DELETE FROM events", "has happened"),
-        ("SELECT * INTO x FROM events", "has happened"),
-        ("CREATE TABLE x AS SELECT 1", "has happened"),
-        ("CREATE VIEW x AS SELECT 1", "has happened"),
-        ("DROP TABLE events", "has happened"),
+        ("UPDATE events SET pod = 'x'", "the data is read-only"),
+        ("DELETE FROM events", "the data is read-only"),
+        ("SELECT * INTO x FROM events", "the data is read-only"),
+        ("CREATE TABLE x AS SELECT 1", "the data is read-only"),
+        ("CREATE VIEW x AS SELECT 1", "the data is read-only"),
+        ("DROP TABLE events", "the data is read-only"),
         (
             "SET datafusion.execution.batch_size = 1",
             "settings are fixed",
@@ -279,7 +282,15 @@ async fn a_mistyped_name_is_answered_with_the_nearest() {
         refused("SELECT * FROM event").await,
         "there is no table \"event\"; did you mean events?"
     );
-    assert!(refused("SELEC 1").await.starts_with("this is no SQL"));
+    assert_eq!(
+        refused("SELECT * FROM ties").await,
+        "there is no table \"ties\"; did you mean links?"
+    );
+    assert_eq!(
+        refused("SELECT * FROM ties").await,
+        "there is no table \"ties\"; did you mean links?"
+    );
+    assert!(refused("SELEC 1").await.starts_with("SQL syntax error"));
 }
 
 #[tokio::test]

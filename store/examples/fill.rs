@@ -83,12 +83,12 @@ fn of_experiment(number: u64, shape: &Shape) -> Vec<Observation> {
     let spread = shape.days as i64 * 86_400 - 7_200;
     let begin = START + (number as i64 * spread / shape.experiments as i64) * SECOND;
     let name = format!("run-{number:05}");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for rank in 0..PODS {
         let pod = format!("{name}-worker-{rank}");
         let uid = format!("{number:08x}-0000-4000-8000-{rank:012x}");
         let node = format!("node-{:04}", (number * PODS + rank) % NODES);
-        told.push(object(&name, &pod, &uid, &node, begin));
+        reported.push(object(&name, &pod, &uid, &node, begin));
         let about = |id: &str, fact: &str, at: Nanos, kind: SourceKind| {
             let mut event = Event::new(EventId::of(&[&uid, id]), fact, Stamp::second(at), kind);
             event.object_kind = Some("Pod".to_owned());
@@ -117,7 +117,7 @@ fn of_experiment(number: u64, shape: &Shape) -> Vec<Observation> {
                 r#"{{"apiVersion":"v1","count":1,"eventTime":null,"firstTimestamp":"{at}","involvedObject":{{"apiVersion":"v1","fieldPath":"spec.containers{{trainer}}","kind":"Pod","name":"{pod}","namespace":"research","resourceVersion":"{number}","uid":"{uid}"}},"kind":"Event","lastTimestamp":"{at}","message":"{message}","metadata":{{"creationTimestamp":"{at}","name":"{pod}.{at:016x}","namespace":"research","resourceVersion":"{at}","uid":"{uid}"}},"reason":"{reason}","reportingComponent":"kubelet","reportingInstance":"{node}","source":{{"component":"kubelet","host":"{node}"}},"type":"Normal"}}"#
             );
             event.message = Some(message);
-            told.push(Observation::Event(Box::new(event)));
+            reported.push(Observation::Event(Box::new(event)));
         }
         let mut end = about(
             "end",
@@ -128,7 +128,7 @@ fn of_experiment(number: u64, shape: &Shape) -> Vec<Observation> {
         end.reason = Some("Completed".to_owned());
         end.exit_code = Some(0);
         end.entities.experiment = Some(format!("exp-{number:05}"));
-        told.push(Observation::Event(Box::new(end)));
+        reported.push(Observation::Event(Box::new(end)));
         for line in 0..shape.lines {
             let at = begin + (30 + line as i64 * 3_500 / shape.lines as i64) * SECOND;
             let mut event = about(&format!("line {line}"), "log.line", at, SourceKind::Loki);
@@ -144,7 +144,7 @@ fn of_experiment(number: u64, shape: &Shape) -> Vec<Observation> {
                 "2026-11-01T00:00:00Z INFO trainer step={line} loss=2.{loss:04} lr=3.0e-4 tokens/s={} grad_norm=0.{loss:04}",
                 15_000 + loss
             );
-            told.push(Observation::Event(Box::new(event)));
+            reported.push(Observation::Event(Box::new(event)));
         }
     }
     let node = format!("node-{:04}", number % NODES);
@@ -158,8 +158,8 @@ fn of_experiment(number: u64, shape: &Shape) -> Vec<Observation> {
     ready.reason = Some("NodeReady".to_owned());
     ready.message = Some(format!("Node {node} status is now: NodeReady"));
     ready.entities.node = Some(node);
-    told.push(Observation::Event(Box::new(ready)));
-    told
+    reported.push(Observation::Event(Box::new(ready)));
+    reported
 }
 
 fn object(run: &str, pod: &str, uid: &str, node: &str, at: Nanos) -> Observation {

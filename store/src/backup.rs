@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::damage;
 use crate::error::StoreError;
-use crate::private;
+use crate::permissions;
 use crate::record::Table;
 use crate::segment::{self, Segment};
 use crate::store::{DATABASE, Store};
@@ -43,12 +43,12 @@ pub fn backup(
 ) -> Result<BackedUp, StoreError> {
     // Says what is wrong with the store in the words of whoever reads it.
     drop(Store::open_to_read(from)?);
-    private::folder(to).map_err(StoreError::io(to))?;
+    permissions::folder(to).map_err(StoreError::io(to))?;
     let mut there = fs::read_dir(to).map_err(StoreError::io(to))?;
     if there.next().is_some() {
         return Err(StoreError::io(to)(std::io::Error::new(
             std::io::ErrorKind::AlreadyExists,
-            "the folder for the backup is not empty; name one that is, or that is not there",
+            "the backup folder is not empty; name one that is empty or does not exist",
         )));
     }
     let draft = to.join(format!("{DATABASE}.writing"));
@@ -63,7 +63,7 @@ pub fn backup(
     }
     let place = to.join(DATABASE);
     fs::rename(&draft, &place).map_err(StoreError::io(&place))?;
-    private::sync_folder(to).map_err(StoreError::io(to))?;
+    permissions::sync_folder(to).map_err(StoreError::io(to))?;
     let store = Store::open_to_read(to)?;
     let status = store.status()?;
     Ok(BackedUp {
@@ -88,7 +88,7 @@ fn copy(
         _ => {}
     }
     // It may write into a file that is there and empty: so the file is private.
-    private::touch(draft).map_err(StoreError::io(draft))?;
+    permissions::touch(draft).map_err(StoreError::io(draft))?;
     vacuum(&from.join(DATABASE), draft)?;
     let db = Connection::open(draft).map_err(StoreError::database(draft))?;
     let listed = listed(&db).map_err(StoreError::database(draft))?;
@@ -137,16 +137,16 @@ fn copy_file(segment: &Segment, from: &Path, to: &Path) -> Result<(), StoreError
         return Ok(());
     }
     if let Some(folder) = new.parent() {
-        private::folder(folder).map_err(StoreError::io(folder))?;
+        permissions::folder(folder).map_err(StoreError::io(folder))?;
     }
     let mut source = fs::File::open(&old).map_err(StoreError::io(&old))?;
-    let mut copy = private::touch(&new).map_err(StoreError::io(&new))?;
+    let mut copy = permissions::touch(&new).map_err(StoreError::io(&new))?;
     copy.set_len(0)
         .and_then(|()| std::io::copy(&mut source, &mut copy))
         .and_then(|_| copy.sync_all())
         .map_err(StoreError::io(&new))?;
     if let Some(folder) = new.parent() {
-        private::sync_folder(folder).map_err(StoreError::io(folder))?;
+        permissions::sync_folder(folder).map_err(StoreError::io(folder))?;
     }
     Ok(())
 }

@@ -6,26 +6,26 @@ use std::thread::JoinHandle;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Nanos;
 
-use crate::catalogue::Seen;
+use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::lock::Lock;
-use crate::pack::Pack;
-use crate::record::{Either, Fact, Object, Record};
+use crate::packed_rows::PackedRows;
+use crate::record::{Fact, FactOrObject, Object, Record};
 use crate::store::Store;
 
 /// What an import has written so far. What is counted here is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Facts and versions that were taken in.
-    pub told: u64,
+    pub reported: u64,
     /// Those of them that were new or told something new.
     pub new: u64,
 }
 
 /// Rows that wait to be written, by day.
 struct Buffer<R> {
-    days: BTreeMap<Day, Pack<R>>,
+    days: BTreeMap<Day, PackedRows<R>>,
     bytes: usize,
 }
 
@@ -38,7 +38,7 @@ impl<R: Record> Buffer<R> {
     }
 
     fn push(&mut self, row: R) -> Result<(), postcard::Error> {
-        let day = self.days.entry(row.day()).or_insert_with(Pack::new);
+        let day = self.days.entry(row.day()).or_insert_with(PackedRows::new);
         let before = day.bytes();
         day.push(row)?;
         self.bytes += day.bytes() - before;
@@ -50,25 +50,25 @@ impl<R: Record> Buffer<R> {
 const OVERHEAD: usize = 200;
 
 /// What is being written: how much of it was told, and by whom.
-struct Landing {
-    told: u64,
+struct PendingWrite {
+    reported: u64,
     thread: JoinHandle<Result<u64, StoreError>>,
 }
 
 /// An import under way. Segments are written beside the reading; what was not
 /// flushed is lost when it is dropped.
-pub struct Bulk<'a> {
+pub struct BulkImport<'a> {
     store: &'a mut Store,
     now: Nanos,
     facts: Buffer<Fact>,
     objects: Buffer<Object>,
-    seen: Seen,
+    seen: CatalogueUpdate,
     waiting: u64,
-    landing: Option<Landing>,
+    landing: Option<PendingWrite>,
     written: Written,
 }
 
-impl std::fmt::Debug for Bulk<'_> {
+impl std::fmt::Debug for BulkImport<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bulk")
             .field("written", &self.written)
@@ -76,14 +76,14 @@ impl std::fmt::Debug for Bulk<'_> {
     }
 }
 
-impl<'a> Bulk<'a> {
+impl<'a> BulkImport<'a> {
     pub(crate) fn new(store: &'a mut Store, now: Nanos) -> Self {
         Self {
             store,
             now,
             facts: Buffer::new(),
             objects: Buffer::new(),
-            seen: Seen::default(),
+            seen: CatalogueUpdate::default(),
             waiting: 0,
             landing: None,
             written: Written::default(),
@@ -95,12 +95,12 @@ impl<'a> Bulk<'a> {
     /// # Errors
     /// When what came before cannot be written.
     pub fn push(&mut self, observation: Observation) -> Result<(), StoreError> {
-        let row = Either::of(observation);
+        let row = FactOrObject::of(observation);
         self.seen.see(&row);
         self.waiting += 1;
         match row {
-            Either::Fact(fact) => self.facts.push(fact),
-            Either::Object(object) => self.objects.push(object),
+            FactOrObject::Fact(fact) => self.facts.push(fact),
+            FactOrObject::Object(object) => self.objects.push(object),
         }
         .map_err(|error| StoreError::damaged(&self.store.root, error))?;
         if self.facts.bytes + self.objects.bytes + self.seen.len() * OVERHEAD
@@ -136,8 +136,8 @@ impl<'a> Bulk<'a> {
             Ok(land(&mut store, facts, &mut seen, now)?
                 + land(&mut store, objects, &mut seen, now)?)
         };
-        self.landing = Some(Landing {
-            told: std::mem::take(&mut self.waiting),
+        self.landing = Some(PendingWrite {
+            reported: std::mem::take(&mut self.waiting),
             thread: std::thread::spawn(write),
         });
         Ok(())
@@ -151,7 +151,7 @@ impl<'a> Bulk<'a> {
         match landing.thread.join() {
             Ok(new) => {
                 self.written.new += new?;
-                self.written.told += landing.told;
+                self.written.reported += landing.reported;
                 Ok(())
             }
             Err(panic) => std::panic::resume_unwind(panic),
@@ -162,13 +162,13 @@ impl<'a> Bulk<'a> {
 fn land<R: Record>(
     store: &mut Store,
     buffer: Buffer<R>,
-    seen: &mut Seen,
+    seen: &mut CatalogueUpdate,
     now: Nanos,
 ) -> Result<u64, StoreError> {
     let mut new = 0;
     for (day, rows) in buffer.days {
         new += store.land::<R>(day, rows, seen, &HashMap::new(), now)?;
-        *seen = Seen::default();
+        *seen = CatalogueUpdate::default();
     }
     Ok(new)
 }

@@ -12,7 +12,7 @@ use arrow::error::ArrowError;
 use whathappened_connectors::event::{Entities, Event, EventId, Origin, SourceKind};
 use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
 
-use crate::record::{Fact, Place};
+use crate::record::{Fact, SortKey};
 
 /// The columns of a segment of facts: those of `events`, then the order of the
 /// segment (`class`, `subject`) and the width of the end.
@@ -129,8 +129,8 @@ fn until(at: Nanos) -> Option<Nanos> {
 }
 
 /// Some facts as columns.
-pub(crate) fn batch(rows: &[&Fact], places: &[Place]) -> Result<RecordBatch, ArrowError> {
-    let told = |stamp: Stamp| since(stamp.lo).filter(|_| stamp.hi != Nanos::MAX);
+pub(crate) fn batch(rows: &[&Fact], places: &[SortKey]) -> Result<RecordBatch, ArrowError> {
+    let reported = |stamp: Stamp| since(stamp.lo).filter(|_| stamp.hi != Nanos::MAX);
     let entity = |of: fn(&Entities) -> &Option<String>| {
         text(rows, move |row| of(&row.event.entities).as_deref())
     };
@@ -140,7 +140,7 @@ pub(crate) fn batch(rows: &[&Fact], places: &[Place]) -> Result<RecordBatch, Arr
         texts(rows, |row| {
             Box::new(row.seen_by.iter().map(|kind| kind.as_str()))
         }),
-        time(rows, |row| told(row.event.time)),
+        time(rows, |row| reported(row.event.time)),
         time(rows, |row| since(row.event.time.lo)),
         time(rows, |row| until(row.event.time.hi)),
         time(rows, |row| row.event.end.and_then(|end| since(end.lo))),
@@ -215,12 +215,12 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| format!("the column {name} has another type"))
     }
 
-    pub(crate) fn text(&self, name: &str) -> Result<Texts<'a>, String> {
-        self.column(name).map(Texts)
+    pub(crate) fn text(&self, name: &str) -> Result<TextColumn<'a>, String> {
+        self.column(name).map(TextColumn)
     }
 
-    pub(crate) fn times(&self, name: &str) -> Result<Times<'a>, String> {
-        self.column(name).map(Times)
+    pub(crate) fn times(&self, name: &str) -> Result<TimeColumn<'a>, String> {
+        self.column(name).map(TimeColumn)
     }
 
     pub(crate) fn ints(&self, name: &str) -> Result<&'a Int32Array, String> {
@@ -230,9 +230,9 @@ impl<'a> Reader<'a> {
 
 /// A column of texts.
 #[derive(Clone, Copy)]
-pub(crate) struct Texts<'a>(&'a StringArray);
+pub(crate) struct TextColumn<'a>(&'a StringArray);
 
-impl<'a> Texts<'a> {
+impl<'a> TextColumn<'a> {
     pub(crate) fn get(self, row: usize) -> Option<&'a str> {
         self.0.is_valid(row).then(|| self.0.value(row))
     }
@@ -244,9 +244,9 @@ impl<'a> Texts<'a> {
 
 /// A column of times.
 #[derive(Clone, Copy)]
-pub(crate) struct Times<'a>(&'a TimestampNanosecondArray);
+pub(crate) struct TimeColumn<'a>(&'a TimestampNanosecondArray);
 
-impl Times<'_> {
+impl TimeColumn<'_> {
     pub(crate) fn get(self, row: usize) -> Option<Nanos> {
         self.0.is_valid(row).then(|| self.0.value(row))
     }
@@ -279,7 +279,7 @@ pub(crate) fn source(text: &str) -> Result<SourceKind, String> {
     SourceKind::ALL
         .into_iter()
         .find(|kind| kind.as_str() == text)
-        .ok_or_else(|| format!("{text:?} is no source that this program knows"))
+        .ok_or_else(|| format!("{text:?} is not a known source"))
 }
 
 /// A place of origin as the files write it.
@@ -293,7 +293,7 @@ pub(crate) fn origin(text: &str) -> Origin {
 
 /// An id as the files write it.
 pub(crate) fn id(text: &str) -> Result<u128, String> {
-    u128::from_str_radix(text, 16).map_err(|_| format!("{text:?} is no id"))
+    u128::from_str_radix(text, 16).map_err(|_| format!("{text:?} is not an ID"))
 }
 
 /// The facts of a batch. Says which column is not what it should be.

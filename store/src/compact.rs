@@ -5,21 +5,21 @@ use std::rc::Rc;
 
 use whathappened_connectors::time::Nanos;
 
-use crate::catalogue::Seen;
+use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::lock::Lock;
-use crate::pack::Pack;
-use crate::record::{Fact, Object, Place, Record, Table};
+use crate::packed_rows::PackedRows;
+use crate::record::{Fact, Object, Record, SortKey, Table};
 use crate::segment::{self, Draft, Rows, Segment, Writer};
 use crate::store::Store;
 
 /// A row and its place, one after the other.
-type Source<R> = Box<dyn Iterator<Item = Result<(Place, Box<R>), StoreError>>>;
+type Source<R> = Box<dyn Iterator<Item = Result<(SortKey, Box<R>), StoreError>>>;
 
 /// One of the inputs of a merge, with its next row.
 struct Head<R> {
-    next: (Place, Box<R>),
+    next: (SortKey, Box<R>),
     rest: Source<R>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn merge_into_one<R: Record>(
     store: &Store,
     day: Day,
     old: &[Segment],
-    rows: Pack<R>,
+    rows: PackedRows<R>,
     new: Vec<usize>,
     now: Nanos,
 ) -> Result<Draft, StoreError> {
@@ -125,11 +125,18 @@ impl Store {
             };
             progress(R::TABLE, first.day);
             let of_day = &self.whole::<R>(of_day.to_vec())?;
-            let draft = merge_into_one::<R>(self, first.day, of_day, Pack::new(), Vec::new(), now)?;
+            let draft =
+                merge_into_one::<R>(self, first.day, of_day, PackedRows::new(), Vec::new(), now)?;
             // What is only put in another order is no younger.
             let stored_at = of_day.iter().map(|one| one.stored_at).max().unwrap_or(now);
             let times = (now, stored_at);
-            self.commit(Some(&draft), of_day, &Seen::default(), times, |_, _| Ok(()))?;
+            self.commit(
+                Some(&draft),
+                of_day,
+                &CatalogueUpdate::default(),
+                times,
+                |_, _| Ok(()),
+            )?;
             replaced += of_day.len() as u64;
         }
         Ok(replaced)

@@ -1,4 +1,4 @@
-//! Segments that are not what was written: set aside, so that they cost what was in
+//! Damaged segments: set aside, so that they cost what was in
 //! them and nothing else, and told of as coverage.
 
 use std::collections::HashSet;
@@ -11,13 +11,13 @@ use crate::day::Day;
 use crate::db::has;
 use crate::error::StoreError;
 use crate::record::{Record, Table};
-use crate::segment::{self, Checked, Rows, Segment};
+use crate::segment::{self, Rows, Segment, VerifiedFile};
 use crate::store::Store;
 use crate::{dedup, hot};
 
 /// A segment that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Aside {
+pub(crate) struct QuarantinedSegment {
     pub(crate) segment: Segment,
     /// Its checksums, where there were some.
     pub(crate) sums: Option<Vec<u8>>,
@@ -27,21 +27,21 @@ pub(crate) struct Aside {
     pub(crate) saved: Option<u64>,
 }
 
-impl Aside {
+impl QuarantinedSegment {
     pub(crate) fn coverage(&self) -> Coverage {
         row(&self.segment, &self.why, self.saved)
     }
 
-    pub(crate) fn told(&self) -> DamagedSegment {
+    pub(crate) fn reported(&self) -> DamagedSegment {
         DamagedSegment::of(&self.segment, &self.why, self.saved)
     }
 
     /// Opens what is left of it.
-    pub(crate) fn open(&self, store: &Store) -> Result<Checked, StoreError> {
+    pub(crate) fn open(&self, store: &Store) -> Result<VerifiedFile, StoreError> {
         let path = self.segment.path(&store.root);
-        match Checked::open_to_heal(&path, Some(self.segment.bytes), self.sums.clone()) {
+        match VerifiedFile::open_to_heal(&path, Some(self.segment.bytes), self.sums.clone()) {
             // A file of another length is compared with nothing: the decoder is all there is.
-            Err(error) if error.is_damage() => Checked::open(&path, None, None),
+            Err(error) if error.is_damage() => VerifiedFile::open(&path, None, None),
             opened => opened,
         }
     }
@@ -103,9 +103,9 @@ pub(crate) fn row(segment: &Segment, why: &str, saved: Option<u64>) -> Coverage 
     };
     let lost = rows.saturating_sub(saved.unwrap_or(0));
     let then = match saved {
-        Some(saved) => format!("{saved} of its {rows} {what} were saved"),
+        Some(saved) => format!("{saved} of its {rows} {what} were recovered"),
         None => format!(
-            "its {rows} {what} are left out; `whathappened store repair` saves what can be read"
+            "its {rows} {what} are left out; `whathappened store repair` recovers what can be read"
         ),
     };
     let known = |at: Nanos| (at != Nanos::MIN && at != Nanos::MAX).then_some(at);
@@ -132,7 +132,7 @@ pub(crate) fn why(error: &StoreError) -> String {
         StoreError::Damaged { why, .. } => said(why.clone()),
         StoreError::Segment { error, .. } => said(error.to_string()),
         StoreError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
-            "the file is gone".to_owned()
+            "the file is missing".to_owned()
         }
         other => other.to_string(),
     }
@@ -187,12 +187,12 @@ pub(crate) fn forget(db: &Connection, oldest: Nanos, now: Nanos) -> rusqlite::Re
 }
 
 /// Everything that was set aside, by file.
-pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<Aside>> {
+pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<QuarantinedSegment>> {
     if !has(db, "damaged")? {
         return Ok(Vec::new());
     }
     let read = |row: &Row<'_>| {
-        Ok(Aside {
+        Ok(QuarantinedSegment {
             segment: segment::of_row(row)?,
             sums: row.get("sums")?,
             why: row.get("why")?,
@@ -206,7 +206,7 @@ pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<Aside>> {
 
 /// A row of coverage for each.
 pub(crate) fn rows(db: &Connection) -> rusqlite::Result<Vec<Coverage>> {
-    Ok(all(db)?.iter().map(Aside::coverage).collect())
+    Ok(all(db)?.iter().map(QuarantinedSegment::coverage).collect())
 }
 
 impl Store {
@@ -228,7 +228,10 @@ impl Store {
 
     /// Whether all rows of a damaged segment, by their ids, are in the store again.
     /// Where not all ids can be read, nobody knows.
-    pub(crate) fn has_all_of<R: Record>(&self, aside: &Aside) -> Result<bool, StoreError> {
+    pub(crate) fn has_all_of<R: Record>(
+        &self,
+        aside: &QuarantinedSegment,
+    ) -> Result<bool, StoreError> {
         let opened = aside
             .open(self)
             .and_then(|file| segment::Salvage::open(&file));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
-use crate::private;
+use crate::permissions;
 use crate::retain::on_disk;
 use crate::store::FORMAT;
 
@@ -116,6 +116,12 @@ CREATE TABLE IF NOT EXISTS checked (
   at INTEGER NOT NULL,
   said TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS verdicts (
+  incident TEXT NOT NULL,
+  explained_at INTEGER NOT NULL,
+  verdict TEXT NOT NULL,
+  PRIMARY KEY (incident, explained_at)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
 ";
 
@@ -123,7 +129,7 @@ CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id
 /// Where segments lie beside it that it does not know, it is not made: it was lost.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     refuse_lost(path, !path.exists())?;
-    private::touch(path).map_err(StoreError::io(path))?;
+    permissions::touch(path).map_err(StoreError::io(path))?;
     let mut db = Connection::open(path).map_err(StoreError::database(path))?;
     if version(&db, path)? == 0 {
         refuse_lost(path, is_empty(&db, path)?)?;
@@ -139,7 +145,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
 
 /// Makes a database beside segments that no list knows.
 pub(crate) fn make_anew(path: &Path) -> Result<Connection, StoreError> {
-    private::touch(path).map_err(StoreError::io(path))?;
+    permissions::touch(path).map_err(StoreError::io(path))?;
     let mut db = Connection::open(path).map_err(StoreError::database(path))?;
     prepare(&db, path)?;
     create(&mut db, path)?;

@@ -12,7 +12,7 @@ use crate::record::Record;
 use crate::segment::{self, Segment, id_key};
 
 /// What a day's segments have of some ids.
-pub(crate) struct Known<R> {
+pub(crate) struct ExistingRows<R> {
     /// The rows, and where each is.
     pub(crate) rows: HashMap<u128, (Segment, R)>,
     /// Segments that cannot be read, and why: what they have is not known.
@@ -26,7 +26,7 @@ pub(crate) fn known<R: Record>(
     db_path: &Path,
     day: Day,
     ids: &HashSet<u128>,
-) -> Result<Known<R>, StoreError> {
+) -> Result<ExistingRows<R>, StoreError> {
     let (mut rows, mut damaged) = (HashMap::new(), Vec::new());
     let live = segment::live(db, R::TABLE, Some(day)).map_err(StoreError::database(db_path))?;
     for one in live {
@@ -63,5 +63,5 @@ pub(crate) fn known<R: Record>(
             Err(error) => return Err(error),
         }
     }
-    Ok(Known { rows, damaged })
+    Ok(ExistingRows { rows, damaged })
 }

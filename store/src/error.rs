@@ -17,7 +17,7 @@ pub enum StoreError {
     },
     /// No room is left.
     #[error(
-        "{}: the disk is full; what was stored before is intact. Free some room, or keep less: whathappened store retain --max-size",
+        "{}: the disk is full; what was stored before is intact. Free some space, or store less: whathappened store retain --max-size",
         shown(path)
     )]
     Full {
@@ -42,7 +42,7 @@ pub enum StoreError {
     },
     /// A newer program wrote this store.
     #[error(
-        "{} has format {found}; this program knows formats up to {known}. Use a newer whathappened for it, or name another folder with --store",
+        "{} has format {found}; this version supports formats up to {known}. Use a newer version of whathappened, or name another folder with --store",
         shown(path)
     )]
     Newer {
@@ -54,14 +54,14 @@ pub enum StoreError {
         known: i64,
     },
     /// The folder holds a database of something else.
-    #[error("{}: not a store of this program", shown(path))]
+    #[error("{}: not a whathappened store", shown(path))]
     Foreign {
         /// The database file.
         path: PathBuf,
     },
     /// Another process collects into this store.
     #[error(
-        "{}: another process collects into this store already ({}). Stop it first, or name another folder with --store",
+        "{}: another process is already writing to this store ({}). Stop it first, or name another folder with --store",
         shown(path),
         escaped(by)
     )]
@@ -73,7 +73,7 @@ pub enum StoreError {
     },
     /// The list of segments is lost; the segments are there.
     #[error(
-        "{}: the store's list is lost or empty, and {segments} segments that it should know lie beside it; nothing was changed",
+        "{}: the store's index is missing or empty, but there are {segments} segments that it should list; nothing was changed",
         shown(path)
     )]
     Unlisted {
@@ -84,7 +84,7 @@ pub enum StoreError {
     },
     /// There is no store where one was to be read.
     #[error(
-        "{}: no store there; `whathappened import` or `whathappened collect` make one",
+        "{}: there is no store here; create one with `whathappened import` or `whathappened collect`",
         shown(path)
     )]
     Missing {
@@ -92,7 +92,11 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A kept record does not read back; a defect of this program or of the disk.
-    #[error("{}: a kept record does not read back: {}", shown(path), escaped(why))]
+    #[error(
+        "{}: a stored record cannot be read back: {}",
+        shown(path),
+        escaped(why)
+    )]
     Damaged {
         /// Where it is kept.
         path: PathBuf,
@@ -110,16 +114,16 @@ impl StoreError {
         };
         match self {
             Self::Unlisted { .. } => {
-                Some("make the list anew from the segments: whathappened store repair")
+                Some("rebuild the index from the segments: whathappened store repair")
             }
             Self::Database { error, .. } if broken(error) => Some(
-                "keep what is there and make the list anew from the segments: whathappened store repair",
+                "keep the data and rebuild the index from the segments: whathappened store repair",
             ),
             Self::Foreign { .. } => Some(
-                "if it was one, make its list anew from the segments: whathappened store repair; else name another folder with --store",
+                "if it was one, rebuild its index from the segments: whathappened store repair; otherwise name another folder with --store",
             ),
             Self::Damaged { .. } | Self::Segment { .. } => Some(
-                "see what else is damaged: whathappened store verify; save what can be read: whathappened store repair",
+                "see what else is damaged: whathappened store verify; recover what can be read: whathappened store repair",
             ),
             _ => None,
         }
@@ -201,7 +205,7 @@ pub(crate) fn no_room(path: &Path, error: &rusqlite::Error) -> bool {
 fn is_disk_full(folder: &Path) -> bool {
     static ASKED: [u8; 64 << 10] = [0x5a; 64 << 10];
     let path = folder.join(format!("room-{}", std::process::id()));
-    let tried = crate::private::touch(&path).and_then(|mut file| {
+    let tried = crate::permissions::touch(&path).and_then(|mut file| {
         file.write_all(&ASKED)?;
         file.sync_all()
     });
@@ -254,7 +258,10 @@ mod tests {
                 "{text:?}"
             );
         }
-        let told = StoreError::Missing { path }.to_string();
-        assert!(told.starts_with(r"a\u{1b}[2J\nb\u{202e}/é.db"), "{told}");
+        let reported = StoreError::Missing { path }.to_string();
+        assert!(
+            reported.starts_with(r"a\u{1b}[2J\nb\u{202e}/é.db"),
+            "{reported}"
+        );
     }
 }

@@ -18,7 +18,7 @@ const SMALL: i64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What was found at the last look.
-struct Look {
+struct HealthCheck {
     at: i64,
     said: Vec<String>,
 }
@@ -52,7 +52,8 @@ pub(crate) fn at_opening(db: &Connection, path: &Path) -> Result<(), StoreError>
 pub(crate) fn at_reading(db: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
     let find = || {
         let last = last(db)?;
-        let fresh = |last: &Look| !last.said.is_empty() || now() < last.at.saturating_add(DAY);
+        let fresh =
+            |last: &HealthCheck| !last.said.is_empty() || now() < last.at.saturating_add(DAY);
         match last {
             Some(last) if fresh(&last) => Ok(last.said),
             _ if size(db)? <= SMALL => look(db),
@@ -108,14 +109,14 @@ fn of_error(error: rusqlite::Error) -> rusqlite::Result<Vec<String>> {
     }
 }
 
-fn last(db: &Connection) -> rusqlite::Result<Option<Look>> {
+fn last(db: &Connection) -> rusqlite::Result<Option<HealthCheck>> {
     if !has(db, "checked")? {
         return Ok(None);
     }
     let read = |row: &rusqlite::Row<'_>| {
         let said: String = row.get(1)?;
         let said = said.lines().map(str::to_owned).collect();
-        Ok(Look {
+        Ok(HealthCheck {
             at: row.get(0)?,
             said,
         })
@@ -134,7 +135,7 @@ fn note(db: &Connection, path: &Path, now: i64, said: &[String]) {
         params![now, said.join("\n")],
     );
     if let Err(error) = noted {
-        tracing::debug!(%error, "the check of the database was not noted");
+        tracing::debug!(%error, "the check of the database was not recorded");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use crate::error::StoreError;
-use crate::private;
+use crate::permissions;
 
 /// Held while segments are written, replaced or removed.
 #[derive(Debug)]
@@ -44,9 +44,9 @@ impl Claim {
     /// # Errors
     /// [`StoreError::Claimed`] where another process does, or when the folder cannot be used.
     pub fn take(root: &Path, who: &str) -> Result<Self, StoreError> {
-        private::folder(root).map_err(StoreError::io(root))?;
+        permissions::folder(root).map_err(StoreError::io(root))?;
         let path = root.join("collector.lock");
-        let mut file = private::touch(&path).map_err(StoreError::io(&path))?;
+        let mut file = permissions::touch(&path).map_err(StoreError::io(&path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -69,7 +69,7 @@ impl Claim {
 
 fn open(root: &Path) -> Result<(File, std::path::PathBuf), StoreError> {
     let path = root.join("segments.lock");
-    let file = private::touch(&path).map_err(StoreError::io(&path))?;
+    let file = permissions::touch(&path).map_err(StoreError::io(&path))?;
     Ok((file, path))
 }
 

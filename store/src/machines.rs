@@ -8,10 +8,10 @@ use whathappened_core::resolve::rank_names;
 
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;
-use crate::kept::{self, KeptIncident};
+use crate::metadata::{self, StoredIncident};
 use crate::record::{Fact, Object};
-use crate::scope::{self, Found, Tier};
-use crate::segment::Wanted;
+use crate::scope::{self, MatchTier, ScopedRows};
+use crate::segment::SubjectKey;
 use crate::snapshot::{ALWAYS, Snapshot, machine};
 
 impl Snapshot<'_> {
@@ -25,8 +25,8 @@ impl Snapshot<'_> {
         &self,
         names: &BTreeSet<String>,
         window: (Nanos, Nanos),
-    ) -> Result<Found, StoreError> {
-        let mut asked: BTreeSet<Wanted> = names.iter().map(|name| machine(name)).collect();
+    ) -> Result<ScopedRows, StoreError> {
+        let mut asked: BTreeSet<SubjectKey> = names.iter().map(|name| machine(name)).collect();
         // An instance may be asked for by its id: its records lie under its name as well.
         let by_id = catalogue::others(self.look(), names, &BTreeSet::new());
         let by_id = by_id.map_err(self.failed())?;
@@ -36,11 +36,11 @@ impl Snapshot<'_> {
         let mut objects: Vec<Object> = self.places(&asked, ALWAYS)?;
         let mut facts: Vec<Fact> = self.places(&asked, window)?;
         let known = scope::instances(self, &objects, &facts)?;
-        let under: BTreeSet<Wanted> = known.difference(&asked).cloned().collect();
+        let under: BTreeSet<SubjectKey> = known.difference(&asked).cloned().collect();
         objects.extend(self.places::<Object>(&under, ALWAYS)?);
         facts.extend(self.places::<Fact>(&under, window)?);
-        Ok(Found {
-            tier: Tier::Machine,
+        Ok(ScopedRows {
+            tier: MatchTier::Machine,
             facts,
             objects,
             left_out: 0,
@@ -54,7 +54,12 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn add_guests(&self, found: &mut Found, node: &str, most: usize) -> Result<(), StoreError> {
+    pub fn add_guests(
+        &self,
+        found: &mut ScopedRows,
+        node: &str,
+        most: usize,
+    ) -> Result<(), StoreError> {
         let (from, to) = found.window;
         let mut guests = catalogue::on_node(self.look(), node).map_err(self.failed())?;
         guests.retain(|one| one.first <= to && one.last >= from);
@@ -82,14 +87,14 @@ impl Snapshot<'_> {
         &self,
         names: &BTreeSet<String>,
         (from, to): (Nanos, Nanos),
-    ) -> Result<Vec<KeptIncident>, StoreError> {
+    ) -> Result<Vec<StoredIncident>, StoreError> {
         let read = || {
             let mut found = BTreeSet::new();
             if !crate::db::has(self.look().db, "incident_machines")? {
                 return Ok(found);
             }
             for name in names {
-                found.extend(kept::incidents(
+                found.extend(metadata::incidents(
                     self.look().db,
                     "id IN (SELECT incident FROM incident_machines
                             WHERE name = ?1 AND time BETWEEN ?2 AND ?3)",
@@ -98,7 +103,7 @@ impl Snapshot<'_> {
             }
             Ok(found)
         };
-        let found: BTreeSet<KeptIncident> = read().map_err(self.failed())?;
+        let found: BTreeSet<StoredIncident> = read().map_err(self.failed())?;
         Ok(found.into_iter().collect())
     }
 
@@ -109,10 +114,10 @@ impl Snapshot<'_> {
     pub fn incidents_of_runs(
         &self,
         runs: &BTreeSet<String>,
-    ) -> Result<Vec<KeptIncident>, StoreError> {
+    ) -> Result<Vec<StoredIncident>, StoreError> {
         let mut found = BTreeSet::new();
         for run in runs {
-            let of_run = kept::incidents(self.look().db, "run_id = ?1", &[run]);
+            let of_run = metadata::incidents(self.look().db, "run_id = ?1", &[run]);
             found.extend(of_run.map_err(self.failed())?);
         }
         Ok(found.into_iter().collect())
@@ -123,9 +128,17 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn nearest_machines(&self, typed: &str) -> Result<Vec<String>, StoreError> {
+        Ok(rank_names(typed, self.machine_names()?))
+    }
+
+    /// Names of all machines that anything was on and that may be seen, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn machine_names(&self) -> Result<Vec<String>, StoreError> {
         let mut names = catalogue::machines(self.look().db).map_err(self.failed())?;
         names.retain(|name| self.permits_machine(name));
-        Ok(rank_names(typed, names))
+        Ok(names)
     }
 
     /// The earliest time of any kept fact.

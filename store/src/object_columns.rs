@@ -12,7 +12,7 @@ use whathappened_connectors::object::{ObjectKey, ObjectVersion};
 use whathappened_connectors::time::{Nanos, Stamp};
 
 use crate::columns::{Reader, id, origin, source};
-use crate::record::{Object, Place};
+use crate::record::{Object, SortKey};
 
 /// The columns of a segment of object versions; `body` is JSON.
 #[must_use]
@@ -48,7 +48,7 @@ pub fn schema() -> SchemaRef {
 }
 
 /// Some versions as columns.
-pub(crate) fn batch(rows: &[&Object], places: &[Place]) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn batch(rows: &[&Object], places: &[SortKey]) -> Result<RecordBatch, ArrowError> {
     let key = |of: fn(&ObjectKey) -> &str| -> ArrayRef {
         Arc::new(
             rows.iter()
@@ -123,7 +123,7 @@ pub(crate) fn objects(batch: &RecordBatch) -> Result<Vec<Object>, String> {
     let mut objects = Vec::with_capacity(batch.num_rows());
     for row in 0..batch.num_rows() {
         let text =
-            |column: crate::columns::Texts<'_>| column.get(row).unwrap_or_default().to_owned();
+            |column: crate::columns::TextColumn<'_>| column.get(row).unwrap_or_default().to_owned();
         let at = (lo.get(row).is_some() || hi.get(row).is_some()).then(|| Stamp {
             lo: lo.get(row).unwrap_or(Nanos::MIN),
             hi: hi.get(row).unwrap_or(Nanos::MAX),

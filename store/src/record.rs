@@ -11,8 +11,8 @@ use whathappened_connectors::observation::Observation;
 use whathappened_connectors::redact;
 use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
 
+use crate::access_filter::AccessFilter;
 use crate::day::Day;
-use crate::sight::Sight;
 use crate::{columns, object_columns};
 
 /// The two tables of the store.
@@ -65,7 +65,7 @@ impl Class {
 
 /// The order of a segment: one experiment's rows lie together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct SortKey {
     pub(crate) class: Class,
     pub(crate) namespace: String,
     pub(crate) subject: String,
@@ -91,7 +91,7 @@ pub(crate) trait Record:
 {
     const TABLE: Table;
 
-    fn place(&self) -> Place;
+    fn place(&self) -> SortKey;
     fn day(&self) -> Day;
     /// The last instant it speaks of.
     fn last(&self) -> Nanos;
@@ -102,10 +102,10 @@ pub(crate) trait Record:
     /// Takes out secrets that were kept under fewer rules.
     fn redact(&mut self);
     /// As one caller may see it, if at all.
-    fn seen(self, sight: &Sight) -> Option<Self>;
+    fn seen(self, access_filter: &AccessFilter) -> Option<Self>;
 
     fn schema() -> SchemaRef;
-    fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError>;
+    fn batch(rows: &[&Self], places: &[SortKey]) -> Result<RecordBatch, ArrowError>;
     /// Says what of a batch is not what it should be.
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String>;
 }
@@ -136,24 +136,24 @@ pub(crate) const GREW: &str = "k8s.event.grew";
 
 /// A record of either table.
 #[derive(Clone, Debug)]
-pub(crate) enum Either {
+pub(crate) enum FactOrObject {
     Fact(Fact),
     Object(Object),
 }
 
-impl From<Fact> for Either {
+impl From<Fact> for FactOrObject {
     fn from(fact: Fact) -> Self {
         Self::Fact(fact)
     }
 }
 
-impl From<Object> for Either {
+impl From<Object> for FactOrObject {
     fn from(object: Object) -> Self {
         Self::Object(object)
     }
 }
 
-impl Either {
+impl FactOrObject {
     pub(crate) fn of(observation: Observation) -> Self {
         match observation {
             Observation::Event(event) => Self::Fact(Fact {
@@ -253,11 +253,11 @@ impl Record for Fact {
         redact::fact(&mut self.event);
     }
 
-    fn seen(self, sight: &Sight) -> Option<Self> {
-        sight.fact(self)
+    fn seen(self, access_filter: &AccessFilter) -> Option<Self> {
+        access_filter.fact(self)
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> SortKey {
         let of = &self.event.entities;
         // A line that names its batch job lies where the job's facts without a name do.
         let job = self.event.attribute("slurm_job").map(job_id);
@@ -281,7 +281,7 @@ impl Record for Fact {
             (None, Some(machine)) => (Class::Machine, String::new(), machine.clone()),
             (None, None) => (Class::Other, String::new(), String::new()),
         };
-        Place {
+        SortKey {
             class,
             namespace,
             subject,
@@ -307,7 +307,7 @@ impl Record for Fact {
         columns::schema()
     }
 
-    fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError> {
+    fn batch(rows: &[&Self], places: &[SortKey]) -> Result<RecordBatch, ArrowError> {
         columns::batch(rows, places)
     }
 
@@ -341,11 +341,11 @@ impl Record for Object {
         redact::body(&mut self.version.body);
     }
 
-    fn seen(self, sight: &Sight) -> Option<Self> {
-        sight.object(self)
+    fn seen(self, access_filter: &AccessFilter) -> Option<Self> {
+        access_filter.object(self)
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> SortKey {
         let key = &self.version.key;
         if matches!(key.kind.as_str(), "Node" | "Instance") {
             let name = if key.name.is_empty() {
@@ -353,7 +353,7 @@ impl Record for Object {
             } else {
                 &key.name
             };
-            return Place {
+            return SortKey {
                 class: Class::Machine,
                 namespace: String::new(),
                 subject: name.clone(),
@@ -368,7 +368,7 @@ impl Record for Object {
             }
             _ => Class::Subject,
         };
-        Place {
+        SortKey {
             class,
             namespace: key.namespace.clone(),
             subject: key.name.clone(),
@@ -399,7 +399,7 @@ impl Record for Object {
         object_columns::schema()
     }
 
-    fn batch(rows: &[&Self], places: &[Place]) -> Result<RecordBatch, ArrowError> {
+    fn batch(rows: &[&Self], places: &[SortKey]) -> Result<RecordBatch, ArrowError> {
         object_columns::batch(rows, places)
     }
 

@@ -9,20 +9,20 @@ use rusqlite::{Connection, ErrorCode};
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
-use crate::catalogue::Seen;
+use crate::catalogue::CatalogueUpdate;
 use crate::compact::merge_into_one;
 use crate::damage;
 use crate::day::Day;
 use crate::db;
 use crate::error::StoreError;
 use crate::hot;
-use crate::kept;
 use crate::limits::Limits;
 use crate::lock::Lock;
-use crate::pack::Pack;
-use crate::record::{Either, Fact, Object, Record, Table};
+use crate::metadata;
+use crate::packed_rows::PackedRows;
+use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::retain::on_disk;
-use crate::segment::{self, Checked, Draft, Filter, Segment, filter_key, id_key, subject_key};
+use crate::segment::{self, Draft, Filter, Segment, VerifiedFile, filter_key, id_key, subject_key};
 use crate::store::{DATABASE, Store};
 
 /// What was done.
@@ -121,7 +121,7 @@ fn recover(store: &mut Store, old: &Path) -> Result<(), StoreError> {
         return Ok(());
     };
     store.put_hot(hot::readable(&db), hot::readable(&db))?;
-    let incidents = kept::incidents(&db, "1", &[]).unwrap_or_default();
+    let incidents = metadata::incidents(&db, "1", &[]).unwrap_or_default();
     store.keep_incidents(&[], &incidents)
 }
 
@@ -175,10 +175,10 @@ fn tell(store: &mut Store, repaired: &Repaired, now: Nanos) -> Result<(), StoreE
         status: Status::Truncated,
         rows: repaired.rows,
         detail: Some(format!(
-            "the store's list was lost and was made anew from {} segments; what was in no segment yet, what sources could not show before, and kept incidents are gone",
+            "the store's index was lost and was rebuilt from {} segments; rows that were not in a segment yet, earlier coverage and stored incidents are lost",
             repaired.listed
         )),
-        would_have_shown: Some("the last facts before the list was lost".to_owned()),
+        would_have_shown: Some("the last facts before the index was lost".to_owned()),
         ..Coverage::new("store", "list")
     };
     store.keep_coverage(&[(format!("store/list/{now}"), row)], now)
@@ -231,10 +231,22 @@ impl Repair<'_> {
     fn write_anew<R: Record>(&mut self, one: Segment) -> Result<(), StoreError> {
         let (day, stored_at) = (one.day, one.stored_at);
         let old = [one];
-        let draft = merge_into_one::<R>(self.store, day, &old, Pack::new(), Vec::new(), self.now)?;
+        let draft = merge_into_one::<R>(
+            self.store,
+            day,
+            &old,
+            PackedRows::new(),
+            Vec::new(),
+            self.now,
+        )?;
         let times = (self.now, stored_at);
-        self.store
-            .commit(Some(&draft), &old, &Seen::default(), times, |_, _| Ok(()))?;
+        self.store.commit(
+            Some(&draft),
+            &old,
+            &CatalogueUpdate::default(),
+            times,
+            |_, _| Ok(()),
+        )?;
         self.repaired.renewed += 1;
         Ok(())
     }
@@ -259,7 +271,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    fn take<R: Record + Into<Either>>(
+    fn take<R: Record + Into<FactOrObject>>(
         &mut self,
         file: &str,
         day: Day,
@@ -273,11 +285,11 @@ impl Repair<'_> {
             .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok())
             .and_then(|at| Nanos::try_from(at.as_nanos()).ok())
             .unwrap_or(self.now);
-        let mut found = Reading::default();
+        let mut found = SegmentContents::default();
         let mut twice = !self.is_anew;
-        let mut pack = Pack::<R>::new();
+        let mut pack = PackedRows::<R>::new();
         let mut failed = None;
-        let opened = Checked::open(&path, None, None);
+        let opened = VerifiedFile::open(&path, None, None);
         match opened.and_then(segment::Rows::<R>::open) {
             Ok(rows) => {
                 for row in rows {
@@ -325,12 +337,12 @@ impl Repair<'_> {
         }
         // Some of it is elsewhere, too: its rows are merged in, as if they were told again.
         ids.extend(found.ids.iter().copied());
-        let rows = segment::Rows::<R>::open(Checked::open(&path, None, None)?)?;
+        let rows = segment::Rows::<R>::open(VerifiedFile::open(&path, None, None)?)?;
         for row in rows {
             pack.push(row?)
                 .map_err(|error| StoreError::damaged(&path, error))?;
             if pack.bytes() > self.store.limits.buffer_bytes {
-                let full = std::mem::replace(&mut pack, Pack::new());
+                let full = std::mem::replace(&mut pack, PackedRows::new());
                 self.land(day, full, &found.seen)?;
             }
         }
@@ -339,7 +351,12 @@ impl Repair<'_> {
             .map_err(StoreError::database(&self.store.db_path))
     }
 
-    fn land<R: Record>(&mut self, day: Day, rows: Pack<R>, seen: &Seen) -> Result<(), StoreError> {
+    fn land<R: Record>(
+        &mut self,
+        day: Day,
+        rows: PackedRows<R>,
+        seen: &CatalogueUpdate,
+    ) -> Result<(), StoreError> {
         let now = self.now;
         self.store
             .land::<R>(day, rows, seen, &HashMap::new(), now)?;
@@ -383,9 +400,9 @@ impl Repair<'_> {
 
     /// Saves what can be read of a damaged segment, unless that was done before, and
     /// forgets the segment once all its rows are there, from wherever they came.
-    fn save_one<R: Record + Into<Either>>(
+    fn save_one<R: Record + Into<FactOrObject>>(
         &mut self,
-        one: &damage::Aside,
+        one: &damage::QuarantinedSegment,
     ) -> Result<(), StoreError> {
         let file = &one.segment.file;
         let mut is_back = false;
@@ -403,16 +420,17 @@ impl Repair<'_> {
         Ok(())
     }
 
-    fn salvage<R: Record + Into<Either>>(
+    fn salvage<R: Record + Into<FactOrObject>>(
         &mut self,
-        one: &damage::Aside,
+        one: &damage::QuarantinedSegment,
     ) -> Result<(u64, u64), StoreError> {
         let file = match one.open(self.store) {
             Ok(file) => file,
             Err(error) if error.is_damage() => return Ok((0, one.segment.rows)),
             Err(error) => return Err(error),
         };
-        let (mut seen, mut pack, mut failed) = (Seen::default(), Pack::<R>::new(), None);
+        let (mut seen, mut pack, mut failed) =
+            (CatalogueUpdate::default(), PackedRows::<R>::new(), None);
         let mut saved = 0;
         let left = match segment::Salvage::open(&file) {
             Ok(left) => left,
@@ -434,17 +452,17 @@ impl Repair<'_> {
 
 /// What is in a segment, as its writer knew it.
 #[derive(Default)]
-struct Reading {
+struct SegmentContents {
     rows: u64,
-    seen: Seen,
+    seen: CatalogueUpdate,
     ids: HashSet<u128>,
     words: HashSet<i64>,
     times: Option<(Nanos, Nanos)>,
 }
 
-impl Reading {
+impl SegmentContents {
     /// Takes a row in; `false` where its id was there before.
-    fn see<R: Record + Into<Either>>(&mut self, row: &R, before: &HashSet<u128>) -> bool {
+    fn see<R: Record + Into<FactOrObject>>(&mut self, row: &R, before: &HashSet<u128>) -> bool {
         let place = row.place();
         self.rows += 1;
         self.seen.see(&row.clone().into());

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::private;
+use crate::permissions;
 
 /// What the database needs to take rows off its lists.
 const BYTES: usize = 256 << 10;
@@ -19,7 +19,7 @@ pub(crate) fn keep(root: &Path) {
     let path = path(root);
     let whole = path.metadata().is_ok_and(|meta| meta.len() >= BYTES as u64);
     // A disk without room for it is told of when something has to be written.
-    let fill = || private::touch(&path)?.write_all(&vec![0x5a; BYTES]);
+    let fill = || permissions::touch(&path)?.write_all(&vec![0x5a; BYTES]);
     if !whole && fill().is_err() {
         release(root);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use whathappened_connectors::time::Nanos;
 
-use crate::catalogue::Seen;
+use crate::catalogue::CatalogueUpdate;
 use crate::damage;
 use crate::error::StoreError;
 use crate::limits::Retained;
@@ -49,7 +49,7 @@ impl Store {
             rows: old.iter().map(|one| one.rows).sum(),
             bytes: old.iter().map(|one| one.bytes).sum(),
         };
-        self.commit(None, &old, &Seen::default(), (now, now), |tx, _| {
+        self.commit(None, &old, &CatalogueUpdate::default(), (now, now), |tx, _| {
             // Of pods and workloads that ended before everything that is left, nothing is left.
             let left: Option<Nanos> = tx.query_row(
                 "SELECT min(at) FROM (

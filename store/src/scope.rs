@@ -11,7 +11,7 @@ use whathappened_core::resolve::Name;
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;
 use crate::record::{Class, Fact, Object, job_id};
-use crate::segment::Wanted;
+use crate::segment::SubjectKey;
 use crate::snapshot::{Snapshot, machine};
 
 /// How long before a run its machines are looked at: maintenance is announced ahead.
@@ -25,7 +25,7 @@ const MOST_OTHERS: usize = 200;
 
 /// How a name was found in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
+pub enum MatchTier {
     /// A label's value.
     Label(&'static str),
     /// An annotation's value.
@@ -44,7 +44,7 @@ pub enum Tier {
     Machine,
 }
 
-impl fmt::Display for Tier {
+impl fmt::Display for MatchTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Label(key) => write!(f, "label {key}"),
@@ -61,9 +61,9 @@ impl fmt::Display for Tier {
 
 /// What the store has about a name.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ScopedRows {
     /// How the name was found.
-    pub tier: Tier,
+    pub tier: MatchTier,
     /// Facts; one may come twice, with different witnesses.
     pub facts: Vec<Fact>,
     /// Versions of objects; one may come twice.
@@ -74,7 +74,7 @@ pub struct Found {
     pub window: (Nanos, Nanos),
 }
 
-pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>, StoreError> {
+pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<ScopedRows>, StoreError> {
     let Some((tier, entities, left_out)) =
         catalogue::family(snapshot.look(), name).map_err(snapshot.failed())?
     else {
@@ -93,9 +93,9 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>
     let around = around(&objects, &facts);
     let other = catalogue::others(snapshot.look(), &around.uids, &around.named)
         .map_err(snapshot.failed())?;
-    let mut more: BTreeSet<Wanted> = places(&other);
+    let mut more: BTreeSet<SubjectKey> = places(&other);
     more.extend(around.claims);
-    let more: BTreeSet<Wanted> = more.difference(&own).cloned().collect();
+    let more: BTreeSet<SubjectKey> = more.difference(&own).cloned().collect();
     objects.extend(snapshot.places::<Object>(&more, always)?);
     facts.extend(snapshot.places::<Fact>(&more, near)?);
 
@@ -105,13 +105,13 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Found>
     facts.extend(snapshot.places::<Fact>(&around.machines, wide)?);
     // The instances under those machines: some records know only their ids.
     let known = instances(snapshot, &objects, &facts)?;
-    let under: BTreeSet<Wanted> = known.difference(&around.machines).cloned().collect();
+    let under: BTreeSet<SubjectKey> = known.difference(&around.machines).cloned().collect();
     objects.extend(snapshot.places::<Object>(&under, always)?);
     facts.extend(snapshot.places::<Fact>(&under, wide)?);
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
     let lasting = (first.saturating_sub(LASTING), near.1);
     facts.extend(snapshot.places::<Fact>(&nothing, lasting)?);
-    Ok(Some(Found {
+    Ok(Some(ScopedRows {
         tier,
         facts,
         objects,
@@ -128,7 +128,7 @@ fn life(entities: &BTreeSet<Entity>) -> (Nanos, Nanos) {
     )
 }
 
-pub(crate) fn places(entities: &BTreeSet<Entity>) -> BTreeSet<Wanted> {
+pub(crate) fn places(entities: &BTreeSet<Entity>) -> BTreeSet<SubjectKey> {
     let mut wanted = BTreeSet::new();
     for one in entities {
         if one.kind == "Instance" {
@@ -154,15 +154,16 @@ pub(crate) fn instances(
     snapshot: &Snapshot<'_>,
     objects: &[Object],
     facts: &[Fact],
-) -> Result<BTreeSet<Wanted>, StoreError> {
+) -> Result<BTreeSet<SubjectKey>, StoreError> {
     let mut ids: BTreeSet<String> = BTreeSet::new();
     for version in objects.iter().map(|object| &object.version) {
         match version.key.kind.as_str() {
             "Instance" => ids.extend(Some(version.key.uid.clone())),
             "Node" => {
-                let told = version.body.provider_id.as_deref();
+                let reported = version.body.provider_id.as_deref();
                 ids.extend(
-                    told.and_then(Machine::parse_provider_id)
+                    reported
+                        .and_then(Machine::parse_provider_id)
                         .and_then(|one| one.id),
                 );
             }
@@ -189,16 +190,16 @@ pub(crate) fn instances(
 
 /// What the rows of an experiment name beside it.
 #[derive(Default)]
-struct Around {
-    machines: BTreeSet<Wanted>,
+struct RelatedNames {
+    machines: BTreeSet<SubjectKey>,
     /// Volume claims and namespaces.
-    claims: BTreeSet<Wanted>,
+    claims: BTreeSet<SubjectKey>,
     uids: BTreeSet<String>,
     named: BTreeSet<(String, String)>,
 }
 
-fn around(objects: &[Object], facts: &[Fact]) -> Around {
-    let mut around = Around::default();
+fn around(objects: &[Object], facts: &[Fact]) -> RelatedNames {
+    let mut around = RelatedNames::default();
     let subject =
         |namespace: &str, name: &str| (Class::Subject, namespace.to_owned(), name.to_owned());
     for object in objects {

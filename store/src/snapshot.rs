@@ -11,14 +11,14 @@ use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::{Name, rank_names};
 
 use crate::access::Access;
-use crate::catalogue::{self, Entity, Look, Root};
+use crate::access_filter::{AccessFilter, in_value};
+use crate::catalogue::{self, CatalogueView, Entity, Root};
 use crate::damage::DamagedSegment;
 use crate::error::StoreError;
-use crate::kept::KeptIncident;
+use crate::metadata::{self, StoredIncident, StoredVerdict};
 use crate::record::{Class, Fact, Object, Record, Table};
-use crate::scope::Found;
-use crate::segment::{self, Rows, Segment, Wanted, subject_key};
-use crate::sight::{Sight, in_value};
+use crate::scope::ScopedRows;
+use crate::segment::{self, Rows, Segment, SubjectKey, subject_key};
 use crate::store::Store;
 use crate::{damage, hot, scope};
 
@@ -29,7 +29,7 @@ pub struct Snapshot<'a> {
     tx: Transaction<'a>,
     events: Vec<Segment>,
     objects: Vec<Segment>,
-    sight: Sight,
+    access_filter: AccessFilter,
     /// Segments that turned out to be unreadable, by file.
     noted: RefCell<BTreeMap<String, (DamagedSegment, Coverage)>>,
 }
@@ -40,10 +40,10 @@ impl<'a> Snapshot<'a> {
             let tx = store.db.unchecked_transaction()?;
             let events = segment::live(&tx, Table::Events, None)?;
             let objects = segment::live(&tx, Table::Objects, None)?;
-            let sight = Sight::new(&tx, access)?;
+            let access_filter = AccessFilter::new(&tx, access)?;
             Ok(Self {
                 store,
-                sight,
+                access_filter,
                 tx,
                 events,
                 objects,
@@ -53,45 +53,45 @@ impl<'a> Snapshot<'a> {
         take().map_err(StoreError::database(&store.db_path))
     }
 
-    pub(crate) fn look(&self) -> Look<'_> {
-        Look {
+    pub(crate) fn look(&self) -> CatalogueView<'_> {
+        CatalogueView {
             db: &self.tx,
-            sight: &self.sight,
+            access_filter: &self.access_filter,
         }
     }
 
     /// Whether some of the store may not be seen.
     #[must_use]
     pub fn is_restricted(&self) -> bool {
-        !self.sight.is_whole()
+        !self.access_filter.is_whole()
     }
 
     /// Whether what is of a namespace may be seen.
     #[must_use]
     pub fn permits_namespace(&self, namespace: &str) -> bool {
-        self.sight.permits_namespace(namespace)
+        self.access_filter.permits_namespace(namespace)
     }
 
     /// Whether what any source told may be seen.
     #[must_use]
     pub fn permits_every_source(&self) -> bool {
-        self.sight.permits_every_source()
+        self.access_filter.permits_every_source()
     }
 
     /// Whether a machine of this name may be named.
     pub(crate) fn permits_machine(&self, name: &str) -> bool {
-        self.sight.permits_machine(name)
+        self.access_filter.permits_machine(name)
     }
 
     /// Hides the names of what others own in every text of a value.
     pub fn redact(&self, value: &mut serde_json::Value) {
-        in_value(value, &|text| self.sight.text(text));
+        in_value(value, &|text| self.access_filter.text(text));
     }
 
     /// Hides what names a pod or a namespace of others in every text of a value of
     /// the caller's own.
     pub fn redact_own(&self, value: &mut serde_json::Value) {
-        self.sight.hide_in_own(value);
+        self.access_filter.hide_in_own(value);
     }
 
     /// What of some rows of coverage may be seen, and a row for each segment that
@@ -106,7 +106,9 @@ impl<'a> Snapshot<'a> {
             .cloned()
             .collect();
         rows.extend(new);
-        let seen = rows.into_iter().filter_map(|row| self.sight.coverage(row));
+        let seen = rows
+            .into_iter()
+            .filter_map(|row| self.access_filter.coverage(row));
         seen.collect()
     }
 
@@ -117,7 +119,7 @@ impl<'a> Snapshot<'a> {
     /// When the database cannot be read.
     pub fn damaged(&self) -> Result<Vec<DamagedSegment>, StoreError> {
         let aside = damage::all(&self.tx).map_err(self.failed())?;
-        let aside = aside.iter().map(damage::Aside::told);
+        let aside = aside.iter().map(damage::QuarantinedSegment::reported);
         let noted = self.noted.borrow();
         let noted = noted.values().map(|(damaged, _)| damaged.clone());
         let all: BTreeMap<String, DamagedSegment> = aside
@@ -173,8 +175,26 @@ impl<'a> Snapshot<'a> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn incidents(&self) -> Result<Vec<KeptIncident>, StoreError> {
+    pub fn incidents(&self) -> Result<Vec<StoredIncident>, StoreError> {
         self.store.incidents()
+    }
+
+    /// The kept incident of an id, whoever may see it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn incident(&self, id: &str) -> Result<Option<StoredIncident>, StoreError> {
+        let found = metadata::incidents(&self.tx, "id = ?1", &[&id]);
+        Ok(found.map_err(self.failed())?.pop())
+    }
+
+    /// The verdicts on an incident that were reached one after another, the first one first,
+    /// whoever may see them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn verdicts(&self, incident: &str) -> Result<Vec<StoredVerdict>, StoreError> {
+        metadata::verdicts(&self.tx, incident).map_err(self.failed())
     }
 
     pub(crate) fn failed(&self) -> impl FnOnce(rusqlite::Error) -> StoreError + '_ {
@@ -211,7 +231,9 @@ impl<'a> Snapshot<'a> {
     /// When the database cannot be read.
     pub fn hot_facts(&self) -> Result<Vec<Fact>, StoreError> {
         let rows = hot::all::<Fact>(&self.tx).map_err(self.failed())?;
-        let seen = rows.into_iter().filter_map(|hot| hot.row.seen(&self.sight));
+        let seen = rows
+            .into_iter()
+            .filter_map(|hot| hot.row.seen(&self.access_filter));
         Ok(seen.collect())
     }
 
@@ -228,7 +250,7 @@ impl<'a> Snapshot<'a> {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn find(&self, name: &Name) -> Result<Option<Found>, StoreError> {
+    pub fn find(&self, name: &Name) -> Result<Option<ScopedRows>, StoreError> {
         scope::find(self, name)
     }
 
@@ -289,27 +311,36 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the store cannot be read.
     pub fn nearest(&self, typed: &str) -> Result<Vec<String>, StoreError> {
-        let names = catalogue::nearest(self.look()).map_err(self.failed())?;
-        Ok(rank_names(typed, names))
+        Ok(rank_names(typed, self.run_names()?))
+    }
+
+    /// Names of all workloads, and values of the labels that name experiments, as far as they
+    /// may be seen, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_names(&self) -> Result<Vec<String>, StoreError> {
+        catalogue::nearest(self.look()).map_err(self.failed())
     }
 
     /// The rows of some places whose segments touch a window.
     pub(crate) fn places<R: Record>(
         &self,
-        wanted: &BTreeSet<Wanted>,
+        wanted: &BTreeSet<SubjectKey>,
         window: (Nanos, Nanos),
     ) -> Result<Vec<R>, StoreError> {
         let mut rows = Vec::new();
         if wanted.is_empty() {
             return Ok(rows);
         }
-        let keys: Vec<(i64, &Wanted)> = wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
+        let keys: Vec<(i64, &SubjectKey)> =
+            wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
                 continue;
             }
             let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
-            let here: BTreeSet<Wanted> = keys
+            let here: BTreeSet<SubjectKey> = keys
                 .iter()
                 .filter(|(key, _)| filter.may_hold(*key))
                 .map(|(_, wanted)| (*wanted).clone())
@@ -328,7 +359,9 @@ impl<'a> Snapshot<'a> {
             rows.extend(hot.into_iter().map(|hot| hot.row));
         }
         rows.retain(|row| inside(row, window));
-        let seen = rows.into_iter().filter_map(|row: R| row.seen(&self.sight));
+        let seen = rows
+            .into_iter()
+            .filter_map(|row: R| row.seen(&self.access_filter));
         Ok(seen.collect())
     }
 
@@ -373,10 +406,14 @@ impl<'a> Snapshot<'a> {
         keys: &[Vec<i64>],
         take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.unguarded(window, keys, &mut |row: R| match row.seen(&self.sight) {
-            Some(row) => take(row),
-            None => ControlFlow::Continue(()),
-        })
+        self.unguarded(
+            window,
+            keys,
+            &mut |row: R| match row.seen(&self.access_filter) {
+                Some(row) => take(row),
+                None => ControlFlow::Continue(()),
+            },
+        )
     }
 
     /// All rows, whoever may see them: nothing of one may leave the store as it is.
@@ -430,8 +467,8 @@ fn inside<R: Record>(row: &R, (from, to): (Nanos, Nanos)) -> bool {
     row.place().time <= to && (row.last() >= from || row.last() == Nanos::MIN)
 }
 
-fn key((class, namespace, subject): &Wanted) -> i64 {
-    subject_key(&crate::record::Place {
+fn key((class, namespace, subject): &SubjectKey) -> i64 {
+    subject_key(&crate::record::SortKey {
         class: *class,
         namespace: namespace.clone(),
         subject: subject.clone(),
@@ -441,6 +478,6 @@ fn key((class, namespace, subject): &Wanted) -> i64 {
 }
 
 /// Where a class keeps its rows.
-pub(crate) fn machine(name: &str) -> Wanted {
+pub(crate) fn machine(name: &str) -> SubjectKey {
     (Class::Machine, String::new(), name.to_owned())
 }

@@ -32,7 +32,7 @@ pub struct Status {
     pub from: Option<i64>,
     /// The latest time of any row.
     pub to: Option<i64>,
-    /// Segments that are not what was written, as far as a look at their lengths and
+    /// Damaged segments, as far as a look at their lengths and
     /// footers tells; `verify` reads them to their ends.
     pub damaged: Vec<DamagedSegment>,
     /// What the database said of itself when it was checked last, where it was not well.
@@ -57,17 +57,17 @@ impl Status {
     pub fn hint(&self) -> Option<&'static str> {
         if !self.database.is_empty() {
             return Some(
-                "the database is damaged; keep what is there and make it anew from the segments: whathappened store repair",
+                "the database is damaged; keep the data and rebuild the index from the segments: whathappened store repair",
             );
         }
         let is_tried = self.damaged.iter().all(|one| one.saved.is_some());
         match (self.damaged.is_empty(), is_tried) {
             (true, _) => None,
             (false, false) => Some(
-                "see what else is damaged: whathappened store verify; save what can be read: whathappened store repair",
+                "see what else is damaged: whathappened store verify; recover what can be read: whathappened store repair",
             ),
             (false, true) => Some(
-                "what could be read was saved; import the missing facts again, then: whathappened store repair",
+                "what could be read was recovered; import the missing facts again, then: whathappened store repair",
             ),
         }
     }
@@ -79,7 +79,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn status(&self) -> Result<Status, StoreError> {
-        self.told(true)
+        self.reported(true)
     }
 
     /// The time of the latest record, in nanoseconds.
@@ -87,11 +87,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn latest(&self) -> Result<Option<i64>, StoreError> {
-        Ok(self.told(false)?.to)
+        Ok(self.reported(false)?.to)
     }
 
     /// How much is kept; the segments themselves are opened only where one looks `closely`.
-    fn told(&self, closely: bool) -> Result<Status, StoreError> {
+    fn reported(&self, closely: bool) -> Result<Status, StoreError> {
         let mut status = Status::default();
         let failed = || StoreError::database(&self.db_path);
         let mut days = std::collections::BTreeSet::new();
@@ -141,7 +141,9 @@ impl Store {
             &mut status.database,
         )?;
         let aside = damage::all(&self.db).map_err(failed())?;
-        status.damaged.extend(aside.iter().map(damage::Aside::told));
+        status
+            .damaged
+            .extend(aside.iter().map(damage::QuarantinedSegment::reported));
         status.damaged.sort_by(|a, b| a.file.cmp(&b.file));
         status.database_bytes = self.db_path.metadata().map_or(0, |meta| meta.len());
         Ok(status)

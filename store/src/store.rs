@@ -10,16 +10,16 @@ use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::Nanos;
 
 use crate::access::Access;
-use crate::catalogue::Seen;
+use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;
 use crate::error::StoreError;
-use crate::kept;
 use crate::limits::Limits;
-use crate::pack::Pack;
-use crate::record::{Either, Fact, Object, Record, Table};
-use crate::segment::{self, Checked, Segment};
+use crate::metadata;
+use crate::packed_rows::PackedRows;
+use crate::record::{Fact, FactOrObject, Object, Record, Table};
+use crate::segment::{self, Segment, VerifiedFile};
 use crate::snapshot::Snapshot;
-use crate::{bulk, compact, damage, db, dedup, health, hot, lock, private, reserve, retain};
+use crate::{bulk, compact, damage, db, dedup, health, hot, lock, permissions, reserve, retain};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
@@ -44,7 +44,7 @@ impl Store {
     /// # Errors
     /// When the folder cannot be used, or a newer program wrote it.
     pub fn open(root: &Path, limits: Limits) -> Result<Self, StoreError> {
-        private::folder(root).map_err(StoreError::io(root))?;
+        permissions::folder(root).map_err(StoreError::io(root))?;
         let db_path = root.join(DATABASE);
         let db = db::open(&db_path)?;
         health::at_opening(&db, &db_path)?;
@@ -117,8 +117,8 @@ impl Store {
 
     /// Takes in many rows, straight into segments.
     #[must_use]
-    pub fn bulk(&mut self, now: Nanos) -> bulk::Bulk<'_> {
-        bulk::Bulk::new(self, now)
+    pub fn bulk(&mut self, now: Nanos) -> bulk::BulkImport<'_> {
+        bulk::BulkImport::new(self, now)
     }
 
     /// Takes in a small batch and the cursors that it moves, in one
@@ -148,19 +148,19 @@ impl Store {
         coverage: &[(String, Coverage)],
         at: Nanos,
     ) -> Result<u64, StoreError> {
-        let mut seen = Seen::default();
+        let mut seen = CatalogueUpdate::default();
         let (mut facts, mut objects) = (Vec::new(), Vec::new());
         for observation in observations {
-            let row = Either::of(observation);
+            let row = FactOrObject::of(observation);
             seen.see(&row);
             match row {
-                Either::Fact(fact) => facts.push(fact),
-                Either::Object(object) => objects.push(object),
+                FactOrObject::Fact(fact) => facts.push(fact),
+                FactOrObject::Object(object) => objects.push(object),
             }
         }
         self.upsert_all((facts, objects), &seen, |tx| {
-            kept::set_cursors(tx, cursors)?;
-            kept::set_coverage(tx, coverage, at)
+            metadata::set_cursors(tx, cursors)?;
+            metadata::set_coverage(tx, coverage, at)
         })
     }
 
@@ -170,7 +170,7 @@ impl Store {
         facts: Vec<Fact>,
         objects: Vec<Object>,
     ) -> Result<u64, StoreError> {
-        let mut seen = Seen::default();
+        let mut seen = CatalogueUpdate::default();
         for fact in &facts {
             seen.see(&fact.clone().into());
         }
@@ -183,7 +183,7 @@ impl Store {
     fn upsert_all(
         &mut self,
         (facts, objects): (Vec<Fact>, Vec<Object>),
-        seen: &Seen,
+        seen: &CatalogueUpdate,
         also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> Result<u64, StoreError> {
         let failed = StoreError::database(&self.db_path);
@@ -248,12 +248,12 @@ impl Store {
                 .map(|hot| (hot.row.place().id, hot.rev))
                 .collect();
             moved += rows.len() as u64;
-            let mut pack = Pack::new();
+            let mut pack = PackedRows::new();
             for hot in rows {
                 pack.push(hot.row)
                     .map_err(|error| StoreError::damaged(&self.db_path, error))?;
             }
-            self.land::<R>(day, pack, &Seen::default(), &revs, now)?;
+            self.land::<R>(day, pack, &CatalogueUpdate::default(), &revs, now)?;
         }
         Ok(moved)
     }
@@ -265,8 +265,8 @@ impl Store {
     pub(crate) fn land<R: Record>(
         &mut self,
         day: Day,
-        mut rows: Pack<R>,
-        seen: &Seen,
+        mut rows: PackedRows<R>,
+        seen: &CatalogueUpdate,
         revs: &HashMap<u128, i64>,
         now: Nanos,
     ) -> Result<u64, StoreError> {
@@ -340,7 +340,7 @@ impl Store {
         &mut self,
         draft: Option<&segment::Draft>,
         dropped: &[Segment],
-        seen: &Seen,
+        seen: &CatalogueUpdate,
         (now, stored_at): (Nanos, Nanos),
         also: impl FnOnce(&Transaction<'_>, Option<i64>) -> rusqlite::Result<()>,
     ) -> Result<Option<i64>, StoreError> {
@@ -366,7 +366,7 @@ impl Store {
     }
 
     /// A segment of the list, to be compared with its checksums while it is read.
-    pub(crate) fn open_segment(&self, segment: &Segment) -> Result<Checked, StoreError> {
+    pub(crate) fn open_segment(&self, segment: &Segment) -> Result<VerifiedFile, StoreError> {
         segment::open(&self.db, (&self.root, &self.db_path), segment)
     }
 

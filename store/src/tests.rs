@@ -1,5 +1,6 @@
 //! How the store behaves, through what it offers others.
 
+mod access_filter;
 mod backup;
 mod crash;
 mod damage;
@@ -7,7 +8,6 @@ mod full;
 mod many;
 mod once;
 mod search;
-mod sight;
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn event(number: u64, pod: &str, at: Nanos) -> Event {
     event
 }
 
-fn told(event: Event) -> Observation {
+fn reported(event: Event) -> Observation {
     Observation::Event(Box::new(event))
 }
 

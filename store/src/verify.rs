@@ -49,7 +49,7 @@ impl Store {
         };
         for aside in damage::all(&self.db).map_err(failed())? {
             let why = match aside.saved {
-                Some(saved) => format!("{}; {saved} of its rows were saved", aside.why),
+                Some(saved) => format!("{}; {saved} of its rows were recovered", aside.why),
                 None => aside.why,
             };
             verified.damaged.push((aside.segment.file, why));

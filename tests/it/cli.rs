@@ -21,7 +21,7 @@ fn an_unknown_name_gets_the_nearest_ones() {
 #[test]
 fn wrong_use_says_what_to_write() {
     for (args, says) in [
-        (&["x"][..], "Or name what to read with --from"),
+        (&["x"][..], "or name files to read with --from"),
         (&["x", "--from", "/no/such/file"], "/no/such/file"),
         (
             &["x", "--from", "fixtures", "--since", "tomorrow"],

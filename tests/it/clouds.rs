@@ -108,9 +108,9 @@ fn each_cloud_tells_what_it_did_to_its_machine() {
         assert_eq!(incident["cause"], cause, "{name}: {incident:#}");
         assert_eq!(incident["level"], "supported", "{name}");
         // The record's own time, an hour ago, not that of asking.
-        let told = incident.to_string();
+        let reported = incident.to_string();
         let minute = &lab::ago(3605)[..13];
-        assert!(told.contains(minute), "{minute} in {told}");
+        assert!(reported.contains(minute), "{minute} in {reported}");
         let activity = row(&answer, source, "activity");
         assert_eq!(activity["status"], "complete", "{activity:#}");
         assert!(activity["rows"].as_u64().unwrap() >= 1, "{activity:#}");
@@ -152,7 +152,7 @@ fn a_cloud_that_refuses_is_a_row_and_the_rest_answers() {
             "on-eks",
             "aws",
             always(403, &skewed),
-            "the clock of this machine",
+            "this machine's clock",
         ),
         (
             2,
@@ -182,11 +182,11 @@ fn a_cloud_that_refuses_is_a_row_and_the_rest_answers() {
             .filter(|row| row["status"] == "denied" || row["status"] == "failed")
             .collect();
         assert!(!bad.is_empty(), "{words}: {of_cloud:#?}");
-        let told = bad.iter().any(|row| {
+        let reported = bad.iter().any(|row| {
             let detail = row["detail"].as_str().unwrap_or_default();
             detail.contains(words)
         });
-        assert!(told, "{words} in {bad:#?}");
+        assert!(reported, "{words} in {bad:#?}");
         // Who is refused by one cloud is answered by another.
         let other = if cloud == 2 {
             ("on-gke", "cloud.spot_reclaimed")

@@ -56,7 +56,7 @@ fn ask(records: &[Value]) -> Value {
 #[test]
 fn who_deletes_a_job_whose_pods_are_going_did_not_delete_them() {
     let controller = "system:serviceaccount:kube-system:job-controller";
-    let told = ask(&[
+    let reported = ask(&[
         rank(0, "34"),
         rank(1, "35"),
         job(),
@@ -64,7 +64,7 @@ fn who_deletes_a_job_whose_pods_are_going_did_not_delete_them() {
         deleted(controller, "pods", "duo-1", "35.301"),
         deleted("bob@lab.example", "jobs", "duo", "35.346076"),
     ]);
-    let main = &told["incidents"][0];
+    let main = &reported["incidents"][0];
     assert_eq!(main["cause"], "ops.manual_delete", "{main:#}");
     assert_eq!(main["actor"]["name"], "carol@lab.example");
     let names = |list: &str| -> Vec<&str> {
@@ -83,8 +83,8 @@ fn what_was_listed_was_read_whoever_else_told_of_it() {
     made["level"] = "RequestResponse".into();
     made["responseStatus"]["code"] = 201.into();
     made["responseObject"] = job();
-    let told = ask(&[job(), made]);
-    let rows = told["coverage"].as_array().into_iter().flatten();
+    let reported = ask(&[job(), made]);
+    let rows = reported["coverage"].as_array().into_iter().flatten();
     let missing: Vec<&Value> = rows
         .filter(|row| row["resource"] == "workloads" && row["status"] == "not_configured")
         .collect();

@@ -108,7 +108,7 @@ fn rules_are_listed_shown_and_tested_from_the_configured_folder() {
 fn a_rule_names_kinds_of_evidence_and_no_sources() {
     let folder = tempfile::tempdir().unwrap();
     let text = "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- overturned_by: loki: the traceback\n\
-        -- summary: {pod} left\nSELECT death FROM ties\n";
+        -- summary: {pod} left\nSELECT death FROM links\n";
     std::fs::write(folder.path().join("my.rule.sql"), text).unwrap();
     let rules = folder.path().to_str().unwrap();
     let (code, _, err) = whathappened(&["rules", "list", "--rules", rules]);
@@ -122,7 +122,7 @@ fn a_rule_names_kinds_of_evidence_and_no_sources() {
 #[test]
 fn what_rules_select_from_is_there_over_a_store() {
     let (_folder, store) = imported(&[LAB]);
-    let statement = "SELECT DISTINCT t.pod, u.signal FROM ties t JOIN ties u ON u.death = t.death AND u.fact = t.fact \
+    let statement = "SELECT DISTINCT t.pod, u.signal FROM links t JOIN links u ON u.death = t.death AND u.fact = t.fact \
         JOIN deaths d ON d.death = t.death WHERE t.pod LIKE 'gpt2%' AND t.signal LIKE 'k8s.node%' ORDER BY 1, 2";
     let (code, of_store, err) = kept(&store, &["sql", statement, "--format", "csv"]);
     assert_eq!(code, Some(0), "{err}");
@@ -130,7 +130,7 @@ fn what_rules_select_from_is_there_over_a_store() {
     let (_, of_files, _) =
         whathappened(&["sql", statement, "--format", "csv", "--from", LAB, "-q"]);
     assert_eq!(of_store, of_files);
-    let (_, out, _) = kept(&store, &["sql", "\\d ties", "--format", "csv"]);
+    let (_, out, _) = kept(&store, &["sql", "\\d links", "--format", "csv"]);
     assert!(out.contains("seconds from the fact to the death"), "{out}");
 }
 
@@ -172,9 +172,9 @@ fn an_owner_or_namespace_that_no_run_has_is_told_with_those_that_are_near() {
     // What a caller may not see is told as what is not there.
     let team = "token-of-team-a-0001";
     let answer = |namespace: &str| -> (u16, Value) {
-        let told = ask(&format!("/api/v1/experiments?namespace={namespace}"), team);
-        let text = told.text().replace(namespace, "NAMESPACE");
-        (told.status, serde_json::from_str(&text).unwrap())
+        let reported = ask(&format!("/api/v1/experiments?namespace={namespace}"), team);
+        let text = reported.text().replace(namespace, "NAMESPACE");
+        (reported.status, serde_json::from_str(&text).unwrap())
     };
     for one in ["kube-system", "default"] {
         assert_eq!(answer(one), answer("zzzzzz"), "{one}");
@@ -274,6 +274,6 @@ fn whoever_waits_for_sources_holds_up_nobody_who_asks_the_store() {
     let patience = std::time::Duration::from_secs(100);
     let asked = comes.recv_timeout(patience);
     asked.expect("the log store is asked");
-    let told = service.get("/api/v1/answers/gpt2-small-7f3?fetch=false", &[]);
-    assert_eq!(told.status, 200, "{}", told.text());
+    let reported = service.get("/api/v1/answers/gpt2-small-7f3?fetch=false", &[]);
+    assert_eq!(reported.status, 200, "{}", reported.text());
 }

@@ -226,7 +226,7 @@ fn a_machine_that_fails_again_is_told_so() {
     let before = &incident["before"];
     assert_eq!(before["count"], 3, "{before}");
     let faults = before["faults"].as_array().unwrap();
-    let told: Vec<_> = faults
+    let reported: Vec<_> = faults
         .iter()
         .map(|one| (one["time"].as_str().unwrap(), one["what"].as_str().unwrap()))
         .collect();
@@ -234,7 +234,7 @@ fn a_machine_that_fails_again_is_told_so() {
         ("2026-11-03T04:11:09Z", "Xid 79"),
         ("2026-11-12T22:40:00Z", "Xid 119"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert!(faults.iter().all(|one| one["same_gpu"] == true));
     let shown = words(&month.stored(&["moe-3"]));
     let line = "gpu-a17: third time in 30 days (3 Nov hw.gpu Xid 79 on the same GPU, 12 Nov hw.gpu Xid 119 on the same GPU)";
@@ -274,12 +274,16 @@ fn an_explained_incident_counts_once_beside_its_records() {
 fn a_node_has_a_history_over_all_experiments() {
     let month = Month::new();
     month.stored(&["explain", "--since", "40d"]);
-    let told = month.json(&["node", BAD]);
-    let machine = &told["machines"][0];
-    assert_eq!(told["machines"].as_array().unwrap().len(), 1, "{told}");
+    let reported = month.json(&["node", BAD]);
+    let machine = &reported["machines"][0];
+    assert_eq!(
+        reported["machines"].as_array().unwrap().len(),
+        1,
+        "{reported}"
+    );
     assert_eq!(machine["by_cause"], json!({"hw.gpu": 3}));
     assert_eq!(machine["by_gpu"][0]["count"], 3);
-    let runs: Vec<_> = told["runs"].as_array().unwrap().iter().collect();
+    let runs: Vec<_> = reported["runs"].as_array().unwrap().iter().collect();
     let ended: Vec<_> = runs
         .iter()
         .map(|one| {
@@ -303,14 +307,14 @@ fn a_node_has_a_history_over_all_experiments() {
     ];
     assert_eq!(ended, expected);
     assert_eq!(runs[0]["died"][0]["pod"], "moe-1-0-abcde");
-    let faults = told["happened"].as_array().unwrap().iter();
+    let faults = reported["happened"].as_array().unwrap().iter();
     let faults: Vec<_> = faults.filter(|one| one["kind"] == "fault").collect();
     assert_eq!(faults.len(), 3, "{faults:#?}");
     assert_eq!(faults[0]["count"], 2);
     // Of the recording the same, from its first record on.
     let recorded = month.recorded(&["node", BAD, "--since", "2026-10-22T00:00:00Z"]);
     for part in ["machines", "happened", "runs"] {
-        assert_eq!(recorded[part], told[part], "{part}");
+        assert_eq!(recorded[part], reported[part], "{part}");
     }
     let shown = words(&month.stored(&["node", BAD]));
     assert!(shown.contains("3 faults"), "{shown}");
@@ -329,11 +333,11 @@ fn a_nodes_history_can_be_narrowed_and_knows_who_bore_the_name() {
         "--until",
         "2026-11-15T00:00:00Z",
     ];
-    let told = month.json(&[&["node", BAD], &window[..]].concat());
-    assert_eq!(told["machines"][0]["by_cause"], json!({"hw.gpu": 1}));
-    assert_eq!(told["runs"], json!([]));
-    let told = month.json(&["node", NAMESAKE]);
-    let machines: Vec<_> = told["machines"].as_array().unwrap().iter().collect();
+    let reported = month.json(&[&["node", BAD], &window[..]].concat());
+    assert_eq!(reported["machines"][0]["by_cause"], json!({"hw.gpu": 1}));
+    assert_eq!(reported["runs"], json!([]));
+    let reported = month.json(&["node", NAMESAKE]);
+    let machines: Vec<_> = reported["machines"].as_array().unwrap().iter().collect();
     let counts: Vec<_> = machines
         .iter()
         .map(|one| {
@@ -349,7 +353,7 @@ fn a_nodes_history_can_be_narrowed_and_knows_who_bore_the_name() {
             (Some("i-0aaa1c5b9e3d2f468"), 1),
             (Some("i-0bbb7f1c5a2e86403"), 1)
         ],
-        "{told}"
+        "{reported}"
     );
     let (code, _, err) =
         whathappened(&["node", "gpu-a71", "--store", &month.store(), "--no-fetch"]);

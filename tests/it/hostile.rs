@@ -187,13 +187,13 @@ fn what_is_no_question_is_refused_and_says_why() {
     let service = Service::start(&["fixtures/gke-host-maintenance/input"], LIMITS);
     assert!(FORBIDDEN.len() >= 60);
     for statement in FORBIDDEN {
-        let told = service.sql(statement.as_bytes(), &[]);
-        assert_eq!(told.status, 400, "{statement}: {}", told.text());
+        let reported = service.sql(statement.as_bytes(), &[]);
+        assert_eq!(reported.status, 400, "{statement}: {}", reported.text());
         assert!(
-            told.head.contains("application/problem+json"),
+            reported.head.contains("application/problem+json"),
             "{statement}"
         );
-        let detail = told.json()["detail"].as_str().unwrap().to_owned();
+        let detail = reported.json()["detail"].as_str().unwrap().to_owned();
         assert!(detail.len() > 5, "{statement}: {detail}");
         assert!(!detail.contains("root:"), "{statement}: {detail}");
     }
@@ -210,24 +210,24 @@ fn what_asks_for_too_much_is_ended_and_harms_nobody() {
     let before = service.memory();
     for statement in greedy() {
         let begun = Instant::now();
-        let told = service.sql(statement.as_bytes(), &[]);
+        let reported = service.sql(statement.as_bytes(), &[]);
         let took = begun.elapsed();
         let name = shown(&statement);
         assert!(
-            matches!(told.status, 200 | 400 | 413 | 422),
+            matches!(reported.status, 200 | 400 | 413 | 422),
             "{name}: {} {}",
-            told.status,
-            shown(&told.text())
+            reported.status,
+            shown(&reported.text())
         );
         assert!(took < Duration::from_secs(20), "{name}: {took:?}");
-        if told.status != 200 {
+        if reported.status != 200 {
             assert!(
-                !told.json()["detail"].as_str().unwrap().is_empty(),
+                !reported.json()["detail"].as_str().unwrap().is_empty(),
                 "{name}"
             );
         }
         is_well(&service, &name);
-        println!("{} {took:?} {name}", told.status);
+        println!("{} {took:?} {name}", reported.status);
     }
     // Ten megabytes of statement are not even taken.
     let long = format!("SELECT '{}'", "x".repeat(10 << 20));
@@ -282,15 +282,15 @@ fn what_asks_for_too_much_ends_in_the_command_line_too() {
             .stdout(std::process::Stdio::null())
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stderr);
         let what = shown(statement);
         assert!(output.status.code().is_some(), "{what}: {}", output.status);
         assert!(
-            !told.contains("panicked") && !told.contains("overflow its stack"),
-            "{what}: {told}"
+            !reported.contains("panicked") && !reported.contains("overflow its stack"),
+            "{what}: {reported}"
         );
-        let is_told = output.status.success() || told.contains("error:");
-        assert!(is_told && told.len() < 2_000, "{what}: {told}");
+        let is_told = output.status.success() || reported.contains("error:");
+        assert!(is_told && reported.len() < 2_000, "{what}: {reported}");
         assert!(
             begun.elapsed() < Duration::from_secs(40),
             "{what}: {:?}",

@@ -84,10 +84,7 @@ fn an_answer_as_of_a_moment_holds_nothing_later() {
 fn what_is_asked_for_is_all_that_is_told_and_what_is_not_there_is_an_error() {
     let (code, _, err) = lab(&[GPT2, "--since", "2027-01-01"]);
     assert_eq!(code, Some(3));
-    assert!(
-        err.contains("the latest record is from 2026-11-21T15:23"),
-        "{err}"
-    );
+    assert!(err.contains("the latest is from 2026-11-21T15:23"), "{err}");
     let (code, _, err) = lab(&[GPT2, "--pod", "gpt2-small-7f3-1-qp9z"]);
     assert_eq!(code, Some(3));
     assert!(
@@ -127,15 +124,15 @@ fn a_planned_maintenance_counts_from_when_it_was_read() {
     let ahead = ["--at", "2026-04-11T08:00:00Z", "--within", "3d"];
     for name in ["p-0", "node/node-1"] {
         let files = ["--from", &pods, "--from", &calendar, "-q"];
-        let told = whathappened(&[&["upcoming", name], &files[..], &ahead].concat());
-        assert_eq!(told.0, Some(5), "{name}: {}{}", told.1, told.2);
+        let reported = whathappened(&[&["upcoming", name], &files[..], &ahead].concat());
+        assert_eq!(reported.0, Some(5), "{name}: {}{}", reported.1, reported.2);
         assert!(
-            told.1.contains("announced at an unknown time by alice"),
+            reported.1.contains("announced at an unknown time by alice"),
             "{}",
-            told.1
+            reported.1
         );
         let stored = kept(&store, &[&["upcoming", name], &ahead[..]].concat());
-        assert_eq!((stored.0, stored.1), (told.0, told.1), "{name}");
+        assert_eq!((stored.0, stored.1), (reported.0, reported.1), "{name}");
     }
 }
 
@@ -240,7 +237,7 @@ fn a_second_collector_of_one_store_is_refused() {
     ]);
     assert_eq!(code, Some(1), "{err}");
     assert!(
-        err.contains("another process collects into this store"),
+        err.contains("another process is already writing to this store"),
         "{err}"
     );
 }
@@ -269,7 +266,7 @@ fn rules_of_ones_own_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let rule = |summary: &str, needs: &str| {
         let text = format!(
-            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM ties WHERE signal = 'k8s.pod.preempted'\n"
+            "-- cause: my.rule\n-- title: Mine\n-- rank: 1\n-- level: hypothesis\n-- needs: {needs}\n-- summary: {summary}\nSELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role FROM links WHERE signal = 'k8s.pod.preempted'\n"
         );
         std::fs::write(folder.path().join("my.rule.sql"), text).unwrap();
         let rules = folder.path().to_str().unwrap();
@@ -366,13 +363,13 @@ fn options_may_stand_before_the_verb_and_hints_keep_them() {
 fn what_rules_select_from_can_be_queried() {
     let (code, out, err) = lab(&[
         "sql",
-        "SELECT signal, via, round(lag_s) AS lag FROM ties WHERE pod LIKE 'gpt2%' AND signal LIKE 'k8s.node%' ORDER BY 1, 2, 3 LIMIT 3",
+        "SELECT signal, via, round(lag_s) AS lag FROM links WHERE pod LIKE 'gpt2%' AND signal LIKE 'k8s.node%' ORDER BY 1, 2, 3 LIMIT 3",
         "--format",
         "csv",
     ]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.lines().count() > 1, "{out}");
-    let (_, out, _) = lab(&["sql", "\\d ties", "--format", "csv"]);
+    let (_, out, _) = lab(&["sql", "\\d links", "--format", "csv"]);
     assert!(out.contains("seconds from the fact to the death"), "{out}");
 }
 
@@ -399,7 +396,7 @@ fn what_is_not_known_is_said_to_be_unknown() {
         head.contains("run 1 of 1") && head.ends_with("failed"),
         "{head}"
     );
-    assert!(!out.contains("borne elsewhere"), "{out}");
+    assert!(!out.contains("Other objects have the same name"), "{out}");
     let out = ask("job/1809655", "bs-time-limit");
     let head = out.lines().next().unwrap();
     assert!(head.ends_with("failed"), "{head}");
@@ -417,7 +414,7 @@ fn a_run_keeps_its_number_and_a_newer_one_is_named() {
     };
     let answer = ask(&[]);
     assert!(answer.contains("run 1 of 2"), "{answer}");
-    let note = "A newer run, 2 of 2, lm-350m-r2, is running; --run 2 asks for it";
+    let note = "There is a newer run (2 of 2, lm-350m-r2), which is running; use --run 2 to see it";
     assert!(answer.contains(note), "{answer}");
     for (number, name) in [("1", "lm-350m-r1"), ("2", "lm-350m-r2")] {
         let answer = ask(&["--run", number]);
@@ -447,7 +444,7 @@ fn a_pipe_that_nobody_writes_to_is_told() {
     let pipe = pipe.display().to_string();
     let (code, _, err) = whathappened(&["*", "--from", &pipe]);
     assert_eq!(code, Some(2), "{err}");
-    assert!(err.contains("nobody wrote to it"), "{err}");
+    assert!(err.contains("nothing was written to it"), "{err}");
 }
 
 #[test]
@@ -471,11 +468,12 @@ fn ctrl_c_at_the_prompt_gives_up_the_statement_alone() {
         return println!("skipped: no script");
     };
     let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let (told, seen) = mpsc::channel();
+    let (reported, seen) = mpsc::channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(read @ 1..) = screen.read(&mut buffer) {
-            told.send(String::from_utf8_lossy(&buffer[..read]).into_owned())
+            reported
+                .send(String::from_utf8_lossy(&buffer[..read]).into_owned())
                 .unwrap();
         }
     });

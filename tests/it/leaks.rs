@@ -223,8 +223,8 @@ const STATEMENTS: &[&str] = &[
     "SELECT * FROM collateral",
     "SELECT * FROM coverage",
     "SELECT * FROM deaths",
-    "SELECT * FROM ties",
-    "SELECT max(pod), max(node), max(detail) FROM ties",
+    "SELECT * FROM links",
+    "SELECT max(pod), max(node), max(detail) FROM links",
     "SELECT * FROM timeline('exp')",
     "SELECT * FROM why('exp')",
     "SELECT * FROM timeline('node/shared-node')",
@@ -268,8 +268,8 @@ const STATEMENTS: &[&str] = &[
     "SELECT approx_distinct(namespace), array_agg(DISTINCT namespace) FROM events",
 ];
 
-fn clean(told: &Answered, asked: &str) {
-    let text = format!("{}\n{}", told.head, told.text()).to_lowercase();
+fn clean(reported: &Answered, asked: &str) {
+    let text = format!("{}\n{}", reported.head, reported.text()).to_lowercase();
     // What was asked for by its name may be said back, and nothing else.
     let echoed = asked.to_lowercase().replace("%2f", "/");
     let at = text.find(MARK);
@@ -331,10 +331,10 @@ fn nothing_of_another_namespace_is_told_by_any_face() {
     let mut answered = 0;
     let mut asked = 0;
     let mut get = |path: &str, accept: &str| {
-        let told = service.get(path, &[TEAM_A, accept]);
-        clean(&told, path);
-        assert!(told.status < 500, "{path}: {}", told.text());
-        answered += u32::from(told.status == 200);
+        let reported = service.get(path, &[TEAM_A, accept]);
+        clean(&reported, path);
+        assert!(reported.status < 500, "{path}: {}", reported.text());
+        answered += u32::from(reported.status == 200);
         asked += 1;
     };
     for name in NAMES.iter().map(|name| (*name).to_owned()).chain(foreign()) {
@@ -366,14 +366,15 @@ fn nothing_of_another_namespace_is_told_by_any_face() {
     for statement in STATEMENTS {
         let statement = statement.replace("{}", MARK);
         for form in ["accept: application/json", "accept: text/csv"] {
-            let told = service.sql(statement.as_bytes(), &[TEAM_A, form]);
-            clean(&told, &statement);
-            assert!(told.status < 500, "{statement}: {}", told.text());
-            answered += u32::from(told.status == 200);
+            let reported = service.sql(statement.as_bytes(), &[TEAM_A, form]);
+            clean(&reported, &statement);
+            assert!(reported.status < 500, "{statement}: {}", reported.text());
+            answered += u32::from(reported.status == 200);
             asked += 1;
         }
     }
     assert!(answered > 60, "{answered} of {asked} answered");
+    pages(&service);
     // The marks are there for who may see them.
     let all = service.sql(b"SELECT * FROM events", &[ALL]).text();
     assert!(all.contains(MARK));
@@ -381,6 +382,63 @@ fn nothing_of_another_namespace_is_told_by_any_face() {
     assert!(all.contains(MARK));
     let all = service.get("/api/v1/answers/node%2Fshared-node", &[ALL]);
     assert!(all.text().contains(MARK), "{}", all.text());
+}
+
+/// The same of the pages.
+fn pages(service: &Service) {
+    let all = service.get("/api/v1/incidents?limit=1000", &[ALL]).json();
+    let ids = |told: &Value| -> Vec<String> {
+        let items = told["items"].as_array().unwrap().iter();
+        items
+            .map(|one| one["incident"]["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let own = ids(&service
+        .get("/api/v1/incidents?limit=1000", &[TEAM_A])
+        .json());
+    let paths = [
+        "/",
+        "/fleet?since=90d",
+        "/suggest?q=z",
+        "/suggest?q=train",
+        "/suggest?q=e",
+        "/search?q=exp",
+        "/x/exp",
+        "/x/train-0",
+        "/x/*",
+        "/x/node%2Fshared-node",
+        "/x/exp/follow?seen=else",
+        "/node/shared-node",
+        "/sql",
+        "/sql/catalogue",
+        "/sql?q=SELECT%20*%20FROM%20incidents",
+        "/sql?q=SELECT%20*%20FROM%20events",
+        "/sql?q=SELECT%20*%20FROM%20objects",
+        "/sql?q=SELECT%20CAST(message%20AS%20INT)%20FROM%20events",
+    ];
+    for path in paths {
+        let told = service.get(path, &[TEAM_A]);
+        assert!(told.status < 400, "{path}: {}", told.text());
+        clean(&told, path);
+    }
+    let mut hidden = 0;
+    for id in ids(&all) {
+        let told = service.get(&format!("/i/{id}"), &[TEAM_A]);
+        clean(&told, "an incident");
+        let expected = if own.contains(&id) { 200 } else { 404 };
+        assert_eq!(told.status, expected, "{id}: {}", told.text());
+        hidden += u32::from(expected == 404);
+    }
+    assert!(hidden > 0 && !own.is_empty());
+    // A name that is hidden and one that nobody has look alike.
+    let without = |name: &str| {
+        let told = service.get(&format!("/x/{name}"), &[TEAM_A]);
+        (told.status, told.text().replace(name, "NAME"))
+    };
+    let nobody = "z".repeat(MARK.len()) + "exp";
+    assert_eq!(without(&format!("{MARK}exp")), without(&nobody));
+    let open = service.get("/", &[ALL]).text();
+    assert!(open.contains(MARK), "{open}");
 }
 
 #[test]
@@ -393,11 +451,11 @@ fn what_is_ones_own_is_told_in_full() {
     }
     assert_eq!(own["runs"][0]["name"], "train");
     let count = |token| {
-        let told = service.sql(
+        let reported = service.sql(
             b"SELECT count(*) AS n FROM events WHERE namespace = 'team-a'",
             &[token],
         );
-        told.json()[0]["n"].as_u64().unwrap()
+        reported.json()[0]["n"].as_u64().unwrap()
     };
     assert_eq!(count(TEAM_A), count(ALL));
     // What befell the shared machine is everybody's.
@@ -420,15 +478,15 @@ fn who_may_not_is_turned_away_and_everything_is_written_down() {
         (vec!["authorization: Bearer"], 401),
         (vec![TEAM_A], 200),
     ] {
-        let told = service.get("/api/v1/experiments", &headers);
-        assert_eq!(told.status, status, "{headers:?}");
+        let reported = service.get("/api/v1/experiments", &headers);
+        assert_eq!(reported.status, status, "{headers:?}");
         if status == 401 {
             assert!(
-                told.head.contains("www-authenticate: bearer"),
+                reported.head.contains("www-authenticate: bearer"),
                 "{}",
-                told.head
+                reported.head
             );
-            assert_eq!(told.json()["status"], 401);
+            assert_eq!(reported.json()["status"], 401);
         }
     }
     let refused = service.ask("POST", "/api/v1/imports", &[TEAM_A], b"{}");

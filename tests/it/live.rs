@@ -198,7 +198,7 @@ fn a_live_cluster_is_asked_and_remembered() {
     cluster.stop();
     let (code, out, err) = cluster.run(&["gpt2-small-7f3", "--format", "json", "--timeout", "2s"]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(err.contains("No cluster answered"), "{err}");
+    assert!(err.contains("No cluster responded"), "{err}");
     let later: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(later["incidents"][0]["cause"], "node.not_ready");
     let failed = |row: &&Value| row["status"] == "failed";
@@ -266,7 +266,7 @@ fn init_writes_what_doctor_reads() {
     assert!(text.contains("lab (current): http://127.0.0.1"), "{text}");
     let (code, _, err) = whathappened(&["init", &config]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("is there already"), "{err}");
+    assert!(err.contains("already exists"), "{err}");
     let store = cluster.path("store");
     let (code, out, err) = whathappened(&["doctor", "--config", &config, "--store", &store]);
     assert_eq!(code, Some(0), "{out}{err}");

@@ -166,7 +166,7 @@ fn a_log_store_is_asked_for_the_pods_of_the_run_and_kept() {
     ];
     let (code, out, err) = loki.run(&ask);
     assert_eq!(code, Some(0), "{err}");
-    assert!(err.contains("Asked loki"), "{err}");
+    assert!(err.contains("Queried loki"), "{err}");
     let answer: Value = serde_json::from_str(&out).unwrap();
     let incident = first(&answer);
     assert_eq!(incident["cause"], "code.exception");
@@ -210,7 +210,7 @@ fn others_that_waited_are_collateral_of_the_silent_node() {
     assert_eq!(waited["waiting"], json!([0, 2]));
     assert_eq!(waited["missing"], json!([1]));
     let (_, text, _) = loki.run(&["gpt2-small-7f3", "--store", &store]);
-    assert!(text.contains("rank 1 did not come"), "{text}");
+    assert!(text.contains("rank 1 did not join"), "{text}");
 }
 
 #[test]

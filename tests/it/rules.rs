@@ -11,7 +11,7 @@ const SQL: &str = "-- cause: mine.exit_seven
 -- needs: k8s.container.exited_nonzero
 -- summary: {pod} ended with our code for a lost licence.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
-FROM ties
+FROM links
 WHERE signal = 'k8s.container.exited_nonzero' AND via = 'pod' AND code = 7
 ";
 
@@ -136,8 +136,8 @@ fn what_is_misspelt_in_a_rule_is_told_with_file_line_and_the_nearest_name() {
     for (file, text, said) in [
         (
             "mine.sql",
-            SQL.replace("FROM ties", "FROM tiess"),
-            "mine.sql:8: there is no table tiess; did you mean ties?",
+            SQL.replace("FROM links", "FROM linkss"),
+            "mine.sql:8: there is no table linkss; did you mean links?",
         ),
         (
             "mine.sql",
@@ -147,7 +147,7 @@ fn what_is_misspelt_in_a_rule_is_told_with_file_line_and_the_nearest_name() {
         (
             "mine.toml",
             signal.to_owned(),
-            "mine.toml: mine.seen: when 1, fact: no record tells a fact \"node.lg\"; did you mean \"node.log\"?",
+            "mine.toml: mine.seen: when 1, fact: no record has a fact \"node.lg\"; did you mean \"node.log\"?",
         ),
     ] {
         let own = folder(EXAMPLES);
@@ -188,5 +188,46 @@ fn an_example_that_cannot_be_read_is_told_with_its_line() {
         let (code, _, err) = whathappened(&["rules", "test", "--rules", path, "mine.exit_seven"]);
         assert_eq!(code, Some(2), "{err}");
         assert!(err.contains("mine.yaml: ") && err.contains(said), "{err}");
+    }
+}
+
+#[test]
+fn a_new_rule_works_as_it_is_written_and_replaces_nothing() {
+    let own = tempfile::tempdir().unwrap();
+    let path = own.path().to_str().unwrap();
+    let new = |cause: &str| whathappened(&["rules", "new", cause, "--rules", path]);
+    let (code, out, err) = new("lab.repair");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        out.contains("lab.repair.sql") && out.contains("lab.repair.yaml"),
+        "{out}"
+    );
+    let (code, out, err) = whathappened(&["rules", "test", "--rules", path, "lab.repair"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains('2') || err.contains('2'), "{out}{err}");
+    for (cause, said) in [
+        ("lab.repair", "lab.repair.sql already explains lab.repair"),
+        ("sched.preempted", "already explains sched.preempted"),
+        ("repair", "two words"),
+        ("../x.y", "cannot be the name of a cause"),
+    ] {
+        let (code, _, err) = new(cause);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(said), "{err}");
+    }
+}
+
+#[test]
+fn columns_of_rules_are_those_that_statements_can_read() {
+    let (code, out, err) = whathappened(&["rules", "columns", "--format", "csv"]);
+    assert_eq!(code, Some(0), "{err}");
+    for line in [
+        "table,column,type,meaning",
+        "links,lag_s,double,",
+        "deaths,mode,text,",
+        "mechanisms,*,view,\"How something further upstream",
+        "{pod},text,",
+    ] {
+        assert!(out.contains(line), "{line}");
     }
 }

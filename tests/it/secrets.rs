@@ -45,7 +45,7 @@ const STATEMENTS: &[&str] = &[
     "SELECT * FROM incidents",
     "SELECT * FROM coverage",
     "SELECT * FROM deaths",
-    "SELECT * FROM ties",
+    "SELECT * FROM links",
     "SELECT * FROM timeline('canary')",
     "SELECT * FROM why('canary')",
     "SELECT CAST(message AS INT) FROM events WHERE message IS NOT NULL",
@@ -99,10 +99,10 @@ fn plant(folder: &Path, secret: &str) {
 
 /// Everything that a question can be answered with.
 fn ways_out(of: &[&str]) -> Vec<(String, String)> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut ask = |args: &[&str]| {
         let (_, out, err) = whathappened(&[args, of].concat());
-        told.push((args.join(" "), format!("{out}{err}")));
+        reported.push((args.join(" "), format!("{out}{err}")));
     };
     for format in ["table", "json", "ndjson", "md", "csv"] {
         ask(&["canary", "--explain", "--timeline", "0", "--format", format]);
@@ -114,7 +114,7 @@ fn ways_out(of: &[&str]) -> Vec<(String, String)> {
     for statement in STATEMENTS {
         ask(&["sql", statement, "--format", "json"]);
     }
-    told
+    reported
 }
 
 #[test]
@@ -127,23 +127,23 @@ fn no_secret_leaves_by_any_way_out() {
         let folder = tempfile::tempdir().unwrap();
         plant(folder.path(), &secrets);
         let input = folder.path().to_str().unwrap();
-        let mut told = ways_out(&["--from", input]);
+        let mut reported = ways_out(&["--from", input]);
         let (_kept, store) = imported(&[input]);
-        told.extend(ways_out(&["--store", &store, "--no-fetch"]));
+        reported.extend(ways_out(&["--store", &store, "--no-fetch"]));
         for entry in std::fs::read_dir(&store).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
                 let bytes = std::fs::read(&path).unwrap();
-                told.push((
+                reported.push((
                     path.display().to_string(),
                     String::from_utf8_lossy(&bytes).into_owned(),
                 ));
             }
         }
-        let masked = told.iter().any(|(_, text)| text.contains("[redacted]"));
+        let masked = reported.iter().any(|(_, text)| text.contains("[redacted]"));
         assert!(masked, "nothing was masked");
         for (secret, part) in SECRETS {
-            let leaking = told.iter().filter(|(_, text)| text.contains(part));
+            let leaking = reported.iter().filter(|(_, text)| text.contains(part));
             leaks.extend(leaking.map(|(way, _)| format!("{secret}: {way}")));
         }
     }
@@ -156,7 +156,7 @@ fn no_secret_leaves_by_the_service() {
     let all: Vec<&str> = SECRETS.iter().map(|(secret, _)| *secret).collect();
     plant(folder.path(), &all.join(" , "));
     let service = Service::start(&[folder.path().to_str().unwrap()], "");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for path in [
         "/api/v1/answers/canary",
         "/api/v1/answers/node%2Fgpu-7",
@@ -169,27 +169,27 @@ fn no_secret_leaves_by_the_service() {
         "/metrics",
     ] {
         for accept in ["application/json", "text/markdown", "text/plain"] {
-            told.push((
+            reported.push((
                 path.to_owned(),
                 service.get(path, &[&format!("accept: {accept}")]).text(),
             ));
         }
     }
     for statement in STATEMENTS {
-        told.push((
+        reported.push((
             (*statement).to_owned(),
             service.sql(statement.as_bytes(), &[]).text(),
         ));
     }
     let list = std::fs::read(folder.path().join("list.json")).unwrap();
-    told.push((
+    reported.push((
         "import".to_owned(),
         service
             .ask("POST", "/api/v1/imports?name=list.json", &[], &list)
             .text(),
     ));
     for (secret, part) in SECRETS {
-        for (way, text) in &told {
+        for (way, text) in &reported {
             assert!(!text.contains(part), "{secret}: {way}");
         }
     }

@@ -56,23 +56,17 @@ impl Service {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = loop {
-            let line = lines
-                .next()
-                .expect("the service says where it listens")
-                .unwrap();
-            if let Some((_, address)) = line.split_once("listening on http://") {
-                break address.trim().to_owned();
-            }
-        };
-        // Whoever does not read on would stop it.
-        std::thread::spawn(move || lines.for_each(drop));
+        let address = address_of(&mut child, "listening on http://");
         Self {
             child,
             address,
             folder,
         }
+    }
+
+    /// Where its pages are.
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -147,4 +141,22 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
         body = &body[from + size + 2..];
     }
     all
+}
+
+/// What a program that was just started says behind some words on its standard error: where it
+/// listens.
+pub(crate) fn address_of(child: &mut Child, words: &str) -> String {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let address = loop {
+        let line = lines
+            .next()
+            .expect("the program says where it listens")
+            .unwrap();
+        if let Some((_, address)) = line.split_once(words) {
+            break address.trim().to_owned();
+        }
+    };
+    // Whoever does not read on would stop it.
+    std::thread::spawn(move || lines.for_each(drop));
+    address
 }

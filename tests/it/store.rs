@@ -179,7 +179,7 @@ fn what_is_not_there_is_said() {
     };
     let (code, _, err) = empty.run(&["x"]);
     assert_eq!(code, Some(1), "{err}");
-    assert!(err.contains("no store there"), "{err}");
+    assert!(err.contains("there is no store here"), "{err}");
     let (code, _, err) = kept.run(&["import", "/no/such/file"]);
     assert_eq!(code, Some(2), "{err}");
 }
@@ -317,7 +317,7 @@ fn damage_is_told_wherever_one_looks_and_mended() {
     let ask = |args: &[&str]| kept.run(args);
     let (code, out, err) = ask(&["store", "backup", &copy]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("read to the end"), "{out}");
+    assert!(out.contains("and verified"), "{out}");
     let count = ["sql", "SELECT count(*) AS n FROM events", "--format", "csv"];
     let (_, whole, err) = ask(&count);
     assert!(!err.contains("damaged"), "{err}");
@@ -338,7 +338,7 @@ fn damage_is_told_wherever_one_looks_and_mended() {
 
     let (code, out, err) = ask(&["store", "repair"]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("all of its rows are back"), "{out}");
+    assert!(out.contains("all of its rows have been restored"), "{out}");
     assert_eq!(ask(&count).1, whole);
     assert_eq!(ask(&["store", "verify"]).0, Some(0));
     assert_eq!(ask(&["store", "status"]).0, Some(0));

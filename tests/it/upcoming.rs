@@ -55,7 +55,7 @@ fn without_anyone_who_would_tell_it_cannot_tell() {
     let (file, at) = (file.display().to_string(), "2026-04-11T08:00:00Z");
     let (code, out, err) = whathappened(&["upcoming", "p-0", "--from", &file, "-q", "--at", at]);
     assert_eq!(code, Some(6), "{out}{err}");
-    assert!(out.contains("cannot tell"), "{out}");
+    assert!(out.contains("unknown; no source"), "{out}");
     let (code, _, _) = whathappened(&["upcoming", "nobody", "--from", &file, "-q", "--at", at]);
     assert_eq!(code, Some(3));
 }

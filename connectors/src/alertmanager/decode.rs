@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
-use crate::prometheus::tell::alert::about;
+use crate::prometheus::emit::alert::about;
 use crate::prometheus::{Labels, Names, host, mentions};
-use crate::recording::{ForeignDecoder, ForeignRecord, Told};
+use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// Machines and pods that one silence is told of.
@@ -22,14 +22,14 @@ pub(crate) const ALERT: ForeignDecoder = ForeignDecoder {
         has(fields, &["labels", "startsAt", "endsAt"])
             && (fields.contains_key("fingerprint") || fields.contains_key("generatorURL"))
     },
-    decode: |record, told| in_file(record, told, alert),
+    decode: |record, emitted| in_file(record, emitted, alert),
     yaml: &[],
 };
 
 /// An item of `/api/v2/silences`.
 pub(crate) const SILENCE: ForeignDecoder = ForeignDecoder {
     recognise: |fields, _| has(fields, &["matchers", "startsAt", "endsAt", "createdBy"]),
-    decode: |record, told| in_file(record, told, silence),
+    decode: |record, emitted| in_file(record, emitted, silence),
     yaml: &[],
 };
 
@@ -38,7 +38,7 @@ fn has(fields: &Map<String, Value>, keys: &[&str]) -> bool {
 }
 
 /// Who there is, and when it is.
-pub(super) struct Known<'a> {
+pub(super) struct KnownEntities<'a> {
     pub(super) names: &'a Names,
     /// Machines; empty where nobody asked about any.
     pub(super) nodes: &'a BTreeSet<String>,
@@ -51,11 +51,15 @@ pub(super) struct Known<'a> {
     pub(super) origin: Origin,
 }
 
-type Decode = fn(&Value, &Known<'_>) -> Result<Vec<Event>, Rejection>;
+type Decode = fn(&Value, &KnownEntities<'_>) -> Result<Vec<Event>, Rejection>;
 
-fn in_file(record: ForeignRecord<'_>, told: &mut Told, decode: Decode) -> Result<(), Rejection> {
+fn in_file(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+    decode: Decode,
+) -> Result<(), Rejection> {
     let nobody = (Names::default(), BTreeSet::new(), BTreeSet::new());
-    let known = Known {
+    let known = KnownEntities {
         names: &nobody.0,
         nodes: &nobody.1,
         pods: &nobody.2,
@@ -65,7 +69,7 @@ fn in_file(record: ForeignRecord<'_>, told: &mut Told, decode: Decode) -> Result
     };
     let found = decode(&Value::Object(record.fields.clone()), &known)?;
     let boxed = found.into_iter().map(Box::new);
-    told.observations.extend(boxed.map(Observation::Event));
+    emitted.observations.extend(boxed.map(Observation::Event));
     Ok(())
 }
 
@@ -74,7 +78,7 @@ fn read<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<T, Rejection> {
 }
 
 fn time(text: &str) -> Result<Stamp, Rejection> {
-    Stamp::parse(text).ok_or_else(|| Rejection::Malformed(format!("{text:?} is no time")))
+    Stamp::parse(text).ok_or_else(|| Rejection::Malformed(format!("{text:?} is not a valid time")))
 }
 
 #[derive(Deserialize)]
@@ -101,7 +105,7 @@ struct State {
 }
 
 /// An alert. Its end lies in the future while it fires: only one that is past is an end.
-pub(super) fn alert(value: &Value, known: &Known<'_>) -> Result<Vec<Event>, Rejection> {
+pub(super) fn alert(value: &Value, known: &KnownEntities<'_>) -> Result<Vec<Event>, Rejection> {
     let alert: Alert = read(value)?;
     let name = alert.labels.get("alertname").map_or("", String::as_str);
     let begin = time(&alert.starts)?;
@@ -232,7 +236,7 @@ impl Matcher {
 
 /// A silence, once for each machine and pod that it names, by its matchers or
 /// in its comment; once for nobody in particular where it names none.
-pub(super) fn silence(value: &Value, known: &Known<'_>) -> Result<Vec<Event>, Rejection> {
+pub(super) fn silence(value: &Value, known: &KnownEntities<'_>) -> Result<Vec<Event>, Rejection> {
     const OF_NODES: [&str; 7] = [
         "node",
         "exported_node",
@@ -292,7 +296,11 @@ pub(super) fn silence(value: &Value, known: &Known<'_>) -> Result<Vec<Event>, Re
     Ok(out)
 }
 
-fn finish(mut event: Event, value: &Value, known: &Known<'_>) -> Result<Vec<Event>, Rejection> {
+fn finish(
+    mut event: Event,
+    value: &Value,
+    known: &KnownEntities<'_>,
+) -> Result<Vec<Event>, Rejection> {
     event.observed = known.now;
     event.origin = known.origin.clone();
     event.raw = crate::redact::redact(&value.to_string()).into_owned();

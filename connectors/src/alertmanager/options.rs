@@ -1,6 +1,6 @@
 //! How an Alertmanager is reached.
 
-use crate::http::{HttpOptions, Reach, Trouble};
+use crate::http::{Endpoint, HttpError, HttpOptions};
 
 /// How an Alertmanager is reached.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub struct AlertmanagerOptions {
     pub name: String,
     /// Where it is, with any prefix, and who we are there. `ALERTMANAGER_URL`,
     /// `ALERTMANAGER_USERNAME` and so on.
-    pub reach: Reach,
+    pub reach: Endpoint,
 }
 
 impl AlertmanagerOptions {
@@ -18,14 +18,14 @@ impl AlertmanagerOptions {
     pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Self {
         Self {
             name: "alertmanager".to_owned(),
-            reach: Reach::from_env("ALERTMANAGER", get),
+            reach: Endpoint::from_env("ALERTMANAGER", get),
         }
     }
 
-    pub(super) fn http(&self) -> Result<HttpOptions, Trouble> {
+    pub(super) fn http(&self) -> Result<HttpOptions, HttpError> {
         let url = self.reach.url.as_deref().ok_or_else(|| {
-            Trouble::BadRequest(
-                "no address of an Alertmanager is configured (ALERTMANAGER_URL)".to_owned(),
+            HttpError::BadRequest(
+                "no Alertmanager address is configured (ALERTMANAGER_URL)".to_owned(),
             )
         })?;
         let url = url.trim().trim_end_matches('/');

@@ -6,12 +6,12 @@ use std::time::Instant;
 use futures::future::{BoxFuture, join};
 use serde_json::Value;
 
-use super::decode::{Known, alert, silence};
+use super::decode::{KnownEntities, alert, silence};
 use super::options::AlertmanagerOptions;
-use crate::connector::{Ask, Connector, Health, Scope, Skew};
+use crate::connector::{Connector, FetchRequest, Health, Scope, Skew};
 use crate::coverage::{Coverage, Mode};
 use crate::event::{Event, Origin, SourceKind};
-use crate::http::{Answer, Client, Request, Trouble};
+use crate::http::{Answer, Client, HttpError, Request};
 use crate::observation::{Observation, Rejection};
 use crate::prometheus::Names;
 use crate::recording::Sink;
@@ -26,7 +26,7 @@ const MARGIN: Nanos = 3_600 * SECOND;
 const ALERTS: (&str, &str) = ("alerts", "which alerts fire about these pods and machines");
 const SILENCES: (&str, &str) = (
     "silences",
-    "who silenced alerts of these machines, as is done before maintenance",
+    "who silenced alerts for these machines, as is done before maintenance",
 );
 
 /// An Alertmanager, to be asked.
@@ -42,7 +42,7 @@ impl Alertmanager {
     ///
     /// # Errors
     /// Says which option is missing or does not make sense.
-    pub fn new(options: &AlertmanagerOptions) -> Result<Self, Trouble> {
+    pub fn new(options: &AlertmanagerOptions) -> Result<Self, HttpError> {
         let client = Client::new(options.http()?)?;
         Ok(Self {
             name: options.name.clone(),
@@ -51,15 +51,19 @@ impl Alertmanager {
         })
     }
 
-    async fn list(&self, path: &str, deadline: Instant) -> Result<Vec<Value>, Trouble> {
+    async fn list(&self, path: &str, deadline: Instant) -> Result<Vec<Value>, HttpError> {
         self.client.json(&Request::get(path), deadline).await
     }
 
-    async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        let alerts = self.list("api/v2/alerts", ask.deadline);
-        let silences = self.list("api/v2/silences", ask.deadline);
+    async fn read(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        let alerts = self.list("api/v2/alerts", fetch_request.deadline);
+        let silences = self.list("api/v2/silences", fetch_request.deadline);
         let (alerts, silences) = join(alerts, silences).await;
-        let scope = &ask.scope;
+        let scope = &fetch_request.scope;
         let machines = scope.nodes.iter().chain(&scope.instances);
         let nodes: BTreeSet<String> = machines.map(|node| node.name.clone()).collect();
         let pods = scope.pods.iter();
@@ -67,12 +71,12 @@ impl Alertmanager {
             .map(|pod| (pod.name.clone(), pod.namespace.clone()))
             .collect();
         let names = Names::of(nodes.iter().cloned());
-        let known = Known {
+        let known = KnownEntities {
             names: &names,
             nodes: &nodes,
             pods: &pods,
             any: *scope == Scope::default(),
-            now: Some(ask.now),
+            now: Some(fetch_request.now),
             origin: Origin {
                 file: self.name.as_str().into(),
                 line: 0,
@@ -80,29 +84,29 @@ impl Alertmanager {
         };
         let mut out = Vec::new();
         let rows = [
-            (ALERTS, alerts, alert as Decode),
+            (ALERTS, alerts, alert as AlertDecoder),
             (SILENCES, silences, silence),
         ]
         .map(|((resource, shows), answer, decode)| {
             let mut row = Coverage {
                 mode: Mode::Snapshot,
-                asked_to: Some(ask.now),
+                asked_to: Some(fetch_request.now),
                 ..Coverage::new(&self.name, resource)
             };
             match answer {
                 Ok(all) => {
-                    let (found, broken) = decoded(&all, decode, &known, ask);
+                    let (found, broken) = decoded(&all, decode, &known, fetch_request);
                     row.rows = u64::try_from(found.len()).unwrap_or(u64::MAX);
-                    row.got_to = Some(ask.now);
+                    row.got_to = Some(fetch_request.now);
                     row.detail = detail(resource, broken);
                     if resource == SILENCES.0 {
                         row.retention_s = Some(KEPT_S);
                     }
                     out.extend(found);
                 }
-                Err(trouble) => {
-                    row.status = trouble.status();
-                    row.detail = Some(format!("{trouble}; {}", trouble.hint()));
+                Err(failure) => {
+                    row.status = failure.status();
+                    row.detail = Some(format!("{failure}; {}", failure.hint()));
                     row.would_have_shown = Some(shows.to_owned());
                 }
             }
@@ -117,12 +121,12 @@ impl Alertmanager {
     }
 }
 
-type Decode = fn(&Value, &Known<'_>) -> Result<Vec<Event>, Rejection>;
+type AlertDecoder = fn(&Value, &KnownEntities<'_>) -> Result<Vec<Event>, Rejection>;
 
 fn detail(resource: &str, broken: Option<Rejection>) -> Option<String> {
     let own = (resource == ALERTS.0)
         .then(|| "only what fires now: its past is in Prometheus, in the metric ALERTS".to_owned());
-    let broken = broken.map(|why| format!("some were not understood: {why}"));
+    let broken = broken.map(|why| format!("some could not be parsed: {why}"));
     let parts: Vec<String> = own.into_iter().chain(broken).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -130,9 +134,9 @@ fn detail(resource: &str, broken: Option<Rejection>) -> Option<String> {
 /// Those of a list that are about what was asked and near it in time.
 fn decoded(
     all: &[Value],
-    decode: Decode,
-    known: &Known<'_>,
-    ask: &Ask,
+    decode: AlertDecoder,
+    known: &KnownEntities<'_>,
+    fetch_request: &FetchRequest,
 ) -> (Vec<Event>, Option<Rejection>) {
     let (mut found, mut broken) = (Vec::new(), None);
     for one in all {
@@ -141,8 +145,11 @@ fn decoded(
             Err(why) => broken = broken.or(Some(why)),
         }
     }
-    let from = ask.window.from.map(|from| from.saturating_sub(MARGIN));
-    let to = ask.window.to.map(|to| to.saturating_add(MARGIN));
+    let from = fetch_request
+        .window
+        .from
+        .map(|from| from.saturating_sub(MARGIN));
+    let to = fetch_request.window.to.map(|to| to.saturating_add(MARGIN));
     found.retain(|event: &Event| {
         let named = event.entities.node.is_some() || event.entities.pod.is_some();
         let after = from.is_none_or(|from| event.end.is_none_or(|end| end.hi >= from));
@@ -190,8 +197,8 @@ impl Connector for Alertmanager {
                     health.version = version.map(str::to_owned);
                     health.skew = skew;
                 }
-                Err(trouble) => {
-                    health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+                Err(failure) => {
+                    health.unreachable = Some(format!("{failure}; {}", failure.hint()));
                 }
             }
             health
@@ -200,9 +207,9 @@ impl Connector for Alertmanager {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(self.read(ask, sink))
+        Box::pin(self.read(fetch_request, sink))
     }
 }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::decode::{Known, alert, silence};
+use super::decode::{KnownEntities, alert, silence};
 use super::{Alertmanager, AlertmanagerOptions};
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::{Event, Origin};
 use crate::http::fake::{Fake, Reply};
-use crate::http::{Client, HttpOptions, Reach, Request};
+use crate::http::{Client, Endpoint, HttpOptions, Request};
 use crate::observation::Observation;
 use crate::prometheus::Names;
 use crate::prometheus::tests::real::{port, program, serve};
@@ -25,20 +25,20 @@ fn at(text: &str) -> Nanos {
 fn options(url: String) -> AlertmanagerOptions {
     AlertmanagerOptions {
         name: "alertmanager".to_owned(),
-        reach: Reach {
+        reach: Endpoint {
             url: Some(url),
-            ..Reach::default()
+            ..Endpoint::default()
         },
     }
 }
 
-fn ask() -> Ask {
+fn fetch_request() -> FetchRequest {
     let entity = |name: &str, namespace: Option<&str>| Entity {
         name: name.to_owned(),
         namespace: namespace.map(str::to_owned),
         ..Entity::default()
     };
-    Ask {
+    FetchRequest {
         scope: Scope {
             nodes: vec![entity("gpu-1", None), entity("gpu-2", None)],
             pods: vec![entity("run-0", Some("lab"))],
@@ -53,10 +53,13 @@ fn ask() -> Ask {
     }
 }
 
-async fn asked(source: &Alertmanager, ask: &Ask) -> (Vec<Event>, Vec<Coverage>) {
-    let mut told: Vec<Observation> = Vec::new();
-    let rows = source.fetch(ask, &mut told).await;
-    let events = told.into_iter().filter_map(|one| match one {
+async fn requested(
+    source: &Alertmanager,
+    fetch_request: &FetchRequest,
+) -> (Vec<Event>, Vec<Coverage>) {
+    let mut emitted: Vec<Observation> = Vec::new();
+    let rows = source.fetch(fetch_request, &mut emitted).await;
+    let events = emitted.into_iter().filter_map(|one| match one {
         Observation::Event(event) => Some(*event),
         _ => None,
     });
@@ -76,7 +79,7 @@ fn silenced(matchers: &Value, comment: &str) -> Value {
 
 #[tokio::test]
 async fn alerts_and_silences_of_what_was_asked_are_told() {
-    let fake = Fake::start(|asked| match asked.path.as_str() {
+    let fake = Fake::start(|requested| match requested.path.as_str() {
         "/am/api/v2/alerts" => Reply::Json(
             200,
             json!([
@@ -115,8 +118,8 @@ async fn alerts_and_silences_of_what_was_asked_are_told() {
         other => Reply::Text(404, other.to_owned()),
     });
     let source = Alertmanager::new(&options(format!("{}/am/api/v2/", fake.url()))).unwrap();
-    let (events, rows) = asked(&source, &ask()).await;
-    let told: Vec<(&str, Option<&str>, Option<&str>, bool)> = events
+    let (events, rows) = requested(&source, &fetch_request()).await;
+    let emitted: Vec<(&str, Option<&str>, Option<&str>, bool)> = events
         .iter()
         .map(|one| {
             let names = &one.entities;
@@ -128,7 +131,7 @@ async fn alerts_and_silences_of_what_was_asked_are_told() {
             )
         })
         .collect();
-    assert_eq!(told.len(), 4, "{told:?}");
+    assert_eq!(emitted.len(), 4, "{emitted:?}");
     for wanted in [
         ("alert.silence", Some("gpu-1"), None, true),
         ("alert.silence", Some("gpu-2"), None, true),
@@ -136,7 +139,7 @@ async fn alerts_and_silences_of_what_was_asked_are_told() {
         ("alert.fired", Some("gpu-1"), None, false),
         ("alert.fired", None, Some("run-0"), true),
     ] {
-        assert!(told.contains(&wanted), "{wanted:?}: {told:?}");
+        assert!(emitted.contains(&wanted), "{wanted:?}: {emitted:?}");
     }
     let silence = events
         .iter()
@@ -148,13 +151,19 @@ async fn alerts_and_silences_of_what_was_asked_are_told() {
             .all(|row| row.status == Status::Complete && row.rows == 2),
         "{rows:#?}"
     );
-    assert!(rows[0].detail.as_ref().unwrap().contains("not understood"));
+    assert!(
+        rows[0]
+            .detail
+            .as_ref()
+            .unwrap()
+            .contains("could not be parsed")
+    );
 }
 
 #[tokio::test]
 async fn asked_about_nobody_it_tells_of_everybody() {
     let fires = "2026-03-01T12:34:00Z";
-    let fake = Fake::start(move |asked| match asked.path.as_str() {
+    let fake = Fake::start(move |requested| match requested.path.as_str() {
         "/api/v2/alerts" => Reply::Json(
             200,
             json!([
@@ -175,11 +184,11 @@ async fn asked_about_nobody_it_tells_of_everybody() {
         ),
     });
     let source = Alertmanager::new(&options(fake.url())).unwrap();
-    let everybody = Ask {
+    let everybody = FetchRequest {
         scope: Scope::default(),
-        ..ask()
+        ..fetch_request()
     };
-    let (events, _) = asked(&source, &everybody).await;
+    let (events, _) = requested(&source, &everybody).await;
     let mut whose: Vec<Option<&str>> = events
         .iter()
         .map(|one| one.entities.node.as_deref().or(one.entities.pod.as_deref()))
@@ -187,14 +196,14 @@ async fn asked_about_nobody_it_tells_of_everybody() {
     whose.sort_unstable();
     assert_eq!(whose, [Some("gpu-7"), Some("gpu-8"), Some("p")]);
     // A name that nobody knows is somebody.
-    let unknown = Ask {
+    let unknown = FetchRequest {
         scope: Scope {
             experiments: vec!["x".to_owned()],
             ..Scope::default()
         },
-        ..ask()
+        ..fetch_request()
     };
-    let (events, _) = asked(&source, &unknown).await;
+    let (events, _) = requested(&source, &unknown).await;
     let pods = events.iter().filter(|one| one.entities.pod.is_some());
     assert_eq!(pods.count(), 0, "{events:?}");
     assert!(events.iter().all(|one| one.fact != "alert.silence"));
@@ -202,13 +211,13 @@ async fn asked_about_nobody_it_tells_of_everybody() {
 
 #[tokio::test]
 async fn one_of_the_two_that_fails_is_a_row_of_its_own() {
-    let fake = Fake::start(|asked| match asked.path.as_str() {
+    let fake = Fake::start(|requested| match requested.path.as_str() {
         "/api/v2/alerts" => Reply::Json(400, json!("unexpected open or close brace: {{")),
         "/api/v2/silences" => Reply::Json(200, json!([])),
         _ => Reply::Json(410, json!({ "status": "deprecated" })),
     });
     let source = Alertmanager::new(&options(fake.url())).unwrap();
-    let (_, rows) = asked(&source, &ask()).await;
+    let (_, rows) = requested(&source, &fetch_request()).await;
     assert_eq!(
         (rows[0].status, rows[1].status),
         (Status::Failed, Status::Complete)
@@ -226,7 +235,7 @@ async fn one_of_the_two_that_fails_is_a_row_of_its_own() {
 #[test]
 fn a_file_names_whom_its_matchers_spell_out() {
     let nobody = (Names::default(), BTreeSet::new(), BTreeSet::new());
-    let known = Known {
+    let known = KnownEntities {
         names: &nobody.0,
         nodes: &nobody.1,
         pods: &nobody.2,
@@ -235,8 +244,9 @@ fn a_file_names_whom_its_matchers_spell_out() {
         origin: Origin::default(),
     };
     let of = |matchers: Value| -> Vec<String> {
-        let told = silence(&silenced(&matchers, "c"), &known).unwrap();
-        told.into_iter()
+        let emitted = silence(&silenced(&matchers, "c"), &known).unwrap();
+        emitted
+            .into_iter()
             .filter_map(|one| one.entities.node)
             .collect()
     };
@@ -259,7 +269,7 @@ fn recorded_answers_are_read() {
     let nodes = BTreeSet::from(["gpu-node-03".to_owned()]);
     let names = Names::of(nodes.iter().cloned());
     let pods = BTreeSet::new();
-    let known = Known {
+    let known = KnownEntities {
         names: &names,
         nodes: &nodes,
         pods: &pods,
@@ -268,7 +278,7 @@ fn recorded_answers_are_read() {
         origin: Origin::default(),
     };
     for (file, decode) in [
-        ("alerts", alert as fn(&Value, &Known<'_>) -> _),
+        ("alerts", alert as fn(&Value, &KnownEntities<'_>) -> _),
         ("silences", silence),
     ] {
         let path = format!("../../shared/recordings/alertmanager/{file}.json");
@@ -278,9 +288,9 @@ fn recorded_answers_are_read() {
         };
         let recorded: Value = serde_json::from_slice(&bytes).unwrap();
         for one in recorded["response"]["body"].as_array().unwrap() {
-            let told: Vec<Event> = decode(one, &known).unwrap();
+            let emitted: Vec<Event> = decode(one, &known).unwrap();
             assert_eq!(
-                told[0].entities.node.as_deref(),
+                emitted[0].entities.node.as_deref(),
                 Some("gpu-node-03"),
                 "{file}"
             );
@@ -327,30 +337,36 @@ async fn a_real_alertmanager_tells_its_alerts_and_silences() {
     let post = Request::post("api/v2/silences").json(&silence).unwrap();
     client.send(&post, deadline).await.unwrap();
     let source = Alertmanager::new(&options(url)).unwrap();
-    let mut ask = ask();
-    ask.window = Window::default();
-    ask.now = now.timestamp_nanos_opt().unwrap() + 1_000_000_000;
-    let mut found = asked(&source, &ask).await;
+    let mut fetch_request = fetch_request();
+    fetch_request.window = Window::default();
+    fetch_request.now = now.timestamp_nanos_opt().unwrap() + 1_000_000_000;
+    let mut found = requested(&source, &fetch_request).await;
     for _ in 0..50 {
         if found.0.len() == 3 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
-        found = asked(&source, &ask).await;
+        found = requested(&source, &fetch_request).await;
     }
     let (events, rows) = found;
-    let told: Vec<(&str, Option<&str>)> = events
+    let emitted: Vec<(&str, Option<&str>)> = events
         .iter()
         .map(|one| (one.fact.as_str(), one.entities.node.as_deref()))
         .collect();
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told.contains(&("alert.fired", Some("gpu-1"))), "{told:?}");
-    assert!(told.contains(&("alert.silence", Some("gpu-2"))), "{told:?}");
+    assert_eq!(emitted.len(), 3, "{emitted:?}");
+    assert!(
+        emitted.contains(&("alert.fired", Some("gpu-1"))),
+        "{emitted:?}"
+    );
+    assert!(
+        emitted.contains(&("alert.silence", Some("gpu-2"))),
+        "{emitted:?}"
+    );
     assert!(
         rows.iter().all(|row| row.status == Status::Complete),
         "{rows:#?}"
     );
-    let health = source.check(ask.now, deadline).await;
+    let health = source.check(fetch_request.now, deadline).await;
     assert!(
         health.unreachable.is_none() && health.version.is_some(),
         "{health:#?}"

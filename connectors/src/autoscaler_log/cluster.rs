@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::reader::{Line, Meaning, meanings, understand};
+use super::reader::{Line, MessagePattern, meanings, understand};
 use crate::logs::clock;
 use crate::logs::unwrapped;
-use crate::recording::Head;
+use crate::recording::FileHead;
 
 /// `I1121 15:20:27.000001       1 static_autoscaler.go:100] text`
 static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -29,7 +29,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Whether it begins as this log.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     head.lines(200).any(|line| {
         let line = unwrapped(line);
         LINE.as_ref()
@@ -38,7 +38,7 @@ pub(super) fn is(head: &Head<'_>) -> bool {
     })
 }
 
-static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| {
+static MEANINGS: LazyLock<Vec<MessagePattern>> = LazyLock::new(|| {
     meanings(&[
         (
             r"^Scale-up: setting group (?<group>\S+) size to (?<to>\d+)",

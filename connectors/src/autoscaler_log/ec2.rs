@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::reader::{Did, Line, Meaning, meanings, understand};
+use super::reader::{Line, MessagePattern, NodeAction, meanings, understand};
 use crate::logs::clock;
 use crate::logs::unwrapped;
-use crate::recording::Head;
+use crate::recording::FileHead;
 
 static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -23,7 +23,7 @@ static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const MAPPING: &str = "\"_log_streaming_target_mapping\"";
 
 /// Whether it begins as this log.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     head.lines(50).any(|line| {
         LINE.as_ref()
             .is_some_and(|pattern| pattern.is_match(line) || pattern.is_match(&unwrapped(line)))
@@ -34,7 +34,7 @@ pub(super) fn is(head: &Head<'_>) -> bool {
 /// A node prints as `name: instance_id (selectors)`.
 const NODE: &str = r"(?<node>[^\s:]+)(?:: (?<instance>\S+))?";
 
-static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| {
+static MEANINGS: LazyLock<Vec<MessagePattern>> = LazyLock::new(|| {
     let node = |text: &str| text.replace("NODE", NODE);
     let table: Vec<(String, &'static str)> = [
         (r"^cordon failed NODE", "scale_down_failed"),
@@ -93,7 +93,7 @@ pub(super) fn read(text: &str) -> Option<Line> {
 }
 
 /// A group prints as `AutoScalingGroup(name, hash)`.
-fn group_alone(mut did: Did) -> Did {
+fn group_alone(mut did: NodeAction) -> NodeAction {
     if let Some(group) = &did.group {
         let inside = group
             .strip_prefix("AutoScalingGroup(")
@@ -125,14 +125,14 @@ fn structured(text: &str) -> Option<Line> {
     if let Some(units) = object.get("units_requested") {
         attributes.push(("units", units.clone()));
     }
-    let did = Did {
+    let did = NodeAction {
         what: what.to_owned(),
         node: node.map(str::to_owned),
         pod,
         pod_uid: get("pod_id").map(str::to_owned),
         group: get("asg").map(str::to_owned),
         attributes,
-        ..Did::default()
+        ..NodeAction::default()
     };
     Some(Line {
         clock: get("time").and_then(|time| clock::leading(time).map(|(clock, _)| clock)),

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::reader::{Did, Line};
+use super::reader::{Line, NodeAction};
 use crate::logs::clock;
 use crate::logs::unwrapped;
-use crate::recording::Head;
+use crate::recording::FileHead;
 
 /// Whether it begins as this log.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     head.lines(50).any(|line| {
         let line = unwrapped(line);
         line.starts_with('{')
@@ -51,7 +51,7 @@ fn named(value: Option<&Value>) -> Option<String> {
     .filter(|name| !name.is_empty())
 }
 
-fn did(object: &Map<String, Value>, message: &str, error: &str) -> Vec<Did> {
+fn did(object: &Map<String, Value>, message: &str, error: &str) -> Vec<NodeAction> {
     let get = |key: &str| object.get(key).and_then(Value::as_str);
     let group = || named(object.get("NodePool")).or_else(|| get("nodepool").map(str::to_owned));
     let one = |what: &str, detail: Option<&str>| {
@@ -62,14 +62,14 @@ fn did(object: &Map<String, Value>, message: &str, error: &str) -> Vec<Did> {
         if let Some(detail) = detail {
             attributes.push(("detail", Value::from(detail)));
         }
-        vec![Did {
+        vec![NodeAction {
             what: what.to_owned(),
             node: named(object.get("Node")),
             group: group(),
             instance: get("provider-id").and_then(instance),
             zone: get("zone").map(str::to_owned),
             attributes,
-            ..Did::default()
+            ..NodeAction::default()
         }]
     };
     let stockout = [
@@ -107,11 +107,11 @@ fn did(object: &Map<String, Value>, message: &str, error: &str) -> Vec<Did> {
         "could not schedule pod" => {
             let pod = object.get("Pod").and_then(Value::as_object);
             let part = |key: &str| pod?.get(key)?.as_str().map(str::to_owned);
-            let mut told = one("unschedulable", Some(error));
+            let mut emitted = one("unschedulable", Some(error));
             if let (Some(namespace), Some(name)) = (part("namespace"), part("name")) {
-                told[0].pod = Some((namespace, name));
+                emitted[0].pod = Some((namespace, name));
             }
-            told
+            emitted
         }
         _ => Vec::new(),
     }
@@ -124,7 +124,7 @@ fn instance(provider: &str) -> Option<String> {
 }
 
 /// Each node that is taken away, and why.
-fn disrupted(object: &Map<String, Value>, group: Option<&str>) -> Vec<Did> {
+fn disrupted(object: &Map<String, Value>, group: Option<&str>) -> Vec<NodeAction> {
     let get = |key: &str| object.get(key).and_then(Value::as_str);
     let reason = get("reason").unwrap_or_default();
     let what = match reason.to_ascii_lowercase().as_str() {
@@ -137,12 +137,12 @@ fn disrupted(object: &Map<String, Value>, group: Option<&str>) -> Vec<Did> {
         .into_iter()
         .flatten();
     nodes
-        .map(|node| Did {
+        .map(|node| NodeAction {
             what: what.to_owned(),
             node: named(node.get("Node")),
             group: group.map(str::to_owned),
             attributes: vec![("disruption", Value::from(reason))],
-            ..Did::default()
+            ..NodeAction::default()
         })
         .collect()
 }

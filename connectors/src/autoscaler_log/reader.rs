@@ -11,13 +11,13 @@ use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::logs::clock::{self, Clock};
 use crate::logs::{LogSource, unwrapped};
 use crate::observation::Observation;
-use crate::recording::{Found, TextReader, numbered};
+use crate::recording::{FormatOutput, TextReader, numbered};
 use crate::redact::redact;
 use crate::time::{SECOND, Stamp};
 
 /// What one line says was done to one thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Did {
+pub(super) struct NodeAction {
     pub(super) what: String,
     pub(super) node: Option<String>,
     pub(super) instance: Option<String>,
@@ -35,17 +35,17 @@ pub(super) struct Line {
     pub(super) clock: Option<Clock>,
     pub(super) severity: Option<String>,
     pub(super) message: String,
-    pub(super) did: Vec<Did>,
+    pub(super) did: Vec<NodeAction>,
 }
 
 /// Takes a line apart; `None` where it is none of this autoscaler's.
-pub(super) type Read = fn(&str) -> Option<Line>;
+pub(super) type LineParser = fn(&str) -> Option<Line>;
 
 /// The lines of one autoscaler.
 pub(super) struct Log {
     file: Arc<str>,
     actor: &'static str,
-    read: Read,
+    read: LineParser,
     year: Option<i32>,
     /// Facts whose year is not known yet.
     held: Vec<(Clock, Event)>,
@@ -56,7 +56,7 @@ const MAX_HELD: usize = 20_000;
 const MAX_EQUALS: usize = 1 << 16;
 
 impl Log {
-    pub(super) fn new(source: &Arc<LogSource>, actor: &'static str, read: Read) -> Self {
+    pub(super) fn new(source: &Arc<LogSource>, actor: &'static str, read: LineParser) -> Self {
         Self {
             file: Arc::clone(&source.file),
             actor,
@@ -67,7 +67,7 @@ impl Log {
         }
     }
 
-    fn line(&mut self, raw: &str, number: u64, found: &mut Found) -> bool {
+    fn line(&mut self, raw: &str, number: u64, found: &mut FormatOutput) -> bool {
         let collected = collector_time(raw);
         // The line's own time looks like one that a collector put before it.
         let read = self.read;
@@ -80,7 +80,7 @@ impl Log {
         }
         let any = !line.did.is_empty();
         for did in line.did {
-            let mut event = self.tell(did, stamp);
+            let mut event = self.emit(did, stamp);
             event.severity.clone_from(&line.severity);
             event.message = Some(redact(&line.message).into_owned());
             event.raw = redact(raw).into_owned();
@@ -118,7 +118,7 @@ impl Log {
         (stamp, stamp.map_or(Some("none"), |_| inferred))
     }
 
-    fn release(&mut self, found: &mut Found) {
+    fn release(&mut self, found: &mut FormatOutput) {
         let Some(year) = self.year else { return };
         for (clock, mut event) in std::mem::take(&mut self.held) {
             if let Some(stamp) = in_year(clock, year) {
@@ -129,7 +129,7 @@ impl Log {
         }
     }
 
-    fn tell(&mut self, did: Did, stamp: Option<Stamp>) -> Event {
+    fn emit(&mut self, did: NodeAction, stamp: Option<Stamp>) -> Event {
         let pod = did.pod.clone().unwrap_or_default();
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         let second = stamp
@@ -199,7 +199,7 @@ fn in_year(clock: Clock, year: i32) -> Option<Stamp> {
 }
 
 impl TextReader for Log {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             if line.is_empty() {
                 continue;
@@ -211,7 +211,7 @@ impl TextReader for Log {
         }
     }
 
-    fn finish(&mut self, found: &mut Found) {
+    fn finish(&mut self, found: &mut FormatOutput) {
         for (_, event) in std::mem::take(&mut self.held) {
             found.observations.push(Observation::Event(Box::new(event)));
         }
@@ -219,25 +219,25 @@ impl TextReader for Log {
 }
 
 /// What a message means: the first pattern that it holds.
-pub(super) struct Meaning {
+pub(super) struct MessagePattern {
     pub(super) pattern: Regex,
     pub(super) what: &'static str,
 }
 
 /// Compiles a table of patterns.
-pub(super) fn meanings(table: &[(&str, &'static str)]) -> Vec<Meaning> {
+pub(super) fn meanings(table: &[(&str, &'static str)]) -> Vec<MessagePattern> {
     table
         .iter()
         .filter_map(|(pattern, what)| {
             let pattern = Regex::new(pattern).ok()?;
-            Some(Meaning { pattern, what })
+            Some(MessagePattern { pattern, what })
         })
         .collect()
 }
 
 /// Reads a message with a table whose groups are called `node`, `instance`,
 /// `pod` (`namespace/name`), `group`, `zone`, `from`, `to` and `detail`.
-pub(super) fn understand(message: &str, table: &[Meaning]) -> Option<Did> {
+pub(super) fn understand(message: &str, table: &[MessagePattern]) -> Option<NodeAction> {
     let (meaning, found) = table
         .iter()
         .find_map(|meaning| Some((meaning, meaning.pattern.captures(message)?)))?;
@@ -248,7 +248,7 @@ pub(super) fn understand(message: &str, table: &[Meaning]) -> Option<Did> {
             attributes.push((key, Value::from(value)));
         }
     }
-    Some(Did {
+    Some(NodeAction {
         what: meaning.what.to_owned(),
         node: get("node"),
         instance: get("instance"),

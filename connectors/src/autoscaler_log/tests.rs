@@ -6,9 +6,9 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::{Stamp, rfc3339};
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -18,7 +18,7 @@ fn read_text(text: &str) -> (Summary, Vec<Event>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given");
     std::fs::write(&path, text).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(&[Input::Path(path)], &Options::default(), &mut kept);
     let events = kept.0.into_iter().filter_map(|one| match one {
         Observation::Event(event) => Some(*event),
@@ -27,7 +27,7 @@ fn read_text(text: &str) -> (Summary, Vec<Event>) {
     (summary, events.collect())
 }
 
-fn told(events: &[Event]) -> Vec<String> {
+fn emitted(events: &[Event]) -> Vec<String> {
     events
         .iter()
         .map(|event| {
@@ -61,7 +61,7 @@ fn the_ec2_autoscaler_says_what_it_did_and_not_what_it_would_have_done() {
 "#;
     let (summary, events) = read_text(text);
     assert_eq!(
-        told(&events),
+        emitted(&events),
         [
             "2026-11-21T15:20:02Z cordoned node=n1 pod= group=",
             "2026-11-21T15:20:03Z pod_deleted node= pod=run-0 group=",
@@ -84,9 +84,9 @@ fn cluster_autoscaler_without_year_stays_open_unless_the_runtime_says_it() {
     ];
     let (_, events) = read_text(&lines.join("\n"));
     assert!(
-        told(&events)[0].starts_with("open removed node="),
+        emitted(&events)[0].starts_with("open removed node="),
         "{:?}",
-        told(&events)
+        emitted(&events)
     );
     let wrapped: Vec<String> = lines
         .iter()
@@ -95,7 +95,7 @@ fn cluster_autoscaler_without_year_stays_open_unless_the_runtime_says_it() {
     let (summary, events) = read_text(&wrapped.join("\n"));
     assert_eq!(summary.files[0].form, "Cluster Autoscaler's log");
     assert_eq!(
-        told(&events)[1],
+        emitted(&events)[1],
         "2026-11-21T15:20:30.500Z scale_up_stockout node= pod= group=gpu"
     );
 }
@@ -109,7 +109,7 @@ fn karpenter_names_the_nodes_it_takes_away() {
     let (summary, events) = read_text(text);
     assert_eq!(summary.files[0].form, "Karpenter's log");
     assert_eq!(
-        told(&events),
+        emitted(&events),
         [
             "2026-11-21T15:20:27.500Z removed node=n1 pod= group=gpu",
             "2026-11-21T15:20:28.500Z interrupted node=n2 pod= group=",

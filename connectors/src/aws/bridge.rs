@@ -1,31 +1,34 @@
 //! `EventBridge`: what services announce while it happens.
 
 use super::{health, machine, scaling, trail};
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let kind = field::text(fields, &["detail-type"]).unwrap_or_default();
     let Some(detail) = field::object(fields, &["detail"]) else {
         return Err(Rejection::Malformed(
-            "an event of EventBridge whose detail is no object".to_owned(),
+            "an EventBridge event whose detail is not an object".to_owned(),
         ));
     };
     if kind.ends_with("via CloudTrail") {
         let fields = detail;
-        return trail::decode(ForeignRecord { fields, ..record }, told);
+        return trail::decode(ForeignRecord { fields, ..record }, emitted);
     }
     let Some(at) = field::time(fields, &["time"]) else {
         return Err(Rejection::Malformed(
             "an event of EventBridge without a time that can be read".to_owned(),
         ));
     };
-    let scribe = Scribe::new(SourceKind::Aws, &record);
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
     let envelope = Envelope {
         account: field::text(fields, &["account"]),
         region: field::text(fields, &["region"]),
@@ -33,16 +36,16 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         at,
     };
     match kind {
-        "AWS Health Event" => health::delivered(&envelope, detail, &scribe, told),
+        "AWS Health Event" => health::delivered(&envelope, detail, &facts, emitted),
         _ if kind.starts_with("EC2 Instance Launch ")
             || kind.starts_with("EC2 Instance Terminate ") =>
         {
-            scaling::delivered(&envelope, kind, detail, &scribe, told)
+            scaling::delivered(&envelope, kind, detail, &facts, emitted)
         }
         _ if kind.ends_with("Lifecycle Action") => {
-            scaling::lifecycle(&envelope, kind, detail, &scribe, told)
+            scaling::lifecycle(&envelope, kind, detail, &facts, emitted)
         }
-        _ => about_instance(&envelope, kind, detail, &scribe, told),
+        _ => about_instance(&envelope, kind, detail, &facts, emitted),
     }
 }
 
@@ -51,15 +54,15 @@ pub(super) struct Envelope<'e> {
     pub(super) account: Option<&'e str>,
     pub(super) region: Option<&'e str>,
     pub(super) id: &'e str,
-    pub(super) at: Read,
+    pub(super) at: ParsedTime,
 }
 
 fn about_instance(
     envelope: &Envelope<'_>,
     kind: &str,
     detail: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let (phase, planned) = match kind {
         "EC2 Spot Instance Interruption Warning"
@@ -83,7 +86,7 @@ fn about_instance(
         not_before: None,
         not_after: None,
     };
-    let mut event = scribe.host_event(envelope.at, &machine, what);
+    let mut event = facts.host_event(envelope.at, &machine, what);
     let action = field::text(detail, &["instance-action"]);
     event.reason = action
         .or_else(|| field::text(detail, &["state"]))
@@ -92,6 +95,8 @@ fn about_instance(
     let said = event.reason.as_deref().unwrap_or_default();
     let message = format!("{kind}: {said}");
     set_message(&mut event, message.trim_end_matches(": "));
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }

@@ -2,21 +2,21 @@
 
 use super::bridge::Envelope;
 use super::machine;
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
 use crate::cloud::place::set_places;
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::{Event, SourceKind};
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// A health event as `EventBridge` delivers it, with its entities.
 pub(super) fn delivered(
     envelope: &Envelope<'_>,
     detail: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let said = field::objects(detail, &["eventDescription"])
         .find_map(|text| field::text(text, &["latestDescription"]));
@@ -25,62 +25,71 @@ pub(super) fn delivered(
         at: envelope.at,
         region: envelope.region,
         said,
-        scribe,
+        facts,
     };
     health.check()?;
     let mut entities = 0;
     for entity in field::objects(detail, &["affectedEntities"]) {
         let id = field::text(entity, &["entityValue"]);
         let status = field::text(entity, &["status"]).or(field::text(entity, &["statusCode"]));
-        health.tell(&machine(id, envelope.account), status, told);
+        health.emit(&machine(id, envelope.account), status, emitted);
         entities += 1;
     }
     if entities == 0 {
-        health.tell(&machine(None, envelope.account), None, told);
+        health.emit(&machine(None, envelope.account), None, emitted);
     }
     Ok(())
 }
 
 /// An event as `DescribeEvents` lists it, without the machines.
-pub(super) fn listed(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
-    list(record, record.fields, None, told)
+pub(super) fn listed(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
+    list(record, record.fields, None, emitted)
 }
 
 /// An event with its text, as `DescribeEventDetails` answers.
-pub(super) fn details(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn details(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let Some(event) = field::object(record.fields, &["event"]) else {
         return Err(Rejection::Irrelevant(
             "not a health event of AWS".to_owned(),
         ));
     };
     let said = field::text(record.fields, &["eventDescription", "latestDescription"]);
-    list(record, event, said, told)
+    list(record, event, said, emitted)
 }
 
 fn list(
     record: ForeignRecord<'_>,
     event: &Fields,
     said: Option<&str>,
-    told: &mut Told,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let at = field::time(event, &["lastUpdatedTime"])
         .or_else(|| field::time(event, &["startTime"]))
         .ok_or_else(|| Rejection::Malformed("a health event of AWS without a time".to_owned()))?;
-    let scribe = Scribe::new(SourceKind::Aws, &record);
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
     let health = Health {
         event,
         at,
         region: field::text(event, &["region"]),
         said,
-        scribe: &scribe,
+        facts: &facts,
     };
     health.check()?;
-    health.tell(&machine(None, None), None, told);
+    health.emit(&machine(None, None), None, emitted);
     Ok(())
 }
 
 /// A machine of an event, as `DescribeAffectedEntities` lists it.
-pub(super) fn entity(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn entity(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let Some(at) = field::time(fields, &["lastUpdatedTime"]) else {
         return Err(Rejection::Malformed(
@@ -93,7 +102,7 @@ pub(super) fn entity(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     let machine = machine(value, field::text(fields, &["awsAccountId"]));
     if machine.id.is_none() {
         return Err(Rejection::Irrelevant(
-            "a health event of AWS about no instance".to_owned(),
+            "an AWS Health event that is not about an instance".to_owned(),
         ));
     }
     let status = field::text(fields, &["statusCode"]);
@@ -105,10 +114,12 @@ pub(super) fn entity(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         not_before: None,
         not_after: None,
     };
-    let scribe = Scribe::new(SourceKind::Aws, &record);
-    let mut event = scribe.host_event(at, &machine, what);
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
+    let mut event = facts.host_event(at, &machine, what);
     set_text(&mut event, "entity_status", status);
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }
 
@@ -140,10 +151,10 @@ fn code_in(arn: &str) -> String {
 
 struct Health<'h> {
     event: &'h Fields,
-    at: Read,
+    at: ParsedTime,
     region: Option<&'h str>,
     said: Option<&'h str>,
-    scribe: &'h Scribe<'h>,
+    facts: &'h FactBuilder<'h>,
 }
 
 impl Health<'_> {
@@ -165,12 +176,14 @@ impl Health<'_> {
         field::text(self.event, &[key]).unwrap_or_default()
     }
 
-    fn tell(&self, machine: &Machine, entity_status: Option<&str>, told: &mut Told) {
+    fn emit(&self, machine: &Machine, entity_status: Option<&str>, emitted: &mut ForeignOutput) {
         let scheduled = self.text("eventTypeCategory") == "scheduledChange";
         let over = self.text("statusCode") == "closed" || entity_status == Some("RESOLVED");
-        let mut say = |at: Read, phase: Phase| {
+        let mut say = |at: ParsedTime, phase: Phase| {
             let event = self.say(at, phase, machine, entity_status);
-            told.observations.push(Observation::Event(Box::new(event)));
+            emitted
+                .observations
+                .push(Observation::Event(Box::new(event)));
         };
         if scheduled {
             return say(self.at, phase(scheduled, over));
@@ -186,7 +199,13 @@ impl Health<'_> {
         }
     }
 
-    fn say(&self, at: Read, phase: Phase, machine: &Machine, entity_status: Option<&str>) -> Event {
+    fn say(
+        &self,
+        at: ParsedTime,
+        phase: Phase,
+        machine: &Machine,
+        entity_status: Option<&str>,
+    ) -> Event {
         let scheduled = self.text("eventTypeCategory") == "scheduledChange";
         let arn = field::text(self.event, &["eventArn"]).unwrap_or_else(|| self.text("arn"));
         let stamp = |key: &str| field::time(self.event, &[key]).map(|read| read.stamp);
@@ -198,7 +217,7 @@ impl Health<'_> {
             not_before: stamp("startTime"),
             not_after: stamp("endTime"),
         };
-        let mut event = self.scribe.host_event(at, machine, what);
+        let mut event = self.facts.host_event(at, machine, what);
         if phase == Phase::Started {
             event.end = stamp("endTime").filter(|end| end.lo > event.time.lo);
         }

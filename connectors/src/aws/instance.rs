@@ -2,28 +2,38 @@
 
 use super::state::State;
 use super::{GROUP_TAG, machine, tags};
-use crate::cloud::fact::Scribe;
+use crate::cloud::fact::FactBuilder;
 use crate::cloud::field;
 use crate::event::SourceKind;
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// A reservation: the instances that one call made.
-pub(super) fn reservation(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn reservation(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let account = field::text(record.fields, &["OwnerId"]);
     for fields in field::objects(record.fields, &["Instances"]) {
-        one(ForeignRecord { fields, ..record }, account, told)?;
+        one(ForeignRecord { fields, ..record }, account, emitted)?;
     }
     Ok(())
 }
 
 /// An instance alone, as `--query` leaves it.
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
-    one(record, None, told)
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
+    one(record, None, emitted)
 }
 
-fn one(record: ForeignRecord<'_>, account: Option<&str>, told: &mut Told) -> Result<(), Rejection> {
+fn one(
+    record: ForeignRecord<'_>,
+    account: Option<&str>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let text = |path: &[&str]| field::text(fields, path).unwrap_or_default();
     let mut machine = machine(field::text(fields, &["InstanceId"]), account);
@@ -36,7 +46,7 @@ fn one(record: ForeignRecord<'_>, account: Option<&str>, told: &mut Told) -> Res
     machine.zone = field::owned(fields, &["Placement", "AvailabilityZone"]);
     let labels = tags(field::objects(fields, &["Tags"]));
     machine.group = labels.get(GROUP_TAG).cloned();
-    let scribe = Scribe::new(SourceKind::Aws, &record);
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
     let state = State {
         code: text(&["StateReason", "Code"]),
         message: text(&["StateReason", "Message"]),
@@ -56,11 +66,14 @@ fn one(record: ForeignRecord<'_>, account: Option<&str>, told: &mut Told) -> Res
         phase: Some(state.state.to_owned()),
         ..ObjectBody::default()
     };
-    told.observations
-        .push(scribe.instance(&machine, ended.or(launched), body));
-    if let Some(mut event) = state.tell(&machine, &scribe) {
+    emitted
+        .observations
+        .push(facts.instance(&machine, ended.or(launched), body));
+    if let Some(mut event) = state.emit(&machine, &facts) {
         event.entities.experiment = experiment;
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     Ok(())
 }

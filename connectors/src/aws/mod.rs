@@ -22,7 +22,7 @@ pub use live::{Aws, LiveOptions};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::observation::Rejection;
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Top-level keys that YAML of the command line is known by.
 pub(crate) const YAML_KEYS: &[&str] = &[
@@ -36,7 +36,7 @@ pub(crate) const YAML_KEYS: &[&str] = &[
     "eventTypeCode",
 ];
 
-type Decode = fn(ForeignRecord<'_>, &mut Told) -> Result<(), Rejection>;
+type Decode = fn(ForeignRecord<'_>, &mut ForeignOutput) -> Result<(), Rejection>;
 
 /// What is known by which keys; all of them must be there.
 const KINDS: &[(&[&str], Decode)] = &[
@@ -70,17 +70,20 @@ pub(crate) fn recognise(fields: &Fields, _within: &str) -> bool {
 ///
 /// # Errors
 /// Says why a record is of no use.
-pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(crate) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     match kind_of(record.fields) {
-        Some(decode) => decode(record, told),
+        Some(decode) => decode(record, emitted),
         None => Err(Rejection::Irrelevant("not a record of AWS".to_owned())),
     }
 }
 
 /// What the metadata service says to the instance itself.
-fn unnamed(_: ForeignRecord<'_>, _: &mut Told) -> Result<(), Rejection> {
+fn unnamed(_: ForeignRecord<'_>, _: &mut ForeignOutput) -> Result<(), Rejection> {
     Err(Rejection::Irrelevant(
-        "maintenance of an instance that it does not name".to_owned(),
+        "maintenance of an unnamed instance".to_owned(),
     ))
 }
 

@@ -2,20 +2,23 @@
 
 use super::bridge::Envelope;
 use super::machine;
-use crate::cloud::fact::{Outcome, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 const ACTOR: &str = "autoscaling.amazonaws.com";
 
 /// An activity as `describe-scaling-activities` lists it.
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
-    let scribe = Scribe::new(SourceKind::Aws, &record);
-    activity(record.fields, None, &scribe, told)
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
+    activity(record.fields, None, &facts, emitted)
 }
 
 /// The same as `EventBridge` delivers it.
@@ -23,17 +26,17 @@ pub(super) fn delivered(
     envelope: &Envelope<'_>,
     kind: &str,
     detail: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
-    activity(detail, Some((kind, envelope)), scribe, told)
+    activity(detail, Some((kind, envelope)), facts, emitted)
 }
 
 fn activity(
     fields: &Fields,
     delivered: Option<(&str, &Envelope<'_>)>,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let text = |key: &str| field::text(fields, &[key]).unwrap_or_default();
     let description = text("Description");
@@ -65,7 +68,7 @@ fn activity(
     };
     let words = [description, text("StatusMessage"), text("Cause")];
     let said: Vec<&str> = words.into_iter().filter(|text| !text.is_empty()).collect();
-    let done = Done {
+    let done = ScalingActivity {
         at,
         reason,
         outcome,
@@ -75,7 +78,7 @@ fn activity(
         cause: text("Cause"),
     };
     let ended = field::time(fields, &["EndTime"]);
-    done.tell(ended, scribe, told);
+    done.emit(ended, facts, emitted);
     Ok(())
 }
 
@@ -84,15 +87,15 @@ pub(super) fn lifecycle(
     envelope: &Envelope<'_>,
     kind: &str,
     detail: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let mut machine = machine(field::text(detail, &["EC2InstanceId"]), envelope.account);
     machine.group = field::owned(detail, &["AutoScalingGroupName"]);
     let transition = field::text(detail, &["LifecycleTransition"]).unwrap_or_default();
     let terminates = transition.ends_with("TERMINATING") || kind.contains("-terminate");
     let id = field::text(detail, &["LifecycleActionToken"]).unwrap_or(envelope.id);
-    let done = Done {
+    let done = ScalingActivity {
         at: envelope.at,
         reason: if terminates { "terminate" } else { "launch" },
         outcome: Outcome::Started,
@@ -101,13 +104,13 @@ pub(super) fn lifecycle(
         said: kind,
         cause: "",
     };
-    done.tell(None, scribe, told);
+    done.emit(None, facts, emitted);
     Ok(())
 }
 
 /// What a group did.
-struct Done<'d> {
-    at: Read,
+struct ScalingActivity<'d> {
+    at: ParsedTime,
     reason: &'d str,
     outcome: Outcome,
     id: &'d str,
@@ -116,10 +119,15 @@ struct Done<'d> {
     cause: &'d str,
 }
 
-impl Done<'_> {
-    fn tell(&self, ended: Option<Read>, scribe: &Scribe<'_>, told: &mut Told) {
+impl ScalingActivity<'_> {
+    fn emit(
+        &self,
+        ended: Option<ParsedTime>,
+        facts: &FactBuilder<'_>,
+        emitted: &mut ForeignOutput,
+    ) {
         let about = format!("{} {}", self.machine.key(), self.outcome.as_str());
-        let mut event = scribe.group_activity(self.at, ACTOR, self.reason, self.id, &about);
+        let mut event = facts.group_activity(self.at, ACTOR, self.reason, self.id, &about);
         self.machine.name_in(&mut event);
         event
             .object_kind
@@ -130,7 +138,9 @@ impl Done<'_> {
         event.set_attribute("outcome", Some(self.outcome.as_str()));
         set_message(&mut event, self.said);
         set_text(&mut event, "cause", Some(self.cause));
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
 }
 

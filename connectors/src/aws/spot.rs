@@ -1,13 +1,16 @@
 //! `aws ec2 describe-spot-instance-requests`: how a spot instance came to its end.
 
 use super::{machine, tags};
-use crate::cloud::fact::{Activity, HostEvent, Outcome, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let code = field::text(fields, &["Status", "Code"]).unwrap_or_default();
     let waits = matches!(
@@ -35,7 +38,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     let mut machine = machine(field::text(fields, &["InstanceId"]), None);
     machine.zone = field::owned(fields, &["LaunchedAvailabilityZone"]);
     let event_id = field::text(fields, &["SpotInstanceRequestId"]).unwrap_or_default();
-    let scribe = Scribe::new(SourceKind::Aws, &record);
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
     let mut event = if waits {
         let what = Activity {
             method: "RequestSpotInstances",
@@ -44,7 +47,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             actor: None,
             error: Some(code),
         };
-        scribe.activity(at, &machine, what)
+        facts.activity(at, &machine, what)
     } else {
         let what = HostEvent {
             name: code,
@@ -58,7 +61,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             not_before: None,
             not_after: None,
         };
-        scribe.host_event(at, &machine, what)
+        facts.host_event(at, &machine, what)
     };
     let labels = tags(field::objects(fields, &["Tags"]));
     event.entities.experiment = field::experiment(&labels);
@@ -67,6 +70,8 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         field::text(fields, &["Status", "Message"]).unwrap_or_default(),
     );
     set_text(&mut event, "spot_request", Some(event_id));
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Why an instance is in the state it is in, as EC2 says afterwards.
 
-use crate::cloud::fact::{Activity, HostEvent, Outcome, Phase, Scribe, set_message};
+use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message};
 use crate::cloud::identity::Machine;
-use crate::cloud::time::{self, Read};
+use crate::cloud::time::{self, ParsedTime};
 use crate::event::Event;
 use crate::time::Stamp;
 
@@ -19,15 +19,15 @@ pub(super) struct State<'s> {
 
 impl State<'_> {
     /// When it happened: only the transition's text says.
-    pub(super) fn at(&self) -> Option<Read> {
+    pub(super) fn at(&self) -> Option<ParsedTime> {
         let (_, rest) = self.transition.rsplit_once('(')?;
         time::text_time(rest.trim_end_matches(')'))
     }
 
     /// What happened; `None` for a state that needs no reason.
-    pub(super) fn tell(&self, machine: &Machine, scribe: &Scribe<'_>) -> Option<Event> {
+    pub(super) fn emit(&self, machine: &Machine, facts: &FactBuilder<'_>) -> Option<Event> {
         // Nothing says when, but that it happened is worth knowing.
-        let at = self.at().unwrap_or(Read {
+        let at = self.at().unwrap_or(ParsedTime {
             stamp: Stamp::OPEN,
             inferred: Some("none"),
         });
@@ -52,9 +52,9 @@ impl State<'_> {
             | "Server.SpotInstanceShutdown"
             | "Server.InternalError"
             | "Client.InstanceInitiatedShutdown" => {
-                scribe.host_event(at, machine, host(Phase::Acted, false))
+                facts.host_event(at, machine, host(Phase::Acted, false))
             }
-            "Server.ScheduledStop" => scribe.host_event(at, machine, host(Phase::Acted, true)),
+            "Server.ScheduledStop" => facts.host_event(at, machine, host(Phase::Acted, true)),
             "Client.UserInitiatedShutdown"
             | "Client.UserInitiatedHibernate"
             | "Client.InstanceTerminated" => {
@@ -63,11 +63,11 @@ impl State<'_> {
                 } else {
                     "StopInstances"
                 };
-                scribe.activity(at, machine, call(method, Outcome::Succeeded, None))
+                facts.activity(at, machine, call(method, Outcome::Succeeded, None))
             }
             code if code.starts_with("Server.") || code.starts_with("Client.") => {
                 let what = call("RunInstances", Outcome::Failed, Some(code));
-                scribe.activity(at, machine, what)
+                facts.activity(at, machine, what)
             }
             _ => return None,
         };

@@ -1,18 +1,21 @@
 //! `aws ec2 describe-instance-status`: events ahead, and checks that fail.
 
 use super::machine;
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let mut machine = machine(field::text(fields, &["InstanceId"]), None);
     machine.zone = field::owned(fields, &["AvailabilityZone"]);
-    let scribe = Scribe::new(SourceKind::Aws, &record);
-    let before = told.observations.len();
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
+    let before = emitted.observations.len();
     for scheduled in field::objects(fields, &["Events"]) {
         // When it was announced is not said: the time is that of the event.
         let Some(at) = field::time(scheduled, &["NotBefore"]) else {
@@ -37,12 +40,14 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             not_before: Some(at.stamp),
             not_after,
         };
-        let mut event = scribe.host_event(at, &machine, what);
+        let mut event = facts.host_event(at, &machine, what);
         event.end = not_after.filter(|end| end.lo > at.stamp.lo);
         let over = over.map(|word| word.trim_matches(['[', ']']));
         event.reason = over.map(str::to_owned);
         set_message(&mut event, said);
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     for check in ["SystemStatus", "InstanceStatus", "AttachedEbsStatus"] {
         let impaired = field::objects(fields, &[check, "Details"])
@@ -59,14 +64,16 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             not_before: None,
             not_after: None,
         };
-        let mut event = scribe.host_event(at, &machine, what);
+        let mut event = facts.host_event(at, &machine, what);
         event.reason = status.map(str::to_owned);
         set_text(&mut event, "check", Some(check));
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
-    if told.observations.len() == before {
+    if emitted.observations.len() == before {
         return Err(Rejection::Irrelevant(
-            "the status of an instance that has no trouble".to_owned(),
+            "the status of a healthy instance".to_owned(),
         ));
     }
     Ok(())

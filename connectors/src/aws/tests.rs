@@ -8,9 +8,9 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::rfc3339;
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -20,13 +20,13 @@ fn observed(text: &str) -> (Summary, Vec<Observation>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given");
     std::fs::write(&path, text).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(&[Input::Path(path)], &Options::default(), &mut kept);
     assert_eq!(summary.total.rejected, 0, "{:?}", summary.rejected);
     (summary, kept.0)
 }
 
-fn told(value: &Value) -> Vec<Event> {
+fn emitted(value: &Value) -> Vec<Event> {
     let events = observed(&value.to_string()).1.into_iter();
     events
         .filter_map(|one| match one {
@@ -64,7 +64,7 @@ fn a_call_is_told_for_each_instance_whatever_it_is_wrapped_in() {
         json!({"Events": [lookup], "NextToken": "n"}),
         bridge,
     ] {
-        let events = told(&text);
+        let events = emitted(&text);
         assert_eq!(events.len(), 2, "{text}");
         assert_eq!(events[0].fact, "cloud.activity");
         assert_eq!(events[0].object_uid.as_deref(), Some(ID));
@@ -79,7 +79,7 @@ fn a_call_is_told_for_each_instance_whatever_it_is_wrapped_in() {
 fn the_caller_is_a_user_a_session_or_a_service() {
     let actor = |identity: Value| {
         let record = trail("StopInstances", json!({"userIdentity": identity}));
-        told(&record)[0].actor.clone().unwrap()
+        emitted(&record)[0].actor.clone().unwrap()
     };
     assert_eq!(
         actor(
@@ -107,16 +107,16 @@ fn a_failed_call_says_so_and_reading_is_no_act() {
         json!({"errorCode": "Server.InsufficientInstanceCapacity", "errorMessage": "none left",
                "requestParameters": {"instanceType": "p5.48xlarge"}}),
     );
-    let events = told(&record);
+    let events = emitted(&record);
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].attribute("outcome"), Some("failed"));
     assert_eq!(
         events[0].reason.as_deref(),
         Some("Server.InsufficientInstanceCapacity")
     );
-    let (summary, told) =
+    let (summary, emitted) =
         observed(&trail("DescribeInstances", json!({"readOnly": true})).to_string());
-    assert_eq!((summary.total.irrelevant, told.len()), (1, 0));
+    assert_eq!((summary.total.irrelevant, emitted.len()), (1, 0));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn an_eviction_names_each_instance() {
         json!({"eventType": "AwsServiceEvent", "requestParameters": null,
                "serviceEventDetails": {"instanceIdSet": [ID]}}),
     );
-    let events = told(&record);
+    let events = emitted(&record);
     assert_eq!(events[0].fact, "cloud.host_event");
     assert_eq!(events[0].attribute("host_event"), Some("BidEvictedEvent"));
     assert_eq!(events[0].object_uid.as_deref(), Some(ID));
@@ -142,10 +142,10 @@ fn a_machine_that_was_moved_off_its_host_is_no_mere_notice() {
                 "eventArn": "arn:aws:health:us-west-2::event/EC2/C/C_1", "startTime": "Tue, 10 Nov 2026 09:58:00 GMT",
                 "affectedEntities": [{"entityValue": ID}]}})
     };
-    let events = told(&notice("AWS_EC2_SIMPLIFIED_AUTO_RECOVERY_SUCCESS"));
+    let events = emitted(&notice("AWS_EC2_SIMPLIFIED_AUTO_RECOVERY_SUCCESS"));
     assert_eq!(events[0].object_uid.as_deref(), Some(ID));
     assert_eq!(rfc3339(events[0].time.lo), "2026-11-10T09:58:00Z");
-    assert!(told(&notice("AWS_EC2_INSTANCE_NOTICE")).is_empty());
+    assert!(emitted(&notice("AWS_EC2_INSTANCE_NOTICE")).is_empty());
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn health_says_when_it_was_told_and_when_it_will_be() {
             "eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", "startTime": "Sun, 1 Nov 2026 22:00:00 GMT",
             "endTime": "Sun, 1 Nov 2026 23:00:00 GMT", "affectedEntities": [{"entityValue": ID}],
             "eventDescription": [{"language": "en_US", "latestDescription": "hardware\\nis bad"}]}});
-    let events = told(&event);
+    let events = emitted(&event);
     assert_eq!(rfc3339(events[0].time.lo), "2026-11-10T10:00:00Z");
     assert_eq!(
         events[0].attribute("not_before"),
@@ -168,15 +168,15 @@ fn health_says_when_it_was_told_and_when_it_will_be() {
     assert_eq!(events[0].message.as_deref(), Some("hardware\nis bad"));
     let listed = json!({"events": [{"arn": "a", "eventTypeCode": "AWS_EC2_OPERATIONAL_ISSUE", "eventTypeCategory": "issue",
         "startTime": 1_795_255_200.0, "lastUpdatedTime": 1_795_258_800.5, "statusCode": "open", "region": "us-west-2"}]});
-    let events = told(&listed);
+    let events = emitted(&listed);
     assert_eq!(events[0].attribute("phase"), Some("started"));
     assert_eq!(events[0].attribute("places"), Some("us-west-2"));
     assert_eq!(rfc3339(events[0].time.lo), "2026-11-21T10:00:00Z");
     let closed = json!({"events": [{"arn": "a", "eventTypeCode": "AWS_EC2_OPERATIONAL_ISSUE", "eventTypeCategory": "issue",
         "startTime": 1_795_255_200.0, "endTime": 1_795_258_800.0, "lastUpdatedTime": 1_795_262_400.0, "statusCode": "closed",
         "region": "us-west-2", "availabilityZone": "us-west-2b"}]});
-    let told = told(&closed);
-    let phases: Vec<_> = told
+    let emitted = emitted(&closed);
+    let phases: Vec<_> = emitted
         .iter()
         .map(|event| (event.attribute("phase"), rfc3339(event.time.lo)))
         .collect();
@@ -187,18 +187,18 @@ fn health_says_when_it_was_told_and_when_it_will_be() {
             (Some("ended"), "2026-11-21T11:00:00Z".to_owned())
         ]
     );
-    assert_eq!(told[0].id, events[0].id, "told again with its end");
+    assert_eq!(emitted[0].id, events[0].id, "told again with its end");
     assert_eq!(
-        told[0].end.map(|end| rfc3339(end.lo)).as_deref(),
+        emitted[0].end.map(|end| rfc3339(end.lo)).as_deref(),
         Some("2026-11-21T11:00:00Z")
     );
-    assert_eq!(told[0].attribute("places"), Some("us-west-2b"));
+    assert_eq!(emitted[0].attribute("places"), Some("us-west-2b"));
 }
 
 #[test]
 fn events_of_instances_are_announced_or_states() {
     let send = |kind: &str, detail: Value| {
-        told(&json!({"id": "b", "detail-type": kind, "source": "aws.ec2", "account": "1", "region": "r",
+        emitted(&json!({"id": "b", "detail-type": kind, "source": "aws.ec2", "account": "1", "region": "r",
             "time": "2026-11-21T10:00:00Z", "detail": detail})).remove(0)
     };
     let spot = send(
@@ -231,7 +231,7 @@ fn an_instance_says_why_it_stopped() {
             "StateReason": {"Code": code, "Message": format!("{code}: x")}, "StateTransitionReason": transition,
             "Tags": [{"Key": "experiment", "Value": "e1"}, {"Key": "aws:autoscaling:groupName", "Value": "g"}]}]}]})
     };
-    let events = told(&instance(
+    let events = emitted(&instance(
         "Client.UserInitiatedShutdown",
         "User initiated (2026-11-21 10:00:00 GMT)",
         "terminated",
@@ -243,7 +243,7 @@ fn an_instance_says_why_it_stopped() {
         Some("ip-10-0-0-1.ec2.internal")
     );
     assert_eq!(events[0].entities.experiment.as_deref(), Some("e1"));
-    let events = told(&instance(
+    let events = emitted(&instance(
         "Server.SpotInstanceTermination",
         "",
         "terminated",
@@ -270,7 +270,7 @@ fn scheduled_events_and_failed_checks_are_told() {
             {"InstanceEventId": "ev-0", "Code": "system-reboot", "Description": "[Completed] x", "NotBefore": "2026-11-01T00:00:00.000Z"}],
         "SystemStatus": {"Status": "impaired", "Details": [{"Name": "reachability", "Status": "failed", "ImpairedSince": "2026-11-21T10:00:00.000Z"}]},
         "InstanceStatus": {"Status": "ok"}}]});
-    let events = told(&status);
+    let events = emitted(&status);
     let said: Vec<_> = events
         .iter()
         .map(|event| {
@@ -296,7 +296,7 @@ fn spot_requests_and_scaling_activities_name_instance_and_cause() {
         {"SpotInstanceRequestId": "sir-1", "InstanceId": ID, "Status": {"Code": "instance-terminated-no-capacity",
             "Message": "m", "UpdateTime": "2026-11-21T10:00:00+00:00"}},
         {"SpotInstanceRequestId": "sir-2", "Status": {"Code": "fulfilled", "UpdateTime": "2026-11-21T10:00:00+00:00"}}]});
-    let events = told(&requests);
+    let events = emitted(&requests);
     assert_eq!(events.len(), 1);
     assert_eq!(
         events[0].attribute("host_event"),
@@ -306,7 +306,7 @@ fn spot_requests_and_scaling_activities_name_instance_and_cause() {
         "Description": "Terminating EC2 instance: i-0123456789abcdef0 - Waiting For ELB connection draining.",
         "Cause": "At 2026-11-21T10:00:00Z a user request set the desired capacity.", "StartTime": "2026-11-21T10:00:05.123000+00:00",
         "EndTime": "2026-11-21T10:02:00+00:00", "StatusCode": "Successful", "Details": "{\"Availability Zone\":\"us-east-1a\"}"}]});
-    let events = told(&activities);
+    let events = emitted(&activities);
     assert_eq!(events[0].object_uid.as_deref(), Some(ID));
     assert_eq!(events[0].reason.as_deref(), Some("terminate"));
     assert_eq!(events[0].entities.zone.as_deref(), Some("us-east-1a"));

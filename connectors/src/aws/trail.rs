@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::{GROUP_TAG, machine, tags};
-use crate::cloud::fact::{Activity, HostEvent, Outcome, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::{Event, SourceKind};
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Calls about groups of machines; those about machines name them.
 const OF_GROUPS: [&str; 19] = [
@@ -47,16 +47,22 @@ const HARMLESS: [&str; 7] = [
 ];
 
 /// An answer of `LookupEvents` holds the record as text.
-pub(super) fn found(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn found(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let text = field::text(record.fields, &["CloudTrailEvent"]).unwrap_or_default();
     let inner: Fields = serde_json::from_str(text).map_err(|error| {
-        Rejection::Malformed(format!("a CloudTrailEvent that is no JSON: {error}"))
+        Rejection::Malformed(format!("a CloudTrailEvent that is not JSON: {error}"))
     })?;
     let fields = &inner;
-    decode(ForeignRecord { fields, ..record }, told)
+    decode(ForeignRecord { fields, ..record }, emitted)
 }
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let name = field::text(fields, &["eventName"]).unwrap_or_default();
     if field::flag(fields, &["readOnly"])
@@ -80,26 +86,26 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             "a record of CloudTrail without eventTime".to_owned(),
         ));
     };
-    let scribe = Scribe::new(SourceKind::Aws, &record);
-    let call = Call {
+    let facts = FactBuilder::new(SourceKind::Aws, &record);
+    let call = ApiCall {
         fields,
         name,
         at,
-        scribe: &scribe,
+        facts: &facts,
     };
     if instances.is_empty() {
-        call.tell(&call.machine(None), told);
+        call.emit(&call.machine(None), emitted);
     }
     for (id, about) in &instances {
         let mut machine = call.machine(Some(id));
         let Some(about) = about.as_object() else {
-            call.tell(&machine, told);
+            call.emit(&machine, emitted);
             continue;
         };
-        call.created(about, &mut machine, told);
-        let before = told.observations.len();
-        call.tell(&machine, told);
-        if let Some(Observation::Event(event)) = told.observations.get_mut(before) {
+        call.created(about, &mut machine, emitted);
+        let before = emitted.observations.len();
+        call.emit(&machine, emitted);
+        if let Some(Observation::Event(event)) = emitted.observations.get_mut(before) {
             set_text(
                 event,
                 "previous_state",
@@ -142,14 +148,14 @@ fn instances(fields: &Fields) -> Vec<(String, Value)> {
     found
 }
 
-struct Call<'c> {
+struct ApiCall<'c> {
     fields: &'c Fields,
     name: &'c str,
-    at: Read,
-    scribe: &'c Scribe<'c>,
+    at: ParsedTime,
+    facts: &'c FactBuilder<'c>,
 }
 
-impl Call<'_> {
+impl ApiCall<'_> {
     fn text(&self, path: &[&str]) -> Option<&str> {
         field::text(self.fields, path)
     }
@@ -167,7 +173,7 @@ impl Call<'_> {
     }
 
     /// What `RunInstances` answers shows the new machine.
-    fn created(&self, about: &Fields, machine: &mut Machine, told: &mut Told) {
+    fn created(&self, about: &Fields, machine: &mut Machine, emitted: &mut ForeignOutput) {
         machine.name = field::owned(about, &["privateDnsName"]);
         machine.zone = field::owned(about, &["placement", "availabilityZone"]);
         let labels = tags(field::objects(about, &["tagSet", "items"]));
@@ -184,11 +190,11 @@ impl Call<'_> {
             phase: field::owned(about, &["instanceState", "name"]),
             ..ObjectBody::default()
         };
-        let version = self.scribe.instance(machine, Some(self.at.stamp), body);
-        told.observations.push(version);
+        let version = self.facts.instance(machine, Some(self.at.stamp), body);
+        emitted.observations.push(version);
     }
 
-    fn tell(&self, machine: &Machine, told: &mut Told) {
+    fn emit(&self, machine: &Machine, emitted: &mut ForeignOutput) {
         let event_id = self.text(&["eventID"]).unwrap_or_default();
         let mut event = if self.name == "BidEvictedEvent" {
             let what = HostEvent {
@@ -199,7 +205,7 @@ impl Call<'_> {
                 not_before: None,
                 not_after: None,
             };
-            self.scribe.host_event(self.at, machine, what)
+            self.facts.host_event(self.at, machine, what)
         } else {
             let error = self.text(&["errorCode"]);
             let actor = self.actor();
@@ -214,7 +220,7 @@ impl Call<'_> {
                 actor: actor.as_deref(),
                 error,
             };
-            self.scribe.activity(self.at, machine, what)
+            self.facts.activity(self.at, machine, what)
         };
         if let Some(pool) = self.text(&["requestParameters", "nodegroupName"]) {
             event.object_kind = Some("NodePool".to_owned());
@@ -228,7 +234,9 @@ impl Call<'_> {
             event.object_kind = Some("InstanceGroup".to_owned());
         }
         self.rest(&mut event);
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
 
     fn rest(&self, event: &mut Event) {

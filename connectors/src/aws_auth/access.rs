@@ -7,11 +7,11 @@ use aws_config::sts::AssumeRoleProvider;
 use aws_config::{BehaviorVersion, Region};
 use aws_credential_types::provider::SharedCredentialsProvider;
 
-use super::credentials::Cached;
+use super::credentials::CachedCredentials;
 use super::service::Service;
 use super::sign::Signer;
 use crate::connector::Clock;
-use crate::http::{Auth, Trouble};
+use crate::http::{Auth, HttpError};
 
 /// What is said about AWS beside what its environment and profiles say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl AwsOptions {
 /// Who we are to AWS, in one region.
 #[derive(Clone)]
 pub struct AwsAccess {
-    credentials: Arc<Cached>,
+    credentials: Arc<CachedCredentials>,
     region: Option<String>,
     endpoint: Option<String>,
     clock: Clock,
@@ -91,7 +91,11 @@ impl AwsAccess {
             provider = Some(SharedCredentialsProvider::new(builder.build().await));
         }
         Self {
-            credentials: Arc::new(Cached::new(provider, source, options.profile.clone())),
+            credentials: Arc::new(CachedCredentials::new(
+                provider,
+                source,
+                options.profile.clone(),
+            )),
             region: config.region().map(ToString::to_string),
             endpoint: options
                 .endpoint
@@ -109,7 +113,7 @@ impl AwsAccess {
         endpoint: Option<String>,
         clock: Clock,
     ) -> Self {
-        let cached = Cached::new(Some(provider), "the given source".to_owned(), None);
+        let cached = CachedCredentials::new(Some(provider), "the given source".to_owned(), None);
         Self {
             credentials: Arc::new(cached),
             region: Some(region.to_owned()),
@@ -131,10 +135,11 @@ impl AwsAccess {
     ///
     /// # Errors
     /// Says how to name one where none is named.
-    pub fn region(&self) -> Result<&str, Trouble> {
+    pub fn region(&self) -> Result<&str, HttpError> {
         self.region.as_deref().ok_or_else(|| {
-            Trouble::BadRequest(
-                "no AWS region is named: set AWS_REGION, or `region` in the profile".to_owned(),
+            HttpError::BadRequest(
+                "no AWS region is configured: set AWS_REGION, or `region` in the profile"
+                    .to_owned(),
             )
         })
     }
@@ -143,7 +148,7 @@ impl AwsAccess {
     ///
     /// # Errors
     /// As [`Self::region`].
-    pub fn url(&self, service: Service) -> Result<String, Trouble> {
+    pub fn url(&self, service: Service) -> Result<String, HttpError> {
         match &self.endpoint {
             Some(endpoint) => Ok(endpoint.clone()),
             None => Ok(service.url(self.region()?)),
@@ -155,7 +160,7 @@ impl AwsAccess {
     ///
     /// # Errors
     /// As [`Self::region`].
-    pub fn signs_for(&self, service: &str) -> Result<Auth, Trouble> {
+    pub fn signs_for(&self, service: &str) -> Result<Auth, HttpError> {
         Ok(Auth::Custom(Arc::new(Signer {
             credentials: Arc::clone(&self.credentials),
             region: self.region()?.to_owned(),

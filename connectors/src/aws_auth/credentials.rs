@@ -7,7 +7,7 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::{ProvideCredentials as _, SharedCredentialsProvider};
 use tokio::sync::Mutex;
 
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::redact::redact;
 
 /// They are renewed this long before they expire, so that none expires on its way.
@@ -15,7 +15,7 @@ const BEFORE: Duration = Duration::from_secs(300);
 
 /// A source of credentials and what it gave last.
 #[derive(Debug)]
-pub(super) struct Cached {
+pub(super) struct CachedCredentials {
     provider: Option<SharedCredentialsProvider>,
     /// Where they come from, for messages: ``profile `dev` ``.
     source: String,
@@ -24,7 +24,7 @@ pub(super) struct Cached {
     last: Mutex<Option<Credentials>>,
 }
 
-impl Cached {
+impl CachedCredentials {
     pub(super) fn new(
         provider: Option<SharedCredentialsProvider>,
         source: String,
@@ -39,37 +39,37 @@ impl Cached {
     }
 
     /// Credentials that are good at `now`.
-    pub(super) async fn at(&self, now: SystemTime) -> Result<Credentials, Trouble> {
+    pub(super) async fn at(&self, now: SystemTime) -> Result<Credentials, HttpError> {
         // One asks, the others wait for what it gets.
         let mut last = self.last.lock().await;
         if let Some(known) = last.as_ref().filter(|known| good(known, now + BEFORE)) {
             return Ok(known.clone());
         }
-        let asked = match &self.provider {
+        let requested = match &self.provider {
             Some(provider) => provider
                 .provide_credentials()
                 .await
                 .map_err(|error| self.failed(&error)),
-            None => Err(Trouble::Credentials(format!(
+            None => Err(HttpError::Credentials(format!(
                 "no source of AWS credentials is configured ({})",
                 self.source
             ))),
         };
-        match asked {
+        match requested {
             Ok(fresh) => {
                 *last = Some(fresh.clone());
                 Ok(fresh)
             }
             // What has some minutes left is better than none.
-            Err(trouble) => match last.as_ref().filter(|known| good(known, now)) {
+            Err(failure) => match last.as_ref().filter(|known| good(known, now)) {
                 Some(known) => Ok(known.clone()),
-                None => Err(trouble),
+                None => Err(failure),
             },
         }
     }
 
     /// What failed, where, and what to do about it.
-    fn failed(&self, error: &(dyn Error + 'static)) -> Trouble {
+    fn failed(&self, error: &(dyn Error + 'static)) -> HttpError {
         let mut why: Vec<String> = Vec::new();
         let mut next = Some(error);
         while let Some(cause) = next {
@@ -94,7 +94,7 @@ impl Cached {
             "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run where a role is attached"
                 .to_owned()
         };
-        Trouble::Credentials(format!(
+        HttpError::Credentials(format!(
             "no AWS credentials from {}: {}; {advice}",
             self.source,
             redact(&why)

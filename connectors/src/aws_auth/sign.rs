@@ -10,14 +10,14 @@ use aws_sigv4::sign::v4;
 use futures::future::BoxFuture;
 use reqwest::header::{HeaderName, HeaderValue};
 
-use super::credentials::Cached;
+use super::credentials::CachedCredentials;
 use crate::connector::Clock;
-use crate::http::{Authorize, Trouble};
+use crate::http::{Authorize, HttpError};
 
 /// Signs requests to one service in one region.
 #[derive(Clone)]
 pub(super) struct Signer {
-    pub(super) credentials: Arc<Cached>,
+    pub(super) credentials: Arc<CachedCredentials>,
     pub(super) region: String,
     pub(super) service: String,
     pub(super) clock: Clock,
@@ -36,14 +36,14 @@ impl Authorize for Signer {
     fn authorize<'a>(
         &'a self,
         request: &'a mut reqwest::Request,
-    ) -> BoxFuture<'a, Result<(), Trouble>> {
+    ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(self.sign(request))
     }
 }
 
 impl Signer {
-    async fn sign(&self, request: &mut reqwest::Request) -> Result<(), Trouble> {
-        let wrong = |why: String| Trouble::BadRequest(format!("cannot be signed for AWS: {why}"));
+    async fn sign(&self, request: &mut reqwest::Request) -> Result<(), HttpError> {
+        let wrong = |why: String| HttpError::BadRequest(format!("cannot be signed for AWS: {why}"));
         let time = system_time((self.clock)());
         let identity = self.credentials.at(time).await?.into();
         let mut settings = SigningSettings::default();

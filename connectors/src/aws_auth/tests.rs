@@ -12,7 +12,7 @@ use serde_json::json;
 use super::*;
 use crate::connector::Clock;
 use crate::http::fake::{Fake, Reply};
-use crate::http::{Auth, Client, HttpOptions, Request, Trouble};
+use crate::http::{Auth, Client, HttpError, HttpOptions, Request};
 use crate::time::{SECOND, Stamp};
 
 /// The time of AWS's examples.
@@ -93,9 +93,9 @@ async fn every_try_is_signed_with_what_it_sends() {
     let mut options = HttpOptions::new(access.url(Service::LOGS).unwrap());
     options.auth = access.signs_for("aoss").unwrap();
     let client = Client::new(options).unwrap();
-    let asked = Request::post("").json(&json!({ "a": 1 })).unwrap();
+    let requested = Request::post("").json(&json!({ "a": 1 })).unwrap();
     let soon = Instant::now() + Duration::from_secs(5);
-    client.send(&asked, soon).await.unwrap();
+    client.send(&requested, soon).await.unwrap();
     let seen = fake.requests().pop().unwrap();
     assert_eq!(seen.header("x-amz-date"), "20261121T153000Z");
     assert_eq!(seen.header("x-amz-security-token"), "t");
@@ -141,7 +141,7 @@ async fn credentials_are_kept_until_they_expire() {
         most: 2,
         now: Arc::clone(&now),
     };
-    let cached = credentials::Cached::new(
+    let cached = credentials::CachedCredentials::new(
         Some(SharedCredentialsProvider::new(hourly)),
         "profile `dev`".to_owned(),
         Some("dev".to_owned()),
@@ -159,9 +159,9 @@ async fn credentials_are_kept_until_they_expire() {
     now.fetch_add(3_480 * SECOND, Ordering::SeqCst);
     assert_eq!(cached.at(time(&now)).await.unwrap(), second);
     now.fetch_add(121 * SECOND, Ordering::SeqCst);
-    let trouble = cached.at(time(&now)).await.unwrap_err();
-    assert!(matches!(trouble, Trouble::Credentials(_)));
-    let said = trouble.to_string();
+    let failure = cached.at(time(&now)).await.unwrap_err();
+    assert!(matches!(failure, HttpError::Credentials(_)));
+    let said = failure.to_string();
     for words in [
         "profile `dev`",
         "has expired",
@@ -187,9 +187,9 @@ async fn a_profile_that_is_not_there_is_named() {
     options.auth = access.signs_for("logs").unwrap();
     let client = Client::new(options).unwrap();
     let soon = Instant::now() + Duration::from_secs(20);
-    let trouble = client.send(&Request::get(""), soon).await.unwrap_err();
-    assert!(trouble.is_denied(), "{trouble}");
-    assert!(trouble.to_string().contains("no-such-profile"), "{trouble}");
+    let failure = client.send(&Request::get(""), soon).await.unwrap_err();
+    assert!(failure.is_denied(), "{failure}");
+    assert!(failure.to_string().contains("no-such-profile"), "{failure}");
 }
 
 #[test]

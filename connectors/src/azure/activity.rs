@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{administrative, autoscale, health};
-use crate::cloud::fact::{Outcome, Scribe};
+use crate::cloud::fact::{FactBuilder, Outcome};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::time::{self, Read};
+use crate::cloud::time::{self, ParsedTime};
 use crate::event::{Event, SourceKind};
 use crate::kubernetes;
 use crate::observation::Rejection;
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 const OPERATION: [&str; 2] = ["operationName", "OperationNameValue"];
 const TIME: [&str; 3] = ["eventTimestamp", "time", "TimeGenerated"];
@@ -52,7 +52,7 @@ fn is_audit(fields: &Fields) -> bool {
 #[derive(Debug)]
 pub(super) struct Activity<'a> {
     pub(super) fields: &'a Fields,
-    pub(super) at: Read,
+    pub(super) at: ParsedTime,
     /// In lower case: the forms differ.
     pub(super) operation: String,
     /// The last word of a health event's operation and the like, in lower case.
@@ -63,10 +63,13 @@ pub(super) struct Activity<'a> {
     pub(super) event_id: &'a str,
 }
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     if is_audit(fields) {
-        return audit(record, told);
+        return audit(record, emitted);
     }
     let at = pick(fields, &TIME).and_then(time::read).ok_or_else(|| {
         Rejection::Malformed("an activity of Azure without a time that can be read".to_owned())
@@ -80,29 +83,34 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         properties: properties(fields),
         event_id: word(fields, &["correlationId", "operationId", "eventDataId"]),
     };
-    let scribe = Scribe::new(SourceKind::Azure, &record);
+    let facts = FactBuilder::new(SourceKind::Azure, &record);
     let category = word(fields, &["category", "CategoryValue"]).to_ascii_lowercase();
     let operation = activity.operation.as_str();
     if category == "resourcehealth" || operation.starts_with("microsoft.resourcehealth/") {
-        health::of_resource(&activity, &scribe, told)
+        health::of_resource(&activity, &facts, emitted)
     } else if category == "servicehealth" || operation.starts_with("microsoft.servicehealth/") {
-        health::of_service(&activity, &scribe, told)
+        health::of_service(&activity, &facts, emitted)
     } else if category == "autoscale" || operation.starts_with("microsoft.insights/autoscale") {
-        autoscale::decode(&activity, &scribe, told)
+        autoscale::decode(&activity, &facts, emitted)
     } else {
-        administrative::decode(&activity, &scribe, told)
+        administrative::decode(&activity, &facts, emitted)
     }
 }
 
 /// The line of the audit log, as the API server of the cluster wrote it.
-fn audit(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn audit(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let log = field::at(record.fields, &["properties", "log"]);
     let text = match log {
         Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
         Some(other) => Cow::Owned(other.to_string()),
         None => Cow::Borrowed(""),
     };
-    kubernetes::decode(text.as_bytes(), None, record.origin, &mut told.observations)
+    kubernetes::decode(
+        text.as_bytes(),
+        None,
+        record.origin,
+        &mut emitted.observations,
+    )
 }
 
 /// The resource; where only the event's own id is there, it starts with it.

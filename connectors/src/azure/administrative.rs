@@ -1,11 +1,11 @@
 //! Calls: of people, applications, and of Azure's own services.
 
 use super::activity::{Activity, part};
-use crate::cloud::fact::{self, Outcome, Scribe, set_message, set_text};
+use crate::cloud::fact::{self, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 /// Providers whose operations end machines; what stands deeper does not.
 const CONCERNS: [&str; 3] = [
@@ -16,8 +16,8 @@ const CONCERNS: [&str; 3] = [
 
 pub(super) fn decode(
     activity: &Activity<'_>,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let method = activity.operation.as_str();
     let concerns = CONCERNS.iter().any(|start| method.starts_with(start));
@@ -26,7 +26,7 @@ pub(super) fn decode(
             "an operation of Azure: {method}"
         )));
     }
-    let failure = Failure::of(activity);
+    let failure = CallFailure::of(activity);
     let outcome = activity.outcome();
     let what = fact::Activity {
         method,
@@ -36,7 +36,7 @@ pub(super) fn decode(
         error: (outcome == Outcome::Failed).then_some(failure.code.as_str()),
     };
     for machine in machines(activity) {
-        let mut event = scribe.activity(activity.at, &machine, what);
+        let mut event = facts.activity(activity.at, &machine, what);
         let kind = if method.contains("/managedclusters/") {
             if machine.group.is_some() {
                 "NodePool"
@@ -60,7 +60,9 @@ pub(super) fn decode(
         set_text(&mut event, "principal", activity.claim("name"));
         set_text(&mut event, "application", activity.claim("appid"));
         set_text(&mut event, "status", Some(&activity.status));
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     Ok(())
 }
@@ -92,12 +94,12 @@ fn machines(activity: &Activity<'_>) -> Vec<Machine> {
 }
 
 /// An error's code and text: in `statusMessage`, as JSON in a text.
-struct Failure {
+struct CallFailure {
     code: String,
     text: String,
 }
 
-impl Failure {
+impl CallFailure {
     fn of(activity: &Activity<'_>) -> Self {
         let said = activity.property(&["statusMessage"]);
         let parsed: Fields = serde_json::from_str(said).unwrap_or_default();

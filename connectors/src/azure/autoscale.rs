@@ -1,16 +1,16 @@
 //! Autoscale: a rule changed the size of a scale set.
 
 use super::activity::{Activity, part};
-use crate::cloud::fact::{Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, set_message, set_text};
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 const ACTOR: &str = "Microsoft.Insights/autoscaleSettings";
 
 pub(super) fn decode(
     activity: &Activity<'_>,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let operation = activity.operation.as_str();
     let reason = if operation.contains("/scaledown") {
@@ -25,7 +25,7 @@ pub(super) fn decode(
     let resource = activity.property(&["ResourceName"]);
     let outcome = activity.outcome().as_str();
     let about = format!("{resource} {outcome}");
-    let mut event = scribe.group_activity(activity.at, ACTOR, reason, activity.event_id, &about);
+    let mut event = facts.group_activity(activity.at, ACTOR, reason, activity.event_id, &about);
     event.object_kind = Some("InstanceGroup".to_owned());
     activity.place(&mut event);
     let group = part(resource, "virtualMachineScaleSets").or(resource.rsplit('/').next());
@@ -48,6 +48,8 @@ pub(super) fn decode(
         said
     };
     set_message(&mut event, said);
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }

@@ -1,21 +1,24 @@
 //! Resource Health's availability statuses: what a machine's health was, from when.
 
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let id = field::text(fields, &["id"]).unwrap_or_default();
     let empty = Fields::new();
     let properties = field::object(fields, &["properties"]).unwrap_or(&empty);
     let Some(machine) = Machine::azure(id) else {
         return Err(Rejection::Irrelevant(
-            "the health of a resource of Azure that is no machine".to_owned(),
+            "the health of an Azure resource that is not a machine".to_owned(),
         ));
     };
     // The API misspells it.
@@ -32,7 +35,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         ),
         ("Available" | "Unknown" | "", None) => {
             return Err(Rejection::Irrelevant(
-                "the health of a machine that has no trouble".to_owned(),
+                "the health of a healthy machine".to_owned(),
             ));
         }
         (state, _) => (at, None, state),
@@ -42,18 +45,18 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             "an availability status of Azure without occuredTime".to_owned(),
         ));
     };
-    let scribe = Scribe::new(SourceKind::Azure, &record);
-    tell(&scribe, (at, ended), &machine, state, properties, told);
+    let facts = FactBuilder::new(SourceKind::Azure, &record);
+    emit(&facts, (at, ended), &machine, state, properties, emitted);
     Ok(())
 }
 
-fn tell(
-    scribe: &Scribe<'_>,
-    (at, ended): (Read, Option<Read>),
+fn emit(
+    facts: &FactBuilder<'_>,
+    (at, ended): (ParsedTime, Option<ParsedTime>),
     machine: &Machine,
     state: &str,
     properties: &Fields,
-    told: &mut Told,
+    emitted: &mut ForeignOutput,
 ) {
     let text = |key: &str| field::text(properties, &[key]).unwrap_or_default();
     let reason = text("reasonType");
@@ -70,7 +73,7 @@ fn tell(
         not_before: None,
         not_after: None,
     };
-    let mut event = scribe.host_event(at, machine, what);
+    let mut event = facts.host_event(at, machine, what);
     event.end = ended.map(|read| read.stamp);
     // The words of the Activity Log for the same.
     let cause = match reason {
@@ -88,5 +91,7 @@ fn tell(
     );
     let said = [title, text("summary"), text("detailedStatus")];
     set_message(&mut event, &said.join("\n"));
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
 }

@@ -3,23 +3,23 @@
 use serde_json::Value;
 
 use super::activity::Activity;
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::cloud::place::set_places;
-use crate::cloud::time::{self, Read};
+use crate::cloud::time::{self, ParsedTime};
 use crate::event::Event;
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 /// A machine's health changed. The properties come in two dialects.
 pub(super) fn of_resource(
     activity: &Activity<'_>,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let Some(machine) = Machine::azure(&activity.resource_id) else {
         return Err(Rejection::Irrelevant(
-            "the health of a resource of Azure that is no machine".to_owned(),
+            "the health of an Azure resource that is not a machine".to_owned(),
         ));
     };
     let stage = stage(activity);
@@ -48,7 +48,7 @@ pub(super) fn of_resource(
         not_before: None,
         not_after: None,
     };
-    let mut event = scribe.host_event(activity.at, &machine, what);
+    let mut event = facts.host_event(activity.at, &machine, what);
     activity.place(&mut event);
     let cause = activity.property(&["healthEventCause", "cause"]);
     event.reason = (!cause.is_empty()).then(|| cause.to_owned());
@@ -61,7 +61,9 @@ pub(super) fn of_resource(
     let kind = activity.property(&["healthEventType", "type"]);
     set_text(&mut event, "health_event_type", Some(kind));
     set_text(&mut event, "category", Some(category));
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }
 
@@ -88,8 +90,8 @@ fn stage(activity: &Activity<'_>) -> String {
 /// Azure itself has trouble, or plans maintenance, in a region.
 pub(super) fn of_service(
     activity: &Activity<'_>,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let kind = activity.property(&["incidentType"]);
     let kind = if kind.is_empty() {
@@ -109,16 +111,18 @@ pub(super) fn of_service(
     let read = |keys: &[&str]| time::read(&Value::from(activity.property(keys)));
     let begun = read(&["impactStartTime"]);
     let ended = read(&["impactMitigationTime"]);
-    let notice = Notice {
+    let notice = HealthNotice {
         activity,
-        scribe,
+        facts,
         kind,
         stage: &stage,
         window: (begun, ended),
     };
-    let mut say = |at: Read, phase: Phase| {
+    let mut say = |at: ParsedTime, phase: Phase| {
         let event = notice.say(at, phase, maintenance);
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     };
     if maintenance {
         let phase = match stage.as_str() {
@@ -139,17 +143,17 @@ pub(super) fn of_service(
     Ok(())
 }
 
-struct Notice<'n> {
+struct HealthNotice<'n> {
     activity: &'n Activity<'n>,
-    scribe: &'n Scribe<'n>,
+    facts: &'n FactBuilder<'n>,
     kind: &'n str,
     stage: &'n str,
     /// When the impact began and ended.
-    window: (Option<Read>, Option<Read>),
+    window: (Option<ParsedTime>, Option<ParsedTime>),
 }
 
-impl Notice<'_> {
-    fn say(&self, at: Read, phase: Phase, planned: bool) -> Event {
+impl HealthNotice<'_> {
+    fn say(&self, at: ParsedTime, phase: Phase, planned: bool) -> Event {
         let activity = self.activity;
         let tracking = activity.property(&["trackingId"]);
         let (begun, ended) = self.window;
@@ -166,7 +170,7 @@ impl Notice<'_> {
             not_after: ended.map(|read| read.stamp),
         };
         let machine = Machine::of(Cloud::Azure);
-        let mut event = self.scribe.host_event(at, &machine, what);
+        let mut event = self.facts.host_event(at, &machine, what);
         if phase == Phase::Started && !planned {
             event.end = ended
                 .map(|read| read.stamp)

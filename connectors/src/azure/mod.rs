@@ -18,16 +18,16 @@ mod vm;
 #[cfg(test)]
 mod tests;
 
-pub use live::{Azure, AzureOptions, CloudPlace, SCHEDULED_EVENTS, Way};
+pub use live::{Azure, AzureOptions, CloudPlace, LoginMethod, SCHEDULED_EVENTS};
 
 use crate::cloud::field::{self, Fields};
 use crate::observation::Rejection;
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Top-level keys that YAML of the command line is known by.
 pub(crate) const YAML_KEYS: &[&str] = &["eventDataId", "eventTimestamp", "DocumentIncarnation"];
 
-type Decode = fn(ForeignRecord<'_>, &mut Told) -> Result<(), Rejection>;
+type Decode = fn(ForeignRecord<'_>, &mut ForeignOutput) -> Result<(), Rejection>;
 
 fn kind_of(fields: &Fields) -> Option<Decode> {
     let has = |keys: &[&str]| keys.iter().all(|key| fields.contains_key(*key));
@@ -55,9 +55,12 @@ pub(crate) fn recognise(fields: &Fields, _within: &str) -> bool {
 ///
 /// # Errors
 /// Says why a record is of no use.
-pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(crate) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     match kind_of(record.fields) {
-        Some(decode) => decode(record, told),
+        Some(decode) => decode(record, emitted),
         None => Err(Rejection::Irrelevant("not a record of Azure".to_owned())),
     }
 }

@@ -1,22 +1,25 @@
 //! Scheduled Events: what the machine itself is told to expect.
 
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field;
 use crate::cloud::identity::{Cloud, Machine, scale_set_host};
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 use crate::time::{SECOND, Stamp};
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let text = |key: &str| field::text(fields, &[key]).unwrap_or_default();
     let not_before = field::time(fields, &["NotBefore"]);
     let lasts = field::int(fields, &["DurationInSeconds"]).filter(|seconds| *seconds > 0);
     let started = text("EventStatus") == "Started";
     // One that has started has no time any more.
-    let at = not_before.unwrap_or(Read {
+    let at = not_before.unwrap_or(ParsedTime {
         stamp: Stamp::OPEN,
         inferred: Some("none"),
     });
@@ -36,20 +39,22 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             read.stamp.shift(by)
         }),
     };
-    let scribe = Scribe::new(SourceKind::Azure, &record);
+    let facts = FactBuilder::new(SourceKind::Azure, &record);
     let mut named = 0;
     for name in field::words(fields, &["Resources"]) {
-        let mut event = scribe.host_event(at, &machine(name), what);
+        let mut event = facts.host_event(at, &machine(name), what);
         let by = text("EventSource");
         event.reason = (!by.is_empty()).then(|| by.to_owned());
         set_message(&mut event, text("Description"));
         set_text(&mut event, "resource", Some(name));
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
         named += 1;
     }
     if named == 0 {
         return Err(Rejection::Irrelevant(
-            "a scheduled event that names no machine".to_owned(),
+            "a scheduled event without a machine".to_owned(),
         ));
     }
     Ok(())

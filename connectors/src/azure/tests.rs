@@ -8,9 +8,9 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::rfc3339;
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -20,7 +20,7 @@ fn observed(text: &str) -> (Summary, Vec<Event>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given");
     std::fs::write(&path, text).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(&[Input::Path(path)], &Options::default(), &mut kept);
     assert_eq!(summary.total.rejected, 0, "{:?}", summary.rejected);
     let events = kept.0.into_iter().filter_map(|one| match one {
@@ -30,7 +30,7 @@ fn observed(text: &str) -> (Summary, Vec<Event>) {
     (summary, events.collect())
 }
 
-fn told(value: &Value) -> Vec<Event> {
+fn emitted(value: &Value) -> Vec<Event> {
     observed(&value.to_string()).1
 }
 
@@ -72,7 +72,7 @@ fn one_operation_is_told_alike_in_every_form_of_the_log() {
         json!({"records": [export]}),
         analytics,
     ] {
-        let events = told(&text);
+        let events = emitted(&text);
         assert_eq!(events.len(), 1, "{text}");
         let event = &events[0];
         assert_eq!(event.fact, "cloud.activity");
@@ -111,7 +111,7 @@ fn phases_share_an_id_and_a_failure_has_its_code() {
         "Failed",
         json!({"properties": {"statusCode": "Conflict", "statusMessage": "{\"status\":\"Failed\",\"error\":{\"code\":\"ResourceOperationFailure\",\"message\":\"m\",\"details\":[{\"code\":\"AllocationFailed\",\"message\":\"no capacity\"}]}}"}}),
     );
-    let events = told(&json!([started, failed]));
+    let events = emitted(&json!([started, failed]));
     assert_eq!(
         events[0].attribute("event_id"),
         events[1].attribute("event_id")
@@ -129,7 +129,7 @@ fn a_call_to_a_scale_set_names_its_machines() {
         "Accepted",
         json!({"resourceId": SET, "properties": {"requestbody": "{\"instanceIds\":[\"3\",\"46\"]}"}}),
     );
-    let events = told(&record);
+    let events = emitted(&record);
     let names: Vec<_> = events
         .iter()
         .filter_map(|event| event.entities.node.as_deref())
@@ -146,7 +146,7 @@ fn a_call_to_a_scale_set_names_its_machines() {
         json!({"resourceId": SET}),
     );
     assert_eq!(
-        told(&whole)[0].object_kind.as_deref(),
+        emitted(&whole)[0].object_kind.as_deref(),
         Some("InstanceGroup")
     );
 }
@@ -155,7 +155,7 @@ fn a_call_to_a_scale_set_names_its_machines() {
 fn health_is_read_in_both_dialects() {
     let health = |operation: &str, properties: Value| {
         let more = json!({"category": {"value": "ResourceHealth"}, "caller": null, "properties": properties});
-        told(&activity(operation, "Active", more)).remove(0)
+        emitted(&activity(operation, "Active", more)).remove(0)
     };
     let one = health(
         "Microsoft.Resourcehealth/healthevent/Activated/action",
@@ -189,7 +189,7 @@ fn scheduled_events_name_machines_and_their_time() {
          "EventStatus": "Scheduled", "NotBefore": "Sat, 21 Nov 2026 10:00:30 GMT", "EventSource": "Platform", "DurationInSeconds": -1},
         {"EventId": "e-2", "EventType": "Freeze", "ResourceType": "VirtualMachine", "Resources": ["gpu-1", "gpu-2"],
          "EventStatus": "Started", "NotBefore": ""}]});
-    let events = told(&document);
+    let events = emitted(&document);
     assert_eq!(events.len(), 3);
     assert_eq!(
         events[0].entities.node.as_deref(),
@@ -210,7 +210,7 @@ fn availability_is_told_where_there_was_trouble() {
     let down = status(
         json!({"availabilityState": "Unavailable", "reasonType": "Unplanned", "occuredTime": "2026-11-21T10:00:00Z"}),
     );
-    let events = told(&down);
+    let events = emitted(&down);
     assert_eq!(events[0].object_uid, Some(VM.to_lowercase()));
     assert_eq!(events[0].reason.as_deref(), Some("PlatformInitiated"));
     let fine =
@@ -227,7 +227,7 @@ fn autoscale_and_outages_say_what_of_whom() {
         json!({"category": {"value": "Autoscale"}, "resourceId": "/subscriptions/s-1/resourceGroups/rg/providers/microsoft.insights/autoscalesettings/a",
                "properties": {"ResourceName": SET, "OldInstancesCount": "3", "NewInstancesCount": "2"}}),
     );
-    let event = told(&scale).remove(0);
+    let event = emitted(&scale).remove(0);
     assert_eq!(event.fact, "cloud.group_activity");
     assert_eq!(event.reason.as_deref(), Some("scale_down"));
     assert_eq!(event.attribute("group"), Some("aks-gpu-1-vmss"));
@@ -238,7 +238,7 @@ fn autoscale_and_outages_say_what_of_whom() {
                "stage": "Active", "trackingId": "T-1", "region": "UK South", "service": "Virtual Machines",
                "impactStartTime": "2026-11-21T09:00:00.0000000Z", "title": "trouble"}}),
     );
-    let event = told(&outage).remove(0);
+    let event = emitted(&outage).remove(0);
     assert_eq!(event.attribute("host_event"), Some("Incident"));
     assert_eq!(event.attribute("phase"), Some("started"));
     assert_eq!(event.attribute("event_id"), Some("T-1"));
@@ -259,7 +259,7 @@ fn an_outage_that_is_over_began_and_ended() {
                "stage": "RCA", "trackingId": "T-1", "region": "West US 2", "service": "Virtual Machines", "impactedServices": impacted.to_string(),
                "impactStartTime": "2026-11-21T09:00:00Z", "impactMitigationTime": "2026-11-21T10:30:00Z", "title": "trouble"}}),
     );
-    let events = told(&outage);
+    let events = emitted(&outage);
     let phases: Vec<_> = events
         .iter()
         .map(|event| (event.attribute("phase"), rfc3339(event.time.lo)))
@@ -294,7 +294,7 @@ fn a_machine_is_told_alike_by_the_api_and_by_the_command_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("given");
         std::fs::write(&path, text.to_string()).unwrap();
-        let mut kept = Kept::default();
+        let mut kept = Collected::default();
         read(&[Input::Path(path)], &Options::default(), &mut kept);
         let bodies = kept.0.into_iter().find_map(|one| match one {
             Observation::Object(object) => Some((object.key, object.body)),
@@ -310,7 +310,7 @@ fn a_machine_is_told_alike_by_the_api_and_by_the_command_line() {
     );
     assert_eq!(body.annotations["priority"], "Spot");
     assert_eq!(body.experiment(), Some("llama"));
-    let event = told(&api).remove(0);
+    let event = emitted(&api).remove(0);
     assert_eq!(
         event.attribute("host_event"),
         Some("maintenanceRedeployStatus")
@@ -326,7 +326,7 @@ fn the_audit_log_of_a_cluster_is_kubernetes() {
         "responseStatus": {"code": 200}, "requestReceivedTimestamp": "2026-11-21T10:00:00.000000Z", "stageTimestamp": "2026-11-21T10:00:00.100000Z"});
     let line = json!({"time": "2026-11-21T10:00:00Z", "category": "kube-audit-admin", "operationName": "Microsoft.ContainerService/managedClusters/diagnosticLogs/Read",
         "resourceId": "/SUBSCRIPTIONS/S/x", "properties": {"log": log.to_string(), "stream": "stdout"}});
-    let events = told(&line);
+    let events = emitted(&line);
     assert_eq!(events[0].entities.pod.as_deref(), Some("p"));
     assert_eq!(events[0].actor.as_deref(), Some("ada"));
 }
@@ -339,7 +339,7 @@ fn an_application_is_called_by_the_resource_whose_identity_it_has() {
             "Started",
             json!({"resourceId": VM, "caller": caller, "claims": claims}),
         );
-        told(&record).remove(0).actor
+        emitted(&record).remove(0).actor
     };
     const OBJECT: &str = "00000000-0000-4000-8000-00000000000a";
     let cluster = "/subscriptions/s/resourcegroups/r/providers/Microsoft.ContainerService/managedClusters/lab";

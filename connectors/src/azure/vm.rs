@@ -3,20 +3,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
 use crate::event::{Event, SourceKind};
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let id = field::text(fields, &["id"]).unwrap_or_default();
     let Some(mut machine) = Machine::azure(id) else {
         return Err(Rejection::Irrelevant(
-            "a resource of Azure that is no machine".to_owned(),
+            "an Azure resource that is not a machine".to_owned(),
         ));
     };
     let host = either(fields, &["osProfile", "computerName"]);
@@ -37,11 +40,13 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         phase: power(fields),
         ..ObjectBody::default()
     };
-    let scribe = Scribe::new(SourceKind::Azure, &record);
-    told.observations
-        .push(scribe.instance(&machine, created, body));
-    let announced = maintenance(&scribe, &machine, fields);
-    told.observations
+    let facts = FactBuilder::new(SourceKind::Azure, &record);
+    emitted
+        .observations
+        .push(facts.instance(&machine, created, body));
+    let announced = maintenance(&facts, &machine, fields);
+    emitted
+        .observations
         .extend(announced.map(|event| Observation::Event(Box::new(event))));
     Ok(())
 }
@@ -94,7 +99,7 @@ fn statuses<'a>(fields: &'a Fields, path: &[&str]) -> impl Iterator<Item = &'a F
 
 /// Maintenance that will restart the machine. It has no time of its own: the
 /// window's start is the time that matters.
-fn maintenance(scribe: &Scribe<'_>, machine: &Machine, fields: &Fields) -> Option<Event> {
+fn maintenance(facts: &FactBuilder<'_>, machine: &Machine, fields: &Fields) -> Option<Event> {
     const KEY: &str = "maintenanceRedeployStatus";
     let status = field::object(fields, &["instanceView", KEY])
         .or_else(|| field::object(fields, &["properties", "instanceView", KEY]))?;
@@ -108,7 +113,7 @@ fn maintenance(scribe: &Scribe<'_>, machine: &Machine, fields: &Fields) -> Optio
         not_before: Some(at.stamp),
         not_after: until.map(|read| read.stamp),
     };
-    let mut event = scribe.host_event(at, machine, what);
+    let mut event = facts.host_event(at, machine, what);
     let said = field::text(status, &["lastOperationMessage"]).unwrap_or_default();
     set_message(&mut event, said);
     Some(event)

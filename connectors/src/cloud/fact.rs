@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::identity::Machine;
-use super::time::Read;
+use super::time::ParsedTime;
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::Observation;
@@ -79,13 +79,13 @@ pub(crate) struct Activity<'a> {
 
 /// Tells the facts of one record.
 #[derive(Debug)]
-pub(crate) struct Scribe<'r> {
+pub(crate) struct FactBuilder<'r> {
     kind: SourceKind,
     origin: &'r Origin,
     raw: String,
 }
 
-impl<'r> Scribe<'r> {
+impl<'r> FactBuilder<'r> {
     pub(crate) fn new(kind: SourceKind, record: &ForeignRecord<'r>) -> Self {
         let raw = serde_json::to_string(record.fields).unwrap_or_default();
         Self {
@@ -134,7 +134,12 @@ impl<'r> Scribe<'r> {
     }
 
     /// A `cloud.host_event`.
-    pub(crate) fn host_event(&self, at: Read, machine: &Machine, what: HostEvent<'_>) -> Event {
+    pub(crate) fn host_event(
+        &self,
+        at: ParsedTime,
+        machine: &Machine,
+        what: HostEvent<'_>,
+    ) -> Event {
         let phase = what.phase.as_str();
         let parts = [what.event_id, what.name, phase];
         let mut event = self.event("cloud.host_event", at, &machine.key(), &parts);
@@ -149,7 +154,7 @@ impl<'r> Scribe<'r> {
     }
 
     /// A `cloud.activity`.
-    pub(crate) fn activity(&self, at: Read, machine: &Machine, what: Activity<'_>) -> Event {
+    pub(crate) fn activity(&self, at: ParsedTime, machine: &Machine, what: Activity<'_>) -> Event {
         let parts = [what.event_id, what.method, what.outcome.as_str()];
         let mut event = self.event("cloud.activity", at, &machine.key(), &parts);
         machine.name_in(&mut event);
@@ -165,7 +170,7 @@ impl<'r> Scribe<'r> {
     /// its own; `about` tells it from others of one decision.
     pub(crate) fn group_activity(
         &self,
-        at: Read,
+        at: ParsedTime,
         actor: &str,
         reason: &str,
         event_id: &str,
@@ -184,7 +189,7 @@ impl<'r> Scribe<'r> {
     }
 
     /// Any fact of the record; `about` and `parts` tell it from others.
-    pub(crate) fn event(&self, fact: &str, at: Read, about: &str, parts: &[&str]) -> Event {
+    pub(crate) fn event(&self, fact: &str, at: ParsedTime, about: &str, parts: &[&str]) -> Event {
         let second = at.stamp.lo.div_euclid(SECOND).to_string();
         let mut all = vec![fact, about, second.as_str()];
         all.extend(parts);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::time::{self, Read};
+use super::time::{self, ParsedTime};
 
 /// An object's fields.
 pub(crate) type Fields = Map<String, Value>;
@@ -45,7 +45,7 @@ pub(crate) fn flag(fields: &Fields, path: &[&str]) -> bool {
 }
 
 /// A time at a path.
-pub(crate) fn time(fields: &Fields, path: &[&str]) -> Option<Read> {
+pub(crate) fn time(fields: &Fields, path: &[&str]) -> Option<ParsedTime> {
     time::read(at(fields, path)?)
 }
 

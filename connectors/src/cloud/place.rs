@@ -32,8 +32,8 @@ pub fn region_of(zone: &str) -> Option<&str> {
 
 /// Sets in which places a notice is true: the attribute `places`, in one
 /// spelling, parted by spaces. What is said to be everywhere is said of no place.
-pub(crate) fn set_places<'a>(event: &mut Event, told: impl Iterator<Item = &'a str>) {
-    let mut places: Vec<String> = told
+pub(crate) fn set_places<'a>(event: &mut Event, emitted: impl Iterator<Item = &'a str>) {
+    let mut places: Vec<String> = emitted
         .map(normal)
         .filter(|place| !place.is_empty() && place != "global")
         .collect();

@@ -8,9 +8,9 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::{SECOND, Stamp};
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -26,7 +26,7 @@ fn shared(part: &str) -> Option<PathBuf> {
 }
 
 fn observed(path: &Path) -> (Summary, Vec<Observation>) {
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let inputs = [Input::Path(path.to_owned())];
     let summary = read(&inputs, &Options::default(), &mut kept);
     (summary, kept.0)

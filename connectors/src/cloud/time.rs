@@ -10,13 +10,13 @@ use crate::time::{Nanos, SECOND, Stamp};
 
 /// A time, and what was assumed to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Read {
+pub(crate) struct ParsedTime {
     pub(crate) stamp: Stamp,
     /// As in [`crate::logs`]: `zone` where none is named and UTC is assumed.
     pub(crate) inferred: Option<&'static str>,
 }
 
-impl Read {
+impl ParsedTime {
     fn sure(stamp: Stamp) -> Self {
         Self {
             stamp,
@@ -33,10 +33,10 @@ impl Read {
 /// Reads a time of a record: RFC 3339, RFC 1123, `2026-11-21 15:20:15 GMT`, a
 /// number of seconds (or of milli-, micro- or nanoseconds, by its size), or what
 /// boto3 makes of one when it is written as JSON.
-pub(crate) fn read(value: &Value) -> Option<Read> {
+pub(crate) fn read(value: &Value) -> Option<ParsedTime> {
     match value {
         Value::String(text) => text_time(text),
-        Value::Number(number) => epoch(&number.to_string()).map(Read::sure),
+        Value::Number(number) => epoch(&number.to_string()).map(ParsedTime::sure),
         Value::Object(parts) => {
             let part = |key: &str| u32::try_from(parts.get(key)?.as_u64()?).ok();
             let date = NaiveDate::from_ymd_opt(
@@ -56,36 +56,36 @@ pub(crate) fn read(value: &Value) -> Option<Read> {
             } else {
                 1_000
             };
-            Some(Read::sure(Stamp { lo, hi: lo + width }))
+            Some(ParsedTime::sure(Stamp { lo, hi: lo + width }))
         }
         _ => None,
     }
 }
 
 /// Reads a time that stands as text.
-pub(crate) fn text_time(text: &str) -> Option<Read> {
+pub(crate) fn text_time(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
     // Nothing has happened yet, as .NET and some APIs write it.
     if text.is_empty() || text.starts_with("0001-") {
         return None;
     }
     if let Some(stamp) = Stamp::parse(text) {
-        return Some(Read::sure(stamp));
+        return Some(ParsedTime::sure(stamp));
     }
     if text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')
     {
-        return epoch(text).map(Read::sure);
+        return epoch(text).map(ParsedTime::sure);
     }
     if let Some(stamp) = rfc1123(text) {
-        return Some(Read::sure(stamp));
+        return Some(ParsedTime::sure(stamp));
     }
     let full = dated(text)?;
     if let Some(stamp) = Stamp::parse(&full) {
-        return Some(Read::sure(stamp));
+        return Some(ParsedTime::sure(stamp));
     }
-    Some(Read {
+    Some(ParsedTime {
         stamp: Stamp::parse(&format!("{full}Z"))?,
         inferred: Some("zone"),
     })

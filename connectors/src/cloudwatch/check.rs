@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::client::is_error;
 use super::store::CloudWatch;
-use super::wire::is_error;
 use crate::connector::{Health, Permission, Verdict};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::{LogStore as _, MILLISECOND};
 use crate::time::{Nanos, SECOND};
 
@@ -30,15 +30,15 @@ pub(super) async fn check(store: &CloudWatch, now: Nanos, deadline: Instant) -> 
         .await;
     let groups = match groups {
         Ok(groups) => groups,
-        Err(trouble) => {
+        Err(failure) => {
             let shows = "which groups there are";
-            if !trouble.is_denied() || is_credentials(&trouble) {
-                health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+            if !failure.is_denied() || is_credentials(&failure) {
+                health.unreachable = Some(format!("{failure}; {}", failure.hint()));
             }
             let what = "logs:DescribeLogGroups".to_owned();
             health
                 .permissions
-                .push(permission(what, shows, Some(&trouble)));
+                .push(permission(what, shows, Some(&failure)));
             return health;
         }
     };
@@ -59,19 +59,19 @@ pub(super) async fn check(store: &CloudWatch, now: Nanos, deadline: Instant) -> 
             "startTime": (now - 600 * SECOND).div_euclid(MILLISECOND),
             "endTime": now.div_euclid(MILLISECOND),
         });
-        let asked: Result<Value, Trouble> =
+        let requested: Result<Value, HttpError> =
             store.wire.call("FilterLogEvents", &body, deadline).await;
-        let trouble = asked.err();
-        if let Some(trouble) = &trouble
-            && is_credentials(trouble)
+        let failure = requested.err();
+        if let Some(failure) = &failure
+            && is_credentials(failure)
         {
-            health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+            health.unreachable = Some(format!("{failure}; {}", failure.hint()));
             return health;
         }
         let what = format!("logs:FilterLogEvents on {name}");
         health
             .permissions
-            .push(permission(what, shows, trouble.as_ref()));
+            .push(permission(what, shows, failure.as_ref()));
         // Events may be older than their group.
         let since = group
             .retention_in_days
@@ -85,24 +85,24 @@ pub(super) async fn check(store: &CloudWatch, now: Nanos, deadline: Instant) -> 
 }
 
 /// Nobody knows who we are, so nothing will be answered.
-fn is_credentials(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Credentials(_)) || trouble.meant() == Some(401)
+fn is_credentials(failure: &HttpError) -> bool {
+    matches!(failure, HttpError::Credentials(_)) || failure.meant() == Some(401)
 }
 
-fn permission(what: String, shows: &str, denied: Option<&Trouble>) -> Permission {
+fn permission(what: String, shows: &str, denied: Option<&HttpError>) -> Permission {
     Permission {
         what,
         verdict: match denied {
             None => Verdict::Allowed,
-            Some(trouble) if trouble.is_denied() => Verdict::Denied,
+            Some(failure) if failure.is_denied() => Verdict::Denied,
             Some(_) => Verdict::Unknown,
         },
         shows: shows.to_owned(),
-        detail: denied.map(|trouble| {
-            if is_error(trouble, "ResourceNotFound") {
+        detail: denied.map(|failure| {
+            if is_error(failure, "ResourceNotFound") {
                 "there is no such group in this account and region".to_owned()
             } else {
-                format!("{trouble}; {}", trouble.hint())
+                format!("{failure}; {}", failure.hint())
             }
         }),
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::client::Event;
 use super::stream;
-use super::wire::Event;
 use crate::log_store::{Labels, MILLISECOND, StoredLine, flatten, label_name, millisecond};
 use crate::time::Stamp;
 
@@ -36,8 +36,8 @@ pub(super) fn line(event: &Event, group: &str, number: u64) -> StoredLine {
             if let Some(Value::Object(of)) = body.get("kubernetes") {
                 let mut named = Labels::new();
                 for (name, value) in flatten(of) {
-                    let told = value.len() <= MAX_VALUE && !name.starts_with("annotations");
-                    if told {
+                    let emitted = value.len() <= MAX_VALUE && !name.starts_with("annotations");
+                    if emitted {
                         named.insert(format!("kubernetes_{}", label_name(&name)), value);
                     }
                 }

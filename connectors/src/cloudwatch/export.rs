@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value};
 
-use super::wire::Event;
+use super::client::Event;
 use super::{decode, insights};
 use crate::event::SourceKind;
 use crate::log_store::{MILLISECOND, StoredLine};
 use crate::observation::Rejection;
-use crate::recording::{ForeignDecoder, ForeignRecord, Told};
+use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 
 /// An event of `FilterLogEvents` or `GetLogEvents`.
 pub(crate) const EVENT: ForeignDecoder = ForeignDecoder {
@@ -38,11 +38,11 @@ fn is_event(fields: &Map<String, Value>, within: &str) -> bool {
         && (has("ingestionTime") || has("eventId") && (has("logStreamName") || within == "events"))
 }
 
-fn event(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn event(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let event: Event = serde_json::from_value(Value::Object(record.fields.clone()))
         .map_err(|error| Rejection::Malformed(format!("not an event of CloudWatch: {error}")))?;
     let line = decode::line(&event, "", record.origin.line);
-    told.line(SourceKind::CloudwatchLogs, line);
+    emitted.line(SourceKind::CloudwatchLogs, line);
     Ok(())
 }
 
@@ -54,7 +54,7 @@ fn is_results(fields: &Map<String, Value>, _: &str) -> bool {
     first.is_some_and(|cell| cell.contains_key("field") && cell.contains_key("value"))
 }
 
-fn results(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn results(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let rows = record.fields.get("results").and_then(Value::as_array);
     let mut used = false;
     for row in rows.into_iter().flatten() {
@@ -66,7 +66,7 @@ fn results(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> 
             })
             .collect();
         if let Some(line) = of_row(&fields, record.origin.line) {
-            told.line(SourceKind::CloudwatchLogs, line);
+            emitted.line(SourceKind::CloudwatchLogs, line);
             used = true;
         }
     }
@@ -83,11 +83,11 @@ fn is_row(fields: &Map<String, Value>, _: &str) -> bool {
     fields.contains_key("@message") && fields.contains_key("@timestamp")
 }
 
-fn row(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn row(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let line = of_row(record.fields, record.origin.line).ok_or_else(|| {
         Rejection::Malformed("a row of Logs Insights without a usable time".to_owned())
     })?;
-    told.line(SourceKind::CloudwatchLogs, line);
+    emitted.line(SourceKind::CloudwatchLogs, line);
     Ok(())
 }
 

@@ -6,9 +6,9 @@ use std::time::Instant;
 use serde_json::json;
 use tokio::sync::{Mutex, OnceCell};
 
+use super::client::{Group, Groups, LogsClient, Stream, Streams};
 use super::options::CloudWatchOptions;
-use super::wire::{Group, Groups, Stream, Streams, Wire};
-use crate::http::Trouble;
+use crate::http::HttpError;
 
 /// Pages of groups and of streams that are looked through.
 const PAGES: usize = 60;
@@ -21,14 +21,14 @@ const USUAL: [&str; 2] = ["/aws/containerinsights/", "/aws/eks/"];
 
 /// What is known of groups and streams; asked for once.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct GroupCache {
     groups: OnceCell<Vec<Group>>,
-    streams: Mutex<BTreeMap<String, Listed>>,
+    streams: Mutex<BTreeMap<String, GroupStreams>>,
 }
 
 /// A group's streams, newest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct GroupStreams {
     pub(super) streams: Vec<Stream>,
     /// All streams with events from this time on are listed; milliseconds.
     back_to: i64,
@@ -36,14 +36,14 @@ pub(super) struct Listed {
     pub(super) capped: bool,
 }
 
-impl Known {
+impl GroupCache {
     /// The groups that are asked.
     pub(super) async fn groups(
         &self,
-        wire: &Wire,
+        wire: &LogsClient,
         options: &CloudWatchOptions,
         deadline: Instant,
-    ) -> Result<&[Group], Trouble> {
+    ) -> Result<&[Group], HttpError> {
         let find = async { find(wire, options, deadline).await };
         Ok(self.groups.get_or_try_init(|| find).await?)
     }
@@ -51,11 +51,11 @@ impl Known {
     /// A group's streams with events since `from` (milliseconds).
     pub(super) async fn streams(
         &self,
-        wire: &Wire,
+        wire: &LogsClient,
         group: &str,
         from: i64,
         deadline: Instant,
-    ) -> Result<Listed, Trouble> {
+    ) -> Result<GroupStreams, HttpError> {
         let mut known = self.streams.lock().await;
         if let Some(listed) = known.get(group)
             && (listed.back_to <= from || listed.capped)
@@ -69,10 +69,10 @@ impl Known {
 }
 
 async fn find(
-    wire: &Wire,
+    wire: &LogsClient,
     options: &CloudWatchOptions,
     deadline: Instant,
-) -> Result<Vec<Group>, Trouble> {
+) -> Result<Vec<Group>, HttpError> {
     let mut found = BTreeMap::new();
     let mut prefixes = BTreeSet::new();
     if options.groups.is_empty() {
@@ -118,10 +118,15 @@ async fn find(
     Ok(found.into_values().collect())
 }
 
-async fn list(wire: &Wire, group: &str, from: i64, deadline: Instant) -> Result<Listed, Trouble> {
-    let mut listed = Listed {
+async fn list(
+    wire: &LogsClient,
+    group: &str,
+    from: i64,
+    deadline: Instant,
+) -> Result<GroupStreams, HttpError> {
+    let mut listed = GroupStreams {
         back_to: from,
-        ..Listed::default()
+        ..GroupStreams::default()
     };
     let mut token: Option<String> = None;
     for _ in 0..PAGES {

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::scan::Scan;
-use super::wire::Wire;
-use crate::http::Trouble;
+use super::client::LogsClient;
+use super::scan::GroupScan;
+use crate::http::HttpError;
 use crate::log_store::{Counts, Minute, Span};
 use crate::time::{SECOND, Stamp};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Started {
+struct QueryStarted {
     query_id: String,
 }
 
@@ -21,12 +21,12 @@ struct Started {
 #[serde(default)]
 struct Results {
     status: String,
-    results: Vec<Vec<Cell>>,
+    results: Vec<Vec<ResultField>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Cell {
+struct ResultField {
     field: String,
     value: String,
 }
@@ -37,7 +37,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The query that counts what a scan reads.
-fn query(scan: &Scan, names: &[String]) -> String {
+fn query(scan: &GroupScan, names: &[String]) -> String {
     let mut query = String::new();
     if !scan.streams.is_empty() {
         let streams: Vec<String> = scan.streams.iter().map(|name| quoted(name)).collect();
@@ -54,13 +54,13 @@ fn query(scan: &Scan, names: &[String]) -> String {
 
 /// Counts what a scan would read; `names` are those its pattern looks for.
 pub(super) async fn count(
-    wire: &Wire,
-    scan: &Scan,
+    wire: &LogsClient,
+    scan: &GroupScan,
     names: &[String],
     span: Span,
     deadline: Instant,
     counts: &mut Counts,
-) -> Result<(), Trouble> {
+) -> Result<(), HttpError> {
     let body = json!({
         "logGroupNames": [scan.group],
         // Whole seconds, both of which belong to the window.
@@ -69,7 +69,7 @@ pub(super) async fn count(
         "queryString": query(scan, names),
         "limit": 10_000,
     });
-    let started: Started = wire.call("StartQuery", &body, deadline).await?;
+    let started: QueryStarted = wire.call("StartQuery", &body, deadline).await?;
     let id = json!({ "queryId": started.query_id });
     let mut wait = Duration::from_millis(300);
     let results = loop {
@@ -80,9 +80,9 @@ pub(super) async fn count(
         if Instant::now() + wait >= deadline {
             // What goes on is billed.
             let grace = Instant::now() + Duration::from_secs(3);
-            let stopped: Result<Value, Trouble> = wire.call("StopQuery", &id, grace).await;
-            if let Err(trouble) = stopped {
-                tracing::debug!(%trouble, "a query was not stopped");
+            let stopped: Result<Value, HttpError> = wire.call("StopQuery", &id, grace).await;
+            if let Err(failure) = stopped {
+                tracing::debug!(%failure, "a query was not stopped");
             }
             break results;
         }
@@ -91,7 +91,7 @@ pub(super) async fn count(
     };
     if results.status != "Complete" {
         counts.partial.push(format!(
-            "counting {} ended as {}",
+            "counting {} ended with status {}",
             scan.group, results.status
         ));
     }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn names_are_literals_of_the_query() {
-        let scan = Scan {
+        let scan = GroupScan {
             group: "g".to_owned(),
             streams: vec!["a\"b\\".to_owned()],
             pattern: None,

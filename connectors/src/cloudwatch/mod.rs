@@ -13,6 +13,7 @@
 //! it counts lines only where that is configured.
 
 mod check;
+mod client;
 mod decode;
 mod export;
 mod groups;
@@ -22,7 +23,6 @@ mod pattern;
 mod scan;
 mod store;
 mod stream;
-mod wire;
 
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,19 @@
 //! Filter patterns. A regular expression stands between percent signs, knows no
 //! groups and no flags, and a pattern holds 1,024 characters.
 
-use crate::log_store::Telling;
+use crate::log_store::EvidenceWords;
 
 /// The longest pattern.
 const LONGEST: usize = 1_024;
 
 /// Patterns that together find every line with a telling word.
-pub(super) fn telling(telling: Telling) -> Vec<String> {
-    let words = telling.parts.iter().filter(|word| {
+pub(super) fn evidence(evidence: EvidenceWords) -> Vec<String> {
+    let words = evidence.parts.iter().filter(|word| {
         // What holds another word is found by that.
-        let mut others = telling.parts.iter();
+        let mut others = evidence.parts.iter();
         !others.any(|other| other != *word && word.contains(other))
     });
-    packed(words.map(|word| match telling.any_case {
+    packed(words.map(|word| match evidence.any_case {
         true => any_case(word),
         false => escaped(word),
     }))
@@ -78,12 +78,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log_store::About;
+    use crate::log_store::LineSubject;
 
     #[test]
     fn patterns_are_short_enough_and_find_every_word_in_any_case() {
-        let of_pods = About::Pods(Vec::new()).telling();
-        let patterns = telling(of_pods);
+        let of_pods = LineSubject::Pods(Vec::new()).evidence();
+        let patterns = evidence(of_pods);
         assert!(patterns.len() <= 3, "{}", patterns.len());
         let as_regex: Vec<regex::Regex> = patterns
             .iter()
@@ -100,8 +100,8 @@ mod tests {
                 assert!(of_pods.is_in(&text));
             }
         }
-        let of_nodes = About::Nodes(Vec::new()).telling();
-        let patterns = telling(of_nodes);
+        let of_nodes = LineSubject::Nodes(Vec::new()).evidence();
+        let patterns = evidence(of_nodes);
         assert!(patterns.len() <= 3, "{}", patterns.len());
         for word in of_nodes.parts {
             let fits = |pattern: &String| {

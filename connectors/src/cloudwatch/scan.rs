@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::wire::{Event, Page, Wire};
-use crate::http::Trouble;
+use super::client::{Event, LogsClient, Page};
+use crate::http::HttpError;
 use crate::log_store::{MILLISECOND, Span};
 use crate::time::{Nanos, SECOND};
 
@@ -18,7 +18,7 @@ const NEWEST: Nanos = 600 * SECOND;
 
 /// What is read of one group.
 #[derive(Clone, Debug)]
-pub(super) struct Scan {
+pub(super) struct GroupScan {
     pub(super) group: String,
     /// At most 100; all where none is named.
     pub(super) streams: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct Scan {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub(super) struct Scanned {
+pub(super) struct ScanResult {
     pub(super) events: Vec<Event>,
     /// There are more.
     pub(super) cut: bool,
@@ -35,22 +35,22 @@ pub(super) struct Scanned {
 }
 
 /// Which events are wanted, beyond what the service can be asked for.
-pub(super) type Wanted<'w> = dyn Fn(&Event) -> bool + Sync + 'w;
+pub(super) type EventFilter<'w> = dyn Fn(&Event) -> bool + Sync + 'w;
 
 /// Reads at most `limit` events that are `wanted`, the oldest or the newest.
 ///
 /// # Errors
 /// Where nothing was obtained.
 pub(super) async fn read(
-    wire: &Wire,
-    scan: &Scan,
+    wire: &LogsClient,
+    scan: &GroupScan,
     span: Span,
     newest: bool,
     limit: usize,
-    wanted: &Wanted<'_>,
+    wanted: &EventFilter<'_>,
     deadline: Instant,
-) -> Result<Scanned, Trouble> {
-    let mut got = Scanned::default();
+) -> Result<ScanResult, HttpError> {
+    let mut got = ScanResult::default();
     let mut kept: VecDeque<Event> = VecDeque::new();
     let mut to = span.to;
     let mut width = NEWEST;
@@ -74,13 +74,13 @@ pub(super) async fn read(
         match ended {
             Ok(None) => {}
             Ok(Some(why)) => got.partial.push(why),
-            Err(trouble) if kept.is_empty() => return Err(trouble),
-            Err(trouble) => {
+            Err(failure) if kept.is_empty() => return Err(failure),
+            Err(failure) => {
                 got.cut = true;
                 got.partial.push(format!(
-                    "reading {} broke off: {trouble}; {}",
+                    "reading {} was interrupted: {failure}; {}",
                     scan.group,
-                    trouble.hint()
+                    failure.hint()
                 ));
                 break;
             }
@@ -108,11 +108,11 @@ impl Window {
     /// Events in order, whether there are more, and how it ended.
     async fn read(
         &self,
-        wire: &Wire,
-        scan: &Scan,
-        wanted: &Wanted<'_>,
+        wire: &LogsClient,
+        scan: &GroupScan,
+        wanted: &EventFilter<'_>,
         deadline: Instant,
-    ) -> (Vec<Event>, bool, Result<Option<String>, Trouble>) {
+    ) -> (Vec<Event>, bool, Result<Option<String>, HttpError>) {
         let mut kept: VecDeque<Event> = VecDeque::new();
         let mut seen = BTreeSet::new();
         let mut more = false;
@@ -121,7 +121,7 @@ impl Window {
             let body = self.body(scan, token.as_deref());
             let page: Page = match wire.call("FilterLogEvents", &body, deadline).await {
                 Ok(page) => page,
-                Err(trouble) => return (kept.into(), more, Err(trouble)),
+                Err(failure) => return (kept.into(), more, Err(failure)),
             };
             for event in page.events {
                 let at = event.timestamp.saturating_mul(MILLISECOND);
@@ -144,7 +144,7 @@ impl Window {
             match page.next_token {
                 None => return (kept.into(), more, Ok(None)),
                 Some(next) if token.as_ref() == Some(&next) => {
-                    let why = format!("{} gives the same page again and again", scan.group);
+                    let why = format!("{} keeps returning the same page", scan.group);
                     return (kept.into(), more, Ok(Some(why)));
                 }
                 next => token = next,
@@ -152,7 +152,7 @@ impl Window {
         }
     }
 
-    fn body(&self, scan: &Scan, token: Option<&str>) -> serde_json::Value {
+    fn body(&self, scan: &GroupScan, token: Option<&str>) -> serde_json::Value {
         let limit = if self.newest {
             PAGE
         } else {

@@ -5,19 +5,19 @@ use std::time::Instant;
 
 use futures::future::{BoxFuture, join_all};
 
-use super::groups::{Known, Listed};
+use super::client::{Event, LogsClient, is_error};
+use super::groups::{GroupCache, GroupStreams};
 use super::options::CloudWatchOptions;
-use super::scan::{self, Scan, Scanned};
+use super::scan::{self, GroupScan, ScanResult};
 use super::stream::{self, mentions};
-use super::wire::{Event, Wire, is_error};
 use super::{check, decode, insights, pattern};
 use crate::aws_auth::{AwsAccess, Service};
 use crate::connector::{Clock, Health};
 use crate::event::SourceKind;
-use crate::http::{Client, HttpOptions, Trouble};
+use crate::http::{Client, HttpError, HttpOptions};
 use crate::log_store::{
-    About, Counts, Got, LabelNames, Labels, Limits, LineQuery, LogStore, MILLISECOND, Minute, Only,
-    Span, StoredLine,
+    Counts, LabelNames, Labels, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore,
+    MILLISECOND, Minute, Span, StoredLine,
 };
 use crate::time::{Nanos, SECOND};
 
@@ -27,9 +27,9 @@ const STREAMS: usize = 100;
 /// Amazon `CloudWatch` Logs of one account in one region.
 #[derive(Debug)]
 pub struct CloudWatch {
-    pub(super) wire: Wire,
+    pub(super) wire: LogsClient,
     pub(super) options: CloudWatchOptions,
-    pub(super) known: Known,
+    pub(super) known: GroupCache,
     place: String,
 }
 
@@ -39,7 +39,7 @@ impl CloudWatch {
     ///
     /// # Errors
     /// Says which option does not make sense.
-    pub async fn open(options: CloudWatchOptions, clock: Clock) -> Result<Self, Trouble> {
+    pub async fn open(options: CloudWatchOptions, clock: Clock) -> Result<Self, HttpError> {
         let access = AwsAccess::load(&options.aws, clock).await;
         Self::with(options, &access)
     }
@@ -48,7 +48,7 @@ impl CloudWatch {
     ///
     /// # Errors
     /// Says which option does not make sense.
-    pub fn with(mut options: CloudWatchOptions, access: &AwsAccess) -> Result<Self, Trouble> {
+    pub fn with(mut options: CloudWatchOptions, access: &AwsAccess) -> Result<Self, HttpError> {
         if options.name.is_empty() {
             options.name = "cloudwatch".to_owned();
         }
@@ -64,22 +64,26 @@ impl CloudWatch {
             place.push_str(&format!(" {}", options.groups.join(",")));
         }
         Ok(Self {
-            wire: Wire { client },
+            wire: LogsClient { client },
             options,
-            known: Known::default(),
+            known: GroupCache::default(),
             place,
         })
     }
 
     /// Groups in which lines of this may be.
-    async fn groups(&self, about: &About, deadline: Instant) -> Result<Vec<String>, Trouble> {
+    async fn groups(
+        &self,
+        about: &LineSubject,
+        deadline: Instant,
+    ) -> Result<Vec<String>, HttpError> {
         let groups = self
             .known
             .groups(&self.wire, &self.options, deadline)
             .await?;
         let names = groups.iter().map(|group| &group.log_group_name);
         let fits = |name: &&String| match about {
-            About::Nodes(_) => stream::may_hold_nodes(name),
+            LineSubject::Nodes(_) => stream::may_hold_nodes(name),
             _ => stream::may_hold_pods(name),
         };
         Ok(names.filter(fits).cloned().collect())
@@ -88,19 +92,19 @@ impl CloudWatch {
     /// What is to be read, and what went wrong in finding that out.
     async fn scans(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> Result<(Vec<Scan>, Vec<String>), Trouble> {
+    ) -> Result<(Vec<GroupScan>, Vec<String>), HttpError> {
         let groups = self.groups(about, deadline).await?;
         if groups.is_empty() {
             // Many keep no lines of machines here; that there is no group at all is
             // told with the lines of pods.
-            let told = match about {
-                About::Nodes(_) => Vec::new(),
+            let emitted = match about {
+                LineSubject::Nodes(_) => Vec::new(),
                 _ => vec![self.no_group()],
             };
-            return Ok((Vec::new(), told));
+            return Ok((Vec::new(), emitted));
         }
         let from = span.from.div_euclid(MILLISECOND);
         let (mut scans, mut partial, mut failed) = (Vec::new(), Vec::new(), None);
@@ -108,36 +112,44 @@ impl CloudWatch {
             let listed = self.known.streams(&self.wire, group, from, deadline).await;
             match listed {
                 Ok(listed) => scans.extend(chosen(group, &listed, about, &mut partial)),
-                Err(trouble) => {
-                    partial.push(of_group(group, &trouble));
+                Err(failure) => {
+                    partial.push(of_group(group, &failure));
                     // Reading may be allowed where listing is not.
-                    if trouble.is_denied() && !is_error(&trouble, "ExpiredToken") {
+                    if failure.is_denied() && !is_error(&failure, "ExpiredToken") {
                         scans.extend(searched(group, about, None));
                     }
-                    failed = failed.or(Some(trouble));
+                    failed = failed.or(Some(failure));
                 }
             }
         }
         match failed {
-            Some(trouble) if scans.is_empty() && partial.len() == groups.len() => Err(trouble),
+            Some(failure) if scans.is_empty() && partial.len() == groups.len() => Err(failure),
             _ => Ok((scans, partial)),
         }
     }
 
     pub(super) fn no_group(&self) -> String {
         match self.options.groups.as_slice() {
-            [] => "no log group of Container Insights or EKS is found: name groups in the configuration".to_owned(),
+            [] => "no log group of Container Insights or EKS was found: name the groups in the configuration".to_owned(),
             groups => format!("no log group matches {}", groups.join(", ")),
         }
     }
 
-    async fn read(&self, ask: &LineQuery, deadline: Instant) -> Result<Got, Trouble> {
-        let (scans, partial) = self.scans(&ask.about, ask.span, deadline).await?;
-        let mut got = Got {
+    async fn read(
+        &self,
+        fetch_request: &LineQuery,
+        deadline: Instant,
+    ) -> Result<LinesRead, HttpError> {
+        let (scans, partial) = self
+            .scans(&fetch_request.about, fetch_request.span, deadline)
+            .await?;
+        let mut got = LinesRead {
             partial,
-            ..Got::default()
+            ..LinesRead::default()
         };
-        let reads = scans.iter().map(|one| self.read_one(one, ask, deadline));
+        let reads = scans
+            .iter()
+            .map(|one| self.read_one(one, fetch_request, deadline));
         let mut failed = None;
         let mut any = scans.is_empty();
         for (one, scanned) in scans.iter().zip(join_all(reads).await) {
@@ -150,45 +162,45 @@ impl CloudWatch {
                     got.lines
                         .extend(events.map(|event| decode::line(event, &one.group, 0)));
                 }
-                Err(trouble) => {
-                    got.partial.push(of_group(&one.group, &trouble));
-                    failed = failed.or(Some(trouble));
+                Err(failure) => {
+                    got.partial.push(of_group(&one.group, &failure));
+                    failed = failed.or(Some(failure));
                 }
             }
         }
-        if let Some(trouble) = failed.filter(|_| !any) {
-            return Err(trouble);
+        if let Some(failure) = failed.filter(|_| !any) {
+            return Err(failure);
         }
-        self.finish(&mut got, ask);
+        self.finish(&mut got, fetch_request);
         Ok(got)
     }
 
     async fn read_one(
         &self,
-        one: &Scan,
-        ask: &LineQuery,
+        one: &GroupScan,
+        fetch_request: &LineQuery,
         deadline: Instant,
-    ) -> Result<Scanned, Trouble> {
+    ) -> Result<ScanResult, HttpError> {
         let names = &self.options.names;
         let by_pattern = one.pattern.is_some();
-        let telling = ask.about.telling();
+        let evidence = fetch_request.about.evidence();
         let is_wanted = |event: &Event| {
             let line = decode::line(event, &one.group, 0);
-            is_asked_for(&line, names, &ask.about, by_pattern)
-                && ask.span.holds(line.stamp.lo)
-                && (ask.only == Only::All || telling.is_in(&event.message))
+            is_asked_for(&line, names, &fetch_request.about, by_pattern)
+                && fetch_request.span.holds(line.stamp.lo)
+                && (fetch_request.only == LineFilter::All || evidence.is_in(&event.message))
         };
-        let read = async |scan: &Scan| {
-            let (span, newest) = (ask.span, ask.newest);
-            let limit = ask.limit;
+        let read = async |scan: &GroupScan| {
+            let (span, newest) = (fetch_request.span, fetch_request.newest);
+            let limit = fetch_request.limit;
             scan::read(&self.wire, scan, span, newest, limit, &is_wanted, deadline).await
         };
-        if by_pattern || ask.only == Only::All {
+        if by_pattern || fetch_request.only == LineFilter::All {
             return read(one).await;
         }
-        let mut all = Scanned::default();
-        for pattern in pattern::telling(telling) {
-            let scan = Scan {
+        let mut all = ScanResult::default();
+        for pattern in pattern::evidence(evidence) {
+            let scan = GroupScan {
                 pattern: Some(pattern),
                 ..one.clone()
             };
@@ -199,27 +211,27 @@ impl CloudWatch {
                     all.partial.extend(some.partial);
                 }
                 // No regular expressions here: all lines are looked through.
-                Err(trouble) if is_error(&trouble, "InvalidParameter") => return read(one).await,
-                Err(trouble) => return Err(trouble),
+                Err(failure) if is_error(&failure, "InvalidParameter") => return read(one).await,
+                Err(failure) => return Err(failure),
             }
         }
         Ok(all)
     }
 
     /// Each line once, in order, at most as many as asked for.
-    fn finish(&self, got: &mut Got, ask: &LineQuery) {
+    fn finish(&self, got: &mut LinesRead, fetch_request: &LineQuery) {
         got.lines.sort_by(|a, b| {
             (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
         });
         got.lines
             .dedup_by(|a, b| a.id.is_some() && a.id == b.id && a.labels == b.labels);
-        let over = got.lines.len().saturating_sub(ask.limit);
+        let over = got.lines.len().saturating_sub(fetch_request.limit);
         if over > 0 {
             got.cut = true;
-            if ask.newest {
+            if fetch_request.newest {
                 got.lines.drain(..over);
             } else {
-                got.lines.truncate(ask.limit);
+                got.lines.truncate(fetch_request.limit);
             }
         }
         got.partial.sort();
@@ -228,18 +240,18 @@ impl CloudWatch {
 
     async fn count(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> Result<Option<Counts>, Trouble> {
+    ) -> Result<Option<Counts>, HttpError> {
         if !self.options.insights {
             return Ok(None);
         }
         let (scans, partial) = self.scans(about, span, deadline).await?;
         let names: Vec<String> = match about {
-            About::Pods(pods) => pods.iter().map(|pod| pod.name.clone()).collect(),
-            About::Nodes(_) => Vec::new(),
-            About::Experiment(name) => vec![name.clone()],
+            LineSubject::Pods(pods) => pods.iter().map(|pod| pod.name.clone()).collect(),
+            LineSubject::Nodes(_) => Vec::new(),
+            LineSubject::Experiment(name) => vec![name.clone()],
         };
         let mut counts = Counts {
             partial,
@@ -263,14 +275,14 @@ impl CloudWatch {
         Ok(Some(counts))
     }
 
-    async fn any(&self, span: Span, deadline: Instant) -> Result<bool, Trouble> {
+    async fn any(&self, span: Span, deadline: Instant) -> Result<bool, HttpError> {
         let groups = self
             .known
             .groups(&self.wire, &self.options, deadline)
             .await?;
         let mut failed = None;
         for group in groups {
-            let one = Scan {
+            let one = GroupScan {
                 group: group.log_group_name.clone(),
                 streams: Vec::new(),
                 pattern: None,
@@ -278,29 +290,34 @@ impl CloudWatch {
             match scan::read(&self.wire, &one, span, false, 1, &|_| true, deadline).await {
                 Ok(got) if !got.events.is_empty() => return Ok(true),
                 Ok(_) => {}
-                Err(trouble) => failed = failed.or(Some(trouble)),
+                Err(failure) => failed = failed.or(Some(failure)),
             }
         }
         failed.map_or(Ok(false), Err)
     }
 }
 
-fn of_group(group: &str, trouble: &Trouble) -> String {
-    if is_error(trouble, "ResourceNotFound") {
+fn of_group(group: &str, failure: &HttpError) -> String {
+    if is_error(failure, "ResourceNotFound") {
         format!("there is no log group {group} in this account and region")
     } else {
-        format!("{group}: {trouble}; {}", trouble.hint())
+        format!("{group}: {failure}; {}", failure.hint())
     }
 }
 
 /// Scans of the streams that are of this, and of what streams' names do not tell.
-fn chosen(group: &str, listed: &Listed, about: &About, partial: &mut Vec<String>) -> Vec<Scan> {
+fn chosen(
+    group: &str,
+    listed: &GroupStreams,
+    about: &LineSubject,
+    partial: &mut Vec<String>,
+) -> Vec<GroupScan> {
     let mut streams = Vec::new();
     let mut names_tell = false;
     let mut found = vec![
         false;
         match about {
-            About::Pods(pods) => pods.len(),
+            LineSubject::Pods(pods) => pods.len(),
             _ => 1,
         }
     ];
@@ -314,24 +331,24 @@ fn chosen(group: &str, listed: &Listed, about: &About, partial: &mut Vec<String>
         names_tell |= pod.is_some();
         let mut is_of = false;
         match about {
-            About::Pods(pods) => {
-                for (at, asked) in pods.iter().enumerate() {
+            LineSubject::Pods(pods) => {
+                for (at, requested) in pods.iter().enumerate() {
                     let same = match pod {
                         Some(pod) => {
-                            *pod == asked.name
-                                && (asked.namespace.is_none()
-                                    || asked.namespace.as_ref() == namespace)
+                            *pod == requested.name
+                                && (requested.namespace.is_none()
+                                    || requested.namespace.as_ref() == namespace)
                         }
-                        None => mentions(name, &asked.name),
+                        None => mentions(name, &requested.name),
                     };
                     found[at] |= same;
                     is_of |= same;
                 }
             }
-            About::Nodes(nodes) => {
+            LineSubject::Nodes(nodes) => {
                 is_of = pod.is_none() && nodes.iter().any(|node| is_on(name, &labels, node));
             }
-            About::Experiment(experiment) => {
+            LineSubject::Experiment(experiment) => {
                 is_of = match pod {
                     Some(pod) => pod.starts_with(experiment.as_str()),
                     None => mentions(name, experiment),
@@ -345,13 +362,13 @@ fn chosen(group: &str, listed: &Listed, about: &About, partial: &mut Vec<String>
     }
     if listed.capped {
         partial.push(format!(
-            "{group} has more streams than are looked through; older ones are searched by name"
+            "{group} has too many streams to search them all; older ones are searched by name"
         ));
     }
     streams.sort();
-    let mut scans: Vec<Scan> = streams
+    let mut scans: Vec<GroupScan> = streams
         .chunks(STREAMS)
-        .map(|some| Scan {
+        .map(|some| GroupScan {
             group: group.to_owned(),
             streams: some.to_vec(),
             pattern: None,
@@ -373,19 +390,21 @@ fn is_on(stream: &str, labels: &Labels, node: &str) -> bool {
 }
 
 /// Scans of a whole group for the names of what was not `found` by its streams.
-fn searched(group: &str, about: &About, found: Option<&[bool]>) -> Vec<Scan> {
+fn searched(group: &str, about: &LineSubject, found: Option<&[bool]>) -> Vec<GroupScan> {
     let is_missing = |at: usize| found.is_none_or(|found| !found.get(at).unwrap_or(&false));
     let patterns = match about {
-        About::Pods(pods) => {
+        LineSubject::Pods(pods) => {
             let missing = pods.iter().enumerate().filter(|(at, _)| is_missing(*at));
             pattern::names(missing.map(|(_, pod)| pod.name.as_str()))
         }
-        About::Experiment(name) if is_missing(0) => pattern::names(std::iter::once(name.as_str())),
+        LineSubject::Experiment(name) if is_missing(0) => {
+            pattern::names(std::iter::once(name.as_str()))
+        }
         _ => Vec::new(),
     };
     patterns
         .into_iter()
-        .map(|pattern| Scan {
+        .map(|pattern| GroupScan {
             group: group.to_owned(),
             streams: Vec::new(),
             pattern: Some(pattern),
@@ -395,8 +414,13 @@ fn searched(group: &str, about: &About, found: Option<&[bool]>) -> Vec<Scan> {
 
 /// Streams of a pod's name are the pod's; a line found by a name must say that it
 /// is the pod's, for others mention it, too.
-fn is_asked_for(line: &StoredLine, names: &LabelNames, about: &About, by_pattern: bool) -> bool {
-    let About::Pods(pods) = about else {
+fn is_asked_for(
+    line: &StoredLine,
+    names: &LabelNames,
+    about: &LineSubject,
+    by_pattern: bool,
+) -> bool {
+    let LineSubject::Pods(pods) = about else {
         return true;
     };
     let entities = names.entities(&line.labels);
@@ -449,20 +473,20 @@ impl LogStore for CloudWatch {
         &'a self,
         query: &'a LineQuery,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Got, Trouble>> {
+    ) -> BoxFuture<'a, Result<LinesRead, HttpError>> {
         Box::pin(self.read(query, deadline))
     }
 
     fn counts<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Option<Counts>, Trouble>> {
+    ) -> BoxFuture<'a, Result<Option<Counts>, HttpError>> {
         Box::pin(self.count(about, span, deadline))
     }
 
-    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, Trouble>> {
+    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, HttpError>> {
         Box::pin(self.any(span, deadline))
     }
 }

@@ -116,7 +116,7 @@ mod tests {
             )
         };
         let node = "ip-10-0-1-2.ec2.internal";
-        for (stream, told) in [
+        for (stream, emitted) in [
             (
                 format!("{node}-application.var.log.containers.w-0_ml_main-{id}.log"),
                 format!("ml|w-0|main|{node}"),
@@ -133,7 +133,7 @@ mod tests {
             ),
             ("my-log-stream-1".to_owned(), "|||".to_owned()),
         ] {
-            assert_eq!(of(&stream), told, "{stream}");
+            assert_eq!(of(&stream), emitted, "{stream}");
         }
         assert_eq!(
             cluster("/aws/containerinsights/prod/application"),

@@ -5,15 +5,15 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::client::{self, ApiClient, RequestError};
 use super::resource::Resource;
-use super::wire::{self, Trouble, Wire};
 use crate::connector::Verdict;
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /// The answer to one review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reviewed {
+pub(super) struct AccessReview {
     pub(super) verdict: Verdict,
     /// Why, in the server's words, or why it is not known.
     pub(super) detail: Option<String>,
@@ -36,13 +36,13 @@ struct Status {
 
 /// Asks whether we may `verb` a resource, in one namespace or in all.
 pub(super) async fn review(
-    wire: &Wire,
+    wire: &ApiClient,
     verb: &str,
     resource: &Resource,
     subresource: &str,
     namespace: Option<&str>,
     deadline: Instant,
-) -> Reviewed {
+) -> AccessReview {
     let namespace = namespace
         .filter(|_| resource.namespaced)
         .unwrap_or_default();
@@ -65,20 +65,20 @@ pub(super) async fn review(
 }
 
 /// A server that does not answer reviews leaves it unknown: then it is tried.
-fn read(answer: Result<Vec<u8>, Trouble>) -> Reviewed {
-    let unknown = |why: String| Reviewed {
+fn read(answer: Result<Vec<u8>, RequestError>) -> AccessReview {
+    let unknown = |why: String| AccessReview {
         verdict: Verdict::Unknown,
-        detail: Some(format!("the server was asked and did not say: {why}")),
+        detail: Some(format!("the server did not say: {why}")),
     };
-    let review = match answer.and_then(|body| wire::parse::<Review>(&body)) {
+    let review = match answer.and_then(|body| client::parse::<Review>(&body)) {
         Ok(review) => review,
-        Err(trouble) => return unknown(trouble.words()),
+        Err(failure) => return unknown(failure.words()),
     };
     let Some(status) = review.status else {
         return unknown("an empty review".to_owned());
     };
     if status.allowed {
-        return Reviewed {
+        return AccessReview {
             verdict: Verdict::Allowed,
             detail: None,
         };
@@ -87,7 +87,7 @@ fn read(answer: Result<Vec<u8>, Trouble>) -> Reviewed {
     if let Some(why) = status.evaluation_error.filter(|why| !why.is_empty()) {
         return unknown(why);
     }
-    Reviewed {
+    AccessReview {
         verdict: Verdict::Denied,
         detail: status.reason.filter(|reason| !reason.is_empty()),
     }

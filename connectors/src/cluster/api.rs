@@ -11,7 +11,7 @@ use super::connect::Cluster;
 use super::logs::{self, PodLogs};
 use super::options::LogOptions;
 use super::{check, fetch, watch};
-use crate::connector::{Ask, Batch, Clock, Connector, Cursor, Health, Stop};
+use crate::connector::{Batch, Clock, Connector, Cursor, FetchRequest, Health, Stop};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
 use crate::recording::Sink;
@@ -27,8 +27,12 @@ impl Cluster {
     /// Lists all that may be listed, or that of `ask.scope.namespaces`.
     /// Observations reach `sink` in the same order each time. There is a row
     /// for each list, and one for each that may not be read.
-    pub async fn fetch(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        fetch::fetch(&self.inner, ask, sink).await
+    pub async fn fetch(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        fetch::fetch(&self.inner, fetch_request, sink).await
     }
 
     /// Follows all that may be followed. Ends when `stop` is cancelled, after
@@ -76,10 +80,10 @@ impl Connector for Cluster {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        fetch::fetch(&self.inner, ask, sink).boxed()
+        fetch::fetch(&self.inner, fetch_request, sink).boxed()
     }
 
     fn watch<'a>(

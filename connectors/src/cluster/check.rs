@@ -7,11 +7,11 @@ use chrono::DateTime;
 use futures::StreamExt as _;
 use tokio::time::timeout_at;
 
-use super::access::{Reviewed, review};
+use super::access::{AccessReview, review};
 use super::connect::Inner;
 use super::discover::discover;
 use super::error::ClusterError;
-use super::list::{Target, oldest};
+use super::list::{ListTarget, oldest};
 use super::page;
 use super::plan::fallback;
 use super::resource::Resource;
@@ -44,13 +44,13 @@ pub(super) async fn check(inner: &Arc<Inner>, now: Nanos, deadline: Instant) -> 
             return health;
         }
         Err(_) => {
-            health.unreachable = Some(format!("{} does not answer in time", inner.server));
+            health.unreachable = Some(format!("{} does not respond in time", inner.server));
             return health;
         }
     }
     if inner.uid.is_none() {
         health.notes.push(format!(
-            "the namespace kube-system may not be read (get namespaces at cluster scope (apiGroup \"\")), so the cluster is known by its address {}",
+            "no permission to read the namespace kube-system (get namespaces at cluster scope (apiGroup \"\")), so the cluster is identified by its address {}",
             inner.server
         ));
     }
@@ -63,7 +63,7 @@ pub(super) async fn check(inner: &Arc<Inner>, now: Nanos, deadline: Instant) -> 
             .notes
             .push(format!("training kinds: {}", training.join(", ")));
     }
-    health.notes.extend(found.trouble);
+    health.notes.extend(found.failure);
     resources.extend(found.resources);
     let parts: Vec<Vec<Permission>> = futures::stream::iter(resources)
         .map(|resource| async move { of_resource(inner, &resource, deadline).await })
@@ -110,9 +110,9 @@ async fn in_place(
     namespace: Option<&str>,
     deadline: Instant,
 ) -> Vec<Permission> {
-    let ask = |verb| review(&inner.wire, verb, resource, "", namespace, deadline);
-    let (list, watch) = tokio::join!(ask("list"), ask("watch"));
-    let permission = |verbs: &str, reviewed: Reviewed| Permission {
+    let fetch_request = |verb| review(&inner.wire, verb, resource, "", namespace, deadline);
+    let (list, watch) = tokio::join!(fetch_request("list"), fetch_request("watch"));
+    let permission = |verbs: &str, reviewed: AccessReview| Permission {
         what: resource.permission(verbs, namespace),
         verdict: reviewed.verdict,
         shows: resource.shows().to_owned(),
@@ -138,7 +138,7 @@ async fn logs(inner: &Inner, deadline: Instant) -> Vec<Permission> {
         out.push(Permission {
             what: log_permission(namespace),
             verdict,
-            shows: "what the processes themselves said before they ended".to_owned(),
+            shows: "what the processes logged before they ended".to_owned(),
             detail: reviewed.detail,
         });
         if verdict != Verdict::Denied {
@@ -177,7 +177,7 @@ async fn reaches_back(
     } else {
         Some(fallback(inner).into_iter().find(|one| allowed(Some(one)))?)
     };
-    let target = Target {
+    let target = ListTarget {
         resource: events,
         namespace,
     };

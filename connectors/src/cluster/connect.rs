@@ -10,10 +10,10 @@ use kube::config::KubeConfigOptions;
 use serde::Deserialize;
 use tokio::time::timeout_at;
 
+use super::client::{self, ApiClient, RequestError};
 use super::error::{ClusterError, Reason};
 use super::kubeconfig;
 use super::options::{ClusterOptions, Contexts};
-use super::wire::{self, Trouble, Wire};
 
 /// A cluster that answers. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Cluster {
 
 #[derive(Debug)]
 pub(super) struct Inner {
-    pub(super) wire: Wire,
+    pub(super) wire: ApiClient,
     pub(super) options: ClusterOptions,
     pub(super) server: String,
     pub(super) uid: Option<String>,
@@ -49,7 +49,7 @@ struct Version {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedObject {
     metadata: Metadata,
 }
 
@@ -220,7 +220,7 @@ fn late(server: &str, after: Duration) -> ClusterError {
     ClusterError::new(
         Reason::TimedOut,
         format!(
-            "{server} does not answer within {:.1} s",
+            "{server} does not respond within {:.1} s",
             after.as_secs_f64()
         ),
         "check the network, the VPN and whether the exec plugin waits for a login",
@@ -300,19 +300,19 @@ async fn make(config: Config) -> Result<kube::Client, kube::Error> {
         .unwrap_or_else(|gone| Err(kube::Error::Service(Box::new(gone))))
 }
 
-type Reached = (Wire, String, Option<String>, Option<String>);
+type ReachedCluster = (ApiClient, String, Option<String>, Option<String>);
 
 async fn reach(
     options: &ClusterOptions,
     config: Config,
     server: &str,
     deadline: Instant,
-) -> Result<Reached, ClusterError> {
+) -> Result<ReachedCluster, ClusterError> {
     let namespace = config.default_namespace.clone();
     let client = make(config)
         .await
         .map_err(|error| ClusterError::of_client(server, &error))?;
-    let wire = Wire::new(client, options.request_timeout);
+    let wire = ApiClient::new(client, options.request_timeout);
     let head = wire.head("/version").await;
     let head = head.map_err(|error| ClusterError::of_client(server, &error))?;
     if head.code == 401 {
@@ -321,21 +321,21 @@ async fn reach(
     let version = match wire.get("/version", None, 1 << 20, deadline).await {
         Ok(body) => {
             let version: Version =
-                wire::parse(&body).map_err(|trouble| wire::refused(server, &trouble))?;
+                client::parse(&body).map_err(|failure| client::refused(server, &failure))?;
             Some(version.git).filter(|version| !version.is_empty())
         }
         // Some clusters hide their version from users.
-        Err(Trouble::Status { code: 403, .. }) => None,
-        Err(trouble) => return Err(wire::refused(server, &trouble)),
+        Err(RequestError::Status { code: 403, .. }) => None,
+        Err(failure) => return Err(client::refused(server, &failure)),
     };
     let path = "/api/v1/namespaces/kube-system";
     let uid = match wire.get(path, None, 1 << 20, deadline).await {
         Ok(body) => {
-            let named: Result<Named, _> = wire::parse(&body);
+            let named: Result<NamedObject, _> = client::parse(&body);
             named.ok().and_then(|named| named.metadata.uid)
         }
-        Err(trouble @ Trouble::Status { code: 401, .. }) => {
-            return Err(wire::refused(server, &trouble));
+        Err(failure @ RequestError::Status { code: 401, .. }) => {
+            return Err(client::refused(server, &failure));
         }
         Err(_) => None,
     };

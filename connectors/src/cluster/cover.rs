@@ -52,15 +52,21 @@ pub(super) fn mode(resource: &Resource) -> Mode {
 }
 
 /// Whether Events that were asked for can have been forgotten, in words.
-pub(super) fn forgotten(asked: Option<Nanos>, oldest: Option<Nanos>, now: Nanos) -> Option<String> {
+pub(super) fn forgotten(
+    requested: Option<Nanos>,
+    oldest: Option<Nanos>,
+    now: Nanos,
+) -> Option<String> {
     let Some(oldest) = oldest else {
-        return Some("there are no Events at all: a quiet cluster, or all have expired".to_owned());
+        return Some(
+            "there are no Events: the cluster was quiet, or all of them have expired".to_owned(),
+        );
     };
     let minutes = (now - oldest).max(0) / (60 * SECOND);
-    let missing = asked.is_none_or(|asked| asked < oldest);
+    let missing = requested.is_none_or(|requested| requested < oldest);
     (missing && minutes < 60).then(|| {
         format!(
-            "the oldest Event is {minutes} min old; what was before is forgotten (the API server keeps Events for about an hour) or there was nothing"
+            "the oldest Event is {minutes} min old; earlier ones have expired (the API server keeps Events for about an hour) or never existed"
         )
     })
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use serde::Deserialize;
 
+use super::client::{self, ApiClient, RequestError};
 use super::resource::Resource;
-use super::wire::{self, Trouble, Wire};
 use crate::kubernetes::{is_workload, normal_kind};
 
 /// Everything in one answer, where the server can (1.26 and later).
@@ -21,7 +21,7 @@ struct Groups {
     /// The aggregated form.
     items: Vec<Group>,
     /// The old form.
-    groups: Vec<OldGroup>,
+    groups: Vec<LegacyGroup>,
 }
 
 #[derive(Deserialize, Default)]
@@ -41,12 +41,12 @@ struct Name {
 #[serde(default)]
 struct Version {
     version: String,
-    resources: Vec<Served>,
+    resources: Vec<ServedResource>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Served {
+struct ServedResource {
     resource: String,
     response_kind: Kind,
     scope: String,
@@ -61,26 +61,26 @@ struct Kind {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct OldGroup {
+struct LegacyGroup {
     name: String,
-    versions: Vec<OldVersion>,
+    versions: Vec<LegacyVersion>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct OldVersion {
+struct LegacyVersion {
     group_version: String,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct OldResources {
-    resources: Vec<OldServed>,
+struct LegacyResources {
+    resources: Vec<LegacyResource>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct OldServed {
+struct LegacyResource {
     name: String,
     kind: String,
     namespaced: bool,
@@ -93,18 +93,22 @@ pub(super) struct Discovered {
     /// By name.
     pub(super) resources: Vec<Resource>,
     /// Groups that did not answer, and why.
-    pub(super) trouble: Vec<String>,
+    pub(super) failure: Vec<String>,
 }
 
 /// Finds the training kinds.
-pub(super) async fn discover(wire: &Wire, concurrency: usize, deadline: Instant) -> Discovered {
+pub(super) async fn discover(
+    wire: &ApiClient,
+    concurrency: usize,
+    deadline: Instant,
+) -> Discovered {
     let answer = wire.get("/apis", Some(AGGREGATED), CAP, deadline).await;
-    let groups = match answer.and_then(|body| wire::parse::<Groups>(&body)) {
+    let groups = match answer.and_then(|body| client::parse::<Groups>(&body)) {
         Ok(groups) => groups,
-        Err(trouble) => {
+        Err(failure) => {
             return Discovered {
                 resources: Vec::new(),
-                trouble: vec![format!("/apis: {}", trouble.words())],
+                failure: vec![format!("/apis: {}", failure.words())],
             };
         }
     };
@@ -138,12 +142,12 @@ pub(super) async fn discover(wire: &Wire, concurrency: usize, deadline: Instant)
                 .map(move |version| (name.clone(), version.group_version))
         })
         .collect();
-    let answers: Vec<(String, String, Result<OldResources, Trouble>)> =
+    let answers: Vec<(String, String, Result<LegacyResources, RequestError>)> =
         futures::stream::iter(versions)
             .map(|(group, version)| async move {
                 let path = format!("/apis/{version}");
                 let body = wire.get(&path, None, CAP, deadline).await;
-                (group, version, body.and_then(|body| wire::parse(&body)))
+                (group, version, body.and_then(|body| client::parse(&body)))
             })
             .buffered(concurrency.max(1))
             .collect()
@@ -157,9 +161,9 @@ pub(super) async fn discover(wire: &Wire, concurrency: usize, deadline: Instant)
                     found.add(&group, version, &one.name, &one.kind, one.namespaced, lists);
                 }
             }
-            Err(trouble) => found
-                .trouble
-                .push(format!("/apis/{group_version}: {}", trouble.words())),
+            Err(failure) => found
+                .failure
+                .push(format!("/apis/{group_version}: {}", failure.words())),
         }
     }
     found

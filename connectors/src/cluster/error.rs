@@ -108,7 +108,7 @@ impl ClusterError {
             return Self::new(
                 Reason::Proxy,
                 format!(
-                    "{server} is configured to be reached through the proxy {proxy_url}, which this build cannot use"
+                    "{server} is configured with the proxy {proxy_url}, which this build does not support"
                 ),
                 "unset HTTPS_PROXY or proxy-url, or run where the server is reached directly",
             );
@@ -123,7 +123,7 @@ impl ClusterError {
         if has_tls(error) || why.contains("tls handshake") || why.contains("certificate") {
             return Self::new(
                 Reason::Tls,
-                format!("no secure connection to {server}: {why}"),
+                format!("cannot establish a secure connection to {server}: {why}"),
                 "check the server's address, certificate-authority-data and client certificate of the context",
             );
         }
@@ -140,12 +140,12 @@ impl ClusterError {
             return Self::new(
                 Reason::Unauthorized,
                 format!("{server} does not accept the credentials (401): {message}"),
-                "they are missing or have expired; log in again as for kubectl",
+                "they are missing or have expired; log in again as you would for kubectl",
             );
         }
         Self::new(
             Reason::NotKubernetes,
-            format!("{server} answers {code}: {message}"),
+            format!("{server} returned {code}: {message}"),
             "check that this is the address of an API server",
         )
     }
@@ -162,7 +162,7 @@ impl ClusterError {
             AuthError::AuthExecStart(_) => Self::new(
                 Reason::ExecPlugin,
                 format!(
-                    "the program that makes the credentials for {server} cannot be started: {why}"
+                    "the program that creates the credentials for {server} cannot be started: {why}"
                 ),
                 "install the exec plugin that the kubeconfig names, or put it on PATH",
             ),
@@ -182,7 +182,7 @@ impl ClusterError {
             _ => Self::new(
                 Reason::Unauthorized,
                 format!("there are no usable credentials for {server}: {why}"),
-                "log in again as for kubectl",
+                "log in again as you would for kubectl",
             ),
         }
     }

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::{sleep_until, timeout};
 
+use super::client::RequestError;
 use super::connect::Inner;
 use super::cover;
 use super::decode::Decoder;
 use super::lines::{Lines, Next};
-use super::list::{Listed, Reading, Target, list};
-use super::pending::Pending;
-use super::quiet::Quiet;
-use super::wire::Trouble;
+use super::list::{ListOptions, ListOutcome, ListTarget, list};
+use super::pending::PendingChanges;
+use super::unchanged::UnchangedFilter;
 use crate::connector::{Batch, Clock, Cursor, Stop};
 use crate::coverage::{Coverage, Mode, Status};
 use crate::time::{Nanos, SECOND, rfc3339};
@@ -38,40 +38,40 @@ const GOOD: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// Follows one resource, in one namespace or in all.
-pub(super) struct Follow {
+pub(super) struct ResourceFollower {
     inner: Arc<Inner>,
-    target: Target,
+    target: ListTarget,
     decoder: Decoder,
     clock: Clock,
     stop: Stop,
     to: mpsc::Sender<Batch>,
-    quiet: Quiet,
+    quiet: UnchangedFilter,
     /// Where the watch goes on; `None` before a list.
     position: Option<String>,
     /// When the resource was last known to be followed.
     seen: Option<Nanos>,
     failures: u32,
     /// A row says that it is not followed since [`Self::seen`].
-    told: bool,
+    emitted: bool,
     expired: Option<Instant>,
 }
 
 /// How a step ended.
-enum End {
+enum StepEnd {
     /// Go on at once.
     Renewed,
     /// The position is gone.
     Expired,
     /// Go on after a pause.
-    Failed(Trouble),
+    Failed(RequestError),
     /// Stopped, or nobody takes the batches.
     Stopped,
 }
 
-impl Follow {
+impl ResourceFollower {
     pub(super) fn new(
         inner: Arc<Inner>,
-        target: Target,
+        target: ListTarget,
         cursor: Option<&Cursor>,
         clock: &Clock,
         stop: &Stop,
@@ -86,11 +86,11 @@ impl Follow {
             clock: Arc::clone(clock),
             stop: stop.clone(),
             to: to.clone(),
-            quiet: Quiet::default(),
+            quiet: UnchangedFilter::default(),
             position: position.filter(|position| !position.is_empty()),
             seen: cursor.map(|cursor| cursor.at),
             failures: 0,
-            told: false,
+            emitted: false,
             expired: None,
         }
     }
@@ -103,8 +103,8 @@ impl Follow {
                 Some(position) => self.watch(&position).await,
             };
             match end {
-                End::Stopped => return,
-                End::Expired => {
+                StepEnd::Stopped => return,
+                StepEnd::Expired => {
                     self.position = None;
                     // A server that forgets at once is not hammered either.
                     let before = self.expired.replace(Instant::now());
@@ -113,18 +113,18 @@ impl Follow {
                         return;
                     }
                 }
-                End::Renewed => {
+                StepEnd::Renewed => {
                     self.failures = 0;
                     // A server that ends every watch at once is not hammered.
                     if begun.elapsed() < GOOD && self.pause(self.inner.options.backoff).await {
                         return;
                     }
                 }
-                End::Failed(trouble) => {
+                StepEnd::Failed(failure) => {
                     if begun.elapsed() > GOOD {
                         self.failures = 0;
                     }
-                    if self.failed(&trouble).await {
+                    if self.failed(&failure).await {
                         return;
                     }
                 }
@@ -133,21 +133,21 @@ impl Follow {
     }
 
     /// Notes a failure and waits; whether to stop.
-    async fn failed(&mut self, trouble: &Trouble) -> bool {
+    async fn failed(&mut self, failure: &RequestError) -> bool {
         self.failures += 1;
         let name = self.target.resource.name();
-        tracing::debug!(resource = %name, failures = self.failures, "watch failed: {}", trouble.words());
+        tracing::debug!(resource = %name, failures = self.failures, "watch failed: {}", failure.words());
         let due = self.failures == TOLD_AFTER || self.failures >= TOLD_AGAIN;
-        if due || (trouble.is_denied() && self.failures == 1) {
-            let row = self.failure(trouble);
-            self.told = true;
+        if due || (failure.is_denied() && self.failures == 1) {
+            let row = self.failure(failure);
+            self.emitted = true;
             if self.send(vec![row], None).await {
                 return true;
             }
         }
         let doubled = 2_u32.saturating_pow(self.failures.saturating_sub(1).min(10));
         let pause = self.inner.options.backoff.saturating_mul(doubled);
-        let pause = if trouble.is_denied() {
+        let pause = if failure.is_denied() {
             LONGEST_PAUSE
         } else {
             pause
@@ -197,9 +197,9 @@ impl Follow {
     }
 
     /// Lists what there is; a watch then goes on from the list's moment.
-    async fn list(&mut self) -> End {
+    async fn list(&mut self) -> StepEnd {
         let now = (self.clock)();
-        let reading = Reading {
+        let reading = ListOptions {
             observed: now,
             deadline: Instant::now() + LISTING,
             exact: true,
@@ -222,29 +222,29 @@ impl Follow {
         };
         let both = async { tokio::join!(listing, taking) };
         let (listed, ()) = tokio::select! {
-            () = self.stop.cancelled() => return End::Stopped,
+            () = self.stop.cancelled() => return StepEnd::Stopped,
             both = both => both,
         };
         if self.to.is_closed() {
-            return End::Stopped;
+            return StepEnd::Stopped;
         }
         self.listed(listed, now).await
     }
 
-    async fn listed(&mut self, listed: Listed, now: Nanos) -> End {
-        if let Some(trouble) = listed.trouble {
-            return End::Failed(trouble);
+    async fn listed(&mut self, listed: ListOutcome, now: Nanos) -> StepEnd {
+        if let Some(failure) = listed.failure {
+            return StepEnd::Failed(failure);
         }
         if let Some(cut) = listed.cut {
-            return End::Failed(Trouble::Garbage(cut));
+            return StepEnd::Failed(RequestError::Garbage(cut));
         }
         if listed.resource_version.is_empty() {
-            return End::Failed(Trouble::Garbage(
+            return StepEnd::Failed(RequestError::Garbage(
                 "a list without resourceVersion".to_owned(),
             ));
         }
         let mut rows: Vec<Coverage> = self.gap(now).into_iter().collect();
-        self.told = false;
+        self.emitted = false;
         if let Some(first) = listed.first_rejected {
             rows.push(Coverage {
                 status: Status::Truncated,
@@ -260,22 +260,22 @@ impl Follow {
         self.position = Some(listed.resource_version);
         self.seen = Some(now);
         if self.send(rows, Some(cursor)).await {
-            return End::Stopped;
+            return StepEnd::Stopped;
         }
         self.failures = 0;
         // The watch follows without a pause.
         Box::pin(self.watch_from_here()).await
     }
 
-    async fn watch_from_here(&mut self) -> End {
+    async fn watch_from_here(&mut self) -> StepEnd {
         match self.position.clone() {
             Some(position) => self.watch(&position).await,
-            None => End::Expired,
+            None => StepEnd::Expired,
         }
     }
 
     /// Reads one watch to its end.
-    async fn watch(&mut self, position: &str) -> End {
+    async fn watch(&mut self, position: &str) -> StepEnd {
         let lasts = self.inner.options.watch_lasts;
         let version: String = url::form_urlencoded::byte_serialize(position.as_bytes()).collect();
         let path = format!(
@@ -286,31 +286,31 @@ impl Follow {
         let after = self.inner.options.request_timeout;
         let opening = timeout(after, self.inner.wire.open(&path, None, false));
         let opened = tokio::select! {
-            () = self.stop.cancelled() => return End::Stopped,
-            opened = opening => opened.unwrap_or(Err(Trouble::TimedOut(after))),
+            () = self.stop.cancelled() => return StepEnd::Stopped,
+            opened = opening => opened.unwrap_or(Err(RequestError::TimedOut(after))),
         };
         let answer = match opened {
             Ok(answer) => answer,
-            Err(trouble) if trouble.is_expired() => return End::Expired,
-            Err(trouble) => return End::Failed(trouble),
+            Err(failure) if failure.is_expired() => return StepEnd::Expired,
+            Err(failure) => return StepEnd::Failed(failure),
         };
         let mut lines = Lines::new(answer, self.inner.options.max_line_bytes);
-        let mut pending = Pending::default();
+        let mut pending = PendingChanges::default();
         let silent = tokio::time::Instant::now() + lasts + SILENCE;
         let mut number = 0;
         let end = loop {
             let next = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => break End::Stopped,
+                () = self.stop.cancelled() => break StepEnd::Stopped,
                 () = sleep_until(pending.due()), if pending.is_due() => {
                     if self.flush(&mut pending).await {
-                        return End::Stopped;
+                        return StepEnd::Stopped;
                     }
                     continue;
                 }
                 next = lines.next() => next,
                 () = sleep_until(silent) => {
-                    break End::Failed(Trouble::TimedOut(lasts + SILENCE));
+                    break StepEnd::Failed(RequestError::TimedOut(lasts + SILENCE));
                 }
             };
             number += 1;
@@ -319,27 +319,31 @@ impl Follow {
                     let line = String::from_utf8_lossy(&line);
                     match pending.take(&line, number, &self.decoder, (self.clock)()) {
                         Ok(()) => {}
-                        Err(trouble) if trouble.is_expired() => break End::Expired,
-                        Err(trouble @ Trouble::Status { .. }) => break End::Failed(trouble),
-                        Err(trouble) => pending.reject(&trouble.words()),
+                        Err(failure) if failure.is_expired() => break StepEnd::Expired,
+                        Err(failure @ RequestError::Status { .. }) => {
+                            break StepEnd::Failed(failure);
+                        }
+                        Err(failure) => pending.reject(&failure.words()),
                     }
                 }
                 Ok(Next::TooLong) => pending.reject("a line that is too long"),
-                Ok(Next::End) => break End::Renewed,
-                Err(error) => break End::Failed(Trouble::Broken(super::error::chain(&error))),
+                Ok(Next::End) => break StepEnd::Renewed,
+                Err(error) => {
+                    break StepEnd::Failed(RequestError::Broken(super::error::chain(&error)));
+                }
             }
             if pending.is_full() && self.flush(&mut pending).await {
-                return End::Stopped;
+                return StepEnd::Stopped;
             }
         };
         if self.flush(&mut pending).await {
-            return End::Stopped;
+            return StepEnd::Stopped;
         }
         end
     }
 
     /// Sends what has come; whether nobody takes it.
-    async fn flush(&mut self, pending: &mut Pending) -> bool {
+    async fn flush(&mut self, pending: &mut PendingChanges) -> bool {
         let now = (self.clock)();
         let mut coverage = Vec::new();
         if let Some((count, first)) = pending.take_rejected() {
@@ -357,7 +361,7 @@ impl Follow {
         let (observations, position) = pending.drain();
         let observations = self.quiet.keep(observations);
         let cursor = position.map(|position| {
-            if std::mem::take(&mut self.told) {
+            if std::mem::take(&mut self.emitted) {
                 coverage.push(self.healed(now));
             }
             let cursor = self.cursor(&position);
@@ -390,12 +394,12 @@ impl Follow {
         }
     }
 
-    fn failure(&self, trouble: &Trouble) -> Coverage {
+    fn failure(&self, failure: &RequestError) -> Coverage {
         let now = (self.clock)();
         let resource = &self.target.resource;
-        if trouble.is_denied() {
+        if failure.is_denied() {
             let namespace = self.target.namespace.as_deref();
-            let why = trouble.words();
+            let why = failure.words();
             return cover::denied(
                 &self.inner,
                 resource,
@@ -413,7 +417,7 @@ impl Follow {
                 "the watch of {} failed {} times in a row and is tried further: {}",
                 self.target.path(),
                 self.failures,
-                trouble.words()
+                failure.words()
             )),
             would_have_shown: Some(resource.shows().to_owned()),
             ..self.row(now)
@@ -450,7 +454,7 @@ impl Follow {
             (Status::Truncated, Some(missed.to_owned()))
         };
         let said = format!(
-            "not followed from {} to {}, as the server no longer knew the resourceVersion; it was listed anew",
+            "not watched from {} to {}, because the resourceVersion had expired; it was listed again",
             rfc3339(from),
             rfc3339(now)
         );

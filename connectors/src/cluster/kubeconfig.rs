@@ -66,8 +66,8 @@ fn merged(list: &OsStr) -> Result<Kubeconfig, ClusterError> {
     let mut whole: Option<Kubeconfig> = None;
     let mut missing = None;
     for file in std::env::split_paths(list).filter(|file| !file.as_os_str().is_empty()) {
-        let told = |error| ClusterError::of_kubeconfig(&file.display().to_string(), &error);
-        let one = match Kubeconfig::read_from(&file).map_err(told) {
+        let emitted = |error| ClusterError::of_kubeconfig(&file.display().to_string(), &error);
+        let one = match Kubeconfig::read_from(&file).map_err(emitted) {
             Ok(one) => one,
             Err(error) if error.reason == Reason::NoKubeconfig => {
                 missing.get_or_insert(error);
@@ -76,7 +76,7 @@ fn merged(list: &OsStr) -> Result<Kubeconfig, ClusterError> {
             Err(error) => return Err(error),
         };
         whole = Some(match whole {
-            Some(before) => before.merge(one).map_err(told)?,
+            Some(before) => before.merge(one).map_err(emitted)?,
             None => one,
         });
     }

@@ -6,11 +6,11 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use url::form_urlencoded::byte_serialize;
 
+use super::client::RequestError;
 use super::connect::Inner;
 use super::decode::Decoder;
 use super::page;
 use super::resource::Resource;
-use super::wire::Trouble;
 use crate::observation::{Observation, Rejection};
 use crate::time::Nanos;
 
@@ -19,7 +19,7 @@ const RESTARTS: u32 = 2;
 
 /// What to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct ListTarget {
     pub(super) resource: Resource,
     /// In all namespaces where `None`.
     pub(super) namespace: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Target {
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct ListOutcome {
     /// Objects obtained.
     pub(super) rows: u64,
     /// Objects that could not be used, and why the first of them.
@@ -38,7 +38,7 @@ pub(super) struct Listed {
     /// Where a watch can start; empty where the list is not whole.
     pub(super) resource_version: String,
     /// Why it is not whole.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) failure: Option<RequestError>,
     /// A bound of ours, or a mistake of the server, cut it off.
     pub(super) cut: Option<String>,
     /// What else to say of it.
@@ -46,7 +46,7 @@ pub(super) struct Listed {
 }
 
 /// How a list is to be read.
-pub(super) struct Reading {
+pub(super) struct ListOptions {
     pub(super) observed: Nanos,
     pub(super) deadline: Instant,
     /// A watch is to follow: all pages must be of one moment.
@@ -65,7 +65,7 @@ struct Decoded {
     remaining: i64,
 }
 
-impl Target {
+impl ListTarget {
     pub(super) fn path(&self) -> String {
         self.resource.path(self.namespace.as_deref())
     }
@@ -79,13 +79,13 @@ impl Target {
 /// Lists `target`; each page's observations are sent to `to`.
 pub(super) async fn list(
     inner: &Inner,
-    target: &Target,
-    reading: &Reading,
+    target: &ListTarget,
+    reading: &ListOptions,
     to: &mpsc::Sender<Vec<Observation>>,
-) -> Listed {
+) -> ListOutcome {
     let path = target.path();
     let decoder = Arc::new(target.decoder(inner));
-    let mut listed = Listed::default();
+    let mut listed = ListOutcome::default();
     let mut limit = inner.options.page_size.max(1);
     let (mut token, mut remaining, mut restarts) = (String::new(), 0, 0);
     loop {
@@ -94,7 +94,7 @@ pub(super) async fn list(
         let body = inner.wire.get(&query, None, cap, reading.deadline).await;
         let decoded = match body {
             Ok(body) => decode(body, &decoder, listed.rows, reading.observed).await,
-            Err(trouble) => Err(trouble),
+            Err(failure) => Err(failure),
         };
         // A token of a compacted revision may also be answered with nothing.
         let vanished = decoded
@@ -106,7 +106,7 @@ pub(super) async fn list(
                 remaining = page.remaining;
                 listed.add(&page);
                 if !page.observations.is_empty() && to.send(page.observations).await.is_err() {
-                    listed.cut = Some("nobody takes the results any more".to_owned());
+                    listed.cut = Some("the receiver of the results is gone".to_owned());
                     return listed;
                 }
                 if next.is_empty() {
@@ -123,8 +123,8 @@ pub(super) async fn list(
                 }
                 token = next;
             }
-            Err(Trouble::TooLarge(_)) if limit > 1 => limit = (limit / 8).max(1),
-            Err(Trouble::Status {
+            Err(RequestError::TooLarge(_)) if limit > 1 => limit = (limit / 8).max(1),
+            Err(RequestError::Status {
                 code: 410,
                 next: Some(next),
                 ..
@@ -132,12 +132,12 @@ pub(super) async fn list(
                 token = next;
                 remaining = 0;
                 listed.note = Some(
-                    "the list expired while it was read and went on from a later moment; objects changed in between are as they were then".to_owned(),
+                    "the list expired while it was being read and continued from a later version; objects changed in between may be inconsistent".to_owned(),
                 );
             }
             decoded => {
-                let trouble = decoded.err();
-                let expired = trouble.as_ref().is_none_or(Trouble::is_expired);
+                let failure = decoded.err();
+                let expired = failure.as_ref().is_none_or(RequestError::is_expired);
                 if expired && !token.is_empty() && restarts < RESTARTS {
                     restarts += 1;
                     token.clear();
@@ -146,8 +146,8 @@ pub(super) async fn list(
                     listed.rows = 0;
                     continue;
                 }
-                listed.trouble = trouble.or_else(|| {
-                    Some(Trouble::Garbage(
+                listed.failure = failure.or_else(|| {
+                    Some(RequestError::Garbage(
                         "an empty page although there is more".to_owned(),
                     ))
                 });
@@ -171,11 +171,11 @@ async fn decode(
     decoder: &Arc<Decoder>,
     before: u64,
     observed: Nanos,
-) -> Result<Decoded, Trouble> {
+) -> Result<Decoded, RequestError> {
     let decoder = Arc::clone(decoder);
     tokio::task::spawn_blocking(move || decode_page(&body, &decoder, before, observed))
         .await
-        .unwrap_or_else(|panic| Err(Trouble::Garbage(panic.to_string())))
+        .unwrap_or_else(|panic| Err(RequestError::Garbage(panic.to_string())))
 }
 
 fn decode_page(
@@ -183,7 +183,7 @@ fn decode_page(
     decoder: &Decoder,
     before: u64,
     observed: Nanos,
-) -> Result<Decoded, Trouble> {
+) -> Result<Decoded, RequestError> {
     let text = String::from_utf8_lossy(body);
     let page = page::read(&text)?;
     let mut out = Decoded {
@@ -219,7 +219,7 @@ pub(super) fn oldest(observations: &[Observation]) -> Option<Nanos> {
     observations.iter().filter_map(last).min()
 }
 
-impl Listed {
+impl ListOutcome {
     fn add(&mut self, page: &Decoded) {
         self.rows += page.items;
         self.rejected += page.rejected;
@@ -234,6 +234,6 @@ impl Listed {
 
     /// Whether everything is there.
     pub(super) fn is_whole(&self) -> bool {
-        self.trouble.is_none() && self.cut.is_none()
+        self.failure.is_none() && self.cut.is_none()
     }
 }

@@ -9,12 +9,12 @@ use url::form_urlencoded::byte_serialize;
 
 use super::access;
 use super::check::log_permission;
+use super::client::RequestError;
 use super::connect::Inner;
 use super::cover;
 use super::decode::{Decoder, place};
 use super::options::LogOptions;
 use super::resource::Resource;
-use super::wire::Trouble;
 use crate::connector::Verdict;
 use crate::coverage::{Coverage, Mode, Status};
 use crate::event::Entities;
@@ -80,7 +80,7 @@ impl PodLogs {
 
 /// What came of one namespace's logs.
 #[derive(Debug, Default)]
-struct Tally {
+struct NamespaceTally {
     lines: u64,
     status: Option<Status>,
     said: Vec<String>,
@@ -96,10 +96,10 @@ struct Run<'a> {
 }
 
 /// What came of it.
-struct Got {
+struct ContainerLogs {
     observations: Vec<Observation>,
     lines: u64,
-    trouble: Option<(Status, String)>,
+    failure: Option<(Status, String)>,
 }
 
 /// Reads logs of pods in order, several at once.
@@ -112,7 +112,7 @@ pub(super) async fn read(
     sink: &mut (dyn Sink + Send),
 ) -> Vec<Coverage> {
     let mut rows = Vec::new();
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<&str, NamespaceTally> = BTreeMap::new();
     for pod in pods {
         tallies.entry(&pod.namespace).or_default();
     }
@@ -141,7 +141,7 @@ pub(super) async fn read(
         let tally = tallies.entry(&pod.namespace).or_default();
         for got in runs {
             tally.lines += got.lines;
-            if let Some((status, why)) = got.trouble {
+            if let Some((status, why)) = got.failure {
                 tally.note(status, why);
             }
             if !got.observations.is_empty() {
@@ -169,7 +169,7 @@ pub(super) async fn read(
     rows
 }
 
-impl Tally {
+impl NamespaceTally {
     /// Notes trouble; the worst gives the status.
     fn note(&mut self, status: Status, why: String) {
         let rank = |status: Status| match status {
@@ -194,7 +194,7 @@ impl Tally {
 fn row(inner: &Inner, namespace: &str, now: Nanos) -> Coverage {
     Coverage {
         mode: Mode::Interval,
-        would_have_shown: Some("what the processes themselves said before they ended".to_owned()),
+        would_have_shown: Some("what the processes logged before they ended".to_owned()),
         ..cover::row(inner, "logs", Some(namespace), now)
     }
 }
@@ -231,12 +231,12 @@ async fn of_pod(
     options: &LogOptions,
     now: Nanos,
     deadline: Instant,
-) -> Vec<Got> {
+) -> Vec<ContainerLogs> {
     let mut pod = pod.clone();
     if pod.containers.is_empty() {
         match containers(inner, &pod, deadline).await {
             Ok(containers) => pod.containers = containers,
-            Err(trouble) => return vec![Got::nothing(judge(&pod, "", &trouble))],
+            Err(failure) => return vec![ContainerLogs::nothing(judge(&pod, "", &failure))],
         }
     }
     let mut out = Vec::new();
@@ -260,7 +260,7 @@ async fn containers(
     inner: &Inner,
     pod: &PodLogs,
     deadline: Instant,
-) -> Result<Vec<ContainerLog>, Trouble> {
+) -> Result<Vec<ContainerLog>, RequestError> {
     let path = pod.path();
     let body = inner
         .wire
@@ -272,7 +272,7 @@ async fn containers(
     let decoder = Decoder::new(&pods, &inner.id, "", &path);
     let mut observations = Vec::new();
     let decoded = decoder.item(&String::from_utf8_lossy(&body), 1, 0, &mut observations);
-    decoded.map_err(|why| Trouble::Garbage(why.to_string()))?;
+    decoded.map_err(|why| RequestError::Garbage(why.to_string()))?;
     let version = observations.iter().find_map(|one| match one {
         Observation::Object(version) => PodLogs::of(version),
         _ => None,
@@ -280,12 +280,12 @@ async fn containers(
     Ok(version.map(|pod| pod.containers).unwrap_or_default())
 }
 
-impl Got {
-    fn nothing(trouble: Option<(Status, String)>) -> Self {
+impl ContainerLogs {
+    fn nothing(failure: Option<(Status, String)>) -> Self {
         Self {
             observations: Vec::new(),
             lines: 0,
-            trouble,
+            failure,
         }
     }
 }
@@ -311,7 +311,7 @@ impl Run<'_> {
         options: &LogOptions,
         now: Nanos,
         deadline: Instant,
-    ) -> Got {
+    ) -> ContainerLogs {
         let mut tail = options.tail_lines.max(1);
         let limit = options.limit_bytes.max(1);
         let cap = usize::try_from(limit)
@@ -322,7 +322,9 @@ impl Run<'_> {
             let path = format!("{}&tailLines={tail}&limitBytes={limit}", self.path());
             let body = match inner.wire.get(&path, None, cap, deadline).await {
                 Ok(body) => body,
-                Err(trouble) => return Got::nothing(judge(self.pod, &self.words(), &trouble)),
+                Err(failure) => {
+                    return ContainerLogs::nothing(judge(self.pod, &self.words(), &failure));
+                }
             };
             let lines = memchr::memchr_iter(b'\n', &body).count() as u64;
             let cut = body.len() as u64 >= limit;
@@ -335,9 +337,9 @@ impl Run<'_> {
         };
         if body.starts_with(b"unable to retrieve container logs for") {
             let why = format!("{}: the node no longer has it", self.words());
-            return Got::nothing(Some((Status::Expired, why)));
+            return ContainerLogs::nothing(Some((Status::Expired, why)));
         }
-        let trouble = if cut {
+        let failure = if cut {
             let why = format!("{}: more than {limit} bytes, cut off", self.words());
             Some((Status::Truncated, why))
         } else if lines >= tail {
@@ -350,13 +352,13 @@ impl Run<'_> {
         let cluster = Arc::clone(&inner.id);
         let decoding = tokio::task::spawn_blocking(move || decode(&body, source, &cluster, now));
         match decoding.await {
-            Ok(observations) => Got {
+            Ok(observations) => ContainerLogs {
                 observations,
                 lines,
-                trouble,
+                failure,
             },
             Err(panic) => {
-                Got::nothing(Some((Status::Failed, format!("{}: {panic}", self.words()))))
+                ContainerLogs::nothing(Some((Status::Failed, format!("{}: {panic}", self.words()))))
             }
         }
     }
@@ -396,10 +398,10 @@ fn decode(body: &[u8], source: LogSource, cluster: &str, now: Nanos) -> Vec<Obse
 }
 
 /// What a failure means; `None` where it is none.
-fn judge(pod: &PodLogs, what: &str, trouble: &Trouble) -> Option<(Status, String)> {
+fn judge(pod: &PodLogs, what: &str, failure: &RequestError) -> Option<(Status, String)> {
     let what = if what.is_empty() { &pod.pod } else { what };
-    let Trouble::Status { code, message, .. } = trouble else {
-        return Some((Status::Failed, format!("{what}: {}", trouble.words())));
+    let RequestError::Status { code, message, .. } = failure else {
+        return Some((Status::Failed, format!("{what}: {}", failure.words())));
     };
     let says = |words: &str| message.contains(words);
     match code {
@@ -418,6 +420,6 @@ fn judge(pod: &PodLogs, what: &str, trouble: &Trouble) -> Option<(Status, String
             Status::Expired,
             format!("{what}: gone, and its log with it"),
         )),
-        _ => Some((Status::Failed, format!("{what}: {}", trouble.words()))),
+        _ => Some((Status::Failed, format!("{what}: {}", failure.words()))),
     }
 }

@@ -18,6 +18,7 @@
 mod access;
 mod api;
 mod check;
+mod client;
 mod connect;
 mod cover;
 mod decode;
@@ -33,10 +34,9 @@ mod options;
 mod page;
 mod pending;
 mod plan;
-mod quiet;
 mod resource;
+mod unchanged;
 mod watch;
-mod wire;
 
 #[cfg(test)]
 mod tests;

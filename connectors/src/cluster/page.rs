@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::client::RequestError;
 use super::error::short;
-use super::wire::Trouble;
 
 /// The items and where they stand.
 #[derive(Debug)]
-pub(super) struct Page<'a> {
+pub(super) struct ListPage<'a> {
     pub(super) items: Vec<&'a RawValue>,
     pub(super) resource_version: String,
     /// The token of the next page; empty on the last.
@@ -18,7 +18,7 @@ pub(super) struct Page<'a> {
 }
 
 #[derive(Deserialize)]
-struct Wire<'a> {
+struct RawPage<'a> {
     #[serde(default)]
     kind: String,
     #[serde(default)]
@@ -41,25 +41,25 @@ struct Metadata {
 }
 
 /// Reads a page.
-pub(super) fn read(body: &str) -> Result<Page<'_>, Trouble> {
-    let wire: Wire<'_> = serde_json::from_str(body).map_err(|error| {
+pub(super) fn read(body: &str) -> Result<ListPage<'_>, RequestError> {
+    let wire: RawPage<'_> = serde_json::from_str(body).map_err(|error| {
         let start: String = body.chars().take(60).collect();
-        Trouble::Garbage(format!("{error}; it starts {:?}", short(&start)))
+        RequestError::Garbage(format!("{error}; it starts with {:?}", short(&start)))
     })?;
     if wire.kind == "Status" {
-        return Err(Trouble::Status {
+        return Err(RequestError::Status {
             code: wire.code.unwrap_or_default(),
             message: short(&wire.message.unwrap_or_default()),
             next: wire.metadata.next,
         });
     }
     if !wire.kind.ends_with("List") {
-        return Err(Trouble::Garbage(format!(
-            "a list was asked for and this is {:?}",
+        return Err(RequestError::Garbage(format!(
+            "expected a list, got {:?}",
             wire.kind
         )));
     }
-    Ok(Page {
+    Ok(ListPage {
         items: wire.items.unwrap_or_default(),
         resource_version: wire.metadata.resource_version.unwrap_or_default(),
         next: wire.metadata.next.unwrap_or_default(),
@@ -82,11 +82,11 @@ mod tests {
         assert!(empty.unwrap().items.is_empty());
         assert!(matches!(
             read("<html>login</html>"),
-            Err(Trouble::Garbage(_))
+            Err(RequestError::Garbage(_))
         ));
         assert!(matches!(
             read(r#"{"kind":"Pod"}"#),
-            Err(Trouble::Garbage(_))
+            Err(RequestError::Garbage(_))
         ));
         let gone = read(r#"{"kind":"Status","code":410,"metadata":{"continue":"y"}}"#);
         assert!(gone.unwrap_err().is_expired());

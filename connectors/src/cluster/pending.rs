@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::Instant;
 
+use super::client::RequestError;
 use super::decode::Decoder;
 use super::error::short;
-use super::wire::Trouble;
 use crate::observation::{Observation, Rejection};
 use crate::time::Nanos;
 
@@ -21,7 +21,7 @@ const WAIT: Duration = Duration::from_millis(200);
 const BOOKMARK_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingChanges {
     observations: Vec<Observation>,
     changes: usize,
     position: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Pending {
 
 /// What every line of a watch has.
 #[derive(Deserialize)]
-struct Head {
+struct WatchLine {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -53,7 +53,7 @@ struct Metadata {
     resource_version: Option<String>,
 }
 
-impl Pending {
+impl PendingChanges {
     /// Takes a line.
     ///
     /// # Errors
@@ -64,16 +64,16 @@ impl Pending {
         number: u64,
         decoder: &Decoder,
         now: Nanos,
-    ) -> Result<(), Trouble> {
-        let head: Head = serde_json::from_str(line).map_err(|error| {
+    ) -> Result<(), RequestError> {
+        let head: WatchLine = serde_json::from_str(line).map_err(|error| {
             let start: String = line.chars().take(60).collect();
-            Trouble::Garbage(format!(
-                "line {number}: {error}; it starts {:?}",
+            RequestError::Garbage(format!(
+                "line {number}: {error}; it starts with {:?}",
                 short(&start)
             ))
         })?;
         if head.kind == "ERROR" {
-            return Err(Trouble::Status {
+            return Err(RequestError::Status {
                 code: head.object.code.unwrap_or_default(),
                 message: short(&head.object.message.unwrap_or_default()),
                 next: None,
@@ -98,7 +98,7 @@ impl Pending {
         match decoder.line(line, number, now, &mut self.observations) {
             Ok(()) | Err(Rejection::Irrelevant(_)) => Ok(()),
             Err(Rejection::Malformed(why)) => {
-                Err(Trouble::Garbage(format!("line {number}: {why}")))
+                Err(RequestError::Garbage(format!("line {number}: {why}")))
             }
         }
     }

@@ -6,13 +6,13 @@ use std::time::Instant;
 use futures::StreamExt as _;
 
 use super::access;
+use super::client::RequestError;
 use super::connect::Inner;
 use super::cover;
 use super::discover::discover;
 use super::error::short;
-use super::list::Target;
+use super::list::ListTarget;
 use super::resource::Resource;
-use super::wire::Trouble;
 use crate::connector::Verdict;
 use crate::coverage::{Coverage, Status};
 use crate::time::Nanos;
@@ -20,7 +20,7 @@ use crate::time::Nanos;
 /// What is read, in order, and what is not.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub(super) targets: Vec<Target>,
+    pub(super) targets: Vec<ListTarget>,
     pub(super) rows: Vec<Coverage>,
 }
 
@@ -35,7 +35,7 @@ enum Access {
 }
 
 /// For whom a plan is made.
-pub(super) struct Need<'a> {
+pub(super) struct PlanInput<'a> {
     pub(super) namespaces: &'a [String],
     pub(super) verbs: &'static [&'static str],
     pub(super) now: Nanos,
@@ -43,18 +43,18 @@ pub(super) struct Need<'a> {
 }
 
 /// Finds out what there is and what we may read of it.
-pub(super) async fn plan(inner: &Arc<Inner>, need: &Need<'_>) -> Plan {
+pub(super) async fn plan(inner: &Arc<Inner>, need: &PlanInput<'_>) -> Plan {
     let concurrency = inner.options.concurrency.max(1);
     let found = discover(&inner.wire, concurrency, need.deadline).await;
     let mut resources = Resource::built_in();
     resources.extend(found.resources);
     let mut out = Plan::default();
-    if let Some(first) = found.trouble.first() {
+    if let Some(first) = found.failure.first() {
         out.rows.push(Coverage {
             status: Status::Failed,
             detail: Some(format!(
                 "which training kinds the cluster serves was not learned in full: {first} ({} in all)",
-                found.trouble.len()
+                found.failure.len()
             )),
             would_have_shown: Some("the state of training jobs of custom kinds".to_owned()),
             ..cover::row(inner, "discovery", None, need.now)
@@ -72,7 +72,7 @@ pub(super) async fn plan(inner: &Arc<Inner>, need: &Need<'_>) -> Plan {
     out
 }
 
-async fn of_resource(inner: &Inner, resource: Resource, need: &Need<'_>) -> Plan {
+async fn of_resource(inner: &Inner, resource: Resource, need: &PlanInput<'_>) -> Plan {
     let mut out = Plan::default();
     if resource.namespaced && !need.namespaces.is_empty() {
         for namespace in need.namespaces {
@@ -121,7 +121,7 @@ async fn in_place(
     inner: &Inner,
     resource: &Resource,
     namespace: Option<&str>,
-    need: &Need<'_>,
+    need: &PlanInput<'_>,
     out: &mut Plan,
 ) -> bool {
     let mut chosen = resource.clone();
@@ -136,7 +136,7 @@ async fn in_place(
     }
     match access {
         Access::Yes => {
-            out.targets.push(Target {
+            out.targets.push(ListTarget {
                 resource: chosen,
                 namespace: namespace.map(str::to_owned),
             });
@@ -164,7 +164,7 @@ async fn may(
     inner: &Inner,
     resource: &Resource,
     namespace: Option<&str>,
-    need: &Need<'_>,
+    need: &PlanInput<'_>,
 ) -> Access {
     let mut missing = Vec::new();
     let mut why = None;
@@ -191,9 +191,9 @@ async fn may(
     let path = format!("{}?limit=1", resource.path(namespace));
     let cap = inner.options.max_page_bytes;
     match inner.wire.get(&path, None, cap, need.deadline).await {
-        Err(trouble) if trouble.is_absent() => Access::Absent,
-        Err(trouble @ Trouble::Status { .. }) if trouble.is_denied() => {
-            Access::No(need.verbs.join(", "), Some(short(&trouble.words())))
+        Err(failure) if failure.is_absent() => Access::Absent,
+        Err(failure @ RequestError::Status { .. }) if failure.is_denied() => {
+            Access::No(need.verbs.join(", "), Some(short(&failure.words())))
         }
         // Other trouble is met again, and told, when it is read.
         _ => Access::Yes,

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::connect::Inner;
-use super::follow::Follow;
-use super::plan::{Need, plan};
+use super::follow::ResourceFollower;
+use super::plan::{PlanInput, plan};
 use crate::connector::{Batch, Clock, Cursor, Stop};
 use crate::coverage::{Coverage, Status};
 use crate::time::{Nanos, SECOND};
@@ -35,11 +35,11 @@ pub(super) async fn watch(
     to: mpsc::Sender<Batch>,
 ) {
     let mut followed = BTreeSet::new();
-    let mut told: Vec<Coverage> = Vec::new();
+    let mut emitted: Vec<Coverage> = Vec::new();
     let mut told_at = Nanos::MIN;
     let mut tasks = JoinSet::new();
     loop {
-        let need = Need {
+        let need = PlanInput {
             namespaces: &[],
             verbs: &["list", "watch"],
             now: clock(),
@@ -58,10 +58,10 @@ pub(super) async fn watch(
         let rows: Vec<Coverage> = plan
             .rows
             .iter()
-            .filter(|row| again || !told.iter().any(|known| same(known, row)))
+            .filter(|row| again || !emitted.iter().any(|known| same(known, row)))
             .cloned()
             .collect();
-        told = plan.rows;
+        emitted = plan.rows;
         if !rows.is_empty() {
             let batch = Batch {
                 coverage: rows,
@@ -78,7 +78,8 @@ pub(super) async fn watch(
                         && cursor.resource == target.resource.name()
                         && cursor.namespace == target.namespace.as_deref().unwrap_or_default()
                 });
-                let follow = Follow::new(Arc::clone(&inner), target, cursor, &clock, &stop, &to);
+                let follow =
+                    ResourceFollower::new(Arc::clone(&inner), target, cursor, &clock, &stop, &to);
                 tasks.spawn(follow.run());
             }
         }

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::http::{Answer, Trouble};
+use crate::http::{Answer, HttpError};
 use crate::time::Nanos;
 
 #[derive(Deserialize)]
-struct Wire {
+struct RawPage {
     #[serde(default)]
     data: Option<Vec<Box<RawValue>>>,
     #[serde(default)]
@@ -17,7 +17,7 @@ struct Wire {
 
 /// Records, where to go on, and what the answer says of itself.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct AnswerPage {
     pub(super) records: Vec<Box<RawValue>>,
     /// The cursor of the next page; there also where this is the last.
     pub(super) after: Option<String>,
@@ -27,13 +27,15 @@ pub(super) struct Page {
     pub(super) date: Option<Nanos>,
 }
 
-impl Page {
-    pub(super) fn of(answer: &Answer) -> Result<Self, Trouble> {
-        let wire: Wire = answer.json()?;
+impl AnswerPage {
+    pub(super) fn of(answer: &Answer) -> Result<Self, HttpError> {
+        let wire: RawPage = answer.json()?;
         let meta = wire.meta.unwrap_or_default();
         // An answer without data is that of something else.
         let records = wire.data.ok_or_else(|| {
-            Trouble::Garbage("a JSON document without data, as no search answers".to_owned())
+            HttpError::Garbage(
+                "a JSON document without data, which is not a search response".to_owned(),
+            )
         })?;
         let after = meta.pointer("/page/after").and_then(Value::as_str);
         Ok(Self {

@@ -21,11 +21,11 @@ pub(super) struct Budget {
 struct State {
     /// The bucket of an endpoint, once an answer named it.
     bucket: BTreeMap<&'static str, String>,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, RateLimitState>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct RateLimitState {
     limit: Option<u64>,
     remaining: u64,
     until: Instant,
@@ -33,7 +33,7 @@ struct Seen {
 
 /// Whether a request may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Admission {
     Go,
     /// Not before this long, for `ours` requests of a period are spent.
     Wait {
@@ -51,26 +51,26 @@ impl Budget {
     }
 
     /// Takes one request to an endpoint out of what is left.
-    pub(super) fn take(&self, endpoint: &'static str, now: Instant) -> Turn {
+    pub(super) fn take(&self, endpoint: &'static str, now: Instant) -> Admission {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { bucket, seen } = &mut *state;
         let name = bucket.get(endpoint).map_or(endpoint, String::as_str);
         let Some(known) = seen.get_mut(name) else {
-            return Turn::Go;
+            return Admission::Go;
         };
         if known.until <= now {
             seen.remove(name);
-            return Turn::Go;
+            return Admission::Go;
         }
         let theirs = self.theirs(known.limit);
         if known.remaining <= theirs {
-            return Turn::Wait {
+            return Admission::Wait {
                 time: known.until - now,
                 ours: known.limit.unwrap_or(theirs).saturating_sub(theirs),
             };
         }
         known.remaining -= 1;
-        Turn::Go
+        Admission::Go
     }
 
     /// What of a period's requests is not ours; never all of them.
@@ -91,7 +91,7 @@ impl Budget {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let name = bucket.unwrap_or(endpoint).to_owned();
         state.bucket.insert(endpoint, name.clone());
-        let seen = Seen {
+        let seen = RateLimitState {
             limit: rate.limit,
             remaining: rate.remaining,
             until: now + rate.reset.unwrap_or(PERIOD),
@@ -106,7 +106,7 @@ impl Budget {
         let name = bucket.get(endpoint).map_or(endpoint, String::as_str);
         let limit = seen.get(name).and_then(|seen| seen.limit);
         let until = now + wait.unwrap_or(PERIOD);
-        let empty = Seen {
+        let empty = RateLimitState {
             limit,
             remaining: 0,
             until,
@@ -132,26 +132,26 @@ mod tests {
     #[test]
     fn a_share_is_left_and_a_new_period_begins_anew() {
         let (budget, now) = (Budget::new(30), Instant::now());
-        assert_eq!(budget.take(SEARCH, now), Turn::Go);
+        assert_eq!(budget.take(SEARCH, now), Admission::Go);
         budget.note(SEARCH, Some("logs"), rate(10, 5, 8), now);
         // Of the ten that were, five are left and three of these are not ours.
-        assert_eq!(budget.take(SEARCH, now), Turn::Go);
-        assert_eq!(budget.take(SEARCH, now), Turn::Go);
+        assert_eq!(budget.take(SEARCH, now), Admission::Go);
+        assert_eq!(budget.take(SEARCH, now), Admission::Go);
         let time = Duration::from_secs(8);
-        assert_eq!(budget.take(SEARCH, now), Turn::Wait { time, ours: 7 });
-        assert_eq!(budget.take(SEARCH, now + time), Turn::Go);
+        assert_eq!(budget.take(SEARCH, now), Admission::Wait { time, ours: 7 });
+        assert_eq!(budget.take(SEARCH, now + time), Admission::Go);
         // Endpoints of one bucket share it, others do not.
         budget.note("count", Some("logs"), rate(10, 1, 8), now);
-        assert!(matches!(budget.take(SEARCH, now), Turn::Wait { .. }));
-        assert_eq!(budget.take("events", now), Turn::Go);
+        assert!(matches!(budget.take(SEARCH, now), Admission::Wait { .. }));
+        assert_eq!(budget.take("events", now), Admission::Go);
     }
 
     #[test]
     fn never_is_nothing_ours_and_a_refusal_counts() {
         let (budget, now) = (Budget::new(100), Instant::now());
         budget.note(SEARCH, None, rate(1, 1, 8), now);
-        assert_eq!(budget.take(SEARCH, now), Turn::Go);
+        assert_eq!(budget.take(SEARCH, now), Admission::Go);
         budget.spent("events", Some(Duration::from_secs(3)), now);
-        assert!(matches!(budget.take("events", now), Turn::Wait { .. }));
+        assert!(matches!(budget.take("events", now), Admission::Wait { .. }));
     }
 }

@@ -17,7 +17,7 @@ use regex::Regex;
 
 /// One Event of a bundle.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Bundled {
+pub(super) struct BundledEvent {
     pub(super) count: u64,
     pub(super) reason: String,
     pub(super) message: String,
@@ -27,7 +27,7 @@ static ITEM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^[ \t]*(\d{1,10}) \*\*([^*\n]{1,128})\*\*: ").ok());
 
 /// The Events in a text; none where it is no bundle.
-pub(super) fn events(text: &str) -> Vec<Bundled> {
+pub(super) fn events(text: &str) -> Vec<BundledEvent> {
     let Some(item) = ITEM
         .as_ref()
         .filter(|_| text.trim_start().starts_with("%%%"))
@@ -44,7 +44,7 @@ pub(super) fn events(text: &str) -> Vec<Bundled> {
     for (n, found) in starts.iter().enumerate() {
         let Some(head) = found.get(0) else { continue };
         let next = begin(n + 1).map_or(body.len(), |next| next.start());
-        out.push(Bundled {
+        out.push(BundledEvent {
             count: found[1].parse().unwrap_or(1),
             reason: found[2].to_owned(),
             message: body[head.end()..next].trim().to_owned(),
@@ -61,12 +61,12 @@ mod tests {
     fn a_bundle_is_taken_apart() {
         let text = "%%% \n3 **BackOff**: Back-off restarting \\~x\nof two lines\n 1 **Failed**: Error: no\n \n _Events emitted by the kubelet seen at 2026-11-21 15:20:15 +0000 UTC since 2026-11-21 15:00:00 +0000 UTC_ \n\n %%%";
         let found = events(text);
-        let told: Vec<_> = found
+        let emitted: Vec<_> = found
             .iter()
             .map(|one| (one.count, one.reason.as_str(), one.message.as_str()))
             .collect();
         assert_eq!(
-            told,
+            emitted,
             [
                 (3, "BackOff", "Back-off restarting ~x\nof two lines"),
                 (1, "Failed", "Error: no")

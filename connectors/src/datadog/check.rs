@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::answer::Page;
+use super::answer::AnswerPage;
 use super::client::{EVENTS, LOGS};
 use super::options::Tier;
 use super::page::{Item as _, MILLI};
 use super::store::Datadog;
 use crate::connector::{Health, Permission, Skew, Verdict};
-use crate::http::{Answer, Trouble};
+use crate::http::{Answer, HttpError};
 use crate::log_store::{LogStore as _, Span};
 use crate::time::{Nanos, SECOND};
 
@@ -41,20 +41,20 @@ pub(super) async fn check(store: &Datadog, now: Nanos, deadline: Instant) -> Hea
                 within: SECOND / 2 + took / 2,
             });
         }
-        Err(trouble) if trouble.is_denied() => {
+        Err(failure) if failure.is_denied() => {
             health.unreachable = Some(format!(
-                "the API key (DD_API_KEY) is not accepted: {trouble}; keys are of one organisation at one site, see DD_SITE"
+                "the API key (DD_API_KEY) is not accepted: {failure}; a key is valid for one organisation at one site, see DD_SITE"
             ));
             return health;
         }
         // A proxy may let through only what it knows.
-        Err(trouble) if trouble.code() == Some(404) => {
+        Err(failure) if failure.code() == Some(404) => {
             health
                 .notes
-                .push(format!("the API key could not be looked at: {trouble}"));
+                .push(format!("the API key could not be checked: {failure}"));
         }
-        Err(trouble) => {
-            health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+        Err(failure) => {
+            health.unreachable = Some(format!("{failure}; {}", failure.hint()));
             return health;
         }
     }
@@ -81,19 +81,21 @@ pub(super) async fn check(store: &Datadog, now: Nanos, deadline: Instant) -> Hea
     );
     health.permissions.push(permission);
     health.notes.push(rate.unwrap_or_else(|| {
-        "the answers say nothing of the rate (a proxy may drop X-RateLimit headers), so that no share of it can be left to people".to_owned()
+        "the responses contain no rate limit (a proxy may drop X-RateLimit headers), so no share of it can be reserved for other users".to_owned()
     }));
     health
 }
 
 /// `{"valid": true}`, with the server's time.
-fn valid(answer: &Answer) -> Result<Option<Nanos>, Trouble> {
+fn valid(answer: &Answer) -> Result<Option<Nanos>, HttpError> {
     let value: Value = answer.json()?;
     match value.get("valid").and_then(Value::as_bool) {
         Some(true) => Ok(answer.date()),
-        Some(false) => Err(Trouble::Credentials("the API key is not valid".to_owned())),
-        None => Err(Trouble::Garbage(
-            "it does not answer whether the API key is valid".to_owned(),
+        Some(false) => Err(HttpError::Credentials(
+            "the API key is not valid".to_owned(),
+        )),
+        None => Err(HttpError::Garbage(
+            "it does not say whether the API key is valid".to_owned(),
         )),
     }
 }
@@ -105,7 +107,7 @@ async fn one(
     tier: Option<Tier>,
     span: Span,
     deadline: Instant,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, HttpError> {
     let search = store.search("*", tier, span);
     let body = json!({
         "filter": search.filter.json(),
@@ -118,12 +120,12 @@ async fn one(
 fn of_logs(
     tier: Tier,
     named: bool,
-    answer: Result<Answer, Trouble>,
+    answer: Result<Answer, HttpError>,
     health: &mut Health,
 ) -> Permission {
     let name = tier.as_str();
     let what = format!("search logs of tier {name} (permission logs_read_data)");
-    let page = answer.and_then(|answer| Page::of(&answer));
+    let page = answer.and_then(|answer| AnswerPage::of(&answer));
     let mut permission = permission(&what, LOGS_SHOW, &page);
     match &page {
         Ok(page) => {
@@ -139,12 +141,12 @@ fn of_logs(
                     *known = at.min(*known);
                 }
                 None => health.notes.push(format!(
-                    "tier {name} has no log at all: it is not used, or its indexes are named wrongly"
+                    "tier {name} has no logs: it is not used, or the names of its indexes are wrong"
                 )),
             }
         }
-        Err(trouble) if !named && matches!(trouble.code(), Some(400 | 403 | 404 | 422)) => {
-            permission.detail = Some(format!("the account may not have this tier: {trouble}"));
+        Err(failure) if !named && matches!(failure.code(), Some(400 | 403 | 404 | 422)) => {
+            permission.detail = Some(format!("the account may not have this tier: {failure}"));
             permission.verdict = Verdict::Unknown;
         }
         Err(_) => {}
@@ -152,18 +154,18 @@ fn of_logs(
     permission
 }
 
-fn permission<T>(what: &str, shows: &str, answer: &Result<T, Trouble>) -> Permission {
+fn permission<T>(what: &str, shows: &str, answer: &Result<T, HttpError>) -> Permission {
     let (verdict, detail) = match answer {
         Ok(_) => (Verdict::Allowed, None),
-        Err(trouble) if trouble.is_denied() => (
+        Err(failure) if failure.is_denied() => (
             Verdict::Denied,
             Some(format!(
-                "{trouble}; the application key (DD_APP_KEY) is wrong, is of another organisation, or lacks this permission"
+                "{failure}; the application key (DD_APP_KEY) is wrong, is of another organisation, or lacks this permission"
             )),
         ),
-        Err(trouble) => (
+        Err(failure) => (
             Verdict::Unknown,
-            Some(format!("{trouble}; {}", trouble.hint())),
+            Some(format!("{failure}; {}", failure.hint())),
         ),
     };
     Permission {

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::budget::{Budget, Turn};
+use super::budget::{Admission, Budget};
 use super::options::{DatadogOptions, Tier};
-use crate::http::{Answer, Client, Request, Trouble};
+use crate::http::{Answer, Client, HttpError, Request};
 
 /// Searches lines.
 pub(super) const LOGS: &str = "api/v2/logs/events/search";
@@ -57,7 +57,7 @@ impl Filter<'_> {
 }
 
 impl Api {
-    pub(super) fn new(options: &DatadogOptions) -> Result<Self, Trouble> {
+    pub(super) fn new(options: &DatadogOptions) -> Result<Self, HttpError> {
         Ok(Self {
             http: Client::new(options.reached()?)?,
             budget: Budget::new(options.left_to_people),
@@ -73,7 +73,7 @@ impl Api {
     }
 
     /// Whether the API key is one; needs no application key.
-    pub(super) async fn validate(&self, deadline: Instant) -> Result<Answer, Trouble> {
+    pub(super) async fn validate(&self, deadline: Instant) -> Result<Answer, HttpError> {
         self.http.send(&Request::get(VALIDATE), deadline).await
     }
 
@@ -83,7 +83,7 @@ impl Api {
         endpoint: &'static str,
         body: &Value,
         deadline: Instant,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, HttpError> {
         self.turn(endpoint, deadline).await?;
         let request = Request::post(endpoint).json(body)?;
         let answer = self.http.send(&request, deadline).await;
@@ -95,7 +95,7 @@ impl Api {
                     self.budget.note(endpoint, bucket, rate, now);
                 }
             }
-            Err(Trouble::Refused {
+            Err(HttpError::Refused {
                 code: 429, wait, ..
             }) => {
                 self.budget.spent(endpoint, *wait, now);
@@ -106,15 +106,15 @@ impl Api {
     }
 
     /// Waits for the next period where there is time for it.
-    async fn turn(&self, endpoint: &'static str, deadline: Instant) -> Result<(), Trouble> {
+    async fn turn(&self, endpoint: &'static str, deadline: Instant) -> Result<(), HttpError> {
         loop {
             let now = Instant::now();
             match self.budget.take(endpoint, now) {
-                Turn::Go => return Ok(()),
-                Turn::Wait { time, .. } if now + time + MARGIN < deadline => {
+                Admission::Go => return Ok(()),
+                Admission::Wait { time, .. } if now + time + MARGIN < deadline => {
                     tokio::time::sleep(time + MARGIN).await;
                 }
-                Turn::Wait { ours, .. } => return Err(Trouble::BudgetSpent(ours)),
+                Admission::Wait { ours, .. } => return Err(HttpError::BudgetSpent(ours)),
             }
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn of_fields(
 ) -> Result<StoredLine, String> {
     let when = fields.get("timestamp").or_else(|| fields.get("date"));
     let stamp = when.and_then(moment).ok_or_else(|| match when {
-        Some(when) => format!("a log of Datadog whose time cannot be read: {when}"),
+        Some(when) => format!("a Datadog log whose time cannot be parsed: {when}"),
         None => "a log of Datadog without a time".to_owned(),
     })?;
     let text = |key: &str| {
@@ -148,7 +148,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::log_store::{How, tell};
+    use crate::log_store::{EmitOptions, emit};
     use crate::observation::Observation;
     use crate::time::rfc3339;
 
@@ -167,14 +167,14 @@ mod tests {
         assert_eq!((found.text.as_str(), found.number), ("loss is nan", 3));
         assert_eq!(found.stamp.width(), MILLI);
         let mut out = Vec::new();
-        let how = How {
+        let how = EmitOptions {
             source_kind: crate::event::SourceKind::Datadog,
             file: "x".into(),
             names: &tags::names(),
             observed: None,
             whole: None,
         };
-        tell(vec![found], &how, &mut out);
+        emit(vec![found], &how, &mut out);
         let Observation::Event(event) = &out[0] else {
             panic!("{out:?}");
         };
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn times_come_in_four_forms() {
-        for (when, told) in [
+        for (when, emitted) in [
             (
                 json!("2026-11-21T15:20:15.193Z"),
                 "2026-11-21T15:20:15.193Z",
@@ -231,7 +231,7 @@ mod tests {
             let stamp = moment(&when).unwrap();
             assert_eq!(
                 (rfc3339(stamp.lo).as_str(), stamp.width()),
-                (told, MILLI),
+                (emitted, MILLI),
                 "{when}"
             );
         }

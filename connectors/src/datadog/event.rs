@@ -19,7 +19,7 @@ use crate::time::{Nanos, SECOND, Stamp, TimeKind};
 
 /// An event in the words of either API.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct DatadogEvent {
     pub(super) id: Option<String>,
     pub(super) at: Stamp,
     pub(super) title: String,
@@ -33,7 +33,7 @@ pub(super) struct Told {
     pub(super) raw: String,
 }
 
-impl Item for Told {
+impl Item for DatadogEvent {
     fn read(json: &str) -> Result<Self, String> {
         let record: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let record = record.as_object().ok_or("no object")?;
@@ -62,7 +62,7 @@ fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
 ///
 /// # Errors
 /// Says what is missing.
-pub(super) fn of_search(record: &Map<String, Value>) -> Result<Told, String> {
+pub(super) fn of_search(record: &Map<String, Value>) -> Result<DatadogEvent, String> {
     let empty = Map::new();
     let outer = record.get("attributes").and_then(Value::as_object);
     let outer = outer.ok_or("an event of Datadog without attributes")?;
@@ -71,7 +71,7 @@ pub(super) fn of_search(record: &Map<String, Value>) -> Result<Told, String> {
     // The outer time has whole seconds, as the inner one has, in milliseconds.
     let at = outer.get("timestamp").and_then(moment);
     let at = at.or_else(|| inner.get("timestamp").and_then(moment));
-    Ok(Told {
+    Ok(DatadogEvent {
         id: text(record, "id"),
         at: whole_second(at.ok_or("an event of Datadog without a time")?),
         title: text(inner, "title").unwrap_or_default(),
@@ -88,7 +88,7 @@ pub(super) fn of_search(record: &Map<String, Value>) -> Result<Told, String> {
 ///
 /// # Errors
 /// Says what is missing.
-pub(super) fn of_stream(record: &Map<String, Value>) -> Result<Told, String> {
+pub(super) fn of_stream(record: &Map<String, Value>) -> Result<DatadogEvent, String> {
     let at = record.get("date_happened").and_then(Value::as_i64);
     let at = at.and_then(|seconds| seconds.checked_mul(SECOND));
     let mut labels = tags::labels(record.get("tags"));
@@ -96,7 +96,7 @@ pub(super) fn of_stream(record: &Map<String, Value>) -> Result<Told, String> {
         labels.entry("source".to_owned()).or_insert(source);
     }
     // Its number has more digits than numbers in JSON may have.
-    Ok(Told {
+    Ok(DatadogEvent {
         id: text(record, "id_str"),
         at: Stamp::second(at.ok_or("an event of Datadog without a time")?),
         title: text(record, "title").unwrap_or_default(),
@@ -118,7 +118,7 @@ fn whole_second(at: Stamp) -> Stamp {
     }
 }
 
-impl Told {
+impl DatadogEvent {
     /// Whether it is a Kubernetes Event, or several.
     pub(super) fn is_kubernetes(&self) -> bool {
         let label = |key: &str| self.labels.get(key).map(String::as_str);
@@ -299,9 +299,9 @@ mod tests {
 
     use super::*;
 
-    fn told(record: &Value) -> Vec<Event> {
-        let told = of_search(record.as_object().unwrap()).unwrap();
-        told.facts(&Origin::default(), None)
+    fn emitted(record: &Value) -> Vec<Event> {
+        let emitted = of_search(record.as_object().unwrap()).unwrap();
+        emitted.facts(&Origin::default(), None)
     }
 
     fn kubernetes(title: &str, message: &str, extra: &[&str]) -> Value {
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn an_event_of_a_pod_is_told_as_kubernetes_tells_it() {
-        let facts = told(&kubernetes(
+        let facts = emitted(&kubernetes(
             "Pod research/llama-0: BackOff",
             "Back-off restarting failed container",
             &[
@@ -338,7 +338,7 @@ mod tests {
         );
         assert_eq!(fact.object_kind.as_deref(), Some("Pod"));
         let entities = &fact.entities;
-        for (told, is) in [
+        for (emitted, is) in [
             (&entities.pod, "llama-0"),
             (&entities.namespace, "research"),
             (&entities.node, "gpu-7"),
@@ -347,14 +347,14 @@ mod tests {
             (&fact.severity, "Warning"),
             (&fact.actor, "kubelet"),
         ] {
-            assert_eq!(told.as_deref(), Some(is));
+            assert_eq!(emitted.as_deref(), Some(is));
         }
         assert_eq!(
             (fact.time.width(), fact.time_kind),
             (SECOND, TimeKind::LastSeen)
         );
         // Who is not on the node does not tell it.
-        let other = told(&kubernetes(
+        let other = emitted(&kubernetes(
             "Pod research/llama-0: FailedScheduling",
             "0/9 nodes are available",
             &[
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn a_bundle_is_several_facts_and_a_node_is_one() {
         let text = "%%% \n3 **BackOff**: b\n 1 **Failed**: f\n \n _Events emitted by the kubelet seen at x since y_ \n\n %%%";
-        let facts = told(&kubernetes(
+        let facts = emitted(&kubernetes(
             "Events from the Pod research/llama-0",
             text,
             &[],
@@ -387,14 +387,14 @@ mod tests {
         assert_ne!(facts[0].id, facts[1].id);
         assert_eq!(facts[0].entities.pod.as_deref(), Some("llama-0"));
 
-        let node = &told(&kubernetes(
+        let node = &emitted(&kubernetes(
             "Node gpu-7: Rebooted",
             "rebooted",
             &["event_reason:rebooted", "kube_kind:node", "kube_name:gpu-7"],
         ))[0];
         assert_eq!(node.entities.node.as_deref(), Some("gpu-7"));
         assert_eq!(node.object_kind.as_deref(), Some("Node"));
-        let job = &told(&kubernetes(
+        let job = &emitted(&kubernetes(
             "PyTorchJob research/llama: Failed",
             "x",
             &["event_reason:failed", "kube_kind:pytorchjob"],
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn other_events_are_context() {
-        let facts = told(&json!({"type": "event", "id": "E2", "attributes": {
+        let facts = emitted(&json!({"type": "event", "id": "E2", "attributes": {
             "timestamp": "2026-11-21T15:20:15Z", "message": "v2 is out, token=hunter2hunter2",
             "tags": ["source:github", "service:trainer", "kube_namespace:n"],
             "attributes": {"title": "Deployed", "status": "info", "service": "undefined"}
@@ -417,10 +417,10 @@ mod tests {
         assert!(!fact.raw.contains("hunter2"));
         let stream = json!({"date_happened": 1_795_274_415, "title": "T", "text": "x", "tags": ["a:b"],
             "host": null, "alert_type": "error", "id": 1, "id_str": "6618108885455469409", "source": "My Apps"});
-        let told = of_stream(stream.as_object().unwrap()).unwrap();
-        assert_eq!(told.id.as_deref(), Some("6618108885455469409"));
+        let emitted = of_stream(stream.as_object().unwrap()).unwrap();
+        assert_eq!(emitted.id.as_deref(), Some("6618108885455469409"));
         assert_eq!(
-            told.facts(&Origin::default(), None)[0].attribute("source"),
+            emitted.facts(&Origin::default(), None)[0].attribute("source"),
             Some("My Apps")
         );
         assert!(of_stream(&Map::new()).is_err());

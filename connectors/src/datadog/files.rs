@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{decode as logs, event};
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Table, Told};
+use crate::recording::{ForeignOutput, ForeignRecord, Table};
 
 /// What a record is.
 enum Form<'r> {
@@ -99,53 +99,60 @@ pub(crate) fn recognise(fields: &Map<String, Value>, _within: &str) -> bool {
 ///
 /// # Errors
 /// Why it, or a part of it, was not used.
-pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(crate) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let number = record.origin.line;
-    let line = |line: Result<_, String>, told: &mut Told| {
+    let line = |line: Result<_, String>, emitted: &mut ForeignOutput| {
         let line = line.map_err(Rejection::Malformed)?;
-        let lines = told.stored.entry(SourceKind::Datadog).or_default();
+        let lines = emitted.stored.entry(SourceKind::Datadog).or_default();
         lines.push(line);
         Ok(())
     };
-    let event = |event: Result<event::Told, String>, told: &mut Told| {
+    let event = |event: Result<event::DatadogEvent, String>, emitted: &mut ForeignOutput| {
         let event = event.map_err(Rejection::Malformed)?;
         let facts = event.facts(record.origin, None).into_iter();
         let facts = facts.map(|fact| Observation::Event(Box::new(fact)));
-        told.observations.extend(facts);
+        emitted.observations.extend(facts);
         Ok(())
     };
     match form(fields) {
-        Some(Form::Log) => line(logs::of_search(fields, number), told),
+        Some(Form::Log) => line(logs::of_search(fields, number), emitted),
         Some(Form::OldLog) => {
             let empty = Map::new();
             let content = fields.get("content").and_then(Value::as_object);
             let content = content.unwrap_or(&empty);
-            line(logs::of_fields(fields.get("id"), content, number), told)
+            line(logs::of_fields(fields.get("id"), content, number), emitted)
         }
-        Some(Form::Archived) => line(logs::of_fields(fields.get("_id"), fields, number), told),
-        Some(Form::Event) => event(event::of_search(fields), told),
-        Some(Form::OldEvent) => event(event::of_stream(fields), told),
-        Some(Form::Wrapped(fields)) => event(event::of_stream(fields), told),
-        Some(Form::Answer(items)) => answer(items, record, told),
+        Some(Form::Archived) => line(logs::of_fields(fields.get("_id"), fields, number), emitted),
+        Some(Form::Event) => event(event::of_search(fields), emitted),
+        Some(Form::OldEvent) => event(event::of_stream(fields), emitted),
+        Some(Form::Wrapped(fields)) => event(event::of_stream(fields), emitted),
+        Some(Form::Answer(items)) => answer(items, record, emitted),
         Some(Form::Nothing) => Err(Rejection::Irrelevant(
             "an answer without records".to_owned(),
         )),
         Some(Form::Error) => Err(Rejection::Irrelevant(format!(
-            "an answer that says what went wrong: {}",
+            "an error response: {}",
             crate::http::words(Value::Object(fields.clone()).to_string().as_bytes())
         ))),
         None => Err(Rejection::Irrelevant("nothing of Datadog".to_owned())),
     }
 }
 
-fn answer(items: &[Value], record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn answer(
+    items: &[Value],
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let mut unread = (0_u64, None);
     for item in items {
         let item = item.as_object();
         let result = item.map_or_else(
             || Err(Rejection::Malformed("no object".to_owned())),
-            |fields| decode(ForeignRecord { fields, ..record }, told),
+            |fields| decode(ForeignRecord { fields, ..record }, emitted),
         );
         if let Err(why) = result {
             unread.0 += 1;

@@ -3,7 +3,7 @@
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::tags;
-use crate::http::{HttpOptions, Trouble};
+use crate::http::{HttpError, HttpOptions};
 use crate::log_store::LabelNames;
 
 /// Datadog's sites; the API of one is `https://api.<site>`.
@@ -85,7 +85,7 @@ impl DatadogOptions {
     ///
     /// # Errors
     /// For a site that there is not; the message lists those that there are.
-    pub fn new(site_or_url: &str) -> Result<Self, Trouble> {
+    pub fn new(site_or_url: &str) -> Result<Self, HttpError> {
         Ok(Self {
             name: "datadog".to_owned(),
             http: HttpOptions::new(base_url(site_or_url)?),
@@ -107,7 +107,7 @@ impl DatadogOptions {
     ///
     /// # Errors
     /// As [`Self::new`]. Keys that are missing are told by [`super::Datadog::new`].
-    pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Trouble> {
+    pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Self, HttpError> {
         let set = |names: &[&str]| {
             let found = names.iter().find_map(|name| env(name));
             found.filter(|value| !value.trim().is_empty())
@@ -121,7 +121,7 @@ impl DatadogOptions {
     }
 
     /// How the server is reached, keys included.
-    pub(super) fn reached(&self) -> Result<HttpOptions, Trouble> {
+    pub(super) fn reached(&self) -> Result<HttpOptions, HttpError> {
         let mut http = self.http.clone();
         for (header, key, names) in [
             ("DD-API-KEY", &self.api_key, "an API key (DD_API_KEY)"),
@@ -132,7 +132,7 @@ impl DatadogOptions {
             ),
         ] {
             let Some(key) = key else {
-                return Err(Trouble::Credentials(format!(
+                return Err(HttpError::Credentials(format!(
                     "Datadog asks for {names}, and there is none"
                 )));
             };
@@ -157,7 +157,7 @@ impl DatadogOptions {
 }
 
 /// `https://api.<site>` for a site, however people write it; a URL as it is.
-fn base_url(text: &str) -> Result<String, Trouble> {
+fn base_url(text: &str) -> Result<String, HttpError> {
     let text = text.trim().trim_end_matches('/');
     let host = text.strip_prefix("https://").unwrap_or(text);
     // The address of the pages, which people copy: its API is next door.
@@ -172,8 +172,8 @@ fn base_url(text: &str) -> Result<String, Trouble> {
     if text.starts_with("https://") || text.starts_with("http://") {
         return Ok(text.to_owned());
     }
-    Err(Trouble::BadRequest(format!(
-        "{text:?} is no site of Datadog; there are {}, or give a whole URL",
+    Err(HttpError::BadRequest(format!(
+        "{text:?} is not a Datadog site; the sites are {}, or give a full URL",
         SITES.join(", ")
     )))
 }
@@ -195,9 +195,9 @@ mod tests {
         ] {
             assert_eq!(base_url(text).unwrap(), url);
         }
-        let told = base_url("datadog.com").unwrap_err().to_string();
+        let emitted = base_url("datadog.com").unwrap_err().to_string();
         for site in SITES {
-            assert!(told.contains(site), "{told}");
+            assert!(emitted.contains(site), "{emitted}");
         }
     }
 

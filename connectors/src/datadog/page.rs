@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::answer::Page;
+use super::answer::AnswerPage;
 use super::client::{Api, Filter};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::Span;
 use crate::time::Nanos;
 
@@ -45,13 +45,13 @@ pub(super) struct Search<'a> {
 
 /// What a search gave.
 #[derive(Debug)]
-pub(super) struct Found<T> {
+pub(super) struct SearchResult<T> {
     /// By time and id, each once.
     pub(super) items: BTreeMap<(Nanos, String), T>,
     /// Why some may be missing.
     pub(super) partial: Vec<String>,
     /// What ended it before its end.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) failure: Option<HttpError>,
     /// The server's time when it answered first.
     pub(super) date: Option<Nanos>,
 }
@@ -64,11 +64,11 @@ impl Search<'_> {
         api: &Api,
         left: &mut u64,
         deadline: Instant,
-    ) -> Found<T> {
-        let mut found = Found {
+    ) -> SearchResult<T> {
+        let mut found = SearchResult {
             items: BTreeMap::new(),
             partial: Vec::new(),
-            trouble: None,
+            failure: None,
             date: None,
         };
         let mut filter = self.filter.clone();
@@ -79,7 +79,7 @@ impl Search<'_> {
             .clamp(1, MAX_PAGE);
         let mut cursor: Option<String> = None;
         let mut begun_anew = false;
-        let mut unread = Unread::default();
+        let mut unread = UnreadRecords::default();
         while found.items.len() <= self.limit {
             if *left == 0 {
                 found.partial.push(
@@ -88,24 +88,24 @@ impl Search<'_> {
                 break;
             }
             *left -= 1;
-            let asked = self.page(api, &filter, size, cursor.as_deref(), deadline);
-            let page = match asked.await {
+            let requested = self.page(api, &filter, size, cursor.as_deref(), deadline);
+            let page = match requested.await {
                 Ok(page) => page,
                 // A cursor may expire. What is there stays; only the rest is asked for.
-                Err(trouble) if cursor.is_some() && !begun_anew && is_cursor(&trouble) => {
+                Err(failure) if cursor.is_some() && !begun_anew && is_cursor(&failure) => {
                     begun_anew = true;
                     cursor = None;
                     self.narrow(&mut filter, &found.items);
                     continue;
                 }
-                Err(Trouble::TooLarge(_)) if size > 10 => {
+                Err(HttpError::TooLarge(_)) if size > 10 => {
                     size /= 10;
                     cursor = None;
                     self.narrow(&mut filter, &found.items);
                     continue;
                 }
-                Err(trouble) => {
-                    found.trouble = Some(trouble);
+                Err(failure) => {
+                    found.failure = Some(failure);
                     break;
                 }
             };
@@ -135,7 +135,7 @@ impl Search<'_> {
                 _ => break,
             }
         }
-        found.partial.extend(unread.told());
+        found.partial.extend(unread.emitted());
         found
     }
 
@@ -146,7 +146,7 @@ impl Search<'_> {
         size: usize,
         cursor: Option<&str>,
         deadline: Instant,
-    ) -> Result<Page, Trouble> {
+    ) -> Result<AnswerPage, HttpError> {
         let mut body = json!({
             "filter": filter.json(),
             "sort": if self.newest { "-timestamp" } else { "timestamp" },
@@ -155,7 +155,7 @@ impl Search<'_> {
         if let Some(cursor) = cursor {
             body["page"]["cursor"] = cursor.into();
         }
-        Page::of(&api.post(self.endpoint, &body, deadline).await?)
+        AnswerPage::of(&api.post(self.endpoint, &body, deadline).await?)
     }
 
     /// Leaves out of the window what was read, but for the last millisecond.
@@ -171,28 +171,28 @@ impl Search<'_> {
 }
 
 /// Whether it is the cursor that Datadog does not like.
-fn is_cursor(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Refused { code: 400 | 410, message, .. }
+fn is_cursor(failure: &HttpError) -> bool {
+    matches!(failure, HttpError::Refused { code: 400 | 410, message, .. }
         if message.to_ascii_lowercase().contains("cursor"))
 }
 
 /// Records that could not be read: how many, and why the first.
 #[derive(Default)]
-struct Unread {
+struct UnreadRecords {
     count: u64,
     why: Option<String>,
 }
 
-impl Unread {
+impl UnreadRecords {
     fn add(&mut self, why: String) {
         self.count += 1;
         self.why.get_or_insert(why);
     }
 
-    fn told(self) -> Option<String> {
+    fn emitted(self) -> Option<String> {
         let why = self.why?;
         Some(format!(
-            "{} of its records cannot be read: {why}",
+            "{} of its records cannot be parsed: {why}",
             self.count
         ))
     }

@@ -9,28 +9,30 @@ use std::collections::BTreeMap;
 
 use super::options::DatadogOptions;
 use super::tags;
-use crate::log_store::{About, Only, PodRef, Telling};
+use crate::log_store::{EvidenceWords, LineFilter, LineSubject, PodRef};
 
 /// The longest question; more pods are asked for in several.
 const MAX_CHARS: usize = 4_000;
 
 /// The questions that together ask for lines. Nothing for nobody.
-pub(super) fn logs(about: &About, only: Only, options: &DatadogOptions) -> Vec<String> {
+pub(super) fn logs(about: &LineSubject, only: LineFilter, options: &DatadogOptions) -> Vec<String> {
     let whose = match about {
-        About::Pods(pods) => of_pods(pods, &options.pod_facets),
-        About::Nodes(nodes) => packed(nodes.iter().filter(|node| !node.is_empty()), |nodes| {
-            let (host, node) = (hosts(nodes), any("kube_node", nodes));
-            // What pods on it say is not the machine's own log.
-            format!("({host} OR {node}) -pod_name:* -kube_container_name:*")
-        }),
-        About::Experiment(name) => of_experiment(name, &options.experiment_facets)
+        LineSubject::Pods(pods) => of_pods(pods, &options.pod_facets),
+        LineSubject::Nodes(nodes) => {
+            packed(nodes.iter().filter(|node| !node.is_empty()), |nodes| {
+                let (host, node) = (hosts(nodes), any("kube_node", nodes));
+                // What pods on it say is not the machine's own log.
+                format!("({host} OR {node}) -pod_name:* -kube_container_name:*")
+            })
+        }
+        LineSubject::Experiment(name) => of_experiment(name, &options.experiment_facets)
             .into_iter()
             .collect(),
     };
     match only {
-        Only::All => whose,
-        Only::Telling => {
-            let words = telling(about.telling());
+        LineFilter::All => whose,
+        LineFilter::Telling => {
+            let words = evidence(about.evidence());
             whose
                 .into_iter()
                 .map(|whose| format!("({whose}) AND ({words})"))
@@ -41,19 +43,21 @@ pub(super) fn logs(about: &About, only: Only, options: &DatadogOptions) -> Vec<S
 
 /// The questions for events: Kubernetes Events bear the object's name, others
 /// the pod's or the host's.
-pub(super) fn events(about: &About, options: &DatadogOptions) -> Vec<String> {
+pub(super) fn events(about: &LineSubject, options: &DatadogOptions) -> Vec<String> {
     match about {
-        About::Pods(pods) => {
+        LineSubject::Pods(pods) => {
             let mut facets = options.pod_facets.clone();
             facets.push("kube_name".to_owned());
             of_pods(pods, &facets)
         }
-        About::Nodes(nodes) => packed(nodes.iter().filter(|node| !node.is_empty()), |nodes| {
-            let (host, node) = (hosts(nodes), any("kube_node", nodes));
-            let name = any("kube_name", nodes);
-            format!("({host} OR {node} OR (kube_kind:node {name})) -pod_name:* -kube_kind:pod")
-        }),
-        About::Experiment(name) => of_experiment(name, &options.experiment_facets)
+        LineSubject::Nodes(nodes) => {
+            packed(nodes.iter().filter(|node| !node.is_empty()), |nodes| {
+                let (host, node) = (hosts(nodes), any("kube_node", nodes));
+                let name = any("kube_name", nodes);
+                format!("({host} OR {node} OR (kube_kind:node {name})) -pod_name:* -kube_kind:pod")
+            })
+        }
+        LineSubject::Experiment(name) => of_experiment(name, &options.experiment_facets)
             .map(|question| {
                 let named = begins("kube_name", name);
                 format!("{question} OR {named}")
@@ -223,10 +227,10 @@ fn words(name: &str) -> Option<String> {
 
 /// Lines that may tell something: parts of words by wildcards, several words
 /// as a sequence.
-fn telling(telling: Telling) -> String {
-    let terms: Vec<String> = match telling.phrases {
+fn evidence(evidence: EvidenceWords) -> String {
+    let terms: Vec<String> = match evidence.phrases {
         Some(phrases) => phrases.iter().map(|phrase| quoted(phrase)).collect(),
-        None => telling.parts.iter().map(|word| term(word)).collect(),
+        None => evidence.parts.iter().map(|word| term(word)).collect(),
     };
     terms.join(" OR ")
 }
@@ -353,19 +357,19 @@ mod tests {
 
     #[test]
     fn pods_are_asked_for_by_namespace() {
-        let one = About::Pods(vec![pod("Research", "llama-ft-7-0")]);
+        let one = LineSubject::Pods(vec![pod("Research", "llama-ft-7-0")]);
         assert_eq!(
-            logs(&one, Only::All, &options()),
+            logs(&one, LineFilter::All, &options()),
             ["kube_namespace:research pod_name:llama\\-ft\\-7\\-0"]
         );
-        let several = About::Pods(vec![
+        let several = LineSubject::Pods(vec![
             pod("b", "y"),
             pod("a", "x"),
             pod("b", "z"),
             pod("", "w"),
         ]);
         assert_eq!(
-            logs(&several, Only::All, &options()),
+            logs(&several, LineFilter::All, &options()),
             [
                 "(pod_name:w) OR (kube_namespace:a pod_name:x) OR (kube_namespace:b pod_name:(y OR z))"
             ]
@@ -375,16 +379,16 @@ mod tests {
             ..options()
         };
         assert_eq!(
-            logs(&one, Only::All, &facets),
+            logs(&one, LineFilter::All, &facets),
             [
                 "kube_namespace:research (pod_name:llama\\-ft\\-7\\-0 OR @kubernetes.pod_name:\"llama-ft-7-0\")"
             ]
         );
-        assert!(logs(&About::Pods(Vec::new()), Only::All, &options()).is_empty());
+        assert!(logs(&LineSubject::Pods(Vec::new()), LineFilter::All, &options()).is_empty());
         assert!(
             logs(
-                &About::Experiment(" ".to_owned()),
-                Only::Telling,
+                &LineSubject::Experiment(" ".to_owned()),
+                LineFilter::Telling,
                 &options()
             )
             .is_empty()
@@ -396,7 +400,7 @@ mod tests {
         let pods: Vec<PodRef> = (0..500)
             .map(|n| pod("n", &format!("worker-{n:04}")))
             .collect();
-        let questions = logs(&About::Pods(pods), Only::All, &options());
+        let questions = logs(&LineSubject::Pods(pods), LineFilter::All, &options());
         assert!(questions.len() > 1);
         for question in &questions {
             assert!(question.len() <= MAX_CHARS, "{}", question.len());
@@ -409,9 +413,9 @@ mod tests {
 
     #[test]
     fn nodes_are_hosts_with_the_clusters_name_or_without() {
-        let nodes = About::Nodes(vec!["Gpu-7".to_owned()]);
+        let nodes = LineSubject::Nodes(vec!["Gpu-7".to_owned()]);
         assert_eq!(
-            logs(&nodes, Only::All, &options()),
+            logs(&nodes, LineFilter::All, &options()),
             [
                 "(host:(Gpu\\-7 OR Gpu\\-7\\-*) OR kube_node:gpu\\-7) -pod_name:* -kube_container_name:*"
             ]
@@ -421,18 +425,18 @@ mod tests {
 
     #[test]
     fn telling_words_are_parts_of_words_or_sequences() {
-        let about = About::Pods(vec![pod("n", "p")]);
-        let question = &logs(&about, Only::Telling, &options())[0];
+        let about = LineSubject::Pods(vec![pod("n", "p")]);
+        let question = &logs(&about, LineFilter::Telling, &options())[0];
         assert!(question.starts_with("(kube_namespace:n pod_name:p) AND (*error* OR "));
         for part in ["*oom*", "\"out of memory\"", "*traceback*", "\"no space\""] {
             assert!(question.contains(part), "{part}");
         }
-        for word in about.telling().parts {
+        for word in about.evidence().parts {
             assert!(question.contains(word));
         }
         assert!(question.len() < MAX_CHARS);
-        let nodes = About::Nodes(vec!["gpu-7".to_owned()]);
-        let question = &logs(&nodes, Only::Telling, &options())[0];
+        let nodes = LineSubject::Nodes(vec!["gpu-7".to_owned()]);
+        let question = &logs(&nodes, LineFilter::Telling, &options())[0];
         assert!(question.contains("AND (\"nvrm xid\" OR "), "{question}");
         assert!(question.len() < MAX_CHARS);
     }
@@ -443,9 +447,9 @@ mod tests {
             experiment_facets: vec!["@run.id".to_owned()],
             ..options()
         };
-        let about = About::Experiment("Llama_FT@7".to_owned());
+        let about = LineSubject::Experiment("Llama_FT@7".to_owned());
         assert_eq!(
-            logs(&about, Only::All, &options),
+            logs(&about, LineFilter::All, &options),
             [
                 "pod_name:(llama_ft_7 OR llama_ft_7\\-*) OR kube_job:(llama_ft_7 OR llama_ft_7\\-*) \
               OR kube_stateful_set:(llama_ft_7 OR llama_ft_7\\-*) \

@@ -11,16 +11,17 @@ use super::answer::partial;
 use super::check;
 use super::client::{Api, COUNT, EVENTS, Filter, LOGS};
 use super::decode::{Line, moment};
-use super::event::Told;
+use super::event::DatadogEvent;
 use super::options::{DatadogOptions, Tier};
-use super::page::{Found, MAX_PAGE, MILLI, Search};
+use super::page::{MAX_PAGE, MILLI, Search, SearchResult};
 use super::query;
 use crate::connector::Health;
 use crate::coverage::{Coverage, Status};
 use crate::event::{Origin, SourceKind};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::{
-    About, Counts, Got, LabelNames, Limits, LineQuery, LogStore, Minute, Only, Span, StoredLine,
+    Counts, LabelNames, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute,
+    Span, StoredLine,
 };
 use crate::observation::Observation;
 use crate::recording::Sink;
@@ -44,7 +45,7 @@ const MAX_EVENTS: usize = 5_000;
 const WOULD_HAVE_SHOWN: &str = "Kubernetes Events that the cluster agent sent, deployments, alerts";
 
 /// Why a Kubernetes Event that is not there may have been.
-const FILTERED: &str = "unless configured otherwise Datadog's agent sends few reasons (of pods Failed, BackOff, Unhealthy, FailedScheduling, FailedMount, FailedAttachVolume; of nodes TerminatingEvictedPod, NodeNotReady, Rebooted, HostPortConflict): that others, such as Evicted, Preempted or Killing, are absent proves nothing";
+const FILTERED: &str = "unless configured otherwise Datadog's agent sends few reasons (of pods Failed, BackOff, Unhealthy, FailedScheduling, FailedMount, FailedAttachVolume; of nodes TerminatingEvictedPod, NodeNotReady, Rebooted, HostPortConflict): the absence of others, such as Evicted, Preempted or Killing, proves nothing";
 
 /// Datadog, to be asked.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Datadog {
     ///
     /// # Errors
     /// For keys that are missing and options that do not make sense.
-    pub fn new(options: DatadogOptions) -> Result<Self, Trouble> {
+    pub fn new(options: DatadogOptions) -> Result<Self, HttpError> {
         let api = Api::new(&options)?;
         Ok(Self {
             place: api.address(),
@@ -102,30 +103,36 @@ impl Datadog {
     }
 
     /// Notes what one tier gave. Whether the others are worth asking.
-    fn judge(&self, tier: Tier, named: bool, trouble: Option<Trouble>, sum: &mut Sum) -> bool {
-        let Some(trouble) = trouble else {
+    fn judge(
+        &self,
+        tier: Tier,
+        named: bool,
+        failure: Option<HttpError>,
+        sum: &mut AnswerSummary,
+    ) -> bool {
+        let Some(failure) = failure else {
             sum.answered = true;
             return true;
         };
-        let refused = matches!(trouble.code(), Some(400 | 403 | 404 | 422));
+        let refused = matches!(failure.code(), Some(400 | 403 | 404 | 422));
         if !named && refused && sum.answered {
             let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
             missing.insert(tier);
             return true;
         }
-        sum.say(format!("{}: {trouble}; {}", tier.as_str(), trouble.hint()));
-        let hopeless = trouble.is_denied() || matches!(trouble, Trouble::BudgetSpent(_));
-        sum.trouble.get_or_insert(trouble);
+        sum.say(format!("{}: {failure}; {}", tier.as_str(), failure.hint()));
+        let hopeless = failure.is_denied() || matches!(failure, HttpError::BudgetSpent(_));
+        sum.failure.get_or_insert(failure);
         !hopeless || sum.answered
     }
 
-    async fn read(&self, query: &LineQuery, deadline: Instant) -> Result<Got, Trouble> {
+    async fn read(&self, query: &LineQuery, deadline: Instant) -> Result<LinesRead, HttpError> {
         if query.limit == 0 || query.span.from >= query.span.to {
-            return Ok(Got::default());
+            return Ok(LinesRead::default());
         }
         let mut left = self.options.requests_per_question;
         let mut lines: BTreeMap<(Nanos, String), StoredLine> = BTreeMap::new();
-        let mut sum = Sum::default();
+        let mut sum = AnswerSummary::default();
         let mut cut = false;
         'asking: for question in query::logs(&query.about, query.only, &self.options) {
             for (tier, named) in self.tiers() {
@@ -134,7 +141,7 @@ impl Datadog {
                     limit: query.limit,
                     ..self.search(&question, Some(tier), query.span)
                 };
-                let found: Found<Line> = search.run(&self.api, &mut left, deadline).await;
+                let found: SearchResult<Line> = search.run(&self.api, &mut left, deadline).await;
                 sum.date = sum.date.or(found.date);
                 cut |= found.items.len() > query.limit;
                 // What was read before the trouble is an answer, if not a whole one.
@@ -143,7 +150,7 @@ impl Datadog {
                 for words in found.partial {
                     sum.say(format!("{}: {words}", tier.as_str()));
                 }
-                if !self.judge(tier, named, found.trouble, &mut sum) {
+                if !self.judge(tier, named, found.failure, &mut sum) {
                     break 'asking;
                 }
             }
@@ -158,7 +165,7 @@ impl Datadog {
                 lines.pop_last();
             }
         }
-        Ok(Got {
+        Ok(LinesRead {
             lines: lines.into_values().collect(),
             cut,
             partial,
@@ -167,12 +174,12 @@ impl Datadog {
 
     async fn count(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> Result<Option<Counts>, Trouble> {
+    ) -> Result<Option<Counts>, HttpError> {
         let first = span.from.div_euclid(MINUTE) * MINUTE;
-        let questions = query::logs(about, Only::All, &self.options);
+        let questions = query::logs(about, LineFilter::All, &self.options);
         if span.from >= span.to || questions.is_empty() {
             return Ok(Some(Counts::default()));
         }
@@ -183,26 +190,26 @@ impl Datadog {
             return Ok(None);
         }
         let mut all: BTreeMap<Nanos, u64> = BTreeMap::new();
-        let mut sum = Sum::default();
+        let mut sum = AnswerSummary::default();
         'asking: for question in questions {
             // A line that is in two tiers is one line.
             let mut most: BTreeMap<Nanos, u64> = BTreeMap::new();
             for (tier, named) in self.tiers() {
                 let mut counted = BTreeMap::new();
-                let mut trouble = None;
+                let mut failure = None;
                 let mut from = span.from;
-                while from < span.to && trouble.is_none() {
+                while from < span.to && failure.is_none() {
                     let to = span.to.min(from.saturating_add(MINUTES_AT_ONCE * MINUTE));
                     let filter = self.search(&question, Some(tier), Span { from, to }).filter;
-                    let asked = self.minutes(&filter, &mut counted, &mut sum, deadline);
-                    trouble = asked.await.err();
+                    let requested = self.minutes(&filter, &mut counted, &mut sum, deadline);
+                    failure = requested.await.err();
                     from = to;
                 }
                 for (minute, lines) in counted {
                     let known = most.entry(minute).or_default();
                     *known = lines.max(*known);
                 }
-                if !self.judge(tier, named, trouble, &mut sum) {
+                if !self.judge(tier, named, failure, &mut sum) {
                     break 'asking;
                 }
             }
@@ -224,9 +231,9 @@ impl Datadog {
         &self,
         filter: &Filter<'_>,
         counted: &mut BTreeMap<Nanos, u64>,
-        sum: &mut Sum,
+        sum: &mut AnswerSummary,
         deadline: Instant,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), HttpError> {
         let body = json!({
             "filter": filter.json(),
             "compute": [{ "aggregation": "count", "type": "timeseries", "interval": "1m" }],
@@ -239,7 +246,9 @@ impl Datadog {
         }
         let buckets = value.pointer("/data/buckets").and_then(Value::as_array);
         let buckets = buckets.ok_or_else(|| {
-            Trouble::Garbage("a JSON document without buckets, as no count answers".to_owned())
+            HttpError::Garbage(
+                "a JSON document without buckets, which is not a count response".to_owned(),
+            )
         })?;
         let points = buckets
             .iter()
@@ -266,16 +275,16 @@ impl Datadog {
         Ok(())
     }
 
-    async fn any(&self, span: Span, deadline: Instant) -> Result<bool, Trouble> {
-        let mut sum = Sum::default();
+    async fn any(&self, span: Span, deadline: Instant) -> Result<bool, HttpError> {
+        let mut sum = AnswerSummary::default();
         for (tier, named) in self.tiers() {
             let mut left = 1;
             let search = self.search("*", Some(tier), span);
-            let found: Found<Line> = search.run(&self.api, &mut left, deadline).await;
+            let found: SearchResult<Line> = search.run(&self.api, &mut left, deadline).await;
             if !found.items.is_empty() {
                 return Ok(true);
             }
-            if !self.judge(tier, named, found.trouble, &mut sum) {
+            if !self.judge(tier, named, found.failure, &mut sum) {
                 break;
             }
         }
@@ -284,7 +293,7 @@ impl Datadog {
 
     async fn events(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
         sink: &mut (dyn Sink + Send),
@@ -301,25 +310,26 @@ impl Datadog {
             return Vec::new();
         }
         let mut left = self.options.requests_per_question;
-        let mut items: BTreeMap<(Nanos, String), Told> = BTreeMap::new();
-        let mut sum = Sum::default();
+        let mut items: BTreeMap<(Nanos, String), DatadogEvent> = BTreeMap::new();
+        let mut sum = AnswerSummary::default();
         let mut cut = false;
         for question in &questions {
             let search = Search {
                 limit: MAX_EVENTS,
                 ..self.search(question, None, span)
             };
-            let found: Found<Told> = search.run(&self.api, &mut left, deadline).await;
+            let found: SearchResult<DatadogEvent> =
+                search.run(&self.api, &mut left, deadline).await;
             sum.date = sum.date.or(found.date);
             cut |= found.items.len() > MAX_EVENTS;
-            sum.answered |= !found.items.is_empty() || found.trouble.is_none();
+            sum.answered |= !found.items.is_empty() || found.failure.is_none();
             items.extend(found.items);
             for words in found.partial {
                 sum.say(words);
             }
-            if let Some(trouble) = found.trouble {
-                sum.say(format!("{trouble}; {}", trouble.hint()));
-                sum.trouble.get_or_insert(trouble);
+            if let Some(failure) = found.failure {
+                sum.say(format!("{failure}; {}", failure.hint()));
+                sum.failure.get_or_insert(failure);
                 break;
             }
         }
@@ -330,7 +340,7 @@ impl Datadog {
         };
         let facts: Vec<Observation> = items
             .values()
-            .flat_map(|told| told.facts(&origin, sum.date))
+            .flat_map(|emitted| emitted.facts(&origin, sum.date))
             .map(|fact| Observation::Event(Box::new(fact)))
             .collect();
         row.rows = facts.len() as u64;
@@ -341,16 +351,16 @@ impl Datadog {
             sum.say(format!("only the first {MAX_EVENTS} events were read"));
         }
         let mut detail = std::mem::take(&mut sum.partial);
-        match &sum.trouble {
-            Some(trouble) if !sum.answered => {
-                row.status = trouble.status();
-                if trouble.is_denied() {
+        match &sum.failure {
+            Some(failure) if !sum.answered => {
+                row.status = failure.status();
+                if failure.is_denied() {
                     detail.push("the application key needs the permission events_read".to_owned());
                 }
                 row.would_have_shown = Some(WOULD_HAVE_SHOWN.to_owned());
             }
-            trouble => {
-                if cut || trouble.is_some() {
+            failure => {
+                if cut || failure.is_some() {
                     row.status = Status::Truncated;
                     row.would_have_shown = Some(WOULD_HAVE_SHOWN.to_owned());
                 }
@@ -366,17 +376,17 @@ impl Datadog {
 
 /// What the parts of one answer come to.
 #[derive(Debug, Default)]
-struct Sum {
+struct AnswerSummary {
     partial: Vec<String>,
     /// The first trouble.
-    trouble: Option<Trouble>,
+    failure: Option<HttpError>,
     /// Some tier answered.
     answered: bool,
     /// The server's time.
     date: Option<Nanos>,
 }
 
-impl Sum {
+impl AnswerSummary {
     fn say(&mut self, words: String) {
         if !self.partial.contains(&words) {
             self.partial.push(words);
@@ -394,9 +404,9 @@ impl Sum {
     }
 
     /// The words, unless nothing was answered at all.
-    fn finish(self) -> Result<Vec<String>, Trouble> {
-        match self.trouble {
-            Some(trouble) if !self.answered => Err(trouble),
+    fn finish(self) -> Result<Vec<String>, HttpError> {
+        match self.failure {
+            Some(failure) if !self.answered => Err(failure),
             _ => Ok(self.partial),
         }
     }
@@ -440,26 +450,26 @@ impl LogStore for Datadog {
         &'a self,
         query: &'a LineQuery,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Got, Trouble>> {
+    ) -> BoxFuture<'a, Result<LinesRead, HttpError>> {
         Box::pin(self.read(query, deadline))
     }
 
     fn counts<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Option<Counts>, Trouble>> {
+    ) -> BoxFuture<'a, Result<Option<Counts>, HttpError>> {
         Box::pin(self.count(about, span, deadline))
     }
 
-    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, Trouble>> {
+    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, HttpError>> {
         Box::pin(self.any(span, deadline))
     }
 
     fn others<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
         sink: &'a mut (dyn Sink + Send),

@@ -25,29 +25,29 @@ pub(super) struct Version {
 
 /// `_field_caps`: of each field, by type.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Caps {
+pub(super) struct FieldCapabilities {
     #[serde(default)]
     pub(super) indices: Vec<IgnoredAny>,
     #[serde(default)]
-    pub(super) fields: BTreeMap<String, BTreeMap<String, Cap>>,
+    pub(super) fields: BTreeMap<String, BTreeMap<String, FieldCapability>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Cap {
+pub(super) struct FieldCapability {
     #[serde(default)]
     pub(super) searchable: bool,
 }
 
 /// An opened point in time: Elasticsearch says `id`, `OpenSearch` `pit_id`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Opened {
+pub(super) struct OpenedPit {
     #[serde(alias = "pit_id")]
     pub(super) id: String,
 }
 
 /// `_search`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct SearchAnswer {
     #[serde(default)]
     timed_out: bool,
     pub(super) pit_id: Option<String>,
@@ -106,7 +106,7 @@ pub(super) struct Hit {
     pub(super) sort: Vec<Value>,
 }
 
-impl Answer {
+impl SearchAnswer {
     /// How it falls short of what was asked for, in words.
     pub(super) fn shortfalls(&self) -> Vec<String> {
         let mut short = Vec::new();

@@ -4,14 +4,19 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::client::{SearchClient, SearchTarget};
 use super::fields::Fields;
-use super::wire::{View, Wire};
 use crate::connector::{Health, Permission, Skew, Verdict};
-use crate::http::{Request, Trouble};
+use crate::http::{HttpError, Request};
 use crate::time::{Nanos, SECOND};
 
 /// Asks for version, fields and the oldest line.
-pub(super) async fn check(wire: &Wire, place: &str, now: Nanos, deadline: Instant) -> Health {
+pub(super) async fn check(
+    wire: &SearchClient,
+    place: &str,
+    now: Nanos,
+    deadline: Instant,
+) -> Health {
     let mut health = Health {
         source: wire.options.name.clone(),
         place: place.to_owned(),
@@ -34,26 +39,26 @@ pub(super) async fn check(wire: &Wire, place: &str, now: Nanos, deadline: Instan
                     }
                 }
                 Ok(None) => {}
-                Err(trouble) => return unreachable(health, &trouble),
+                Err(failure) => return unreachable(health, &failure),
             }
         }
         // Who may read indices need not be allowed to see the cluster.
-        Err(trouble) if matches!(trouble.code(), Some(403..=405)) => {
+        Err(failure) if matches!(failure.code(), Some(403..=405)) => {
             health
                 .notes
-                .push(format!("its version is not known: {trouble}"));
+                .push(format!("its version is not known: {failure}"));
         }
-        Err(trouble) => return unreachable(health, trouble),
+        Err(failure) => return unreachable(health, failure),
     }
     let fields = match wire.fields(deadline).await {
         Ok(fields) => fields,
-        Err(trouble) => {
+        Err(failure) => {
             let shows = "which fields hold what".to_owned();
             health.permissions.push(permission(
                 "view_index_metadata",
                 wire,
                 shows,
-                Some(&trouble),
+                Some(&failure),
             ));
             return health;
         }
@@ -63,31 +68,36 @@ pub(super) async fn check(wire: &Wire, place: &str, now: Nanos, deadline: Instan
     health
 }
 
-fn unreachable(mut health: Health, trouble: &Trouble) -> Health {
-    health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+fn unreachable(mut health: Health, failure: &HttpError) -> Health {
+    health.unreachable = Some(format!("{failure}; {}", failure.hint()));
     health
 }
 
-fn permission(what: &str, wire: &Wire, shows: String, denied: Option<&Trouble>) -> Permission {
+fn permission(
+    what: &str,
+    wire: &SearchClient,
+    shows: String,
+    denied: Option<&HttpError>,
+) -> Permission {
     Permission {
         what: format!("{what} on {}", wire.options.indices),
         verdict: match denied {
             None => Verdict::Allowed,
-            Some(trouble) if trouble.is_denied() => Verdict::Denied,
+            Some(failure) if failure.is_denied() => Verdict::Denied,
             Some(_) => Verdict::Unknown,
         },
         shows,
-        detail: denied.map(|trouble| format!("{trouble}; {}", trouble.hint())),
+        detail: denied.map(|failure| format!("{failure}; {}", failure.hint())),
     }
 }
 
-fn note_fields(wire: &Wire, fields: &Fields, health: &mut Health) {
+fn note_fields(wire: &SearchClient, fields: &Fields, health: &mut Health) {
     let shows = "which fields hold what".to_owned();
     let mut metadata = permission("view_index_metadata", wire, shows, None);
     match fields.indices {
         None => {
             metadata.verdict = Verdict::Denied;
-            metadata.detail = Some("the usual fields are asked for".to_owned());
+            metadata.detail = Some("the usual fields are used".to_owned());
         }
         Some(0) => health.notes.push(wire.no_index()),
         Some(count) => {
@@ -109,13 +119,13 @@ fn note_fields(wire: &Wire, fields: &Fields, health: &mut Health) {
     health.permissions.push(metadata);
 }
 
-async fn read(wire: &Wire, fields: &Fields, health: &mut Health, deadline: Instant) {
+async fn read(wire: &SearchClient, fields: &Fields, health: &mut Health, deadline: Instant) {
     let body = json!({
         "size": 0,
         "track_total_hits": false,
         "aggs": { "oldest": { "min": { "field": fields.time } } },
     });
-    let answer = wire.search(&View::Live, body, true, deadline).await;
+    let answer = wire.search(&SearchTarget::Live, body, true, deadline).await;
     let denied = answer.as_ref().err();
     let shows = "lines of pods and nodes".to_owned();
     health

@@ -47,7 +47,7 @@ const OF_STREAM: [&str; 9] = [
 
 /// How documents are read; keeps equal labels once.
 #[derive(Debug)]
-pub(super) struct Reading<'n> {
+pub(super) struct DocumentDecoder<'n> {
     names: &'n LabelNames,
     /// Fields of the line, the best first.
     message: Vec<&'n str>,
@@ -56,7 +56,7 @@ pub(super) struct Reading<'n> {
     streams: BTreeSet<Arc<Labels>>,
 }
 
-impl<'n> Reading<'n> {
+impl<'n> DocumentDecoder<'n> {
     pub(super) fn new(
         names: &'n LabelNames,
         message: &'n [String],

@@ -5,12 +5,12 @@ use chrono::NaiveDateTime;
 use serde_json::{Map, Value};
 
 use super::answer::Hit;
-use super::decode::{Reading, moment};
+use super::decode::{DocumentDecoder, moment};
 use super::fields::Resolution;
 use crate::event::SourceKind;
 use crate::log_store::{LabelNames, StoredLine};
 use crate::observation::Rejection;
-use crate::recording::{ForeignDecoder, ForeignRecord, Table, Told};
+use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord, Table};
 use crate::time::{Nanos, rfc3339};
 
 /// A search answer's hit, or a line of elasticdump.
@@ -40,17 +40,17 @@ fn is_hit(fields: &Map<String, Value>, _: &str) -> bool {
     fields.contains_key("_index") && fields.get("_source").is_some_and(Value::is_object)
 }
 
-fn hit(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn hit(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let mut hit: Hit = serde_json::from_value(Value::Object(record.fields.clone()))
         .map_err(|error| Rejection::Malformed(format!("not a hit of Elasticsearch: {error}")))?;
     // What it was sorted by is not known; the document says its time itself.
     hit.sort.clear();
     let names = LabelNames::default();
-    let mut reading = Reading::new(&names, &[], TIME, Resolution::Mixed);
+    let mut reading = DocumentDecoder::new(&names, &[], TIME, Resolution::Mixed);
     let line = reading
         .line(&hit, record.origin.line)
         .map_err(|why| Rejection::Malformed(why.to_owned()))?;
-    told.line(SourceKind::Elasticsearch, line);
+    emitted.line(SourceKind::Elasticsearch, line);
     Ok(())
 }
 
@@ -65,7 +65,7 @@ fn is_action(fields: &Map<String, Value>, _: &str) -> bool {
     of_index && matches!(key.as_str(), "index" | "create")
 }
 
-fn action(_: ForeignRecord<'_>, _: &mut Told) -> Result<(), Rejection> {
+fn action(_: ForeignRecord<'_>, _: &mut ForeignOutput) -> Result<(), Rejection> {
     let why = "where the next document goes, in a bulk request";
     Err(Rejection::Irrelevant(why.to_owned()))
 }
@@ -78,16 +78,16 @@ fn is_source(fields: &Map<String, Value>, _: &str) -> bool {
             || object("resource") && fields.contains_key("body"))
 }
 
-fn source(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn source(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let line = document(record.fields, record.origin.line)
         .map_err(|why| Rejection::Irrelevant(why.to_owned()))?;
-    told.line(SourceKind::Elasticsearch, line);
+    emitted.line(SourceKind::Elasticsearch, line);
     Ok(())
 }
 
 fn document(fields: &Map<String, Value>, number: u64) -> Result<StoredLine, &'static str> {
     let names = LabelNames::default();
-    Reading::new(&names, &[], TIME, Resolution::Mixed).of(fields, None, number)
+    DocumentDecoder::new(&names, &[], TIME, Resolution::Mixed).of(fields, None, number)
 }
 
 /// Kibana's CSV: a column a field, times as the browser showed them. Without a

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::Caps;
+use super::answer::FieldCapabilities;
 use super::options::ElasticsearchOptions;
 use crate::log_store::{LabelNames, label_name};
 
@@ -118,7 +118,7 @@ pub(super) fn patterns(options: &ElasticsearchOptions) -> Vec<String> {
 
 impl Fields {
     /// What the caps of all fields of interest say.
-    pub(super) fn of(caps: &Caps, options: &ElasticsearchOptions) -> Self {
+    pub(super) fn of(caps: &FieldCapabilities, options: &ElasticsearchOptions) -> Self {
         let names = &options.names;
         let of = |wanted: &[String]| -> Vec<Field> {
             let mut found = Vec::new();
@@ -209,7 +209,7 @@ impl Fields {
 const TERMS: [&str; 5] = ["keyword", "constant_keyword", "wildcard", "flattened", "ip"];
 const WORDS: [&str; 2] = ["text", "match_only_text"];
 
-fn is_of(name: &str, caps: &Caps, types: &[&str]) -> bool {
+fn is_of(name: &str, caps: &FieldCapabilities, types: &[&str]) -> bool {
     caps.fields.get(name).is_some_and(|caps| {
         let mut caps = caps.iter();
         caps.any(|(kind, cap)| cap.searchable && types.contains(&kind.as_str()))
@@ -217,7 +217,7 @@ fn is_of(name: &str, caps: &Caps, types: &[&str]) -> bool {
 }
 
 /// How a name in this field is looked for; both ways where indices differ.
-fn searched(name: &str, caps: &Caps) -> Vec<Field> {
+fn searched(name: &str, caps: &FieldCapabilities) -> Vec<Field> {
     let mut found = Vec::new();
     if is_of(name, caps, &TERMS) {
         found.push(Field {
@@ -241,7 +241,7 @@ fn searched(name: &str, caps: &Caps) -> Vec<Field> {
 }
 
 /// How words in this field are looked for.
-fn said(name: &str, caps: &Caps) -> Option<Field> {
+fn said(name: &str, caps: &FieldCapabilities) -> Option<Field> {
     let by = if is_of(name, caps, &WORDS) {
         Match::Phrase
     } else if is_of(name, caps, &TERMS) {

@@ -15,6 +15,7 @@
 
 mod answer;
 mod check;
+mod client;
 mod decode;
 mod export;
 mod fields;
@@ -22,7 +23,6 @@ mod options;
 mod page;
 mod query;
 mod store;
-mod wire;
 
 #[cfg(test)]
 mod tests;

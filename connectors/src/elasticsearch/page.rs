@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Hit};
+use super::answer::{Hit, SearchAnswer};
+use super::client::{Dialect, PointInTime, SearchClient, SearchTarget};
 use super::decode::sorted_at;
 use super::fields::{Fields, Resolution};
 use super::query;
-use super::wire::{Dialect, Pit, View, Wire};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::Span;
 use crate::time::{Nanos, rfc3339};
 
@@ -54,7 +54,7 @@ pub(super) struct Pages {
 
 /// How pages follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Follow {
+enum Paging {
     /// After the last document, told by time and `_shard_doc`.
     After,
     /// From the last time on, without what was seen of it.
@@ -62,10 +62,10 @@ enum Follow {
 }
 
 struct Reader<'r> {
-    wire: &'r Wire,
+    wire: &'r SearchClient,
     plan: &'r Plan<'r>,
-    view: View,
-    follow: Follow,
+    view: SearchTarget,
+    follow: Paging,
     page: usize,
     allow_partial: bool,
     /// A point in time was lost and opened anew.
@@ -83,10 +83,10 @@ struct Reader<'r> {
 /// # Errors
 /// Where nothing was obtained.
 pub(super) async fn read(
-    wire: &Wire,
+    wire: &SearchClient,
     plan: &Plan<'_>,
     deadline: Instant,
-) -> Result<Pages, Trouble> {
+) -> Result<Pages, HttpError> {
     let view = wire.open(deadline).await?;
     let mut reader = Reader {
         wire,
@@ -102,16 +102,18 @@ pub(super) async fn read(
         bound: None,
     };
     let ended = reader.run(deadline).await;
-    let view = std::mem::replace(&mut reader.view, View::Live);
+    let view = std::mem::replace(&mut reader.view, SearchTarget::Live);
     wire.close(view).await;
     let mut got = reader.got;
     match ended {
         Ok(()) => {}
-        Err(trouble) if got.hits.is_empty() => return Err(trouble),
-        Err(trouble) => {
+        Err(failure) if got.hits.is_empty() => return Err(failure),
+        Err(failure) => {
             got.cut = true;
-            got.partial
-                .insert(format!("reading broke off: {trouble}; {}", trouble.hint()));
+            got.partial.insert(format!(
+                "reading was interrupted: {failure}; {}",
+                failure.hint()
+            ));
         }
     }
     if got.hits.len() > plan.limit {
@@ -122,18 +124,18 @@ pub(super) async fn read(
 }
 
 /// `_shard_doc` is Elasticsearch's; others have it late or not at all.
-fn follow(view: &View) -> Follow {
+fn follow(view: &SearchTarget) -> Paging {
     match view {
-        View::Pit(Pit {
+        SearchTarget::Pit(PointInTime {
             of: Dialect::Elasticsearch,
             ..
-        }) => Follow::After,
-        _ => Follow::Overlapping,
+        }) => Paging::After,
+        _ => Paging::Overlapping,
     }
 }
 
 impl Reader<'_> {
-    async fn run(&mut self, deadline: Instant) -> Result<(), Trouble> {
+    async fn run(&mut self, deadline: Instant) -> Result<(), HttpError> {
         loop {
             // One more than wanted shows whether there are more.
             let wanted = (self.plan.limit + 1).saturating_sub(self.got.hits.len());
@@ -141,8 +143,8 @@ impl Reader<'_> {
                 return Ok(());
             }
             let size = match self.follow {
-                Follow::After => wanted.min(self.page),
-                Follow::Overlapping => (wanted + self.seen.len()).min(self.page),
+                Paging::After => wanted.min(self.page),
+                Paging::Overlapping => (wanted + self.seen.len()).min(self.page),
             };
             let search =
                 self.wire
@@ -153,7 +155,7 @@ impl Reader<'_> {
                         return Ok(());
                     }
                 }
-                Err(trouble) => self.adapt(trouble, deadline).await?,
+                Err(failure) => self.adapt(failure, deadline).await?,
             }
         }
     }
@@ -170,11 +172,11 @@ impl Reader<'_> {
         parts.push(query::within(self.plan.fields, self.plan.span));
         let mut after = None;
         match self.follow {
-            Follow::After => {
+            Paging::After => {
                 sort.push(json!({ "_shard_doc": order }));
                 after = self.got.hits.last().map(|hit| &hit.sort);
             }
-            Follow::Overlapping => {
+            Paging::Overlapping => {
                 if let Some(bound) = self.bound {
                     let side = if self.plan.newest { "lte" } else { "gte" };
                     parts.push(json!({ "range": { self.plan.fields.time.as_str(): {
@@ -198,14 +200,14 @@ impl Reader<'_> {
     }
 
     /// Takes a page; `true` where it is the last.
-    fn take(&mut self, answer: Answer, size: usize) -> bool {
+    fn take(&mut self, answer: SearchAnswer, size: usize) -> bool {
         let short = answer.shortfalls();
         let whole = short.is_empty();
         self.got.partial.extend(short);
-        if answer.is_of_nothing() && matches!(self.view, View::Live) {
+        if answer.is_of_nothing() && matches!(self.view, SearchTarget::Live) {
             self.got.partial.insert(self.wire.no_index());
         }
-        if let (View::Pit(pit), Some(newest)) = (&mut self.view, answer.pit_id) {
+        if let (SearchTarget::Pit(pit), Some(newest)) = (&mut self.view, answer.pit_id) {
             pit.id = newest;
         }
         let full = answer.hits.hits.len() >= size;
@@ -223,7 +225,7 @@ impl Reader<'_> {
             fresh += 1;
             self.got.hits.push(hit);
         }
-        if self.follow == Follow::After {
+        if self.follow == Paging::After {
             return fresh == 0 || (!full && whole);
         }
         if !full {
@@ -244,7 +246,7 @@ impl Reader<'_> {
         }
         // More lines at one time than a page can hold: the rest of them is lost.
         self.got.partial.insert(format!(
-            "more than {size} lines bear the time {}; the others of them are left out",
+            "more than {size} lines have the time {}; the rest of them are left out",
             rfc3339(last)
         ));
         let step = match self.plan.fields.resolution {
@@ -260,22 +262,22 @@ impl Reader<'_> {
     }
 
     /// What can be done about an error, is.
-    async fn adapt(&mut self, trouble: Trouble, deadline: Instant) -> Result<(), Trouble> {
-        let said = trouble.to_string();
+    async fn adapt(&mut self, failure: HttpError, deadline: Instant) -> Result<(), HttpError> {
+        let said = failure.to_string();
         let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-        let code = trouble.code();
+        let code = failure.code();
         if has(&["search_context_missing", "No search context found"]) && !self.reopened {
             self.reopened = true;
             self.view = self.wire.open(deadline).await?;
             self.overlap();
             return Ok(());
         }
-        if self.follow == Follow::After && code == Some(400) && has(&["_shard_doc"]) {
+        if self.follow == Paging::After && code == Some(400) && has(&["_shard_doc"]) {
             self.overlap();
             return Ok(());
         }
         let too_large = has(&["Result window is too large", "max_result_window"]);
-        if (too_large || matches!(trouble, Trouble::TooLarge(_)) || code == Some(413))
+        if (too_large || matches!(failure, HttpError::TooLarge(_)) || code == Some(413))
             && self.page > 100
         {
             self.page = (self.page / 4).max(100);
@@ -292,12 +294,12 @@ impl Reader<'_> {
                 .insert("some shards do not answer: what they hold is missing".to_owned());
             return Ok(());
         }
-        Err(trouble)
+        Err(failure)
     }
 
     /// Goes on from the last time, by what was seen instead of by position.
     fn overlap(&mut self) {
-        self.follow = Follow::Overlapping;
+        self.follow = Paging::Overlapping;
         self.bound = self.last;
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::fields::{Field, Fields, Match};
-use crate::http::Trouble;
-use crate::log_store::{About, PodRef, Span, Telling};
+use crate::http::HttpError;
+use crate::log_store::{EvidenceWords, LineSubject, PodRef, Span};
 use crate::time::rfc3339;
 
 /// How telling words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum WordMatch {
     /// Within words, too: `RuntimeError` holds `error`.
     Within,
     /// Only where words begin, for servers that refuse the first.
@@ -44,21 +44,21 @@ fn named(fields: &[Field], names: &[&str]) -> Vec<Value> {
 ///
 /// # Errors
 /// Where no field could tell.
-pub(super) fn about(fields: &Fields, about: &About) -> Result<Value, Trouble> {
+pub(super) fn about(fields: &Fields, about: &LineSubject) -> Result<Value, HttpError> {
     match about {
-        About::Pods(pods) => of_pods(fields, pods),
-        About::Nodes(nodes) => Ok(of_nodes(fields, nodes)),
-        About::Experiment(name) => Ok(of_experiment(fields, name)),
+        LineSubject::Pods(pods) => of_pods(fields, pods),
+        LineSubject::Nodes(nodes) => Ok(of_nodes(fields, nodes)),
+        LineSubject::Experiment(name) => Ok(of_experiment(fields, name)),
     }
 }
 
-fn none(what: &str) -> Trouble {
-    Trouble::BadRequest(format!(
-        "no field of these indices names {what}: name it in the configuration, or check the index pattern"
+fn none(what: &str) -> HttpError {
+    HttpError::BadRequest(format!(
+        "no field of these indices holds {what}: name it in the configuration, or check the index pattern"
     ))
 }
 
-fn of_pods(fields: &Fields, pods: &[PodRef]) -> Result<Value, Trouble> {
+fn of_pods(fields: &Fields, pods: &[PodRef]) -> Result<Value, HttpError> {
     if fields.pod.is_empty() {
         return Err(none("pods"));
     }
@@ -130,14 +130,14 @@ pub(super) fn within(fields: &Fields, span: Span) -> Value {
 }
 
 /// Lines with a telling word. `None` where no field holds lines: all are asked for.
-pub(super) fn telling(fields: &Fields, how: Words, telling: Telling) -> Option<Value> {
+pub(super) fn evidence(fields: &Fields, how: WordMatch, evidence: EvidenceWords) -> Option<Value> {
     let alone = |word: &&&str| !word.contains(' ');
-    let asked = telling.phrases.unwrap_or(telling.parts);
-    let (words, phrases): (Vec<&str>, Vec<&str>) = asked.iter().partition(alone);
+    let requested = evidence.phrases.unwrap_or(evidence.parts);
+    let (words, phrases): (Vec<&str>, Vec<&str>) = requested.iter().partition(alone);
     if fields.message.is_empty() {
         return None;
     }
-    if how == Words::Beginning {
+    if how == WordMatch::Beginning {
         let words = words.iter().map(|word| format!("{word}*"));
         let phrases = phrases.iter().map(|phrase| format!("\"{phrase}\""));
         let query: Vec<String> = words.chain(phrases).collect();
@@ -155,7 +155,7 @@ pub(super) fn telling(fields: &Fields, how: Words, telling: Telling) -> Option<V
     for Field { name, by } in &fields.message {
         match by {
             Match::Phrase => {
-                if telling.phrases.is_some() {
+                if evidence.phrases.is_some() {
                     parts.push(json!({ "match": { name.as_str(): words.join(" ") } }));
                     for phrase in &phrases {
                         parts.push(json!({ "match_phrase": { name.as_str(): phrase } }));
@@ -174,7 +174,8 @@ pub(super) fn telling(fields: &Fields, how: Words, telling: Telling) -> Option<V
                 }
             }
             Match::Term => {
-                let literal: Vec<String> = telling.parts.iter().map(|part| literal(part)).collect();
+                let literal: Vec<String> =
+                    evidence.parts.iter().map(|part| literal(part)).collect();
                 parts.push(regexp(name, format!(".*({}).*", literal.join("|"))));
             }
         }

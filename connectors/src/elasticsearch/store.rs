@@ -6,18 +6,19 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::check;
-use super::decode::Reading;
+use super::client::{SearchClient, SearchTarget};
+use super::decode::DocumentDecoder;
 use super::fields::Fields;
 use super::options::ElasticsearchOptions;
 use super::page::{self, Pages, Plan};
-use super::query::{self, Words};
-use super::wire::{View, Wire};
+use super::query::{self, WordMatch};
 use crate::aws_auth::AwsAccess;
 use crate::connector::{Clock, Health};
 use crate::event::SourceKind;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::{
-    About, Counts, Got, LabelNames, Limits, LineQuery, LogStore, Minute, Only, Span,
+    Counts, LabelNames, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute,
+    Span,
 };
 use crate::time::{Nanos, SECOND};
 
@@ -30,7 +31,7 @@ const MOST_SLICES: i64 = 12;
 /// An Elasticsearch or `OpenSearch`.
 #[derive(Debug)]
 pub struct Elasticsearch {
-    wire: Wire,
+    wire: SearchClient,
     place: String,
 }
 
@@ -40,67 +41,71 @@ impl Elasticsearch {
     ///
     /// # Errors
     /// Says which option does not make sense.
-    pub async fn open(mut options: ElasticsearchOptions, clock: Clock) -> Result<Self, Trouble> {
+    pub async fn open(mut options: ElasticsearchOptions, clock: Clock) -> Result<Self, HttpError> {
         if let Some(signing) = &options.signing {
             let access = AwsAccess::load(&signing.aws, clock).await;
             options.http.auth = access.signs_for(&signing.service)?;
         }
         let indices = options.indices.clone();
-        let wire = Wire::new(options)?;
+        let wire = SearchClient::new(options)?;
         let place = format!("{} {indices}", wire.address());
         Ok(Self { wire, place })
     }
 
-    async fn read(&self, ask: &LineQuery, deadline: Instant) -> Result<Got, Trouble> {
+    async fn read(
+        &self,
+        fetch_request: &LineQuery,
+        deadline: Instant,
+    ) -> Result<LinesRead, HttpError> {
         let fields = self.wire.fields(deadline).await?;
         if fields.indices == Some(0) {
-            return Ok(Got {
+            return Ok(LinesRead {
                 partial: vec![self.wire.no_index()],
-                ..Got::default()
+                ..LinesRead::default()
             });
         }
-        let about = query::about(fields, &ask.about)?;
-        let words = [Words::Within, Words::Beginning];
-        let mut tries = match ask.only {
-            Only::All => vec![None],
-            Only::Telling => words.map(Some).to_vec(),
+        let about = query::about(fields, &fetch_request.about)?;
+        let words = [WordMatch::Within, WordMatch::Beginning];
+        let mut tries = match fetch_request.only {
+            LineFilter::All => vec![None],
+            LineFilter::Telling => words.map(Some).to_vec(),
         }
         .into_iter()
         .peekable();
         while let Some(words) = tries.next() {
-            let telling =
-                words.and_then(|words| query::telling(fields, words, ask.about.telling()));
+            let evidence = words
+                .and_then(|words| query::evidence(fields, words, fetch_request.about.evidence()));
             let plan = Plan {
                 fields,
-                query: [Some(about.clone()), telling]
+                query: [Some(about.clone()), evidence]
                     .into_iter()
                     .flatten()
                     .collect(),
-                span: ask.span,
-                newest: ask.newest,
-                limit: ask.limit,
+                span: fetch_request.span,
+                newest: fetch_request.newest,
+                limit: fetch_request.limit,
             };
             match page::read(&self.wire, &plan, deadline).await {
                 Ok(mut pages) => {
-                    if words == Some(Words::Beginning) {
+                    if words == Some(WordMatch::Beginning) {
                         pages.partial.insert(
-                            "the server searches no parts of words: `RuntimeError` is not found by `error`"
+                            "the server does not search within words: `error` does not find `RuntimeError`"
                                 .to_owned(),
                         );
                     }
-                    return Ok(self.got(pages, ask, fields));
+                    return Ok(self.got(pages, fetch_request, fields));
                 }
-                Err(trouble) if trouble.code() == Some(400) && tries.peek().is_some() => {}
-                Err(trouble) => return Err(trouble),
+                Err(failure) if failure.code() == Some(400) && tries.peek().is_some() => {}
+                Err(failure) => return Err(failure),
             }
         }
-        Ok(Got::default())
+        Ok(LinesRead::default())
     }
 
-    fn got(&self, pages: Pages, ask: &LineQuery, fields: &Fields) -> Got {
+    fn got(&self, pages: Pages, fetch_request: &LineQuery, fields: &Fields) -> LinesRead {
         let options = &self.wire.options;
         let names = &options.names;
-        let mut reading = Reading::new(
+        let mut reading = DocumentDecoder::new(
             names,
             &options.message_fields,
             &fields.time,
@@ -109,7 +114,7 @@ impl Elasticsearch {
         let mut partial = pages.partial;
         if fields.indices.is_none() {
             partial.insert(
-                "fields may not be looked up (view_index_metadata); the usual ones were asked for"
+                "no permission to look up fields (view_index_metadata); the usual ones were used"
                     .to_owned(),
             );
         }
@@ -125,12 +130,13 @@ impl Elasticsearch {
             partial.insert(format!("{count} times {why}"));
         }
         lines.retain(|line| {
-            ask.span.holds(line.stamp.lo) && is_asked_for(&ask.about, names, &line.labels)
+            fetch_request.span.holds(line.stamp.lo)
+                && is_asked_for(&fetch_request.about, names, &line.labels)
         });
         lines.sort_by(|a, b| {
             (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
         });
-        Got {
+        LinesRead {
             lines,
             cut: pages.cut,
             partial: partial.into_iter().collect(),
@@ -139,10 +145,10 @@ impl Elasticsearch {
 
     async fn count(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> Result<Option<Counts>, Trouble> {
+    ) -> Result<Option<Counts>, HttpError> {
         if span.length() / SLICE >= MOST_SLICES {
             return Ok(None);
         }
@@ -161,7 +167,10 @@ impl Elasticsearch {
                     "field": fields.time, "fixed_interval": "1m", "min_doc_count": 1,
                 } } },
             });
-            let answer = self.wire.search(&View::Live, body, true, deadline).await?;
+            let answer = self
+                .wire
+                .search(&SearchTarget::Live, body, true, deadline)
+                .await?;
             counts.partial.extend(answer.shortfalls());
             if answer.is_of_nothing() {
                 counts.partial.push(self.wire.no_index());
@@ -183,7 +192,7 @@ impl Elasticsearch {
         Ok(Some(counts))
     }
 
-    async fn any(&self, span: Span, deadline: Instant) -> Result<bool, Trouble> {
+    async fn any(&self, span: Span, deadline: Instant) -> Result<bool, HttpError> {
         let fields = self.wire.fields(deadline).await?;
         let body = json!({
             "size": 0,
@@ -191,14 +200,21 @@ impl Elasticsearch {
             "terminate_after": 1,
             "query": query::all(&[query::within(fields, span)]),
         });
-        let answer = self.wire.search(&View::Live, body, true, deadline).await?;
+        let answer = self
+            .wire
+            .search(&SearchTarget::Live, body, true, deadline)
+            .await?;
         Ok(answer.found_any())
     }
 }
 
 /// Searches by words find names that only begin alike; labels tell.
-fn is_asked_for(about: &About, names: &LabelNames, labels: &crate::log_store::Labels) -> bool {
-    let About::Pods(pods) = about else {
+fn is_asked_for(
+    about: &LineSubject,
+    names: &LabelNames,
+    labels: &crate::log_store::Labels,
+) -> bool {
+    let LineSubject::Pods(pods) = about else {
         return true;
     };
     match names.entities(labels).pod {
@@ -245,20 +261,20 @@ impl LogStore for Elasticsearch {
         &'a self,
         query: &'a LineQuery,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Got, Trouble>> {
+    ) -> BoxFuture<'a, Result<LinesRead, HttpError>> {
         Box::pin(self.read(query, deadline))
     }
 
     fn counts<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Option<Counts>, Trouble>> {
+    ) -> BoxFuture<'a, Result<Option<Counts>, HttpError>> {
         Box::pin(self.count(about, span, deadline))
     }
 
-    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, Trouble>> {
+    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, HttpError>> {
         Box::pin(self.any(span, deadline))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dump::{Call, Dump, Trace};
+use super::dump::{CollectiveCall, Dump, Trace};
 use crate::time::Nanos;
 
 /// What several ranks' dumps say together.
@@ -13,7 +13,7 @@ pub enum Finding {
         /// The rank that the others wait for.
         rank: i32,
         /// What they wait in.
-        at: Place,
+        at: PendingCollective,
         /// The group in which that rank itself waits for others, if it does:
         /// where all missing ranks do, they entered groups in different order.
         elsewhere: Option<String>,
@@ -23,7 +23,7 @@ pub enum Finding {
         /// The rank that differs.
         rank: i32,
         /// What it is in itself.
-        at: Place,
+        at: PendingCollective,
         /// What the others are in, `all_reduce [[1024]]`.
         others: String,
     },
@@ -32,13 +32,13 @@ pub enum Finding {
         /// The rank without a dump.
         rank: i32,
         /// What the others wait in.
-        at: Place,
+        at: PendingCollective,
     },
 }
 
 /// A collective of a group, and who waits in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PendingCollective {
     /// The group's name.
     pub pg: String,
     /// What the program calls the group.
@@ -99,25 +99,25 @@ fn group(
     dumped: &BTreeSet<i32>,
     found: &mut Vec<Finding>,
 ) {
-    let calls: Vec<(i32, &Call)> = ranks
+    let calls: Vec<(i32, &CollectiveCall)> = ranks
         .iter()
         .filter_map(|(rank, trace)| Some((*rank, trace.waits_in.as_ref()?)))
         .collect();
     let Some(seq) = calls.iter().map(|(_, call)| call.seq).min() else {
         return;
     };
-    let waiting: Vec<(i32, &Call)> = calls
+    let waiting: Vec<(i32, &CollectiveCall)> = calls
         .into_iter()
         .filter(|(_, call)| call.seq == seq)
         .collect();
     let most = most(&waiting);
-    let place = |call: &Call| {
+    let place = |call: &CollectiveCall| {
         let (pg, desc) = ranks
             .values()
             .next()
             .map(|trace| (trace.pg.clone(), trace.desc.clone()))
             .unwrap_or_default();
-        Place {
+        PendingCollective {
             pg,
             desc,
             seq,
@@ -161,7 +161,7 @@ fn group(
 
 /// What must be the same on all ranks. Sizes differ by right where ranks send
 /// or get different parts.
-fn form(call: &Call) -> String {
+fn form(call: &CollectiveCall) -> String {
     let sized = matches!(
         call.op.as_str(),
         "all_reduce" | "broadcast" | "reduce" | "_all_gather_base" | "_reduce_scatter_base"
@@ -174,7 +174,7 @@ fn form(call: &Call) -> String {
 }
 
 /// What most are in; of equals that of the lowest rank.
-fn most(waiting: &[(i32, &Call)]) -> String {
+fn most(waiting: &[(i32, &CollectiveCall)]) -> String {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for (_, call) in waiting {
         let form = form(call);

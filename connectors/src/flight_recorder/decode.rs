@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::dump::{Call, Trace, read};
+use super::dump::{CollectiveCall, Trace, read};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::time::Stamp;
@@ -21,19 +21,19 @@ const FACT: &str = "nccl.trace";
 /// Says why it cannot be used.
 pub fn decode(bytes: &[u8], origin: &Origin, out: &mut Vec<Observation>) -> Result<(), Rejection> {
     let dump = read(bytes, &origin.file).map_err(Rejection::Malformed)?;
-    let mut told = false;
+    let mut emitted = false;
     for trace in &dump.traces {
         if trace.last_enqueued.is_none() {
             continue;
         }
-        told = true;
+        emitted = true;
         out.push(Observation::Event(Box::new(event(
             trace,
             &dump.version,
             origin,
         ))));
     }
-    if told {
+    if emitted {
         Ok(())
     } else {
         Err(Rejection::Irrelevant(
@@ -128,7 +128,7 @@ pub fn trace_of(event: &Event) -> Option<Trace> {
             .attribute(key)
             .and_then(|text| text.parse::<i64>().ok())
     };
-    let call = number("seq").map(|seq| Call {
+    let call = number("seq").map(|seq| CollectiveCall {
         seq,
         op: text("op"),
         inputs: text("input_sizes"),
@@ -139,12 +139,12 @@ pub fn trace_of(event: &Event) -> Option<Trace> {
         completed: None,
         timeout_ms: number("timeout_ms"),
     });
-    let completed = number("last_completed").map(|seq| Call {
+    let completed = number("last_completed").map(|seq| CollectiveCall {
         seq,
         op: text("last_completed_op"),
         state: "completed".to_owned(),
         completed: number("last_completed_ns"),
-        ..Call::default()
+        ..CollectiveCall::default()
     });
     Some(Trace {
         rank: event.rank?,

@@ -10,7 +10,7 @@ use crate::time::Nanos;
 
 /// A collective that a rank entered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct CollectiveCall {
     /// Counts the group's collectives, from 1.
     pub seq: i64,
     /// `all_reduce`, without the backend's name.
@@ -44,9 +44,9 @@ pub struct Trace {
     /// The group's global ranks, sorted; empty where the dump does not say.
     pub members: Vec<i32>,
     /// The call it is in: the first that is not completed.
-    pub waits_in: Option<Call>,
+    pub waits_in: Option<CollectiveCall>,
     /// The last that is completed.
-    pub completed: Option<Call>,
+    pub completed: Option<CollectiveCall>,
     /// The last that started, where torch knows.
     pub last_started: Option<i64>,
     /// The last that it entered; -1 for none at all, `None` where not known.
@@ -91,12 +91,12 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Dump, String> {
         serde_json::from_slice(bytes).map_err(|error| format!("not JSON: {error}"))?
     };
     let Value::Object(dump) = value else {
-        return Err("not a dump of the flight recorder: no dictionary".to_owned());
+        return Err("not a flight recorder dump: not a dictionary".to_owned());
     };
     if !dump.contains_key("version")
         || !(dump.contains_key("entries") || dump.contains_key("pg_config"))
     {
-        return Err("not a dump of the flight recorder: no version, entries or groups".to_owned());
+        return Err("not a flight recorder dump: no version, entries or groups".to_owned());
     }
     let rank = rank_of_name(name)
         .or_else(|| rank_of_comms(&dump))
@@ -195,7 +195,7 @@ fn traces(rank: i32, dump: &Map<String, Value>) -> Vec<Trace> {
 
 impl Trace {
     /// Takes the next entry, in the order of recording.
-    fn enter(&mut self, call: Call) {
+    fn enter(&mut self, call: CollectiveCall) {
         self.last_enqueued = self.last_enqueued.max(Some(call.seq));
         if call.started.is_some() || call.completed.is_some() {
             self.last_started = self.last_started.max(Some(call.seq));
@@ -219,7 +219,7 @@ impl Trace {
 
     /// The call that says how the rank stands: the one it is in, else the last.
     #[must_use]
-    pub fn stands_in(&self) -> Option<&Call> {
+    pub fn stands_in(&self) -> Option<&CollectiveCall> {
         self.waits_in.as_ref().or(self.completed.as_ref())
     }
 }
@@ -231,14 +231,14 @@ fn group_of(entry: &Value) -> (String, String) {
     }
 }
 
-fn call(entry: &Value) -> Option<Call> {
+fn call(entry: &Value) -> Option<CollectiveCall> {
     let seq = whole(entry.get("collective_seq_id")).or_else(|| whole(entry.get("seq_id")))?;
     let name = text(entry.get("profiling_name"));
     let op = name.split_once(':').map_or(name.as_str(), |(_, op)| op);
     let sizes = |key: &str| entry.get(key).map(Value::to_string).unwrap_or_default();
     // JSON writes 0 where a time is not known.
     let time = |key: &str| whole(entry.get(key)).filter(|at| *at > 0);
-    Some(Call {
+    Some(CollectiveCall {
         seq,
         op: op.to_owned(),
         inputs: sizes("input_sizes"),

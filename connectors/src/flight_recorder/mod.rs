@@ -27,7 +27,7 @@ mod weigh;
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Finding, Place, compare, compare_traces};
+pub use compare::{Finding, PendingCollective, compare, compare_traces};
 pub use decode::{decode, trace_of};
 pub(crate) use dump::looks_like;
-pub use dump::{Call, Dump, Trace, read};
+pub use dump::{CollectiveCall, Dump, Trace, read};

@@ -230,7 +230,7 @@ fn what_is_no_dump_is_refused_with_a_reason() {
             "calls functions",
         ),
         (b"{\"version\":\"2.10\"}", "no version, entries or groups"),
-        (b"[]", "no dictionary"),
+        (b"[]", "not a dictionary"),
         (b"\x80\x02}", "breaks off"),
     ] {
         let error = read(bytes, "nccl_trace_rank_0").unwrap_err();
@@ -242,9 +242,9 @@ fn what_is_no_dump_is_refused_with_a_reason() {
 
 /// Keeps what a recording tells.
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl crate::recording::Sink for Kept {
+impl crate::recording::Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -262,7 +262,7 @@ fn dumps_in_a_folder_are_recognised_and_others_are_told() {
     let bad = b"\x80\x02}q\x00X\x09\x00\x00\x00pg_configcos\nsystem\n.";
     std::fs::write(folder.path().join("nccl_trace_rank_4"), bad).unwrap();
     let input = crate::recording::Input::Path(folder.path().to_owned());
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = crate::recording::read(&[input], &Default::default(), &mut kept);
     assert_eq!(kept.0.len(), 4, "{summary:?}");
     assert_eq!(summary.total.rejected, 1);

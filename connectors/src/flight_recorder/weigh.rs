@@ -16,7 +16,7 @@ const MAX_NODES: u64 = 50_000_000;
 const MAX_DEPTH: u32 = 32;
 const LEAF: Weight = Weight { nodes: 1, depth: 1 };
 
-struct Machine<'p> {
+struct PickleMachine<'p> {
     rest: &'p [u8],
     stack: Vec<Weight>,
     marks: Vec<usize>,
@@ -28,7 +28,7 @@ struct Machine<'p> {
 /// # Errors
 /// Says in words why not.
 pub(super) fn check(pickle: &[u8]) -> Result<(), String> {
-    let mut machine = Machine {
+    let mut machine = PickleMachine {
         rest: pickle,
         stack: Vec::new(),
         marks: Vec::new(),
@@ -38,7 +38,7 @@ pub(super) fn check(pickle: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     fn take(&mut self, n: usize) -> Result<&[u8], String> {
         let (taken, rest) = self
             .rest
@@ -101,7 +101,7 @@ impl Machine<'_> {
 
     fn recall(&mut self, key: usize) -> Result<(), String> {
         let known = u32::try_from(key).ok().and_then(|key| self.memo.get(&key));
-        let known = *known.ok_or("the pickle recalls what it has not told")?;
+        let known = *known.ok_or("the pickle refers to a value that it does not define")?;
         self.hold(known, &[])
     }
 

@@ -3,16 +3,16 @@
 use super::compute::nature;
 use super::entry::Entry;
 use super::error;
-use crate::cloud::fact::{Activity, HostEvent, Outcome, Scribe, set_message, set_text};
+use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 pub(super) fn decode(
     entry: &Entry<'_>,
     payload: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let Some(method) = field::text(payload, &["event_subtype"]) else {
         return Err(Rejection::Malformed(
@@ -40,7 +40,7 @@ pub(super) fn decode(
             not_before: None,
             not_after: None,
         };
-        scribe.host_event(entry.time, &machine, what)
+        facts.host_event(entry.time, &machine, what)
     } else {
         let done = field::text(payload, &["event_type"]) == Some("GCE_OPERATION_DONE");
         let outcome = match (&failure, done) {
@@ -55,7 +55,7 @@ pub(super) fn decode(
             actor,
             error: failure.as_ref().map(|failure| failure.code.as_str()),
         };
-        scribe.activity(entry.time, &machine, what)
+        facts.activity(entry.time, &machine, what)
     };
     entry.place(&mut event);
     event.actor = actor.map(str::to_owned);
@@ -69,6 +69,8 @@ pub(super) fn decode(
         "user_agent",
         field::text(payload, &["user_agent"]),
     );
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }

@@ -1,30 +1,30 @@
 //! GKE's cluster autoscaler, which tells its decisions in a log of its own.
 
 use super::entry::Entry;
-use crate::cloud::fact::{Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::event::Event;
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 const ACTOR: &str = "cluster-autoscaler";
 
 pub(super) fn decode(
     entry: &Entry<'_>,
     payload: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let mut events = Vec::new();
     if let Some(decision) = field::object(payload, &["decision"]) {
-        decided(entry, decision, scribe, &mut events);
+        decided(entry, decision, facts, &mut events);
     }
     if let Some(refused) = field::object(payload, &["noDecisionStatus", "noScaleUp"]) {
-        not_up(entry, refused, scribe, &mut events);
+        not_up(entry, refused, facts, &mut events);
     }
     if let Some(result) = field::object(payload, &["resultInfo"]) {
         for one in field::objects(result, &["results"]) {
-            events.extend(failed(entry, one, scribe));
+            events.extend(failed(entry, one, facts));
         }
     }
     if events.is_empty() {
@@ -34,7 +34,9 @@ pub(super) fn decode(
     }
     for mut event in events {
         entry.place(&mut event);
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     Ok(())
 }
@@ -58,12 +60,12 @@ fn path_of(pod: &Fields) -> String {
     format!("{}/{}", part("namespace"), part("name"))
 }
 
-fn decided(entry: &Entry<'_>, decision: &Fields, scribe: &Scribe<'_>, events: &mut Vec<Event>) {
+fn decided(entry: &Entry<'_>, decision: &Fields, facts: &FactBuilder<'_>, events: &mut Vec<Event>) {
     let at = field::time(decision, &["decideTime"]).unwrap_or(entry.time);
     let id = field::text(decision, &["eventId"]).unwrap_or_default();
     for removed in field::objects(decision, &["scaleDown", "nodesToBeRemoved"]) {
         let name = field::text(removed, &["node", "name"]).unwrap_or_default();
-        let mut event = scribe.group_activity(at, ACTOR, "scale_down", id, name);
+        let mut event = facts.group_activity(at, ACTOR, "scale_down", id, name);
         event.object_kind = Some("Node".to_owned());
         event.entities.node = field::owned(removed, &["node", "name"]);
         in_group(&mut event, field::object(removed, &["node", "mig"]));
@@ -100,7 +102,7 @@ fn decided(entry: &Entry<'_>, decision: &Fields, scribe: &Scribe<'_>, events: &m
         .flat_map(|up| field::objects(up, &["triggeringPods"]));
     let before = events.len();
     for pod in pods {
-        let mut event = scribe.group_activity(at, ACTOR, "scale_up", id, &path_of(pod));
+        let mut event = facts.group_activity(at, ACTOR, "scale_up", id, &path_of(pod));
         of_pod(&mut event, pod);
         in_group(
             &mut event,
@@ -110,7 +112,7 @@ fn decided(entry: &Entry<'_>, decision: &Fields, scribe: &Scribe<'_>, events: &m
         events.push(event);
     }
     if events.len() == before && !migs.is_empty() {
-        let mut event = scribe.group_activity(at, ACTOR, "scale_up", id, "");
+        let mut event = facts.group_activity(at, ACTOR, "scale_up", id, "");
         event.object_kind = Some("InstanceGroup".to_owned());
         in_group(
             &mut event,
@@ -122,7 +124,7 @@ fn decided(entry: &Entry<'_>, decision: &Fields, scribe: &Scribe<'_>, events: &m
 }
 
 /// Pods that wait, and why no group could grow for them.
-fn not_up(entry: &Entry<'_>, refused: &Fields, scribe: &Scribe<'_>, events: &mut Vec<Event>) {
+fn not_up(entry: &Entry<'_>, refused: &Fields, facts: &FactBuilder<'_>, events: &mut Vec<Event>) {
     let id = entry.event_id();
     for group in field::objects(refused, &["unhandledPodGroups"]) {
         let Some(pod) = field::object(group, &["podGroup", "samplePod"]) else {
@@ -136,7 +138,7 @@ fn not_up(entry: &Entry<'_>, refused: &Fields, scribe: &Scribe<'_>, events: &mut
         for one in field::objects(group, &["napFailureReasons"]) {
             reasons.push(spoken(one));
         }
-        let mut event = scribe.group_activity(entry.time, ACTOR, "no_scale_up", id, &path_of(pod));
+        let mut event = facts.group_activity(entry.time, ACTOR, "no_scale_up", id, &path_of(pod));
         of_pod(&mut event, pod);
         set_message(&mut event, &reasons.join("; "));
         let count = field::int(group, &["podGroup", "totalPodCount"]);
@@ -146,13 +148,13 @@ fn not_up(entry: &Entry<'_>, refused: &Fields, scribe: &Scribe<'_>, events: &mut
 }
 
 /// What a decision failed with; the decision has the same `event_id`.
-fn failed(entry: &Entry<'_>, result: &Fields, scribe: &Scribe<'_>) -> Option<Event> {
+fn failed(entry: &Entry<'_>, result: &Fields, facts: &FactBuilder<'_>) -> Option<Event> {
     let error = field::object(result, &["errorMsg"])?;
     let code = field::text(error, &["messageId"])?;
     let id = field::text(result, &["eventId"]).unwrap_or_default();
     let at = entry.time;
     let first = field::words(error, &["parameters"]).next();
-    let mut event = scribe.group_activity(at, ACTOR, code, id, first.unwrap_or_default());
+    let mut event = facts.group_activity(at, ACTOR, code, id, first.unwrap_or_default());
     let of_node = code.starts_with("scale.down.");
     event.object_kind = Some(if of_node { "Node" } else { "InstanceGroup" }.to_owned());
     if of_node {

@@ -2,17 +2,17 @@
 
 use super::entry::Entry;
 use super::error;
-use crate::cloud::fact::{Activity, Outcome, Scribe, set_message, set_text};
+use crate::cloud::fact::{Activity, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 pub(super) fn decode(
     entry: &Entry<'_>,
     audit: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let full = field::text(audit, &["methodName"]).unwrap_or_default();
     let (rest, verb) = full.rsplit_once('.').unwrap_or(("", full));
@@ -52,7 +52,7 @@ pub(super) fn decode(
     });
     let mut machine = Machine::of(Cloud::Gcp);
     machine.group = pool.map(str::to_owned);
-    let mut event = scribe.activity(entry.time, &machine, what);
+    let mut event = facts.activity(entry.time, &machine, what);
     let kind = if pool.is_some() {
         "NodePool"
     } else {
@@ -73,6 +73,8 @@ pub(super) fn decode(
     if let Some(failure) = &failure {
         set_message(&mut event, &failure.text);
     }
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }

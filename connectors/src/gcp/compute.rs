@@ -3,13 +3,13 @@
 
 use super::entry::Entry;
 use super::error;
-use crate::cloud::fact::{Activity, HostEvent, Outcome, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::Event;
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 /// What changes nothing.
 const READING: [&str; 6] = [
@@ -24,8 +24,8 @@ const READING: [&str; 6] = [
 pub(super) fn decode(
     entry: &Entry<'_>,
     audit: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let method = unversioned(field::text(audit, &["methodName"]).unwrap_or_default());
     let verb = method.rsplit('.').next().unwrap_or_default();
@@ -35,13 +35,14 @@ pub(super) fn decode(
         ));
     }
     if entry.log.ends_with("/system_event") {
-        told.observations
+        emitted
+            .observations
             .push(Observation::Event(Box::new(system_event(
-                entry, audit, method, scribe,
+                entry, audit, method, facts,
             ))));
         return Ok(());
     }
-    activity(entry, audit, method, scribe, told)
+    activity(entry, audit, method, facts, emitted)
 }
 
 /// `v1.compute.instances.delete` without what comes before `compute`.
@@ -72,7 +73,7 @@ pub(super) fn nature(method: &str) -> (Phase, Option<bool>) {
     }
 }
 
-fn system_event(entry: &Entry<'_>, audit: &Fields, method: &str, scribe: &Scribe<'_>) -> Event {
+fn system_event(entry: &Entry<'_>, audit: &Fields, method: &str, facts: &FactBuilder<'_>) -> Event {
     let machine = entry.machine(field::text(audit, &["resourceName"]));
     let message = field::text(audit, &["status", "message"]).unwrap_or_default();
     let empty = Fields::new();
@@ -83,7 +84,7 @@ fn system_event(entry: &Entry<'_>, audit: &Fields, method: &str, scribe: &Scribe
     {
         let id = entry.event_id();
         upcoming(
-            scribe,
+            facts,
             entry.time,
             &machine,
             (method, id),
@@ -100,7 +101,7 @@ fn system_event(entry: &Entry<'_>, audit: &Fields, method: &str, scribe: &Scribe
             not_before: None,
             not_after: None,
         };
-        scribe.host_event(entry.time, &machine, what)
+        facts.host_event(entry.time, &machine, what)
     };
     entry.place(&mut event);
     event.actor = field::owned(audit, &["authenticationInfo", "principalEmail"]);
@@ -118,14 +119,14 @@ fn system_event(entry: &Entry<'_>, audit: &Fields, method: &str, scribe: &Scribe
 /// Maintenance that an `upcomingMaintenance` object tells of; `named` is its
 /// name and id.
 pub(super) fn upcoming(
-    scribe: &Scribe<'_>,
-    at: Read,
+    facts: &FactBuilder<'_>,
+    at: ParsedTime,
     machine: &Machine,
     (name, event_id): (&str, &str),
-    told: &Fields,
+    emitted: &Fields,
     message: &str,
 ) -> Event {
-    let status = field::text(told, &["maintenanceStatus"]).unwrap_or_default();
+    let status = field::text(emitted, &["maintenanceStatus"]).unwrap_or_default();
     let phase = if message.contains("has completed") || message.contains("was cancel") {
         Phase::Ended
     } else {
@@ -135,17 +136,17 @@ pub(super) fn upcoming(
             _ => Phase::Announced,
         }
     };
-    let stamp = |key: &str| field::time(told, &[key]).map(|read| read.stamp);
+    let stamp = |key: &str| field::time(emitted, &[key]).map(|read| read.stamp);
     let what = HostEvent {
         name,
         phase,
-        planned: field::text(told, &["type"]).map(|kind| kind != "UNSCHEDULED"),
+        planned: field::text(emitted, &["type"]).map(|kind| kind != "UNSCHEDULED"),
         event_id,
         not_before: stamp("windowStartTime"),
         not_after: stamp("windowEndTime").or_else(|| stamp("latestWindowStartTime")),
     };
-    let mut event = scribe.host_event(at, machine, what);
-    let reasons: Vec<&str> = field::words(told, &["maintenanceReasons"]).collect();
+    let mut event = facts.host_event(at, machine, what);
+    let reasons: Vec<&str> = field::words(emitted, &["maintenanceReasons"]).collect();
     event.reason = (!reasons.is_empty()).then(|| reasons.join(","));
     set_text(&mut event, "maintenance_status", Some(status));
     event
@@ -155,8 +156,8 @@ fn activity(
     entry: &Entry<'_>,
     audit: &Fields,
     method: &str,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let about = method.split('.').nth(1).unwrap_or_default();
     let concerns = matches!(
@@ -201,7 +202,7 @@ fn activity(
     }
     for mut machine in machines {
         machine.group = machine.group.or_else(|| group.map(str::to_owned));
-        let mut event = scribe.activity(entry.time, &machine, what);
+        let mut event = facts.activity(entry.time, &machine, what);
         event
             .object_kind
             .get_or_insert_with(|| "InstanceGroup".to_owned());
@@ -215,7 +216,9 @@ fn activity(
         event.set_attribute("size", size);
         let labels = labels(audit);
         event.entities.experiment = field::experiment(&labels);
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     Ok(())
 }

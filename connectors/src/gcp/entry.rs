@@ -2,7 +2,7 @@
 
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::Event;
 use crate::observation::Rejection;
 use crate::recording::ForeignRecord;
@@ -13,7 +13,7 @@ pub(super) struct Entry<'r> {
     pub(super) record: ForeignRecord<'r>,
     /// The log's id with its slashes: `cloudaudit.googleapis.com/activity`.
     pub(super) log: String,
-    pub(super) time: Read,
+    pub(super) time: ParsedTime,
     /// `gce_instance`, `k8s_container`, …
     pub(super) resource: &'r str,
 }

@@ -25,13 +25,13 @@ const CODES: [&str; 17] = [
 
 /// An error's code and text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct GcpFailure {
     pub(super) code: String,
     pub(super) text: String,
 }
 
 /// What went wrong, as an `AuditLog` tells; `None` where nothing did.
-pub(super) fn of_audit(audit: &Fields) -> Option<Failure> {
+pub(super) fn of_audit(audit: &Fields) -> Option<GcpFailure> {
     let status = field::object(audit, &["status"]);
     let code = status.and_then(|status| field::int(status, &["code"]));
     let response = field::object(audit, &["response", "error"]);
@@ -49,16 +49,16 @@ pub(super) fn of_audit(audit: &Fields) -> Option<Failure> {
         .and_then(|code| CODES.get(usize::try_from(code).ok()?))
         .copied();
     let code = constant(text).or(named).or(known).unwrap_or("UNKNOWN");
-    Some(Failure {
+    Some(GcpFailure {
         code: code.to_owned(),
         text: text.to_owned(),
     })
 }
 
 /// What went wrong, by a list of `{code, message}`, as operations have it.
-pub(super) fn of_list<'a>(mut errors: impl Iterator<Item = &'a Fields>) -> Option<Failure> {
+pub(super) fn of_list<'a>(mut errors: impl Iterator<Item = &'a Fields>) -> Option<GcpFailure> {
     let first = errors.next()?;
-    Some(Failure {
+    Some(GcpFailure {
         code: field::owned(first, &["code"]).unwrap_or_else(|| "UNKNOWN".to_owned()),
         text: field::owned(first, &["message"])
             .or_else(|| field::owned(first, &["detail_message"]))

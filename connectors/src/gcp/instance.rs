@@ -1,13 +1,13 @@
 //! `gcloud compute instances list`: what an instance is, and what is announced for it.
 
 use super::compute::upcoming;
-use crate::cloud::fact::Scribe;
+use crate::cloud::fact::FactBuilder;
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::event::SourceKind;
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Whether it is a bare `upcomingMaintenance` object.
 pub(super) fn is_maintenance(fields: &Fields) -> bool {
@@ -17,7 +17,10 @@ pub(super) fn is_maintenance(fields: &Fields) -> bool {
             .any(|key| fields.contains_key(*key))
 }
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let Some(name) = field::owned(fields, &["name"]) else {
         return Err(Rejection::Malformed(
@@ -47,9 +50,10 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         phase: status,
         ..ObjectBody::default()
     };
-    let scribe = Scribe::new(SourceKind::Gcp, &record);
-    told.observations
-        .push(scribe.instance(&machine, ended.or(started), body));
+    let facts = FactBuilder::new(SourceKind::Gcp, &record);
+    emitted
+        .observations
+        .push(facts.instance(&machine, ended.or(started), body));
     // It has no time of its own: the window's start is the time that matters.
     let announced = field::object(fields, &["resourceStatus", "upcomingMaintenance"])
         .or_else(|| field::object(fields, &["upcomingMaintenance"]));
@@ -58,8 +62,10 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             .or_else(|| field::time(announced, &["latestWindowStartTime"]))
     {
         let named = ("compute.instances.upcomingMaintenance", "");
-        let event = upcoming(&scribe, at, &machine, named, announced, "");
-        told.observations.push(Observation::Event(Box::new(event)));
+        let event = upcoming(&facts, at, &machine, named, announced, "");
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     Ok(())
 }

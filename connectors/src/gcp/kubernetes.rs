@@ -6,7 +6,7 @@ use super::entry::Entry;
 use crate::cloud::field::{self, Fields};
 use crate::kubernetes;
 use crate::observation::Rejection;
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 /// Whether a payload is an Event of the cluster.
 pub(super) fn is_event(payload: &Fields) -> bool {
@@ -14,19 +14,27 @@ pub(super) fn is_event(payload: &Fields) -> bool {
 }
 
 /// An Event as the cluster wrote it: the log outlives its hour.
-pub(super) fn event(entry: &Entry<'_>, payload: &Fields, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn event(
+    entry: &Entry<'_>,
+    payload: &Fields,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let json = Value::Object(payload.clone()).to_string();
     let origin = entry.record.origin;
-    kubernetes::decode(json.as_bytes(), None, origin, &mut told.observations)
+    kubernetes::decode(json.as_bytes(), None, origin, &mut emitted.observations)
 }
 
 /// An audit record of GKE says in other words what Kubernetes' own says.
-pub(super) fn audit(entry: &Entry<'_>, audit: &Fields, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn audit(
+    entry: &Entry<'_>,
+    audit: &Fields,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let method = field::text(audit, &["methodName"]).unwrap_or_default();
     let name = field::text(audit, &["resourceName"]).unwrap_or_default();
     let Some(object) = reference(name) else {
         return Err(Rejection::Irrelevant(
-            "an audit record about no object of Kubernetes".to_owned(),
+            "an audit record that is not about a Kubernetes object".to_owned(),
         ));
     };
     let text = |path: &[&str]| field::text(audit, path).unwrap_or_default();
@@ -49,7 +57,7 @@ pub(super) fn audit(entry: &Entry<'_>, audit: &Fields, told: &mut Told) -> Resul
     });
     let origin = entry.record.origin;
     let json = record.to_string();
-    kubernetes::decode(json.as_bytes(), None, origin, &mut told.observations)
+    kubernetes::decode(json.as_bytes(), None, origin, &mut emitted.observations)
 }
 
 /// `core/v1/namespaces/NS/pods/NAME/eviction`, `apps/v1/…`, `core/v1/nodes/NAME/status`.

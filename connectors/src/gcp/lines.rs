@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::entry::Entry;
-use crate::cloud::fact::{Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, set_message, set_text};
 use crate::cloud::field;
 use crate::event::{Entities, Event, SourceKind};
 use crate::logs::StoredLine;
 use crate::node_log;
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 pub(super) fn decode(
     entry: &Entry<'_>,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let Some(text) = text(entry) else {
         return Err(Rejection::Irrelevant(format!(
@@ -25,7 +25,7 @@ pub(super) fn decode(
         )));
     };
     if is_node_log(entry) {
-        return node_lines(entry, scribe, &text, told);
+        return node_lines(entry, facts, &text, emitted);
     }
     let container = entry.resource == "k8s_container" || entry.resource == "k8s_pod";
     let own = entry.resource == "gce_instance";
@@ -35,7 +35,7 @@ pub(super) fn decode(
             entry.log, entry.resource
         )));
     }
-    told.lines.push(StoredLine {
+    emitted.lines.push(StoredLine {
         stream: format!(
             "{}/{}",
             entry.log,
@@ -83,9 +83,9 @@ fn is_node_log(entry: &Entry<'_>) -> bool {
 
 fn node_lines(
     entry: &Entry<'_>,
-    scribe: &Scribe<'_>,
+    facts: &FactBuilder<'_>,
     text: &str,
-    told: &mut Told,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let plain = without_colours(text);
     let journal = |key: &str| entry.text(&["jsonPayload", key]);
@@ -93,17 +93,17 @@ fn node_lines(
     // The agent of a container runtime names its log after itself.
     let named = Some(entry.log.as_str()).filter(|_| entry.resource == "k8s_node");
     let program = program.or(named);
-    let before = told.observations.len();
+    let before = emitted.observations.len();
     let lines = plain.lines().map(str::trim).filter(|line| !line.is_empty());
     for (number, line) in lines.enumerate() {
-        let event = node_line(entry, scribe, line, number);
-        let facts = node_log::tell(event, program);
+        let event = node_line(entry, facts, line, number);
+        let facts = node_log::emit(event, program);
         let facts = facts
             .into_iter()
             .map(|fact| Observation::Event(Box::new(fact)));
-        told.observations.extend(facts);
+        emitted.observations.extend(facts);
     }
-    if told.observations.len() == before {
+    if emitted.observations.len() == before {
         return Err(Rejection::Irrelevant(
             "lines of a machine's log that mean nothing".to_owned(),
         ));
@@ -112,7 +112,7 @@ fn node_lines(
 }
 
 /// One of the lines that an entry holds.
-fn node_line(entry: &Entry<'_>, scribe: &Scribe<'_>, line: &str, number: usize) -> Event {
+fn node_line(entry: &Entry<'_>, facts: &FactBuilder<'_>, line: &str, number: usize) -> Event {
     let machine = entry.machine(None);
     let node = entry
         .of_resource("node_name")
@@ -125,7 +125,7 @@ fn node_line(entry: &Entry<'_>, scribe: &Scribe<'_>, line: &str, number: usize) 
         .unwrap_or_default();
     let unique = entry.text(&["insertId"]).unwrap_or_default();
     let number = number.to_string();
-    let mut event = scribe.event("node.log", entry.time, &about, &[line, unique, &number]);
+    let mut event = facts.event("node.log", entry.time, &about, &[line, unique, &number]);
     if entry.resource == "gce_instance" {
         machine.name_in(&mut event);
     }

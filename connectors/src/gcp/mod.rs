@@ -25,11 +25,11 @@ mod tests;
 use entry::Entry;
 pub use live::{Gcp, GcpLogin, GcpOptions};
 
-use crate::cloud::fact::Scribe;
+use crate::cloud::fact::FactBuilder;
 use crate::cloud::field::{self, Fields};
 use crate::event::SourceKind;
 use crate::observation::Rejection;
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Top-level keys of a log entry that YAML is known by.
 pub(crate) const YAML_KEYS: &[&str] = &["logName", "protoPayload", "insertId"];
@@ -62,11 +62,14 @@ fn compute_kind(fields: &Fields) -> Option<&str> {
 ///
 /// # Errors
 /// Says why a record is of no use.
-pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(crate) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     if let Some(kind) = compute_kind(record.fields) {
         return match kind {
-            "operation" => operation::decode(record, told),
-            "instance" => instance::decode(record, told),
+            "operation" => operation::decode(record, emitted),
+            "instance" => instance::decode(record, emitted),
             other => Err(Rejection::Irrelevant(format!(
                 "a resource of Compute Engine: {other}"
             ))),
@@ -74,32 +77,32 @@ pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     }
     if !is_entry(record.fields) {
         return Err(Rejection::Irrelevant(
-            "maintenance of an instance that it does not name".to_owned(),
+            "maintenance of an unnamed instance".to_owned(),
         ));
     }
     let entry = Entry::read(record)?;
-    let scribe = Scribe::new(SourceKind::Gcp, &record);
+    let facts = FactBuilder::new(SourceKind::Gcp, &record);
     if let Some(audit) = entry.object("protoPayload") {
         return match field::text(audit, &["serviceName"]).unwrap_or_default() {
-            "k8s.io" => kubernetes::audit(&entry, audit, told),
-            "compute.googleapis.com" => compute::decode(&entry, audit, &scribe, told),
-            "container.googleapis.com" => cluster::decode(&entry, audit, &scribe, told),
+            "k8s.io" => kubernetes::audit(&entry, audit, emitted),
+            "compute.googleapis.com" => compute::decode(&entry, audit, &facts, emitted),
+            "container.googleapis.com" => cluster::decode(&entry, audit, &facts, emitted),
             other => Err(Rejection::Irrelevant(format!("an audit record of {other}"))),
         };
     }
     match (entry.log.as_str(), entry.object("jsonPayload")) {
         ("compute.googleapis.com/activity_log", Some(payload)) => {
-            activity_log::decode(&entry, payload, &scribe, told)
+            activity_log::decode(&entry, payload, &facts, emitted)
         }
         ("container.googleapis.com/cluster-autoscaler-visibility", Some(payload)) => {
-            autoscaler::decode(&entry, payload, &scribe, told)
+            autoscaler::decode(&entry, payload, &facts, emitted)
         }
         (_, Some(payload)) if service_health::is_notice(payload) => {
-            service_health::decode(&entry, payload, &scribe, told)
+            service_health::decode(&entry, payload, &facts, emitted)
         }
         (_, Some(payload)) if kubernetes::is_event(payload) => {
-            kubernetes::event(&entry, payload, told)
+            kubernetes::event(&entry, payload, emitted)
         }
-        _ => lines::decode(&entry, &scribe, told),
+        _ => lines::decode(&entry, &facts, emitted),
     }
 }

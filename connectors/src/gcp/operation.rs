@@ -2,24 +2,27 @@
 
 use super::compute::nature;
 use super::error;
-use crate::cloud::fact::{Activity, HostEvent, Outcome, Scribe, set_message};
+use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, set_message};
 use crate::cloud::field;
 use crate::cloud::identity::Machine;
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Operations that the platform itself started.
 fn is_platforms(kind: &str, user: &str) -> bool {
     user == "system" || user == "system@google.com" || kind.starts_with("compute.instances.")
 }
 
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let target = field::text(fields, &["targetLink"]).unwrap_or_default();
     let Some(mut machine) = Machine::gce(target) else {
         return Err(Rejection::Irrelevant(
-            "an operation of Compute Engine that is about no instance".to_owned(),
+            "a Compute Engine operation that is not about an instance".to_owned(),
         ));
     };
     machine.id = field::at(fields, &["targetId"])
@@ -36,7 +39,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     let user = field::text(fields, &["user"]).unwrap_or_default();
     let event_id = field::text(fields, &["name"]).unwrap_or_default();
     let failure = error::of_list(field::objects(fields, &["error", "errors"]));
-    let scribe = Scribe::new(SourceKind::Gcp, &record);
+    let facts = FactBuilder::new(SourceKind::Gcp, &record);
     let mut event = if is_platforms(kind, user) {
         let (phase, planned) = nature(kind);
         let what = HostEvent {
@@ -47,7 +50,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             not_before: None,
             not_after: None,
         };
-        scribe.host_event(time, &machine, what)
+        facts.host_event(time, &machine, what)
     } else {
         let done = field::text(fields, &["status"]) == Some("DONE");
         let method = format!("compute.instances.{kind}");
@@ -62,7 +65,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
             actor: Some(user).filter(|user| !user.is_empty()),
             error: failure.as_ref().map(|failure| failure.code.as_str()),
         };
-        scribe.activity(time, &machine, what)
+        facts.activity(time, &machine, what)
     };
     event.actor = Some(user.to_owned()).filter(|user| !user.is_empty());
     let ended = field::time(fields, &["endTime"]).map(|read| read.stamp);
@@ -71,6 +74,8 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         .map(str::to_owned)
         .or_else(|| failure.map(|failure| failure.text));
     set_message(&mut event, &said.unwrap_or_default());
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }

@@ -2,12 +2,12 @@
 //! each time that something about one of them changes.
 
 use super::entry::Entry;
-use crate::cloud::fact::{HostEvent, Phase, Scribe, set_message, set_text};
+use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::cloud::place::set_places;
 use crate::observation::{Observation, Rejection};
-use crate::recording::Told;
+use crate::recording::ForeignOutput;
 
 /// Whether an entry's payload is of this kind.
 pub(super) fn is_notice(payload: &Fields) -> bool {
@@ -18,8 +18,8 @@ pub(super) fn is_notice(payload: &Fields) -> bool {
 pub(super) fn decode(
     entry: &Entry<'_>,
     payload: &Fields,
-    scribe: &Scribe<'_>,
-    told: &mut Told,
+    facts: &FactBuilder<'_>,
+    emitted: &mut ForeignOutput,
 ) -> Result<(), Rejection> {
     let text = |key: &str| field::text(payload, &[key]).unwrap_or_default();
     let state = text("detailedState");
@@ -51,7 +51,7 @@ pub(super) fn decode(
             not_before: begun.map(|read| read.stamp),
             not_after: ended.map(|read| read.stamp),
         };
-        let mut event = scribe.host_event(at, &Machine::of(Cloud::Gcp), what);
+        let mut event = facts.host_event(at, &Machine::of(Cloud::Gcp), what);
         if phase == Phase::Started {
             let end = ended.map(|read| read.stamp);
             event.end = end.filter(|end| end.lo > at.stamp.lo);
@@ -70,7 +70,9 @@ pub(super) fn decode(
             &mut event,
             &format!("{}\n{}", text("title"), text("description")),
         );
-        told.observations.push(Observation::Event(Box::new(event)));
+        emitted
+            .observations
+            .push(Observation::Event(Box::new(event)));
     }
     Ok(())
 }

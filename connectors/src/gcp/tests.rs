@@ -7,19 +7,19 @@ use crate::observation::Observation;
 use crate::recording::{Input, Options, Sink, read};
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
 }
 
-fn told(text: &str) -> Vec<Event> {
+fn emitted(text: &str) -> Vec<Event> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given");
     std::fs::write(&path, text).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(&[Input::Path(path)], &Options::default(), &mut kept);
     assert_eq!(summary.total.rejected, 0, "{:?}", summary.rejected);
     let events = kept.0.into_iter().filter_map(|one| match one {
@@ -79,7 +79,7 @@ fn a_host_event_names_its_instance_in_every_form_of_file() {
     ).to_owned();
     let unmarked = yaml.trim_start_matches("---\n").to_owned();
     for text in [one.to_string(), pretty, page, yaml, unmarked] {
-        let events = told(&text);
+        let events = emitted(&text);
         assert_eq!(events.len(), 1, "{text}");
         let event = &events[0];
         assert_eq!(event.fact, "cloud.host_event");
@@ -102,7 +102,7 @@ fn maintenance_is_announced_then_started_then_ended() {
     let phase = |metadata: Value, message: &str| {
         let more = json!({"metadata": metadata, "status": {"message": message}});
         let one = audit(SYSTEM, "compute.instances.upcomingMaintenance", more);
-        told(&one.to_string()).remove(0)
+        emitted(&one.to_string()).remove(0)
     };
     let event = phase(
         json!({"maintenanceStatus": "PENDING", "type": "SCHEDULED", "maintenanceReasons": ["FAILURE_GPU"],
@@ -143,7 +143,7 @@ fn the_phases_of_a_call_share_an_id_and_a_failure_is_one() {
             json!({"status": {"code": 8, "message": "ZONE_RESOURCE_POOL_EXHAUSTED"}})
         )
     );
-    let events = told(&text);
+    let events = emitted(&text);
     let outcomes: Vec<_> = events
         .iter()
         .map(|event| event.attribute("outcome"))
@@ -174,7 +174,7 @@ fn a_call_to_a_group_names_each_instance() {
                "request": {"instances": ["zones/z-a/instances/gpu-1", "https://x/compute/v1/projects/lab/zones/z-a/instances/gpu-2"]}}),
     );
     one["resource"] = json!({"type": "gce_instance_group_manager", "labels": {"project_id": "lab", "location": "z-a"}});
-    let events = told(&one.to_string());
+    let events = emitted(&one.to_string());
     let names: Vec<_> = events
         .iter()
         .map(|event| event.entities.node.clone().unwrap())
@@ -211,7 +211,7 @@ fn records_of_kubernetes_inside_are_kubernetes() {
             ("protoPayload", audit)
         ),
     );
-    let events = told(&text);
+    let events = emitted(&text);
     assert_eq!(events[0].fact, "k8s.event");
     assert_eq!(events[0].entities.pod.as_deref(), Some("p"));
     assert!(
@@ -246,7 +246,7 @@ fn the_lines_of_a_traceback_are_one_also_newest_first() {
         line(1, "  File \"train.py\", line 3, in <module>"),
         line(0, "Traceback (most recent call last):"),
     ];
-    let events = told(&Value::from(lines.to_vec()).to_string());
+    let events = emitted(&Value::from(lines.to_vec()).to_string());
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].fact, "log.line");
     assert_eq!(events[0].attribute("exception"), Some("ValueError"));
@@ -266,7 +266,7 @@ fn a_serial_port_is_a_log_of_the_machine() {
         ),
     );
     one["labels"] = json!({"compute.googleapis.com/resource_name": "gpu-1"});
-    let events = told(&one.to_string());
+    let events = emitted(&one.to_string());
     assert_eq!(events[0].fact, "node.log");
     assert_eq!(
         events[0].message.as_deref(),
@@ -282,7 +282,7 @@ fn the_autoscaler_names_nodes_pods_and_errors() {
     let cluster = json!({"type": "k8s_cluster", "labels": {"cluster_name": "c", "location": "z", "project_id": "lab"}});
     let log = "container.googleapis.com/cluster-autoscaler-visibility";
     let say = |payload: Value| {
-        told(
+        emitted(
             &entry(
                 log,
                 "2026-11-21T10:00:00Z",
@@ -326,7 +326,7 @@ fn operations_and_instances_are_read_as_gcloud_lists_them() {
         "creationTimestamp": "2026-11-20T02:00:00.000-08:00", "labels": {"experiment": "e1"},
         "resourceStatus": {"upcomingMaintenance": {"type": "SCHEDULED", "maintenanceStatus": "PENDING",
             "windowStartTime": "2026-11-30T00:00:00Z"}}});
-    let events = told(&json!([operation, instance]).to_string());
+    let events = emitted(&json!([operation, instance]).to_string());
     assert_eq!(events.len(), 2);
     assert_eq!(
         events[0].attribute("host_event"),

@@ -9,7 +9,7 @@ use crate::connector::Scope;
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::prometheus::mentions;
-use crate::recording::{ForeignDecoder, ForeignRecord, Told};
+use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::redact::redact;
 use crate::time::{Nanos, Stamp};
 
@@ -31,11 +31,11 @@ fn is_annotation(fields: &Map<String, Value>) -> bool {
         && (has("dashboardUID") || has("dashboardId") || has("panelId") || has("timeEnd"))
 }
 
-fn in_file(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn in_file(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let value = Value::Object(record.fields.clone());
     let found = annotation(&value, None, record.origin)?;
     let boxed = found.into_iter().map(Box::new);
-    told.observations.extend(boxed.map(Observation::Event));
+    emitted.observations.extend(boxed.map(Observation::Event));
     Ok(())
 }
 
@@ -81,8 +81,8 @@ pub(super) fn annotation(
     let text = redact(&plain(&one.text)).into_owned();
     let words = format!("{text} {}", tags.join(" "));
     let nanos = |millis: i64| millis.checked_mul(1_000_000);
-    let lo =
-        nanos(one.time).ok_or_else(|| Rejection::Malformed(format!("{} is no time", one.time)))?;
+    let lo = nanos(one.time)
+        .ok_or_else(|| Rejection::Malformed(format!("{} is not a time", one.time)))?;
     let stamp = |lo: Nanos| Stamp {
         lo,
         hi: lo.saturating_add(1_000_000),

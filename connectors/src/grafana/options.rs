@@ -1,6 +1,6 @@
 //! How a Grafana is reached.
 
-use crate::http::{HttpOptions, Reach, Trouble};
+use crate::http::{Endpoint, HttpError, HttpOptions};
 
 /// How a Grafana is reached.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub struct GrafanaOptions {
     pub name: String,
     /// Where it is, with any prefix, and who we are there. `GRAFANA_URL`,
     /// `GRAFANA_TOKEN` (or `GRAFANA_SERVICE_ACCOUNT_TOKEN`), `GRAFANA_USERNAME` and so on.
-    pub reach: Reach,
+    pub reach: Endpoint,
     /// The organisation, where the token is for several. `GRAFANA_ORG_ID`.
     pub organisation: Option<String>,
 }
@@ -18,7 +18,7 @@ impl GrafanaOptions {
     /// What the environment says.
     #[must_use]
     pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Self {
-        let mut reach = Reach::from_env("GRAFANA", get);
+        let mut reach = Endpoint::from_env("GRAFANA", get);
         if reach.token.is_none() && reach.username.is_none() {
             let token = get("GRAFANA_SERVICE_ACCOUNT_TOKEN");
             let token = token.filter(|token| !token.trim().is_empty());
@@ -33,9 +33,9 @@ impl GrafanaOptions {
         }
     }
 
-    pub(super) fn http(&self) -> Result<HttpOptions, Trouble> {
+    pub(super) fn http(&self) -> Result<HttpOptions, HttpError> {
         let url = self.reach.url.as_deref().ok_or_else(|| {
-            Trouble::BadRequest("no address of a Grafana is configured (GRAFANA_URL)".to_owned())
+            HttpError::BadRequest("no Grafana address is configured (GRAFANA_URL)".to_owned())
         })?;
         let url = url.trim().trim_end_matches('/');
         let base = url.strip_suffix("/api").unwrap_or(url);

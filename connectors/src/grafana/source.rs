@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use super::decode::{annotation, place};
 use super::options::GrafanaOptions;
-use crate::connector::{Ask, Connector, Health, Permission, Skew, Verdict};
+use crate::connector::{Connector, FetchRequest, Health, Permission, Skew, Verdict};
 use crate::coverage::{Coverage, Status};
 use crate::event::{Origin, SourceKind};
-use crate::http::{Client, Request, Trouble};
+use crate::http::{Client, HttpError, Request};
 use crate::log_store::Span;
 use crate::observation::Observation;
 use crate::recording::Sink;
 use crate::time::{Nanos, SECOND};
 
-const SHOWS: &str = "deployments, maintenance and notes that people and tools left";
+const SHOWS: &str = "deployments, maintenance and notes recorded by people and tools";
 
 /// What was noted shortly before and after belongs to the story.
 const MARGIN: Nanos = 3_600 * SECOND;
@@ -40,7 +40,7 @@ pub struct Grafana {
 
 /// What came of paging.
 #[derive(Default)]
-struct Found {
+struct PagedAnnotations {
     all: Vec<Value>,
     stop: Option<(Status, String)>,
     /// The time up to which nothing is missing, backwards.
@@ -52,7 +52,7 @@ impl Grafana {
     ///
     /// # Errors
     /// Says which option is missing or does not make sense.
-    pub fn new(options: &GrafanaOptions) -> Result<Self, Trouble> {
+    pub fn new(options: &GrafanaOptions) -> Result<Self, HttpError> {
         let client = Client::new(options.http()?)?;
         Ok(Self {
             name: options.name.clone(),
@@ -74,7 +74,7 @@ impl Grafana {
         from: i64,
         to: i64,
         deadline: Instant,
-    ) -> Result<(Vec<Value>, Option<Nanos>), Trouble> {
+    ) -> Result<(Vec<Value>, Option<Nanos>), HttpError> {
         let request = Request::get("api/annotations")
             .query("from", from.to_string())
             .query("to", to.to_string())
@@ -84,20 +84,20 @@ impl Grafana {
     }
 
     /// There is no cursor: the next page ends where this one begins.
-    async fn list(&self, span: Span, deadline: Instant) -> Found {
+    async fn list(&self, span: Span, deadline: Instant) -> PagedAnnotations {
         let millis = |at: Nanos| at.div_euclid(1_000_000);
         let (from, mut to) = (millis(span.from), millis(span.to));
-        let mut found = Found::default();
+        let mut found = PagedAnnotations::default();
         let mut known: BTreeSet<(i64, i64)> = BTreeSet::new();
         for _ in 0..PAGES {
             let page = match self.one(from, to, deadline).await {
                 Ok((page, _)) => page,
-                Err(trouble) => {
+                Err(failure) => {
                     let status = match found.all.is_empty() {
-                        true => trouble.status(),
+                        true => failure.status(),
                         false => Status::Truncated,
                     };
-                    found.stop = Some((status, format!("{trouble}; {}", trouble.hint())));
+                    found.stop = Some((status, format!("{failure}; {}", failure.hint())));
                     return found;
                 }
             };
@@ -130,26 +130,30 @@ impl Grafana {
         found
     }
 
-    async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        let to = ask
+    async fn read(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        let to = fetch_request
             .window
             .to
-            .unwrap_or(ask.now)
+            .unwrap_or(fetch_request.now)
             .saturating_add(MARGIN)
-            .min(ask.now);
-        let from = ask.window.from.unwrap_or(to.saturating_sub(DAY));
+            .min(fetch_request.now);
+        let from = fetch_request.window.from.unwrap_or(to.saturating_sub(DAY));
         let span = Span {
             from: from.saturating_sub(MARGIN).min(to),
             to,
         };
-        let found = self.list(span, ask.deadline).await;
+        let found = self.list(span, fetch_request.deadline).await;
         let origin = Origin {
             file: self.name.as_str().into(),
             line: 0,
         };
         let (mut out, mut broken) = (Vec::new(), None);
         for one in &found.all {
-            match annotation(one, Some(&ask.scope), &origin) {
+            match annotation(one, Some(&fetch_request.scope), &origin) {
                 Ok(events) => out.extend(events),
                 Err(why) => broken = broken.or(Some(why)),
             }
@@ -164,7 +168,7 @@ impl Grafana {
         });
         out.sort_by_key(|event| (event.time, event.id));
         let mut parts: Vec<String> = found.stop.iter().map(|(_, words)| words.clone()).collect();
-        parts.extend(broken.map(|why| format!("some were not understood: {why}")));
+        parts.extend(broken.map(|why| format!("some could not be parsed: {why}")));
         let status = found
             .stop
             .as_ref()
@@ -187,7 +191,7 @@ impl Grafana {
         };
         if !out.is_empty() {
             for event in &mut out {
-                event.observed = Some(ask.now);
+                event.observed = Some(fetch_request.now);
             }
             let boxed = out.into_iter().map(Box::new);
             sink.observe(boxed.map(Observation::Event).collect());
@@ -220,7 +224,7 @@ impl Connector for Grafana {
             let millis = now.div_euclid(1_000_000);
             let found = self.one(millis - 86_400_000, millis, deadline).await;
             let took = Nanos::try_from(start.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
-            let denied = found.as_ref().err().is_some_and(Trouble::is_denied);
+            let denied = found.as_ref().err().is_some_and(HttpError::is_denied);
             health.permissions.push(Permission {
                 what: "annotations:read".to_owned(),
                 verdict: match &found {
@@ -232,7 +236,7 @@ impl Connector for Grafana {
                 detail: found
                     .as_ref()
                     .err()
-                    .map(|trouble| format!("{trouble}; {}", trouble.hint())),
+                    .map(|failure| format!("{failure}; {}", failure.hint())),
             });
             match found {
                 Ok((_, date)) => {
@@ -241,8 +245,8 @@ impl Connector for Grafana {
                         within: SECOND / 2 + took / 2,
                     });
                 }
-                Err(trouble) => {
-                    health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+                Err(failure) => {
+                    health.unreachable = Some(format!("{failure}; {}", failure.hint()));
                 }
             }
             let status = self
@@ -258,9 +262,9 @@ impl Connector for Grafana {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(self.read(ask, sink))
+        Box::pin(self.read(fetch_request, sink))
     }
 }

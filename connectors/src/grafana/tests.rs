@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::decode::annotation;
 use super::{Grafana, GrafanaOptions};
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::{Event, Origin};
-use crate::http::Reach;
+use crate::http::Endpoint;
 use crate::http::fake::{Fake, Reply};
 use crate::observation::Observation;
 use crate::time::SECOND;
@@ -19,21 +19,21 @@ const NOON: i64 = 1_790_000_000;
 fn options(url: String) -> GrafanaOptions {
     GrafanaOptions {
         name: "grafana".to_owned(),
-        reach: Reach {
+        reach: Endpoint {
             url: Some(url),
             token: Some("glsa_x".into()),
-            ..Reach::default()
+            ..Endpoint::default()
         },
         organisation: None,
     }
 }
 
-fn ask() -> Ask {
+fn fetch_request() -> FetchRequest {
     let node = Entity {
         name: "gpu-1".to_owned(),
         ..Entity::default()
     };
-    Ask {
+    FetchRequest {
         scope: Scope {
             nodes: vec![node],
             ..Scope::default()
@@ -47,10 +47,10 @@ fn ask() -> Ask {
     }
 }
 
-async fn asked(source: &Grafana) -> (Vec<Event>, Coverage) {
-    let mut told: Vec<Observation> = Vec::new();
-    let mut rows = source.fetch(&ask(), &mut told).await;
-    let events = told.into_iter().filter_map(|one| match one {
+async fn requested(source: &Grafana) -> (Vec<Event>, Coverage) {
+    let mut emitted: Vec<Observation> = Vec::new();
+    let mut rows = source.fetch(&fetch_request(), &mut emitted).await;
+    let events = emitted.into_iter().filter_map(|one| match one {
         Observation::Event(event) => Some(*event),
         _ => None,
     });
@@ -64,9 +64,9 @@ fn note(id: i64, second: i64, text: &str, tags: &[&str]) -> Value {
 
 /// A Grafana that gives the latest first, no more than asked for.
 fn grafana(all: Vec<Value>) -> Fake {
-    Fake::start(move |asked| {
-        assert_eq!(asked.header("authorization"), "Bearer glsa_x");
-        let number = |name: &str| asked.query(name).parse::<i64>().unwrap();
+    Fake::start(move |requested| {
+        assert_eq!(requested.header("authorization"), "Bearer glsa_x");
+        let number = |name: &str| requested.query(name).parse::<i64>().unwrap();
         let (from, to) = (number("from"), number("to"));
         let inside = |one: &&Value| (from..=to).contains(&one["time"].as_i64().unwrap());
         let mut found: Vec<Value> = all.iter().filter(inside).cloned().collect();
@@ -82,7 +82,7 @@ async fn all_pages_are_read_and_notes_once() {
     let all = (0..25).map(|id| note(id, (id / 3) * 10, "deployed gpu-1", &[]));
     let fake = grafana(all.collect());
     let source = Grafana::new(&options(fake.url())).unwrap().with_pages_of(4);
-    let (events, row) = asked(&source).await;
+    let (events, row) = requested(&source).await;
     assert_eq!((events.len(), row.status), (25, Status::Complete));
     assert!(
         events
@@ -113,8 +113,8 @@ async fn whom_a_note_names_it_is_about_and_others_alerts_are_left_out() {
         alert,
     ]);
     let source = Grafana::new(&options(fake.url())).unwrap();
-    let (events, _) = asked(&source).await;
-    let told: Vec<(&str, Option<&str>)> = events
+    let (events, _) = requested(&source).await;
+    let emitted: Vec<(&str, Option<&str>)> = events
         .iter()
         .map(|one| {
             (
@@ -124,7 +124,7 @@ async fn whom_a_note_names_it_is_about_and_others_alerts_are_left_out() {
         })
         .collect();
     assert_eq!(
-        told,
+        emitted,
         [
             ("Rack 7 goes down", Some("gpu-1")),
             ("new release of the gateway", None),
@@ -140,7 +140,7 @@ async fn whom_a_note_names_it_is_about_and_others_alerts_are_left_out() {
 async fn what_is_denied_is_a_row() {
     let fake = Fake::start(|_| Reply::Json(403, json!({ "message": "no annotations:read" })));
     let source = Grafana::new(&options(fake.url())).unwrap();
-    let (events, row) = asked(&source).await;
+    let (events, row) = requested(&source).await;
     assert!(events.is_empty());
     assert_eq!(row.status, Status::Denied);
     let health = source

@@ -7,8 +7,8 @@ use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 
-use super::said;
-use super::trouble::Trouble;
+use super::error::HttpError;
+use super::error_body;
 use crate::time::Nanos;
 
 /// An answer that the server meant well.
@@ -26,10 +26,11 @@ impl Answer {
     /// The body as JSON.
     ///
     /// # Errors
-    /// [`Trouble::Garbage`] with the body's beginning: login pages and gateways answer 200, too.
-    pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Trouble> {
-        serde_json::from_slice(&self.body)
-            .map_err(|error| Trouble::Garbage(format!("{} ({error})", said::beginning(&self.body))))
+    /// [`HttpError::Garbage`] with the body's beginning: login pages and gateways answer 200, too.
+    pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, HttpError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            HttpError::Garbage(format!("{} ({error})", error_body::beginning(&self.body)))
+        })
     }
 
     /// A header as text.
@@ -87,7 +88,7 @@ impl RateLimit {
 /// How long a server asks us to wait: `Retry-After` in seconds or as a date,
 /// else the start of its next rate period.
 pub(super) fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
-    let told = headers.get(RETRY_AFTER).and_then(|value| {
+    let emitted = headers.get(RETRY_AFTER).and_then(|value| {
         let value = value.to_str().ok()?.trim();
         if let Ok(seconds) = value.parse::<f64>() {
             return Duration::try_from_secs_f64(seconds).ok();
@@ -96,5 +97,5 @@ pub(super) fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
         let now = DateTime::parse_from_rfc2822(headers.get(DATE)?.to_str().ok()?).ok()?;
         (until - now).to_std().ok()
     });
-    told.or_else(|| RateLimit::of(headers)?.reset)
+    emitted.or_else(|| RateLimit::of(headers)?.reset)
 }

@@ -9,7 +9,7 @@ use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, HeaderName};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::trouble::Trouble;
+use super::error::HttpError;
 
 /// Adds credentials to a request: signatures, tokens that expire.
 pub trait Authorize: Send + Sync + fmt::Debug {
@@ -17,7 +17,7 @@ pub trait Authorize: Send + Sync + fmt::Debug {
     fn authorize<'a>(
         &'a self,
         request: &'a mut reqwest::Request,
-    ) -> BoxFuture<'a, Result<(), Trouble>>;
+    ) -> BoxFuture<'a, Result<(), HttpError>>;
 }
 
 /// How we say who we are.
@@ -44,7 +44,7 @@ impl Auth {
     pub(super) async fn finish(
         &self,
         request: RequestBuilder,
-    ) -> Result<reqwest::Request, Trouble> {
+    ) -> Result<reqwest::Request, HttpError> {
         let (auth, header) = match self {
             Self::InHeader(header, auth) => (&**auth, Some(header)),
             auth => (auth, None),
@@ -56,7 +56,7 @@ impl Auth {
             Self::Bearer(token) => request.bearer_auth(token.expose_secret().trim()),
             Self::BearerFile(path) => {
                 let token = tokio::fs::read_to_string(path).await.map_err(|error| {
-                    Trouble::Credentials(format!(
+                    HttpError::Credentials(format!(
                         "the token file {} cannot be read: {error}",
                         path.display()
                     ))
@@ -66,7 +66,7 @@ impl Auth {
         };
         // Its error would show the header's value.
         let mut request = request.build().map_err(|error| {
-            Trouble::BadRequest(if error.is_builder() {
+            HttpError::BadRequest(if error.is_builder() {
                 "a header or token holds characters that none may have".to_owned()
             } else {
                 error.without_url().to_string()

@@ -13,10 +13,10 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 use super::answer::{Answer, wait_asked};
+use super::error::HttpError;
+use super::error_body;
 use super::options::HttpOptions;
-use super::request::{Again, Request};
-use super::said;
-use super::trouble::Trouble;
+use super::request::{Request, RetryPolicy};
 
 /// Who asks, so that operators of servers can tell.
 const AGENT: &str = concat!("whathappened/", env!("CARGO_PKG_VERSION"));
@@ -45,7 +45,7 @@ impl Client {
     ///
     /// # Errors
     /// Says which option does not make sense.
-    pub fn new(options: HttpOptions) -> Result<Self, Trouble> {
+    pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
         let base = base(&options.base_url)?;
         let client = connections(&options)?;
         let gate = Semaphore::new(options.concurrency.max(1));
@@ -76,11 +76,11 @@ impl Client {
     /// Sends a request, again where that may help, until `deadline`.
     ///
     /// # Errors
-    /// [`Trouble`] of the last try.
-    pub async fn send(&self, request: &Request, deadline: Instant) -> Result<Answer, Trouble> {
+    /// [`HttpError`] of the last try.
+    pub async fn send(&self, request: &Request, deadline: Instant) -> Result<Answer, HttpError> {
         let tries = match request.again {
-            Again::Never => 1,
-            Again::Always | Again::IfNotDone => self.inner.options.tries.max(1),
+            RetryPolicy::Never => 1,
+            RetryPolicy::Always | RetryPolicy::IfNotDone => self.inner.options.tries.max(1),
         };
         // Times of waiting reach no answer, so that chance in them is harmless.
         let schedule = ExponentialBuilder::default()
@@ -90,15 +90,16 @@ impl Client {
             .with_jitter();
         let once = || self.once(request, deadline);
         once.retry(schedule)
-            .when(|trouble| match request.again {
-                Again::IfNotDone => trouble.code() == Some(429),
-                Again::Always | Again::Never => trouble.is_passing(),
+            .when(|failure| match request.again {
+                RetryPolicy::IfNotDone => failure.code() == Some(429),
+                RetryPolicy::Always | RetryPolicy::Never => failure.is_passing(),
             })
-            .adjust(|trouble, planned| {
-                let wait = match trouble {
-                    Trouble::Refused {
-                        wait: Some(asked), ..
-                    } => planned?.max(*asked),
+            .adjust(|failure, planned| {
+                let wait = match failure {
+                    HttpError::Refused {
+                        wait: Some(requested),
+                        ..
+                    } => planned?.max(*requested),
                     _ => planned?,
                 };
                 // Waiting past the deadline would only hide what is wrong.
@@ -111,33 +112,33 @@ impl Client {
     /// Sends a request and reads its answer as JSON.
     ///
     /// # Errors
-    /// As [`Self::send`]; [`Trouble::Garbage`] for what is no such document.
+    /// As [`Self::send`]; [`HttpError::Garbage`] for what is no such document.
     pub async fn json<T: serde::de::DeserializeOwned>(
         &self,
         request: &Request,
         deadline: Instant,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, HttpError> {
         self.send(request, deadline).await?.json()
     }
 
-    async fn once(&self, request: &Request, deadline: Instant) -> Result<Answer, Trouble> {
+    async fn once(&self, request: &Request, deadline: Instant) -> Result<Answer, HttpError> {
         let start = Instant::now();
         let until = (start + self.inner.options.request_timeout).min(deadline);
         let allowed = until.saturating_duration_since(start);
-        let ask = async {
+        let fetch_request = async {
             let _turn = self.inner.gate.acquire().await;
             self.inner.sent.fetch_add(1, Ordering::Relaxed);
-            self.ask(request).await
+            self.fetch_request(request).await
         };
-        timeout_at(until.into(), ask)
+        timeout_at(until.into(), fetch_request)
             .await
-            .unwrap_or(Err(Trouble::TimedOut(allowed)))
+            .unwrap_or(Err(HttpError::TimedOut(allowed)))
     }
 
-    async fn ask(&self, request: &Request) -> Result<Answer, Trouble> {
+    async fn fetch_request(&self, request: &Request) -> Result<Answer, HttpError> {
         let inner = &self.inner;
         let mut url = inner.base.join(&request.path).map_err(|error| {
-            Trouble::BadRequest(format!("{:?} is no path: {error}", request.path))
+            HttpError::BadRequest(format!("{:?} is not a path: {error}", request.path))
         })?;
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
@@ -166,12 +167,12 @@ impl Client {
             let to = to.and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
             // A login page's address holds what should not be shown.
             let to = to.split(['?', '#']).next().unwrap_or(to);
-            return Err(Trouble::Garbage(format!("it sends us to {to}")));
+            return Err(HttpError::Garbage(format!("it sends us to {to}")));
         }
         if !status.is_success() {
-            return Err(Trouble::Refused {
+            return Err(HttpError::Refused {
                 code: status.as_u16(),
-                message: said::words(&body.unwrap_or_default()),
+                message: error_body::words(&body.unwrap_or_default()),
                 wait: wait_asked(&headers),
             });
         }
@@ -184,11 +185,11 @@ impl Client {
 }
 
 /// Reads a body piece by piece, so that its size is known before it is held.
-async fn read(mut response: reqwest::Response, cap: usize) -> Result<Vec<u8>, Trouble> {
+async fn read(mut response: reqwest::Response, cap: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(broken)? {
         if body.len() + piece.len() > cap {
-            return Err(Trouble::TooLarge(cap));
+            return Err(HttpError::TooLarge(cap));
         }
         body.extend_from_slice(&piece);
     }
@@ -196,14 +197,14 @@ async fn read(mut response: reqwest::Response, cap: usize) -> Result<Vec<u8>, Tr
 }
 
 /// The address with a slash at its end, so that paths are appended to its own.
-fn base(text: &str) -> Result<Url, Trouble> {
-    let wrong = |why: String| Trouble::BadRequest(format!("{text:?} is no address: {why}"));
+fn base(text: &str) -> Result<Url, HttpError> {
+    let wrong = |why: String| HttpError::BadRequest(format!("{text:?} is not a URL: {why}"));
     let mut url = Url::parse(text.trim()).map_err(|error| wrong(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("it must begin with http:// or https://".to_owned()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Trouble::BadRequest(
+        return Err(HttpError::BadRequest(
             "an address must not hold a user or password: configure them apart".to_owned(),
         ));
     }
@@ -217,7 +218,7 @@ fn base(text: &str) -> Result<Url, Trouble> {
 }
 
 /// Connections as the options say, for libraries that bring their own requests.
-pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trouble> {
+pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, HttpError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(AGENT)
         .default_headers(headers(options)?)
@@ -227,7 +228,7 @@ pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trou
     if let Some(path) = &options.ca_file {
         let pem = file("CA certificate", path)?;
         let found = Certificate::from_pem_bundle(&pem).map_err(|error| {
-            Trouble::BadRequest(format!("the CA certificate {}: {error}", path.display()))
+            HttpError::BadRequest(format!("the CA certificate {}: {error}", path.display()))
         })?;
         for certificate in found {
             builder = builder.add_root_certificate(certificate);
@@ -240,8 +241,8 @@ pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trou
             pem.extend(file("key of the client certificate", key)?);
         }
         builder = builder.identity(Identity::from_pem(&pem).map_err(|_| {
-            Trouble::BadRequest(format!(
-                "{} is no client certificate with its key",
+            HttpError::BadRequest(format!(
+                "{} is not a client certificate with its key",
                 certificate.display()
             ))
         })?);
@@ -251,7 +252,7 @@ pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trou
     }
     if let Some(proxy) = &options.proxy {
         builder = builder.proxy(Proxy::all(proxy).map_err(|_| {
-            Trouble::BadRequest("the proxy is no address such as http://proxy:3128".to_owned())
+            HttpError::BadRequest("the proxy is not a URL such as http://proxy:3128".to_owned())
         })?);
     }
     if options.direct {
@@ -264,11 +265,11 @@ pub(crate) fn connections(options: &HttpOptions) -> Result<reqwest::Client, Trou
     builder.build().map_err(broken)
 }
 
-fn headers(options: &HttpOptions) -> Result<HeaderMap, Trouble> {
+fn headers(options: &HttpOptions) -> Result<HeaderMap, HttpError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &options.headers {
         let wrong =
-            |what: &str| Trouble::BadRequest(format!("the {what} of header {name:?} is none"));
+            |what: &str| HttpError::BadRequest(format!("the {what} of header {name:?} is none"));
         let key = HeaderName::try_from(name.as_str()).map_err(|_| wrong("name"))?;
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| wrong("value"))?;
         value.set_sensitive(true);
@@ -277,9 +278,9 @@ fn headers(options: &HttpOptions) -> Result<HeaderMap, Trouble> {
     Ok(headers)
 }
 
-fn file(what: &str, path: &std::path::Path) -> Result<Vec<u8>, Trouble> {
+fn file(what: &str, path: &std::path::Path) -> Result<Vec<u8>, HttpError> {
     std::fs::read(path).map_err(|error| {
-        Trouble::BadRequest(format!(
+        HttpError::BadRequest(format!(
             "the {what} {} cannot be read: {error}",
             path.display()
         ))
@@ -287,7 +288,7 @@ fn file(what: &str, path: &std::path::Path) -> Result<Vec<u8>, Trouble> {
 }
 
 /// What broke, without the address, which may hold what is asked for.
-fn broken(error: reqwest::Error) -> Trouble {
+fn broken(error: reqwest::Error) -> HttpError {
     let error = error.without_url();
     let mut words = Vec::new();
     let mut next = error.source();
@@ -303,8 +304,8 @@ fn broken(error: reqwest::Error) -> Trouble {
     let all = words.join(" ");
     if why.contains("ertificate") || all.contains("ertificate") || why.contains("HandshakeFailure")
     {
-        Trouble::Tls(why)
+        HttpError::Tls(why)
     } else {
-        Trouble::Broken(why)
+        HttpError::Broken(why)
     }
 }

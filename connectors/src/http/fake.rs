@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// A request as it came.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     /// Query and, where the body is a form, its fields.
@@ -25,7 +25,7 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn query(&self, key: &str) -> &str {
         self.query.get(key).map_or("", String::as_str)
     }
@@ -42,41 +42,43 @@ pub(crate) enum Reply {
     /// With headers of its own.
     Full(u16, Vec<(&'static str, String)>, String),
     /// A body told in parts, chunked.
-    Stream(Vec<Part>),
+    Stream(Vec<BodyPart>),
     /// After a while.
     Late(Duration, Box<Self>),
     /// Nothing for as long as the test lasts.
     Hang,
 }
 
-pub(crate) enum Part {
+pub(crate) enum BodyPart {
     Text(String),
     Wait(Duration),
     /// The connection breaks here.
     Cut,
 }
 
-type Handler = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Handler = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
 pub(crate) struct Fake {
     pub(crate) port: u16,
-    pub(crate) asked: Arc<Mutex<Vec<Asked>>>,
+    pub(crate) requested: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Fake {
-    pub(crate) fn start(handler: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(
+        handler: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let requested = Arc::new(Mutex::new(Vec::new()));
         let handler: Arc<Handler> = Arc::new(handler);
-        let noted = Arc::clone(&asked);
+        let noted = Arc::clone(&requested);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (handler, noted) = (Arc::clone(&handler), Arc::clone(&noted));
                 thread::spawn(move || serve(stream, &handler, &noted));
             }
         });
-        Self { port, asked }
+        Self { port, requested }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -84,18 +86,18 @@ impl Fake {
     }
 
     /// All requests so far, in the order they came.
-    pub(crate) fn requests(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requested.lock().unwrap().clone()
     }
 
     /// How many requests were of a kind.
-    pub(crate) fn count(&self, wanted: impl Fn(&Asked) -> bool) -> usize {
-        let asked = self.asked.lock().unwrap();
-        asked.iter().filter(|request| wanted(request)).count()
+    pub(crate) fn count(&self, wanted: impl Fn(&ReceivedRequest) -> bool) -> usize {
+        let requested = self.requested.lock().unwrap();
+        requested.iter().filter(|request| wanted(request)).count()
     }
 }
 
-fn serve(stream: TcpStream, handler: &Arc<Handler>, noted: &Mutex<Vec<Asked>>) {
+fn serve(stream: TcpStream, handler: &Arc<Handler>, noted: &Mutex<Vec<ReceivedRequest>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
     while let Some(request) = read(&mut reader) {
@@ -110,7 +112,7 @@ fn serve(stream: TcpStream, handler: &Arc<Handler>, noted: &Mutex<Vec<Asked>>) {
 
 /// Appends a request to the file that `RECORD_REQUESTS` names: tests/vendors holds
 /// what our sources ask for against the vendors' own descriptions.
-fn record(request: &Asked) {
+fn record(request: &ReceivedRequest) {
     let Some(path) = std::env::var_os("RECORD_REQUESTS") else {
         return;
     };
@@ -130,18 +132,18 @@ fn record(request: &Asked) {
         .unwrap();
 }
 
-fn read(from: &mut BufReader<TcpStream>) -> Option<Asked> {
+fn read(from: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
     let mut line = String::new();
     from.read_line(&mut line).ok()?;
     let mut words = line.split_whitespace();
     let method = words.next()?.to_owned();
     let target = words.next()?;
     let url = url::Url::parse(&format!("http://x{target}")).ok()?;
-    let mut request = Asked {
+    let mut request = ReceivedRequest {
         method,
         path: url.path().to_owned(),
         pairs: url.query_pairs().into_owned().collect(),
-        ..Asked::default()
+        ..ReceivedRequest::default()
     };
     loop {
         let mut header = String::new();
@@ -191,18 +193,18 @@ fn answer(to: &mut TcpStream, reply: Reply) -> Option<()> {
     to.flush().ok()
 }
 
-fn stream(to: &mut TcpStream, parts: Vec<Part>) -> Option<()> {
+fn stream(to: &mut TcpStream, parts: Vec<BodyPart>) -> Option<()> {
     let head =
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     to.write_all(head.as_bytes()).ok()?;
     for part in parts {
         match part {
-            Part::Text(text) => {
+            BodyPart::Text(text) => {
                 write!(to, "{:x}\r\n{text}\r\n", text.len()).ok()?;
                 to.flush().ok()?;
             }
-            Part::Wait(time) => thread::sleep(time),
-            Part::Cut => {
+            BodyPart::Wait(time) => thread::sleep(time),
+            BodyPart::Cut => {
                 to.shutdown(std::net::Shutdown::Both).ok()?;
                 return None;
             }

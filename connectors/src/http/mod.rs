@@ -9,11 +9,11 @@
 mod answer;
 mod auth;
 mod client;
+mod endpoint;
+mod error;
+mod error_body;
 mod options;
-mod reach;
 mod request;
-mod said;
-mod trouble;
 
 #[cfg(test)]
 pub(crate) mod fake;
@@ -25,10 +25,10 @@ pub use answer::{Answer, RateLimit};
 pub use auth::{Auth, Authorize};
 pub use client::Client;
 pub(crate) use client::connections;
+pub use endpoint::Endpoint;
+pub use error::HttpError;
+pub(crate) use error_body::words;
 pub use options::HttpOptions;
-pub use reach::Reach;
 pub use request::Request;
-pub(crate) use said::words;
 pub use secrecy::SecretString as Secret;
 pub use tls::choose_encryption;
-pub use trouble::Trouble;

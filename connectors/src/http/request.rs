@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde::Serialize;
 
-use super::trouble::Trouble;
+use super::error::HttpError;
 
 /// One request, to be sent as often as it takes.
 #[derive(Clone, Debug)]
@@ -14,12 +14,12 @@ pub struct Request {
     pub(super) query: Vec<(String, String)>,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Option<(&'static str, Vec<u8>)>,
-    pub(super) again: Again,
+    pub(super) again: RetryPolicy,
 }
 
 /// When a request is sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum RetryPolicy {
     /// Whenever it may help: sending it twice does no harm.
     Always,
     /// Only where the server says that it did nothing, since we asked too often.
@@ -36,7 +36,7 @@ impl Request {
             query: Vec::new(),
             headers: Vec::new(),
             body: None,
-            again: Again::Always,
+            again: RetryPolicy::Always,
         }
     }
 
@@ -76,7 +76,7 @@ impl Request {
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub fn json(self, body: &impl Serialize) -> Result<Self, Trouble> {
+    pub fn json(self, body: &impl Serialize) -> Result<Self, HttpError> {
         self.json_as("application/json", body)
     }
 
@@ -88,9 +88,9 @@ impl Request {
         mut self,
         media_type: &'static str,
         body: &impl Serialize,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, HttpError> {
         let bytes = serde_json::to_vec(body).map_err(|error| {
-            Trouble::BadRequest(format!("the request cannot be written as JSON: {error}"))
+            HttpError::BadRequest(format!("the request cannot be written as JSON: {error}"))
         })?;
         self.body = Some((media_type, bytes));
         Ok(self)
@@ -111,14 +111,14 @@ impl Request {
     /// Must not be sent twice.
     #[must_use]
     pub fn once(mut self) -> Self {
-        self.again = Again::Never;
+        self.again = RetryPolicy::Never;
         self
     }
 
     /// Must not be done twice: sent again only where the server answers 429.
     #[must_use]
     pub fn done_once(mut self) -> Self {
-        self.again = Again::IfNotDone;
+        self.again = RetryPolicy::IfNotDone;
         self
     }
 

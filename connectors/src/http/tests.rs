@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::fake::{Fake, Part, Reply};
+use super::fake::{BodyPart, Fake, Reply};
 use super::*;
 
 fn soon() -> Instant {
@@ -24,9 +24,9 @@ fn client_with(fake: &Fake, change: impl Fn(&mut HttpOptions)) -> Client {
 
 /// Answers the first `n` requests with one thing and the rest with `{"ok": true}`.
 fn at_first(n: usize, reply: impl Fn() -> Reply + Send + Sync + 'static) -> Fake {
-    let asked = AtomicUsize::new(0);
+    let requested = AtomicUsize::new(0);
     Fake::start(move |_| {
-        if asked.fetch_add(1, Ordering::SeqCst) < n {
+        if requested.fetch_add(1, Ordering::SeqCst) < n {
             reply()
         } else {
             Reply::Json(200, json!({ "ok": true }))
@@ -39,7 +39,7 @@ async fn what_passes_is_tried_again() {
     for reply in [
         || Reply::Text(503, "busy".to_owned()),
         || Reply::Text(429, "too many outstanding requests".to_owned()),
-        || Reply::Stream(vec![Part::Text("{".to_owned()), Part::Cut]),
+        || Reply::Stream(vec![BodyPart::Text("{".to_owned()), BodyPart::Cut]),
     ] as [fn() -> Reply; 3]
     {
         let fake = at_first(2, reply);
@@ -56,14 +56,14 @@ async fn what_passes_is_tried_again() {
 async fn what_lasts_is_not_and_is_told_in_the_servers_words() {
     for code in [400, 401, 403, 404, 504] {
         let fake = at_first(9, move || Reply::Text(code, "no org id\n".to_owned()));
-        let trouble = client(&fake)
+        let failure = client(&fake)
             .send(&Request::get("x"), soon())
             .await
             .unwrap_err();
-        assert_eq!(trouble.code(), Some(code));
+        assert_eq!(failure.code(), Some(code));
         assert_eq!(
-            trouble.to_string(),
-            format!("the server answers {code}: no org id")
+            failure.to_string(),
+            format!("the server returned {code}: no org id")
         );
         assert_eq!(fake.requests().len(), 1, "{code}");
     }
@@ -79,12 +79,12 @@ async fn what_aws_means_by_400_is_in_the_errors_name() {
         .unwrap();
     assert_eq!(fake.requests().len(), 2);
     let fake = at_first(9, move || error("ExpiredTokenException"));
-    let trouble = client(&fake)
+    let failure = client(&fake)
         .send(&Request::post(""), soon())
         .await
         .unwrap_err();
-    assert!(trouble.is_denied() && trouble.hint().contains("expired"));
-    assert_eq!((trouble.code(), trouble.meant()), (Some(400), Some(401)));
+    assert!(failure.is_denied() && failure.hint().contains("expired"));
+    assert_eq!((failure.code(), failure.meant()), (Some(400), Some(401)));
     assert_eq!(fake.requests().len(), 1);
 }
 
@@ -111,13 +111,13 @@ async fn a_server_is_given_the_time_it_asks_for() {
         Reply::Full(429, vec![("Retry-After", "3600".to_owned())], String::new())
     });
     let start = Instant::now();
-    let trouble = client(&fake)
+    let failure = client(&fake)
         .send(&Request::get("x"), soon())
         .await
         .unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(5));
     assert!(
-        matches!(trouble, Trouble::Refused { code: 429, wait: Some(wait), .. } if wait.as_secs() == 3600)
+        matches!(failure, HttpError::Refused { code: 429, wait: Some(wait), .. } if wait.as_secs() == 3600)
     );
 }
 
@@ -150,11 +150,11 @@ async fn a_deadline_and_a_size_are_kept() {
     let fake = Fake::start(|_| Reply::Hang);
     let start = Instant::now();
     let deadline = start + Duration::from_millis(300);
-    let trouble = client(&fake)
+    let failure = client(&fake)
         .send(&Request::get("x"), deadline)
         .await
         .unwrap_err();
-    assert!(matches!(trouble, Trouble::TimedOut(_)), "{trouble}");
+    assert!(matches!(failure, HttpError::TimedOut(_)), "{failure}");
     assert!(start.elapsed() < Duration::from_secs(3));
 
     let slow = || Box::new(Reply::Json(200, json!({})));
@@ -166,9 +166,9 @@ async fn a_deadline_and_a_size_are_kept() {
 
     let fake = Fake::start(|_| Reply::Text(200, "x".repeat(5000)));
     let client = client_with(&fake, |options| options.max_body = 1000);
-    let trouble = client.send(&Request::get("x"), soon()).await.unwrap_err();
-    assert_eq!(trouble, Trouble::TooLarge(1000));
-    assert!(trouble.is_too_much());
+    let failure = client.send(&Request::get("x"), soon()).await.unwrap_err();
+    assert_eq!(failure, HttpError::TooLarge(1000));
+    assert!(failure.is_too_much());
 }
 
 #[tokio::test]
@@ -214,17 +214,20 @@ async fn prefixes_parameters_and_credentials_arrive() {
         });
         let request = Request::get("/loki/api").query("query", "{a=\"b\"} |= \"x+y\"");
         client.send(&request, soon()).await.unwrap();
-        let asked = fake.requests().pop().unwrap();
-        assert_eq!(asked.path, "/prefix/loki/api");
-        assert_eq!(asked.query("query"), "{a=\"b\"} |= \"x+y\"");
-        assert_eq!(asked.header("authorization"), header);
-        assert_eq!(asked.header("x-scope-orgid"), "a|b");
+        let requested = fake.requests().pop().unwrap();
+        assert_eq!(requested.path, "/prefix/loki/api");
+        assert_eq!(requested.query("query"), "{a=\"b\"} |= \"x+y\"");
+        assert_eq!(requested.header("authorization"), header);
+        assert_eq!(requested.header("x-scope-orgid"), "a|b");
     }
     let client = client(&fake);
     let form = Request::post("f").form(&[("match[]", "{a=\"1\"}"), ("match[]", "{b=\"2\"}")]);
     client.send(&form, soon()).await.unwrap();
-    let asked = fake.requests().pop().unwrap();
-    assert_eq!((asked.method.as_str(), asked.pairs.len()), ("POST", 2));
+    let requested = fake.requests().pop().unwrap();
+    assert_eq!(
+        (requested.method.as_str(), requested.pairs.len()),
+        ("POST", 2)
+    );
 }
 
 #[tokio::test]
@@ -241,21 +244,21 @@ async fn secrets_reach_no_message() {
         )
     });
     let client = client_with(&fake, |options| options.auth = Auth::Bearer(secret.into()));
-    let trouble = client.send(&Request::get("x"), soon()).await.unwrap_err();
-    assert!(trouble.to_string().contains("https://login/x"), "{trouble}");
-    assert!(!format!("{trouble:?} {client:?}").contains(secret));
+    let failure = client.send(&Request::get("x"), soon()).await.unwrap_err();
+    assert!(failure.to_string().contains("https://login/x"), "{failure}");
+    assert!(!format!("{failure:?} {client:?}").contains(secret));
 
     let with_user = HttpOptions::new(format!("http://me:{secret}@h"));
-    let trouble = Client::new(with_user).unwrap_err();
-    assert!(!trouble.to_string().contains(secret), "{trouble}");
+    let failure = Client::new(with_user).unwrap_err();
+    assert!(!failure.to_string().contains(secret), "{failure}");
     let bad_header = HttpOptions {
         headers: vec![("X-Key".to_owned(), format!("{secret}\n").into())],
         ..HttpOptions::new("http://h")
     };
-    let trouble = Client::new(bad_header).unwrap_err().to_string();
+    let failure = Client::new(bad_header).unwrap_err().to_string();
     assert!(
-        trouble.contains("X-Key") && !trouble.contains(secret),
-        "{trouble}"
+        failure.contains("X-Key") && !failure.contains(secret),
+        "{failure}"
     );
 }
 
@@ -266,21 +269,21 @@ async fn what_is_wrong_with_the_options_is_told() {
         change(&mut options);
         Client::new(options).unwrap_err().to_string()
     };
-    for (trouble, words) in [
+    for (failure, words) in [
         (of(|o| "loki:3100".clone_into(&mut o.base_url)), "http://"),
-        (of(|o| "".clone_into(&mut o.base_url)), "is no address"),
+        (of(|o| "".clone_into(&mut o.base_url)), "is not a URL"),
         (
             of(|o| o.ca_file = Some("/no/such.pem".into())),
             "/no/such.pem",
         ),
         (of(|o| o.proxy = Some("::".to_owned())), "proxy"),
     ] {
-        assert!(trouble.contains(words), "{trouble}");
+        assert!(failure.contains(words), "{failure}");
     }
     let nobody = Client::new(HttpOptions::new("http://127.0.0.1:1")).unwrap();
     let deadline = Instant::now() + Duration::from_millis(400);
-    let trouble = nobody.send(&Request::get("x"), deadline).await.unwrap_err();
-    assert!(trouble.to_string().contains("refused"), "{trouble}");
+    let failure = nobody.send(&Request::get("x"), deadline).await.unwrap_err();
+    assert!(failure.to_string().contains("refused"), "{failure}");
 }
 
 #[tokio::test]
@@ -291,12 +294,12 @@ async fn pages_for_browsers_are_no_answers() {
             "<html><head><title>Sign in</title></head></html>".to_owned(),
         )
     });
-    let trouble = client(&fake)
+    let failure = client(&fake)
         .json::<Value>(&Request::get("x"), soon())
         .await
         .unwrap_err();
     assert!(
-        matches!(&trouble, Trouble::Garbage(why) if why.contains("Sign in")),
-        "{trouble}"
+        matches!(&failure, HttpError::Garbage(why) if why.contains("Sign in")),
+        "{failure}"
     );
 }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::capture_time::{CaptureTime, SKEW};
 use super::describe::Described;
-use super::event::Told;
-use super::moment::{Moment, SKEW};
+use super::event::PrintedEvent;
 use super::pod_row::PodRow;
 use crate::time::{Nanos, SECOND, Stamp};
 
@@ -20,18 +20,18 @@ const HEARD_OF: Nanos = 60 * SECOND;
 
 /// What one capture shows that has an age.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) moment: Moment,
-    pub(super) events: Vec<Told>,
+pub(super) struct CaptureContents {
+    pub(super) moment: CaptureTime,
+    pub(super) events: Vec<PrintedEvent>,
     pub(super) pods: Vec<PodRow>,
     /// A command line stands above it.
     pub(super) commanded: bool,
 }
 
 /// Bounds from one `describe` and its events.
-pub(super) fn of_describe(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
-    for told in &one.told {
-        moment.not_before(told.lo);
+pub(super) fn of_describe(one: &Described<'_>, events: &[PrintedEvent], moment: &mut CaptureTime) {
+    for emitted in &one.emitted {
+        moment.not_before(emitted.lo);
     }
     match one.kind.as_str() {
         "Pod" => pod(one, events, moment),
@@ -43,7 +43,7 @@ pub(super) fn of_describe(one: &Described<'_>, events: &[Told], moment: &mut Mom
 }
 
 /// A recorder's name for an Event holds the time of the first occurrence.
-pub(super) fn of_names(events: &[Told], moment: &mut Moment) {
+pub(super) fn of_names(events: &[PrintedEvent], moment: &mut CaptureTime) {
     for event in events {
         if let (Some(at), Some(age)) = (event.made(), event.span.earliest()) {
             // The API keeps whole seconds, and counts from these.
@@ -62,7 +62,7 @@ fn time(value: &Value, path: &str) -> Option<Stamp> {
     Stamp::parse(value.pointer(path)?.as_str()?)
 }
 
-fn pod(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
+fn pod(one: &Described<'_>, events: &[PrintedEvent], moment: &mut CaptureTime) {
     let Some(start) = time(&one.json, "/status/startTime") else {
         return;
     };
@@ -84,7 +84,7 @@ fn pod(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
 }
 
 /// A single container's last start, and the event of it.
-fn started(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
+fn started(one: &Described<'_>, events: &[PrintedEvent], moment: &mut CaptureTime) {
     let statuses = |list: &str| {
         one.json
             .pointer(&format!("/status/{list}"))
@@ -105,7 +105,7 @@ fn started(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
     .iter()
     .filter_map(|path| time(status, path))
     .max();
-    let all: Vec<&Told> = events
+    let all: Vec<&PrintedEvent> = events
         .iter()
         .filter(|event| event.reason == "Started")
         .collect();
@@ -128,8 +128,8 @@ fn started(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
     }
 }
 
-fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
-    let own: Vec<&Told> = events
+fn job(one: &Described<'_>, events: &[PrintedEvent], moment: &mut CaptureTime) {
+    let own: Vec<&PrintedEvent> = events
         .iter()
         .filter(|event| event.component.as_deref() == Some("job-controller"))
         .collect();
@@ -146,7 +146,7 @@ fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
     let Some(start) = time(&one.json, "/status/startTime") else {
         return;
     };
-    let made: Vec<&&Told> = own
+    let made: Vec<&&PrintedEvent> = own
         .iter()
         .filter(|event| matches!(event.reason.as_str(), "SuccessfulCreate" | "FailedCreate"))
         .collect();
@@ -169,7 +169,7 @@ fn job(one: &Described<'_>, events: &[Told], moment: &mut Moment) {
     }
 }
 
-fn node(one: &Described<'_>, moment: &mut Moment) {
+fn node(one: &Described<'_>, moment: &mut CaptureTime) {
     let ready = one
         .json
         .pointer("/status/conditions")
@@ -184,10 +184,10 @@ fn node(one: &Described<'_>, moment: &mut Moment) {
 }
 
 /// Last ends of containers by pod, and restart counts with them.
-pub(super) type Ends = BTreeMap<String, (u64, Stamp)>;
+pub(super) type ContainerEnds = BTreeMap<String, (u64, Stamp)>;
 
 /// What a `describe` tells that a row of `get pods` counts from.
-pub(super) fn ends(one: &Described<'_>, ends: &mut Ends) {
+pub(super) fn ends(one: &Described<'_>, ends: &mut ContainerEnds) {
     if one.kind != "Pod" {
         return;
     }
@@ -211,7 +211,7 @@ pub(super) fn ends(one: &Described<'_>, ends: &mut Ends) {
 
 /// Finds the moments of captures from what they share with others, and from
 /// their order in a session.
-pub(super) fn share(seen: &mut [Seen], ends: &Ends) {
+pub(super) fn share(seen: &mut [CaptureContents], ends: &ContainerEnds) {
     for one in seen.iter_mut() {
         for row in &one.pods {
             if let (Some(age), Some((restarts, end))) = (row.restarted, ends.get(&row.name))
@@ -261,7 +261,7 @@ pub(super) fn share(seen: &mut [Seen], ends: &Ends) {
 }
 
 /// In a session each command ran after the one above it.
-pub(super) fn in_order(seen: &mut [Seen]) {
+pub(super) fn in_order(seen: &mut [CaptureContents]) {
     let mut lo = None;
     for one in seen.iter_mut().filter(|one| one.commanded) {
         let own = one.moment.bounds().0;

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::anchor::{self, Seen};
+use super::anchor::{self, CaptureContents};
+use super::capture_time::CaptureTime;
 use super::command::Command;
 use super::describe::{self, Described};
-use super::event::{self, About, Told};
-use super::moment::Moment;
+use super::event::{self, EventObject, PrintedEvent};
+use super::owner;
 use super::paste;
 use super::pod_row::{self, PodRow};
 use super::row;
-use super::session::{self, Capture, Shape};
-use super::shown::{date, made_at, terminating, untimed};
+use super::row_times::{date, made_at, terminating, untimed};
+use super::session::{self, Capture, PieceKind};
 use super::table::Heading;
-use super::whose;
 use crate::event::Origin;
 use crate::kubernetes;
 use crate::logs::{LogSource, LogStream};
@@ -25,7 +25,7 @@ use crate::recording::LogLines;
 
 /// What is known of a paste before it is read.
 #[derive(Clone, Debug)]
-pub(crate) struct Paste<'p> {
+pub(crate) struct PasteContext<'p> {
     /// The file, and whose log it is if it holds one and does not say whose.
     pub(crate) source: &'p LogSource,
     pub(crate) log_lines: LogLines,
@@ -43,7 +43,7 @@ type Count<'c> = dyn FnMut(u64, Result<(), Rejection>) + 'c;
 /// Reads a paste. Returns how many log lines were left out because a log is long.
 pub(crate) fn read(
     text: &str,
-    paste: &Paste<'_>,
+    paste: &PasteContext<'_>,
     out: &mut Vec<Observation>,
     count: &mut Count<'_>,
 ) -> u64 {
@@ -63,18 +63,18 @@ pub(crate) fn read(
     }
     reader.name_spaces();
     reader.set_moments();
-    reader.tell();
+    reader.emit();
     reader.tell_logs()
 }
 
 struct Reader<'r, 't> {
-    paste: &'r Paste<'r>,
+    paste: &'r PasteContext<'r>,
     out: &'r mut Vec<Observation>,
     count: &'r mut Count<'r>,
     /// With the number of its capture and its line.
     described: Vec<(usize, u64, Described<'t>)>,
     /// By capture.
-    seen: Vec<Seen>,
+    seen: Vec<CaptureContents>,
     /// Objects of other rows, with their lines.
     objects: Vec<(u64, Value)>,
     logs: Vec<&'r Capture<'t>>,
@@ -82,15 +82,15 @@ struct Reader<'r, 't> {
 
 impl<'r, 't> Reader<'r, 't> {
     fn capture(&mut self, number: usize, capture: &'r Capture<'t>) {
-        let mut seen = Seen {
+        let mut seen = CaptureContents {
             commanded: capture.command.is_some(),
-            ..Seen::default()
+            ..CaptureContents::default()
         };
         let command = capture.command.as_ref();
         match capture.shape {
-            Shape::Describe => self.describe(number, capture, &mut seen),
-            Shape::Table => self.table(capture, &mut seen),
-            Shape::PodRows => {
+            PieceKind::Describe => self.describe(number, capture, &mut seen),
+            PieceKind::Table => self.table(capture, &mut seen),
+            PieceKind::PodRows => {
                 for line in &capture.lines {
                     match pod_row::parse(line.text) {
                         Some(row) => self.pod_row(row, line.number, command, &mut seen),
@@ -98,9 +98,9 @@ impl<'r, 't> Reader<'r, 't> {
                     }
                 }
             }
-            Shape::Json | Shape::Yaml => self.objects(capture),
-            Shape::Log => self.logs.push(capture),
-            Shape::Date => {
+            PieceKind::Json | PieceKind::Yaml => self.objects(capture),
+            PieceKind::Log => self.logs.push(capture),
+            PieceKind::Date => {
                 for line in &capture.lines {
                     if let Some(at) = date(line.words()) {
                         seen.moment.not_before(at.lo);
@@ -108,7 +108,7 @@ impl<'r, 't> Reader<'r, 't> {
                     }
                 }
             }
-            Shape::Nothing => {
+            PieceKind::Nothing => {
                 for line in capture.lines.iter().filter(|line| !line.is_blank()) {
                     self.skip(line.number);
                 }
@@ -122,17 +122,17 @@ impl<'r, 't> Reader<'r, 't> {
         (self.count)(line, Err(why));
     }
 
-    fn describe(&mut self, number: usize, capture: &'r Capture<'t>, seen: &mut Seen) {
+    fn describe(&mut self, number: usize, capture: &'r Capture<'t>, seen: &mut CaptureContents) {
         let line = capture.lines.first().map_or(0, |line| line.number);
-        let asked = capture
+        let requested = capture
             .command
             .as_ref()
             .and_then(|command| command.kind.as_deref());
-        let Some(one) = describe::read(&capture.lines, asked) else {
-            let why = "a description of an object whose kind it does not tell".to_owned();
+        let Some(one) = describe::read(&capture.lines, requested) else {
+            let why = "a description of an object without its kind".to_owned();
             return (self.count)(line, Err(Rejection::Irrelevant(why)));
         };
-        let about = About {
+        let about = EventObject {
             kind: one.kind.clone(),
             namespace: one.namespace.clone(),
             name: one.name.clone(),
@@ -147,7 +147,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.described.push((number, line, one));
     }
 
-    fn table(&mut self, capture: &'r Capture<'t>, seen: &mut Seen) {
+    fn table(&mut self, capture: &'r Capture<'t>, seen: &mut CaptureContents) {
         let Some((heading, rows)) = capture
             .lines
             .split_first()
@@ -169,7 +169,7 @@ impl<'r, 't> Reader<'r, 't> {
             anchor::of_names(&seen.events, &mut seen.moment);
             return;
         }
-        let asked = command.and_then(|command| command.kind.as_deref());
+        let requested = command.and_then(|command| command.kind.as_deref());
         let by_columns = row::kind(&heading);
         for line in rows.iter().filter(|line| !session::is_chatter(line)) {
             let Some(cells) = heading.row(line.text) else {
@@ -180,7 +180,7 @@ impl<'r, 't> Reader<'r, 't> {
             let named = cells
                 .get("NAME")
                 .and_then(|name| super::kind_of(name.split_once('/')?.0));
-            let Some(kind) = named.or(by_columns).or(asked) else {
+            let Some(kind) = named.or(by_columns).or(requested) else {
                 self.skip(line.number);
                 continue;
             };
@@ -188,7 +188,7 @@ impl<'r, 't> Reader<'r, 't> {
                 match pod_row::of(&cells).or_else(|| pod_row::parse(line.text)) {
                     Some(row) => self.pod_row(row, line.number, command, seen),
                     None => {
-                        let why = "a row of pods that cannot be read".to_owned();
+                        let why = "a row of pods that cannot be parsed".to_owned();
                         (self.count)(line.number, Err(Rejection::Malformed(why)));
                     }
                 }
@@ -205,7 +205,13 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    fn pod_row(&mut self, mut row: PodRow, line: u64, command: Option<&Command>, seen: &mut Seen) {
+    fn pod_row(
+        &mut self,
+        mut row: PodRow,
+        line: u64,
+        command: Option<&Command>,
+        seen: &mut CaptureContents,
+    ) {
         if row.namespace.is_none() {
             row.namespace = command.and_then(|command| command.namespace.clone());
         }
@@ -225,7 +231,7 @@ impl<'r, 't> Reader<'r, 't> {
             .flat_map(|line| [line.text, "\n"])
             .collect();
         let json = match capture.shape {
-            Shape::Yaml => match crate::recording::yaml_to_json(&text) {
+            PieceKind::Yaml => match crate::recording::yaml_to_json(&text) {
                 Ok(value) => value.to_string(),
                 Err(why) => return (self.count)(first.number, Err(Rejection::Malformed(why))),
             },
@@ -283,7 +289,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     fn set_moments(&mut self) {
-        let mut ends = anchor::Ends::new();
+        let mut ends = anchor::ContainerEnds::new();
         for (_, _, one) in &self.described {
             anchor::ends(one, &mut ends);
         }
@@ -297,8 +303,8 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    fn tell(&mut self) {
-        let events: Vec<Told> = self
+    fn emit(&mut self) {
+        let events: Vec<PrintedEvent> = self
             .seen
             .iter_mut()
             .flat_map(|seen| std::mem::take(&mut seen.events))
@@ -310,17 +316,18 @@ impl<'r, 't> Reader<'r, 't> {
                 .get(*number)
                 .map(|seen| seen.moment)
                 .unwrap_or_default();
-            let mut told = Vec::new();
+            let mut emitted = Vec::new();
             let json = one.json.to_string();
-            let result = kubernetes::decode(json.as_bytes(), None, &self.origin(*line), &mut told);
+            let result =
+                kubernetes::decode(json.as_bytes(), None, &self.origin(*line), &mut emitted);
             if one.kind == "Pod" {
-                untimed(&mut told, one, &events, &moment);
-                if let Some(event) = terminating(&mut told, one, &moment) {
-                    told.push(Observation::Event(Box::new(event)));
+                untimed(&mut emitted, one, &events, &moment);
+                if let Some(event) = terminating(&mut emitted, one, &moment) {
+                    emitted.push(Observation::Event(Box::new(event)));
                 }
             }
-            made_at(&mut told, moment.shown());
-            self.out.append(&mut told);
+            made_at(&mut emitted, moment.shown());
+            self.out.append(&mut emitted);
             (self.count)(*line, result);
         }
         self.tell_rows();
@@ -343,7 +350,7 @@ impl<'r, 't> Reader<'r, 't> {
             )
             .collect();
         // Of several rows of one pod the last one is how it stands.
-        let mut rows: BTreeMap<(Option<&str>, &str), (&PodRow, Moment)> = BTreeMap::new();
+        let mut rows: BTreeMap<(Option<&str>, &str), (&PodRow, CaptureTime)> = BTreeMap::new();
         for seen in &self.seen {
             for row in seen
                 .pods
@@ -355,15 +362,15 @@ impl<'r, 't> Reader<'r, 't> {
         }
         for (row, moment) in rows.into_values() {
             let object = row::pod(row, !self.paste.objects_beside);
-            let mut told = Vec::new();
+            let mut emitted = Vec::new();
             // What is made here is sound, so nothing is refused.
             let _told = kubernetes::decode(
                 object.to_string().as_bytes(),
                 None,
                 &self.origin(row.line),
-                &mut told,
+                &mut emitted,
             );
-            for observation in &mut told {
+            for observation in &mut emitted {
                 if let Observation::Event(event) = observation {
                     event.entities.container = event
                         .entities
@@ -377,8 +384,8 @@ impl<'r, 't> Reader<'r, 't> {
                     }
                 }
             }
-            made_at(&mut told, moment.shown());
-            self.out.append(&mut told);
+            made_at(&mut emitted, moment.shown());
+            self.out.append(&mut emitted);
         }
         let described: BTreeSet<(&str, &str)> = self
             .described
@@ -405,7 +412,7 @@ impl<'r, 't> Reader<'r, 't> {
         let described = std::mem::take(&mut self.described);
         let described: Vec<&Described<'_>> = described.iter().map(|(_, _, one)| one).collect();
         for capture in std::mem::take(&mut self.logs) {
-            let source = whose::source(self.paste.source, capture, &described);
+            let source = owner::source(self.paste.source, capture, &described);
             let mut stream = LogStream::new(
                 Arc::new(source),
                 self.paste.log_lines,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::age::Span;
-use super::moment::Moment;
+use super::capture_time::CaptureTime;
 use super::paste::Line;
 use super::table::{Heading, Row};
 use crate::event::{Event, EventId, Origin, SourceKind};
@@ -14,7 +14,7 @@ use crate::time::{Nanos, Stamp, TimeKind};
 
 /// The object that an event is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct About {
+pub(super) struct EventObject {
     pub(super) kind: String,
     pub(super) namespace: String,
     pub(super) name: String,
@@ -22,8 +22,8 @@ pub(super) struct About {
 
 /// An event as one row shows it.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
-    pub(super) about: About,
+pub(super) struct PrintedEvent {
+    pub(super) about: EventObject,
     pub(super) uid: String,
     pub(super) severity: Option<String>,
     pub(super) reason: String,
@@ -47,8 +47,8 @@ pub(super) struct Told {
 pub(super) fn rows(
     heading: &Heading<'_>,
     lines: &[Line<'_>],
-    about: Option<&About>,
-    told: &mut Vec<Told>,
+    about: Option<&EventObject>,
+    emitted: &mut Vec<PrintedEvent>,
     count: &mut dyn FnMut(u64, Result<(), Rejection>),
 ) {
     let mut position = 0;
@@ -61,7 +61,7 @@ pub(super) fn rows(
             Some(Ok(mut event)) => {
                 position += 1;
                 event.position = position;
-                told.push(event);
+                emitted.push(event);
                 count(line.number, Ok(()));
             }
             // A row of the table that cannot be read.
@@ -70,7 +70,7 @@ pub(super) fn rows(
             }
             // A message that was printed, or wrapped, over several lines.
             _ if position > 0 && !begins_a_row(line) => {
-                if let Some(last) = told.last_mut() {
+                if let Some(last) = emitted.last_mut() {
                     last.message.push(' ');
                     last.message.push_str(line.words());
                 }
@@ -98,7 +98,11 @@ fn is_row(row: &Row<'_>) -> bool {
     matches!(severity, Some("Normal" | "Warning"))
 }
 
-fn one(row: &Row<'_>, line: &Line<'_>, about: Option<&About>) -> Result<Told, String> {
+fn one(
+    row: &Row<'_>,
+    line: &Line<'_>,
+    about: Option<&EventObject>,
+) -> Result<PrintedEvent, String> {
     let get = |names: [&str; 2]| names.iter().find_map(|name| row.get(name));
     let reason = get(["Reason", "REASON"])
         .filter(|word| !word.contains(' '))
@@ -112,7 +116,7 @@ fn one(row: &Row<'_>, line: &Line<'_>, about: Option<&About>) -> Result<Told, St
         ),
     };
     let (component, host) = source(get(["From", "SOURCE"]));
-    Ok(Told {
+    Ok(PrintedEvent {
         about,
         uid: String::new(),
         severity: get(["Type", "TYPE"]).map(str::to_owned),
@@ -125,7 +129,7 @@ fn one(row: &Row<'_>, line: &Line<'_>, about: Option<&About>) -> Result<Told, St
             .get("NAME")
             .filter(|_| row.get("OBJECT").is_some())
             .map(str::to_owned),
-        span: span(row).ok_or("an event whose age cannot be read")?,
+        span: span(row).ok_or("an event whose age cannot be parsed")?,
         line: line.number,
         raw: line.words().to_owned(),
         position: 0,
@@ -135,7 +139,7 @@ fn one(row: &Row<'_>, line: &Line<'_>, about: Option<&About>) -> Result<Told, St
 }
 
 /// `pod/run-0`, or a kind and a name in columns of their own.
-fn object(row: &Row<'_>) -> Option<About> {
+fn object(row: &Row<'_>) -> Option<EventObject> {
     let (kind, name) = match row.get("OBJECT") {
         Some(object) => object.split_once('/')?,
         None => (row.get("KIND")?, row.get("NAME")?),
@@ -152,7 +156,7 @@ fn object(row: &Row<'_>) -> Option<About> {
         _ => name,
     };
     let kind = super::kind_of(kind).map_or_else(|| kind.to_owned(), str::to_owned);
-    Some(About {
+    Some(EventObject {
         kind,
         namespace: row.get("NAMESPACE").unwrap_or_default().to_owned(),
         name: name.to_owned(),
@@ -189,9 +193,9 @@ fn span(row: &Row<'_>) -> Option<Span> {
     Some(span)
 }
 
-impl Told {
+impl PrintedEvent {
     /// What makes two rows the same event, but for its time.
-    pub(super) fn key(&self) -> (&About, &str, &str) {
+    pub(super) fn key(&self) -> (&EventObject, &str, &str) {
         (&self.about, &self.reason, &self.message)
     }
 
@@ -205,7 +209,7 @@ impl Told {
     }
 
     /// Sets its times, counted back from the capture.
-    pub(super) fn place(&mut self, moment: &Moment) {
+    pub(super) fn place(&mut self, moment: &CaptureTime) {
         self.last = moment.minus(self.span.last);
         self.time = match self.made() {
             Some(at) => Stamp::exact(at),
@@ -260,76 +264,78 @@ impl Told {
 }
 
 /// Joins rows of several tables that show one event, and tells each once.
-pub(super) fn facts(all: Vec<Told>, file: &std::sync::Arc<str>) -> Vec<Event> {
-    let mut groups: BTreeMap<(About, String, String), Vec<Told>> = BTreeMap::new();
-    for told in all {
-        let (about, reason, message) = told.key();
+pub(super) fn facts(all: Vec<PrintedEvent>, file: &std::sync::Arc<str>) -> Vec<Event> {
+    let mut groups: BTreeMap<(EventObject, String, String), Vec<PrintedEvent>> = BTreeMap::new();
+    for emitted in all {
+        let (about, reason, message) = emitted.key();
         let key = (about.clone(), reason.to_owned(), message.to_owned());
         let group = groups.entry(key).or_default();
-        match group.iter_mut().find(|known| known.same_time(&told)) {
-            Some(known) => known.merge(told),
-            None => group.push(told),
+        match group.iter_mut().find(|known| known.same_time(&emitted)) {
+            Some(known) => known.merge(emitted),
+            None => group.push(emitted),
         }
     }
     let mut events = Vec::new();
     for mut group in groups.into_values() {
         // The latest is the one that other captures show as well, so it has the plain id.
-        group.sort_by_key(|told| (std::cmp::Reverse(told.time), told.line));
-        for (ordinal, told) in group.into_iter().enumerate() {
-            events.push(fact(told, ordinal, file));
+        group.sort_by_key(|emitted| (std::cmp::Reverse(emitted.time), emitted.line));
+        for (ordinal, emitted) in group.into_iter().enumerate() {
+            events.push(fact(emitted, ordinal, file));
         }
     }
     events.sort_by_key(|event| (event.origin.line, event.id));
     events
 }
 
-fn fact(told: Told, ordinal: usize, file: &std::sync::Arc<str>) -> Event {
-    let About {
+fn fact(emitted: PrintedEvent, ordinal: usize, file: &std::sync::Arc<str>) -> Event {
+    let EventObject {
         kind,
         namespace,
         name,
-    } = &told.about;
+    } = &emitted.about;
     let ordinal = if ordinal == 0 {
         String::new()
     } else {
         ordinal.to_string()
     };
-    let id = match &told.object {
-        Some(object) if told.made().is_some() => kubernetes::event_id(namespace, object),
+    let id = match &emitted.object {
+        Some(object) if emitted.made().is_some() => kubernetes::event_id(namespace, object),
         _ => EventId::of(&[
             "k8s.event",
             "text",
             namespace,
             kind,
             name,
-            &told.reason,
-            &told.message,
+            &emitted.reason,
+            &emitted.message,
             &ordinal,
         ]),
     };
-    let mut event = Event::new(id, "k8s.event", told.time, SourceKind::Kubernetes);
-    let repeats = told.span.count.is_some_and(|count| count > 1);
+    let mut event = Event::new(id, "k8s.event", emitted.time, SourceKind::Kubernetes);
+    let repeats = emitted.span.count.is_some_and(|count| count > 1);
     event.time_kind = match (
-        told.span.earliest().is_some() || told.object.is_some(),
+        emitted.span.earliest().is_some() || emitted.object.is_some(),
         repeats,
     ) {
         (false, _) => TimeKind::LastSeen,
         (true, true) => TimeKind::FirstSeen,
         (true, false) => TimeKind::Occurred,
     };
-    event.end =
-        Some(told.last).filter(|last| *last != Stamp::OPEN && last.hi > told.time.hi && repeats);
-    event.count = told.span.count;
-    event.count_is_lower_bound = told.message.starts_with("(combined from similar events): ");
-    event.severity = told.severity;
-    event.reason = Some(told.reason);
-    event.message = Some(redact(&told.message).into_owned()).filter(|text| !text.is_empty());
-    event.actor = told.component;
-    event.object_uid = Some(told.uid).filter(|uid| !uid.is_empty());
-    event.raw = redact(&told.raw).into_owned();
+    event.end = Some(emitted.last)
+        .filter(|last| *last != Stamp::OPEN && last.hi > emitted.time.hi && repeats);
+    event.count = emitted.span.count;
+    event.count_is_lower_bound = emitted
+        .message
+        .starts_with("(combined from similar events): ");
+    event.severity = emitted.severity;
+    event.reason = Some(emitted.reason);
+    event.message = Some(redact(&emitted.message).into_owned()).filter(|text| !text.is_empty());
+    event.actor = emitted.component;
+    event.object_uid = Some(emitted.uid).filter(|uid| !uid.is_empty());
+    event.raw = redact(&emitted.raw).into_owned();
     event.origin = Origin {
         file: std::sync::Arc::clone(file),
-        line: told.line,
+        line: emitted.line,
     };
     event.object_kind = Some(kind.clone()).filter(|kind| !kind.is_empty());
     let namespace = Some(namespace.clone()).filter(|name| !name.is_empty());
@@ -339,7 +345,7 @@ fn fact(told: Told, ordinal: usize, file: &std::sync::Arc<str>) -> Event {
             entities.namespace = namespace;
             entities.pod = Some(name.clone());
             entities.pod_uid.clone_from(&event.object_uid);
-            entities.node = told
+            entities.node = emitted
                 .host
                 .filter(|_| event.actor.as_deref() == Some("kubelet"));
         }
@@ -350,7 +356,7 @@ fn fact(told: Told, ordinal: usize, file: &std::sync::Arc<str>) -> Event {
             entities.workload = Some(name.clone());
         }
     }
-    if let Some(path) = told.path.as_deref() {
+    if let Some(path) = emitted.path.as_deref() {
         let inside = path
             .split_once('{')
             .and_then(|(_, rest)| rest.strip_suffix('}'));
@@ -363,9 +369,9 @@ fn fact(told: Told, ordinal: usize, file: &std::sync::Arc<str>) -> Event {
     if event.time == Stamp::OPEN {
         let seconds =
             |age: Option<super::age::Age>| age.map(|age| age.lo.max(0) / crate::time::SECOND);
-        event.set_attribute("age_s", seconds(told.span.earliest()));
-        event.set_attribute("last_age_s", seconds(told.span.last));
-        event.set_attribute("position", Some(told.position));
+        event.set_attribute("age_s", seconds(emitted.span.earliest()));
+        event.set_attribute("last_age_s", seconds(emitted.span.last));
+        event.set_attribute("position", Some(emitted.position));
     }
     event
 }

@@ -14,23 +14,23 @@
 
 mod age;
 mod anchor;
+mod capture_time;
 mod command;
 mod decode;
 mod describe;
 mod event;
-mod moment;
+mod owner;
 mod paste;
 mod pod_row;
 mod row;
+mod row_times;
 mod session;
-mod shown;
 mod table;
-mod whose;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use command::kind_of;
-pub(crate) use decode::{Paste, read};
+pub(crate) use decode::{PasteContext, read};
 pub(crate) use describe::pods_described;
 pub(crate) use session::looks_like;

@@ -75,12 +75,15 @@ mod tests {
 
     #[test]
     fn quotations_and_line_ends_go() {
-        let told = |text| lines(text).iter().map(|line| line.text).collect::<Vec<_>>();
+        let emitted = |text| lines(text).iter().map(|line| line.text).collect::<Vec<_>>();
         assert_eq!(
-            told("> Name:   x  \r\n>\r\n>   y\r\n"),
+            emitted("> Name:   x  \r\n>\r\n>   y\r\n"),
             ["Name:   x", "", "  y", ""]
         );
-        assert_eq!(told("> step\nother\nlines"), ["> step", "other", "lines"]);
+        assert_eq!(
+            emitted("> step\nother\nlines"),
+            ["> step", "other", "lines"]
+        );
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn read(name: &str, ready: &str, status: &str, restarts: &str) -> Option<PodRow>
 
 /// What a word in the column STATUS means for the pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Means {
+pub(super) enum StatusMeaning {
     /// Its phase, and nothing more.
     Phase(&'static str),
     /// The pod as a whole ended, and this is why.
@@ -109,17 +109,17 @@ pub(super) enum Means {
 }
 
 /// Reads a word of the column STATUS. Words of init containers come after `Init:`.
-pub(super) fn means(status: &str) -> Means {
+pub(super) fn means(status: &str) -> StatusMeaning {
     let word = status.strip_prefix("Init:").unwrap_or(status);
     match word {
-        "Running" | "NotReady" => Means::Phase("Running"),
-        "Completed" | "Succeeded" => Means::Phase("Succeeded"),
+        "Running" | "NotReady" => StatusMeaning::Phase("Running"),
+        "Completed" | "Succeeded" => StatusMeaning::Phase("Succeeded"),
         "Pending" | "SchedulingGated" | "ContainerCreating" | "PodInitializing" => {
-            Means::Phase("Pending")
+            StatusMeaning::Phase("Pending")
         }
-        "Failed" => Means::Phase("Failed"),
-        "Terminating" => Means::Terminating,
-        "Unknown" => Means::Unknown,
+        "Failed" => StatusMeaning::Phase("Failed"),
+        "Terminating" => StatusMeaning::Terminating,
+        "Unknown" => StatusMeaning::Unknown,
         "Evicted"
         | "DeadlineExceeded"
         | "NodeShutdown"
@@ -130,14 +130,14 @@ pub(super) fn means(status: &str) -> Means {
         | "NodeAffinity"
         | "Preempting"
         | "TopologyAffinityError"
-        | "PreemptionByScheduler" => Means::Ended,
-        _ if word.starts_with("OutOf") => Means::Ended,
+        | "PreemptionByScheduler" => StatusMeaning::Ended,
+        _ if word.starts_with("OutOf") => StatusMeaning::Ended,
         "Error" | "OOMKilled" | "ContainerCannotRun" | "StartError" | "ContainerStatusUnknown" => {
-            Means::Exited
+            StatusMeaning::Exited
         }
-        _ if word.starts_with("ExitCode:") || word.starts_with("Signal:") => Means::Exited,
+        _ if word.starts_with("ExitCode:") || word.starts_with("Signal:") => StatusMeaning::Exited,
         // `Init:1/3`: so many of them are done.
-        _ if word != status && word.contains('/') => Means::Phase("Pending"),
+        _ if word != status && word.contains('/') => StatusMeaning::Phase("Pending"),
         _ if word.starts_with(|c: char| c.is_ascii_uppercase())
             && (word.contains("BackOff")
                 || word.starts_with("Err")
@@ -145,9 +145,9 @@ pub(super) fn means(status: &str) -> Means {
                 || word == "InvalidImageName"
                 || word == "ImageInspectError") =>
         {
-            Means::Waits
+            StatusMeaning::Waits
         }
-        _ => Means::Unknown,
+        _ => StatusMeaning::Unknown,
     }
 }
 
@@ -187,13 +187,13 @@ mod tests {
 
     #[test]
     fn words_are_told_apart() {
-        assert_eq!(means("ImagePullBackOff"), Means::Waits);
-        assert_eq!(means("Init:CrashLoopBackOff"), Means::Waits);
-        assert_eq!(means("Init:0/2"), Means::Phase("Pending"));
-        assert_eq!(means("CreateContainerConfigError"), Means::Waits);
-        assert_eq!(means("OOMKilled"), Means::Exited);
-        assert_eq!(means("Evicted"), Means::Ended);
-        assert_eq!(means("OutOfnvidia.com/gpu"), Means::Ended);
-        assert_eq!(means("whatever"), Means::Unknown);
+        assert_eq!(means("ImagePullBackOff"), StatusMeaning::Waits);
+        assert_eq!(means("Init:CrashLoopBackOff"), StatusMeaning::Waits);
+        assert_eq!(means("Init:0/2"), StatusMeaning::Phase("Pending"));
+        assert_eq!(means("CreateContainerConfigError"), StatusMeaning::Waits);
+        assert_eq!(means("OOMKilled"), StatusMeaning::Exited);
+        assert_eq!(means("Evicted"), StatusMeaning::Ended);
+        assert_eq!(means("OutOfnvidia.com/gpu"), StatusMeaning::Ended);
+        assert_eq!(means("whatever"), StatusMeaning::Unknown);
     }
 }

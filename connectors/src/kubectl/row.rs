@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::pod_row::{Means, PodRow, means};
+use super::pod_row::{PodRow, StatusMeaning, means};
 use super::table::{Heading, Row};
 use crate::kubernetes::is_workload;
 
@@ -39,26 +39,26 @@ pub(super) fn pod(row: &PodRow, sure: bool) -> Value {
     let mut container = json!({ "name": "", "restartCount": row.restarts });
     let ended = json!({ "terminated": exit(word) });
     match means(&row.status) {
-        Means::Phase(phase) => status["phase"] = phase.into(),
-        Means::Ended => {
+        StatusMeaning::Phase(phase) => status["phase"] = phase.into(),
+        StatusMeaning::Ended => {
             status["phase"] = "Failed".into();
             status["reason"] = word.into();
         }
-        Means::Exited if row.restarts == 0 => {
+        StatusMeaning::Exited if row.restarts == 0 => {
             status["phase"] = "Failed".into();
             if sure {
                 container["state"] = ended;
             }
         }
         // It has started again before, so it waits for that now.
-        Means::Exited => {
+        StatusMeaning::Exited => {
             status["phase"] = if init { "Pending" } else { "Running" }.into();
             container["state"] = json!({ "waiting": { "reason": "CrashLoopBackOff" } });
             if sure {
                 container["lastState"] = ended;
             }
         }
-        Means::Waits => {
+        StatusMeaning::Waits => {
             let starts = !init && word == "CrashLoopBackOff";
             status["phase"] = if starts { "Running" } else { "Pending" }.into();
             container["state"] = json!({ "waiting": { "reason": word } });
@@ -66,7 +66,7 @@ pub(super) fn pod(row: &PodRow, sure: bool) -> Value {
                 container["lastState"] = json!({ "terminated": {} });
             }
         }
-        Means::Terminating | Means::Unknown => {}
+        StatusMeaning::Terminating | StatusMeaning::Unknown => {}
     }
     if container.get("state").is_some() {
         let list = if init {

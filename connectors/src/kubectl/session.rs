@@ -7,7 +7,7 @@ use super::{pod_row, table};
 
 /// What a piece of a paste is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum PieceKind {
     Describe,
     /// A heading and rows.
     Table,
@@ -25,7 +25,7 @@ pub(super) enum Shape {
 #[derive(Clone, Debug)]
 pub(super) struct Capture<'t> {
     pub(super) command: Option<Command>,
-    pub(super) shape: Shape,
+    pub(super) shape: PieceKind,
     pub(super) lines: Vec<Line<'t>>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn split<'t>(lines: &[Line<'t>]) -> Vec<Capture<'t>> {
 #[derive(Default)]
 struct Open<'t> {
     command: Option<Command>,
-    shape: Option<Shape>,
+    shape: Option<PieceKind>,
     lines: Vec<Line<'t>>,
     /// How far right the piece stands in a ticket.
     indent: usize,
@@ -118,20 +118,20 @@ impl<'t> Splitter<'t> {
         }
         if line.is_blank() {
             self.open.after_blank = true;
-            if self.open.shape == Some(Shape::Table) {
+            if self.open.shape == Some(PieceKind::Table) {
                 self.end_piece();
-            } else if self.open.shape == Some(Shape::Log) || is_log {
+            } else if self.open.shape == Some(PieceKind::Log) || is_log {
                 self.open.lines.push(line);
             }
             return;
         }
         if is_log {
-            self.open.shape = Some(Shape::Log);
+            self.open.shape = Some(PieceKind::Log);
             self.open.lines.push(line);
             return;
         }
         if self.verb() == Some(Verb::Date) {
-            self.open.shape = Some(Shape::Date);
+            self.open.shape = Some(PieceKind::Date);
             self.open.lines.push(line);
             return;
         }
@@ -157,7 +157,7 @@ impl<'t> Splitter<'t> {
             self.close();
             self.open.command = command;
             self.open.errors = true;
-            self.open.shape = Some(Shape::Nothing);
+            self.open.shape = Some(PieceKind::Nothing);
             return true;
         }
         false
@@ -166,12 +166,12 @@ impl<'t> Splitter<'t> {
     /// Starts a new piece where the line begins something.
     fn recognise(&mut self, lines: &[Line<'t>], at: usize) {
         let line = lines[at];
-        let fresh = matches!(self.open.shape, None | Some(Shape::Nothing));
+        let fresh = matches!(self.open.shape, None | Some(PieceKind::Nothing));
         if let Some(indent) = describe_at(lines, at) {
-            self.begin(Shape::Describe, indent);
+            self.begin(PieceKind::Describe, indent);
             return;
         }
-        if self.open.shape == Some(Shape::Describe) {
+        if self.open.shape == Some(PieceKind::Describe) {
             let outside =
                 line.indent() <= self.open.indent && self.open.after_blank && self.open.in_events;
             if !outside {
@@ -180,11 +180,11 @@ impl<'t> Splitter<'t> {
             self.end_piece();
             return self.recognise_fresh(line);
         }
-        if matches!(self.open.shape, Some(Shape::Json | Shape::Yaml)) {
+        if matches!(self.open.shape, Some(PieceKind::Json | PieceKind::Yaml)) {
             return;
         }
         if Heading::parse(line.words()).is_some() {
-            return self.begin(Shape::Table, line.indent());
+            return self.begin(PieceKind::Table, line.indent());
         }
         if fresh {
             self.recognise_fresh(line);
@@ -192,22 +192,22 @@ impl<'t> Splitter<'t> {
     }
 
     fn recognise_fresh(&mut self, line: Line<'t>) {
-        let asked = matches!(self.verb(), Some(Verb::Get));
+        let requested = matches!(self.verb(), Some(Verb::Get));
         if Heading::parse(line.words()).is_some() {
-            self.begin(Shape::Table, line.indent());
-        } else if line.text == "{" || (asked && line.text.starts_with('{')) {
-            self.begin(Shape::Json, 0);
+            self.begin(PieceKind::Table, line.indent());
+        } else if line.text == "{" || (requested && line.text.starts_with('{')) {
+            self.begin(PieceKind::Json, 0);
         } else if line.text.starts_with("apiVersion:") {
-            self.begin(Shape::Yaml, 0);
+            self.begin(PieceKind::Yaml, 0);
         } else if pod_row::parse(line.text).is_some() {
-            self.begin(Shape::PodRows, 0);
+            self.begin(PieceKind::PodRows, 0);
         } else if self.open.shape.is_none() {
-            self.open.shape = Some(Shape::Nothing);
+            self.open.shape = Some(PieceKind::Nothing);
         }
     }
 
     /// Starts a piece of what the same command printed.
-    fn begin(&mut self, shape: Shape, indent: usize) {
+    fn begin(&mut self, shape: PieceKind, indent: usize) {
         self.end_piece();
         self.open.shape = Some(shape);
         self.open.indent = indent;
@@ -227,14 +227,14 @@ impl<'t> Splitter<'t> {
         if open.lines.iter().all(Line::is_blank) {
             return;
         }
-        let mut shape = open.shape.unwrap_or(Shape::Nothing);
+        let mut shape = open.shape.unwrap_or(PieceKind::Nothing);
         let commanded = open.command.is_some();
-        if shape == Shape::Nothing
+        if shape == PieceKind::Nothing
             && !commanded
             && !open.errors
             && (open.wrapped || is_log(&open.lines, self.fenced))
         {
-            shape = Shape::Log;
+            shape = PieceKind::Log;
         }
         self.done.push(Capture {
             command: open.command,
@@ -271,16 +271,16 @@ fn describe_at(lines: &[Line<'_>], at: usize) -> Option<usize> {
 /// Whether lines without a command above are of a log: most begin with a time,
 /// or it is a traceback, or someone set them apart as code.
 fn is_log(lines: &[Line<'_>], fenced: bool) -> bool {
-    let told: Vec<&Line<'_>> = lines.iter().filter(|line| !line.is_blank()).collect();
-    let timed = told
+    let emitted: Vec<&Line<'_>> = lines.iter().filter(|line| !line.is_blank()).collect();
+    let timed = emitted
         .iter()
         .filter(|line| begins_with_time(line.text))
         .count();
-    let traceback = told
+    let traceback = emitted
         .iter()
         .any(|line| line.text.contains("Traceback (most recent call last)"));
-    let complaint = told.iter().all(|line| is_complaint(line.text));
-    !complaint && (fenced || traceback || timed * 2 > told.len())
+    let complaint = emitted.iter().all(|line| is_complaint(line.text));
+    !complaint && (fenced || traceback || timed * 2 > emitted.len())
 }
 
 /// Whether a line begins with a date and a time, as log lines do.

@@ -10,7 +10,7 @@ use crate::observation::{Observation, Rejection};
 use crate::recording::LogLines;
 use crate::time::{Stamp, rfc3339};
 
-struct Read {
+struct Collected {
     events: Vec<Event>,
     objects: Vec<ObjectVersion>,
     rejected: Vec<(u64, String)>,
@@ -18,12 +18,12 @@ struct Read {
     records: usize,
 }
 
-fn paste(text: &str) -> Read {
+fn paste(text: &str) -> Collected {
     let source = LogSource {
         file: "paste.txt".into(),
         ..LogSource::default()
     };
-    let paste = Paste {
+    let paste = PasteContext {
         source: &source,
         log_lines: LogLines::default(),
         max_line_bytes: 1 << 20,
@@ -34,7 +34,7 @@ fn paste(text: &str) -> Read {
     read(text, &paste, &mut out, &mut |line, result| {
         counts.push((line, result));
     });
-    let mut told = Read {
+    let mut emitted = Collected {
         events: Vec::new(),
         objects: Vec::new(),
         rejected: Vec::new(),
@@ -43,22 +43,22 @@ fn paste(text: &str) -> Read {
     };
     for (line, result) in counts {
         match result {
-            Err(Rejection::Malformed(why)) => told.rejected.push((line, why)),
-            Err(Rejection::Irrelevant(_)) => told.irrelevant += 1,
+            Err(Rejection::Malformed(why)) => emitted.rejected.push((line, why)),
+            Err(Rejection::Irrelevant(_)) => emitted.irrelevant += 1,
             Ok(()) => {}
         }
     }
     for observation in out {
         match observation {
-            Observation::Event(event) => told.events.push(*event),
-            Observation::Object(object) => told.objects.push(*object),
+            Observation::Event(event) => emitted.events.push(*event),
+            Observation::Object(object) => emitted.objects.push(*object),
             Observation::EventGrew { .. } => {}
         }
     }
-    told
+    emitted
 }
 
-impl Read {
+impl Collected {
     fn event(&self, reason: &str) -> &Event {
         let mut found = self
             .events

@@ -72,7 +72,7 @@ pub(super) fn decode(
             "an audit record about {resource}"
         )));
     }
-    let act = Act {
+    let act = AuditAct {
         record: &record,
         audit_id,
         verb,
@@ -80,7 +80,7 @@ pub(super) fn decode(
         received,
         context,
     };
-    act.tell(out);
+    act.emit(out);
     if done && !dry_run {
         bodies(&record, verb, &kind, context, out);
     }
@@ -184,7 +184,7 @@ fn bodies(
 }
 
 /// One act on one object, or on a collection of them.
-struct Act<'a> {
+struct AuditAct<'a> {
     record: &'a Value,
     audit_id: &'a str,
     verb: &'a str,
@@ -193,8 +193,8 @@ struct Act<'a> {
     context: Context<'a>,
 }
 
-impl Act<'_> {
-    fn tell(&self, out: &mut Vec<Observation>) {
+impl AuditAct<'_> {
+    fn emit(&self, out: &mut Vec<Observation>) {
         let Some(fact) = self.fact() else { return };
         let answer = self.record.get("responseObject");
         let collected = answer.map_or(&[][..], |answer| field::items(answer, &["items"]));
@@ -237,8 +237,8 @@ impl Act<'_> {
                 }
                 if let Some(cordon) = self.cordon() {
                     // Where the answer holds the node, the difference to the version before tells it.
-                    let told = field::at(self.record, &["responseObject", "spec"]).is_some();
-                    return (!told).then_some(cordon);
+                    let emitted = field::at(self.record, &["responseObject", "spec"]).is_some();
+                    return (!emitted).then_some(cordon);
                 }
                 Some(if self.verb == "update" {
                     "k8s.audit.update"
@@ -291,6 +291,7 @@ impl Act<'_> {
         let uid = of("uid")
             .or_else(|| object.and_then(|object| field::owned(object, &["details", "uid"])))
             .or_else(|| reference("uid"))
+            .or_else(|| field::owned(self.record, &["responseStatus", "details", "uid"]))
             .or_else(|| field::owned(self.record, &["requestObject", "metadata", "uid"]));
         let name = reference("name").or_else(|| of("name"));
         let namespace = reference("namespace").or_else(|| of("namespace"));

@@ -51,12 +51,12 @@ pub(super) fn decode(
         })?;
         of_yaml(&value)
     };
-    let told = states.into_iter().filter_map(|state| tell(state, context));
-    out.extend(told.map(|event| Observation::Event(Box::new(event))));
+    let emitted = states.into_iter().filter_map(|state| emit(state, context));
+    out.extend(emitted.map(|event| Observation::Event(Box::new(event))));
     Ok(())
 }
 
-fn tell(state: State, context: Context<'_>) -> Option<Event> {
+fn emit(state: State, context: Context<'_>) -> Option<Event> {
     let reason = match (state.part.as_str(), state.status.as_str()) {
         ("ScaleUp", "Backoff") => "backoff",
         ("Health", "Unhealthy") => "unhealthy",
@@ -139,20 +139,20 @@ fn of_yaml(status: &Value) -> Vec<State> {
     let mut states = Vec::new();
     for (group, value) in wide.into_iter().chain(groups) {
         for (key, part) in [("health", "Health"), ("scaleUp", "ScaleUp")] {
-            let Some(told) = field::at(value, &[key]) else {
+            let Some(emitted) = field::at(value, &[key]) else {
                 continue;
             };
             let why = ["errorCode", "errorMessage"];
             let why = why
                 .iter()
-                .filter_map(|key| field::text(told, &["backoffInfo", key]));
+                .filter_map(|key| field::text(emitted, &["backoffInfo", key]));
             states.push(State {
                 group: group.clone(),
                 part: part.to_owned(),
-                status: field::owned(told, &["status"]).unwrap_or_default(),
+                status: field::owned(emitted, &["status"]).unwrap_or_default(),
                 detail: why.collect::<Vec<_>>().join(": "),
-                since: field::time(told, &["lastTransitionTime"]),
-                probed: field::time(told, &["lastProbeTime"]),
+                since: field::time(emitted, &["lastTransitionTime"]),
+                probed: field::time(emitted, &["lastProbeTime"]),
             });
         }
     }
@@ -165,7 +165,7 @@ mod tests {
     use crate::observation::Observation;
     use crate::time::rfc3339;
 
-    fn told(status: &str) -> Vec<(String, String, String, String)> {
+    fn emitted(status: &str) -> Vec<(String, String, String, String)> {
         let map = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"status": status},
             "metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system", "uid": "u1"}});
         let mut out = Vec::new();
@@ -201,14 +201,14 @@ mod tests {
             vec![(group, reason, at, message.to_owned())]
         };
         assert_eq!(
-            told(text),
+            emitted(text),
             want("ScaleUp: gpu-a100: Backoff (ready=3 cloudProviderTarget=4)")
         );
         let yaml = "time: 2026-11-21 15:25:00.1 +0000 UTC\nautoscalerStatus: Running\nclusterWide:\n  health:\n    status: Healthy\n    lastTransitionTime: \"2026-11-21T12:00:00Z\"\n  scaleDown:\n    status: NoCandidates\nnodeGroups:\n- name: gpu-a100\n  health:\n    status: Healthy\n  scaleUp:\n    status: Backoff\n    backoffInfo:\n      errorCode: QUOTA_EXCEEDED\n      errorMessage: no more\n    lastProbeTime: \"2026-11-21T15:25:00Z\"\n    lastTransitionTime: \"2026-11-21T15:20:27Z\"\n";
         assert_eq!(
-            told(yaml),
+            emitted(yaml),
             want("ScaleUp: gpu-a100: Backoff QUOTA_EXCEEDED: no more")
         );
-        assert_eq!(told("autoscalerStatus: Initializing\n"), []);
+        assert_eq!(emitted("autoscalerStatus: Initializing\n"), []);
     }
 }

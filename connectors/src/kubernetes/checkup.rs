@@ -84,8 +84,8 @@ fn test_of(key: &ObjectKey, body: &ObjectBody) -> Option<&'static str> {
     let owners = body.owners.iter().map(|owner| owner.name.as_str());
     let named = owners.chain([key.name.as_str()]).any(of_test);
     let has_gpu = body.containers.iter().any(|container| {
-        let asked = container.limits.keys().chain(container.requests.keys());
-        asked.clone().any(|resource| resource.ends_with("/gpu"))
+        let requested = container.limits.keys().chain(container.requests.keys());
+        requested.clone().any(|resource| resource.ends_with("/gpu"))
     });
     // A gang of many may well be called so; a test is one pod of a job.
     let of_job = body.owners.iter().any(|owner| owner.kind == "Job");
@@ -114,7 +114,7 @@ pub(super) fn failed(ended: &Event, version: &ObjectVersion) -> Option<Event> {
         .filter(|code| !matches!(code, 0 | 137 | 143))?;
     let killed = body
         .deletion_requested
-        .is_some_and(|asked| asked.lo <= ended.time.lo);
+        .is_some_and(|requested| requested.lo <= ended.time.lo);
     if ended.fact != "k8s.container.terminated" || killed || ended.attribute("init").is_some() {
         return None;
     }

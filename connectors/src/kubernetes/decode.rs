@@ -153,9 +153,7 @@ fn guess(value: &Value, context: Context<'_>, out: &mut Vec<Observation>) -> Res
         return node::decode(value, context, out);
     }
     if value.get("metadata").is_some() && meta::name(value).is_some() {
-        return Err(Rejection::Irrelevant(
-            "an object that does not say its kind".to_owned(),
-        ));
+        return Err(Rejection::Irrelevant("an object without a kind".to_owned()));
     }
     Err(Rejection::Irrelevant(
         "JSON that is not a Kubernetes object".to_owned(),

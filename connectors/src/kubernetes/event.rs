@@ -15,7 +15,7 @@ use crate::time::{Stamp, TimeKind};
 /// Both APIs' fields in one; each field has one of two names.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Wire {
+struct RawEvent {
     metadata: Metadata,
     #[serde(alias = "regarding")]
     involved_object: Reference,
@@ -75,7 +75,7 @@ struct Series {
 
 /// Decodes an Event; `None` when the record turns out to be something else.
 pub(super) fn decode(json: &[u8], context: Context<'_>) -> Result<Option<Event>, Rejection> {
-    match serde_json::from_slice::<Wire>(json) {
+    match serde_json::from_slice::<RawEvent>(json) {
         Ok(wire) if wire.involved_object.kind.is_some() || wire.involved_object.name.is_some() => {
             // Checking is much faster than replacing, and nearly all of it is sound.
             let raw = std::str::from_utf8(json)
@@ -107,12 +107,12 @@ pub(super) fn decode_value(value: &Value, context: Context<'_>) -> Result<Event,
 }
 
 /// Takes what has the right type and leaves the rest out.
-fn lenient(value: &Value) -> Wire {
+fn lenient(value: &Value) -> RawEvent {
     let mut kept = value.clone();
     if let Value::Object(fields) = &mut kept {
         for key in fields.keys().cloned().collect::<Vec<_>>() {
             let alone = serde_json::json!({ key.clone(): fields[&key] });
-            if serde_json::from_value::<Wire>(alone).is_err() {
+            if serde_json::from_value::<RawEvent>(alone).is_err() {
                 fields.remove(&key);
             }
         }
@@ -120,7 +120,7 @@ fn lenient(value: &Value) -> Wire {
     serde_json::from_value(kept).unwrap_or_default()
 }
 
-fn finish(wire: Wire, raw: &str, context: Context<'_>) -> Result<Event, Rejection> {
+fn finish(wire: RawEvent, raw: &str, context: Context<'_>) -> Result<Event, Rejection> {
     let parse = |text: &Option<String>| text.as_deref().and_then(Stamp::parse);
     let first = parse(&wire.event_time).or_else(|| parse(&wire.first_timestamp));
     let last = wire

@@ -125,23 +125,23 @@ fn latest_time(object: &Value) -> Option<Stamp> {
         "lastProbeTime",
         "lastReconcileTime",
     ];
-    fn walk(value: &Value, told: &[&str], depth: u8, latest: &mut Option<Stamp>) {
+    fn walk(value: &Value, emitted: &[&str], depth: u8, latest: &mut Option<Stamp>) {
         match value {
             Value::Object(map) if depth > 0 => {
                 for (key, value) in map {
                     match value {
-                        Value::String(text) if told.contains(&key.as_str()) => {
+                        Value::String(text) if emitted.contains(&key.as_str()) => {
                             *latest = (*latest).max(Stamp::parse(text));
                         }
                         // Fields of managed fields are names, not values, and many.
                         _ if key == "fieldsV1" => {}
-                        _ => walk(value, told, depth - 1, latest),
+                        _ => walk(value, emitted, depth - 1, latest),
                     }
                 }
             }
             Value::Array(items) if depth > 0 => {
                 for item in items {
-                    walk(item, told, depth - 1, latest);
+                    walk(item, emitted, depth - 1, latest);
                 }
             }
             _ => {}
@@ -203,14 +203,14 @@ pub(super) fn endings(version: &ObjectVersion, context: Context<'_>, out: &mut V
         "Node" => "k8s.node",
         _ => "k8s.workload",
     };
-    if let Some(asked) = version.body.deletion_requested {
+    if let Some(requested) = version.body.deletion_requested {
         let grace = version.body.deletion_grace_s;
-        let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(asked.lo), "deletionGracePeriodSeconds": grace });
+        let raw = serde_json::json!({ "deletionRequested": crate::time::rfc3339(requested.lo), "deletionGracePeriodSeconds": grace });
         let mut event = fact(
             &format!("{lane}.deletion_requested"),
             &version.key,
             &[],
-            asked,
+            requested,
             &raw,
             context,
         );

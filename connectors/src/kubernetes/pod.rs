@@ -58,8 +58,8 @@ pub(super) fn decode(
 
 /// What was asked for, without what the cluster filled in.
 fn spec_hash(spec: &Value) -> String {
-    let mut asked = spec.clone();
-    if let Value::Object(fields) = &mut asked {
+    let mut requested = spec.clone();
+    if let Value::Object(fields) = &mut requested {
         for filled in [
             "nodeName",
             "volumes",
@@ -70,7 +70,7 @@ fn spec_hash(spec: &Value) -> String {
             fields.remove(filled);
         }
     }
-    field::hash(&asked)
+    field::hash(&requested)
 }
 
 fn containers(
@@ -265,6 +265,15 @@ fn conditions(pod: &Value, version: &ObjectVersion, context: Context<'_>, facts:
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(kind));
         event.set_attribute("status", Some(status));
+        // Schedulers write who they are: `koord-scheduler: preempting to accommodate …`.
+        if reason == "PreemptionByScheduler" {
+            let who = event
+                .message
+                .as_deref()
+                .and_then(|text| text.split_once(": "));
+            let who = who.filter(|(who, _)| who.ends_with("scheduler") && !who.contains(' '));
+            event.actor = who.map(|(who, _)| who.to_owned());
+        }
         facts.push(event);
     }
 }
@@ -330,7 +339,7 @@ fn disrupted_at(
         return Some(since);
     }
     match version.body.deletion_requested {
-        Some(asked) if asked.lo > since.hi.saturating_add(AT_ONCE) => Some(asked),
+        Some(requested) if requested.lo > since.hi.saturating_add(AT_ONCE) => Some(requested),
         Some(_) => Some(since),
         // A running pod bears this condition before its deletion is asked for. One that had
         // ended by then, or of which the kubelet says why it ended, did not end of it.

@@ -138,13 +138,13 @@ fn fill(spec: &Value, body: &mut ObjectBody) {
             let sum = sum_of_replicas(spec, 6);
             (sum > 0).then_some(sum)
         });
-    let mut asked = spec.clone();
-    if let Value::Object(fields) = &mut asked {
+    let mut requested = spec.clone();
+    if let Value::Object(fields) = &mut requested {
         for word in ["suspend", "replicas", "parallelism"] {
             fields.remove(word);
         }
     }
-    body.spec_hash = field::hash(&asked);
+    body.spec_hash = field::hash(&requested);
 }
 
 /// Replicas of all groups of a kind that has groups.

@@ -10,7 +10,7 @@ use super::labels::{LabelNames, Labels};
 use crate::connector::Health;
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::recording::Sink;
 use crate::time::{Nanos, Stamp};
 
@@ -55,7 +55,7 @@ pub struct PodRef {
 
 /// Whose lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum LineSubject {
     /// Of these pods, at most [`Limits::pods_at_once`] of them.
     Pods(Vec<PodRef>),
     /// Of these nodes: the machine's own log, not that of pods on it.
@@ -67,10 +67,10 @@ pub enum About {
 
 /// Which lines of those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub enum LineFilter {
     /// All.
     All,
-    /// Those with a word that may tell something ([`About::telling`]). A store
+    /// Those with a word that may tell something ([`LineSubject::evidence`]). A store
     /// that cannot ask for all of the words may give more lines, never fewer.
     Telling,
 }
@@ -79,11 +79,11 @@ pub enum Only {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineQuery {
     /// Whose.
-    pub about: About,
+    pub about: LineSubject,
     /// When.
     pub span: Span,
     /// Which.
-    pub only: Only,
+    pub only: LineFilter,
     /// Whether the newest are wanted where there are more than `limit`; else the oldest.
     pub newest: bool,
     /// At most this many.
@@ -123,7 +123,7 @@ impl StoredLine {
 
 /// What a question for lines gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Got {
+pub struct LinesRead {
     /// Each line once, oldest first.
     pub lines: Vec<StoredLine>,
     /// There are more: `limit` was reached.
@@ -188,36 +188,36 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// Whether it can be used, and how far back it goes.
     fn check(&self, now: Nanos, deadline: Instant) -> BoxFuture<'_, Health>;
 
-    /// Lines. With [`About::Pods`] and [`About::Experiment`] whatever the
+    /// Lines. With [`LineSubject::Pods`] and [`LineSubject::Experiment`] whatever the
     /// store calls them: labels, tags, fields, configured names.
     ///
     /// # Errors
-    /// Where nothing was obtained; what was obtained in part is in [`Got::partial`].
+    /// Where nothing was obtained; what was obtained in part is in [`LinesRead::partial`].
     fn lines<'a>(
         &'a self,
         query: &'a LineQuery,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Got, Trouble>>;
+    ) -> BoxFuture<'a, Result<LinesRead, HttpError>>;
 
     /// How many lines there are, by minute; `None` where the store cannot tell
     /// at the price of a few requests.
     fn counts<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Option<Counts>, Trouble>>;
+    ) -> BoxFuture<'a, Result<Option<Counts>, HttpError>>;
 
     /// Whether there are any lines at all in a stretch of time, of anything.
     /// Tells "this pod said nothing" from "nothing is kept from then", "wrong
     /// tenant" and "wrong index".
-    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, Trouble>>;
+    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, HttpError>>;
 
     /// What else the store has beside lines that bears on the question, such as
     /// Kubernetes Events that an agent sent there.
     fn others<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
         sink: &'a mut (dyn Sink + Send),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::contract::Span;
-use super::plan::Why;
+use super::plan::ReadReason;
 use crate::coverage::{Coverage, Status};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::time::Nanos;
 
 /// Reasons a row tells of.
@@ -13,21 +13,18 @@ const TOLD: usize = 4;
 
 /// Whose lines a row speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Of {
+pub(super) enum LineOwner {
     /// Of pods, of one namespace where it is known.
     Pods(Option<String>),
     /// Of machines.
     Machines,
 }
 
-impl Of {
+impl LineOwner {
     /// The resource of the row, and what it would have shown.
     fn shows(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Pods(_) => (
-                "logs",
-                "what the processes themselves said before they ended",
-            ),
+            Self::Pods(_) => ("logs", "what the processes logged before they ended"),
             Self::Machines => (
                 "kernel",
                 "out-of-memory kills, GPU Xid errors, panics and reboots of the machines",
@@ -43,10 +40,10 @@ pub(super) struct Tally {
     lines: u64,
     /// Lines that there are, where they were counted.
     pub(super) counted: Option<u64>,
-    read: BTreeMap<Why, u64>,
-    cut: BTreeMap<Why, u64>,
-    left: BTreeMap<Why, u64>,
-    troubles: Vec<(Status, String)>,
+    read: BTreeMap<ReadReason, u64>,
+    cut: BTreeMap<ReadReason, u64>,
+    left: BTreeMap<ReadReason, u64>,
+    failures: Vec<(Status, String)>,
     partial: BTreeSet<String>,
     answered: bool,
     /// Nothing at all is kept from that time, of machines: nothing of these.
@@ -54,7 +51,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn asked(&mut self, span: Span) {
+    pub(super) fn requested(&mut self, span: Span) {
         let old = self.span.unwrap_or(span);
         self.span = Some(Span {
             from: old.from.min(span.from),
@@ -62,7 +59,7 @@ impl Tally {
         });
     }
 
-    pub(super) fn read(&mut self, why: Why, lines: usize, cut: bool) {
+    pub(super) fn read(&mut self, why: ReadReason, lines: usize, cut: bool) {
         self.answered = true;
         self.lines += lines as u64;
         *self.read.entry(why).or_default() += 1;
@@ -71,7 +68,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn left(&mut self, why: Why) {
+    pub(super) fn left(&mut self, why: ReadReason) {
         *self.left.entry(why).or_default() += 1;
     }
 
@@ -79,11 +76,11 @@ impl Tally {
         self.partial.extend(words);
     }
 
-    pub(super) fn trouble(&mut self, why: Why, trouble: &Trouble) {
-        let told = format!("{}: {trouble}; {}", why.words(), trouble.hint());
-        let told = (trouble.status(), told);
-        if !self.troubles.contains(&told) {
-            self.troubles.push(told);
+    pub(super) fn failure(&mut self, why: ReadReason, failure: &HttpError) {
+        let emitted = format!("{}: {failure}; {}", why.words(), failure.hint());
+        let emitted = (failure.status(), emitted);
+        if !self.failures.contains(&emitted) {
+            self.failures.push(emitted);
         }
     }
 
@@ -100,15 +97,17 @@ impl Tally {
     /// all of it is.
     fn is_whole(&self) -> bool {
         let read = |why| self.read.contains_key(&why);
-        (read(Why::Whole) || read(Why::Machines) || (self.lines == 0 && read(Why::Tail)))
+        (read(ReadReason::Whole)
+            || read(ReadReason::Machines)
+            || (self.lines == 0 && read(ReadReason::Tail)))
             && self.cut.is_empty()
             && self.left.is_empty()
             && self.partial.is_empty()
-            && self.troubles.is_empty()
+            && self.failures.is_empty()
     }
 
     fn status(&self) -> Status {
-        let worst = self.troubles.iter().map(|(status, _)| *status);
+        let worst = self.failures.iter().map(|(status, _)| *status);
         match worst.max_by_key(|status| status.caps_a_verdict()) {
             Some(status) if !self.answered => status,
             Some(_) => Status::Truncated,
@@ -123,13 +122,13 @@ impl Tally {
     pub(super) fn row(
         &self,
         source: &str,
-        of: &Of,
+        of: &LineOwner,
         requests: u64,
         (now, lag): (Nanos, Nanos),
     ) -> Coverage {
         let status = match self.status() {
             // Other machines' lines may well be there.
-            Status::Expired if *of == Of::Machines => Status::NotConfigured,
+            Status::Expired if *of == LineOwner::Machines => Status::NotConfigured,
             status => status,
         };
         let whole = status == Status::Complete;
@@ -138,8 +137,8 @@ impl Tally {
         let (resource, shows) = of.shows();
         Coverage {
             namespace: match of {
-                Of::Pods(namespace) => namespace.clone(),
-                Of::Machines => None,
+                LineOwner::Pods(namespace) => namespace.clone(),
+                LineOwner::Machines => None,
             },
             asked_from: span.map(|span| span.from),
             asked_to: span.map(|span| span.to),
@@ -155,25 +154,31 @@ impl Tally {
         }
     }
 
-    fn detail(&self, of: &Of, status: Status, requests: u64, (now, lag): (Nanos, Nanos)) -> String {
+    fn detail(
+        &self,
+        of: &LineOwner,
+        status: Status,
+        requests: u64,
+        (now, lag): (Nanos, Nanos),
+    ) -> String {
         let mut parts: Vec<String> = Vec::new();
         if status == Status::Expired {
             parts.push(
-                "nothing at all is kept from that time, of anything: retention, or the wrong tenant or index"
+                "nothing is stored for that time: it is older than the retention, or this is the wrong tenant or index"
                     .to_owned(),
             );
         }
         if status == Status::NotConfigured {
             parts.push(
-                "no line of these machines is kept here: collect their journals, or name the label of the machine in the configuration"
+                "no lines of these machines are stored here: collect their journals, or configure the label that names the machine"
                     .to_owned(),
             );
         }
         if status == Status::Complete && self.lines == 0 {
             parts.push(
                 match of {
-                    Of::Pods(_) => "there are lines from that time, but none of these pods",
-                    Of::Machines => {
+                    LineOwner::Pods(_) => "there are lines from that time, but none of these pods",
+                    LineOwner::Machines => {
                         "there are lines of these machines, but none that means anything"
                     }
                 }
@@ -203,12 +208,12 @@ impl Tally {
                 .map(|(why, times)| format!("{} ({})", why.words(), times_of(*times)))
                 .collect();
             parts.push(format!(
-                "not asked after {requests} requests: {}; --logs all reads more",
+                "not queried because the limit of {requests} requests was reached: {}; --logs all reads more",
                 kinds.join(", ")
             ));
         }
         let mut reasons: Vec<&str> = self.partial.iter().map(String::as_str).collect();
-        reasons.extend(self.troubles.iter().map(|(_, told)| told.as_str()));
+        reasons.extend(self.failures.iter().map(|(_, emitted)| emitted.as_str()));
         let more = reasons.len().saturating_sub(TOLD);
         parts.extend(reasons.into_iter().take(TOLD).map(str::to_owned));
         if more > 0 {

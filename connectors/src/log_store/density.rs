@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::contract::{About, Counts, LogStore, Minute, Span};
-use crate::connector::Ask;
+use super::contract::{Counts, LineSubject, LogStore, Minute, Span};
+use crate::connector::FetchRequest;
 use crate::event::{Entities, Event, EventId};
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND, Stamp};
@@ -23,20 +23,22 @@ const SILENCE: Nanos = 600 * SECOND;
 /// last line's minute on.
 pub(super) fn facts(
     store: &dyn LogStore,
-    (about, span): (&About, Span),
+    (about, span): (&LineSubject, Span),
     counts: &Counts,
-    ask: &Ask,
+    fetch_request: &FetchRequest,
 ) -> Vec<Observation> {
-    let (About::Pods(pods), Some((kind, workload))) = (about, ask.scope.workloads.first()) else {
+    let (LineSubject::Pods(pods), Some((kind, workload))) =
+        (about, fetch_request.scope.workloads.first())
+    else {
         return Vec::new();
     };
     if !counts.partial.is_empty() {
         return Vec::new();
     }
-    let complete = ask.now.saturating_sub(store.limits().lag);
+    let complete = fetch_request.now.saturating_sub(store.limits().lag);
     let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
     let names = names.join(",");
-    let tell = |fact: &str, time: Stamp| {
+    let emit = |fact: &str, time: Stamp| {
         let id = EventId::of(&[fact, store.place(), &names, &time.lo.to_string()]);
         let mut event = Event::new(id, fact, time, store.source_kind());
         event.object_kind = Some(kind.clone());
@@ -47,7 +49,7 @@ pub(super) fn facts(
             workload: Some(workload.name.clone()),
             ..Entities::default()
         };
-        event.observed = Some(ask.now);
+        event.observed = Some(fetch_request.now);
         event.set_attribute("pods", Some(pods.len()));
         event.origin.file = store.place().into();
         event
@@ -57,7 +59,7 @@ pub(super) fn facts(
         let from = last.at + MINUTE;
         let to = span.to.min(complete);
         if to.saturating_sub(from) >= SILENCE {
-            let mut event = tell(
+            let mut event = emit(
                 "log.silent",
                 Stamp {
                     lo: last.at,
@@ -82,7 +84,7 @@ pub(super) fn facts(
         let minutes: Vec<Value> = (0..STRETCH / MINUTE)
             .map(|number| lines(stretch, from + number * MINUTE).into())
             .collect();
-        let mut event = tell("log.lines_per_minute", Stamp { lo: from, hi: to });
+        let mut event = emit("log.lines_per_minute", Stamp { lo: from, hi: to });
         event.count = Some(stretch.iter().map(|minute| minute.lines).sum());
         event.set_attribute("minutes", Some(Value::Array(minutes)));
         out.push(Observation::Event(Box::new(event)));

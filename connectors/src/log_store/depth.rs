@@ -21,7 +21,7 @@ pub struct Depth {
     /// Lines around one moment, for each pod that died then.
     pub around: usize,
     /// Telling lines of one question over the whole time.
-    pub telling: usize,
+    pub evidence: usize,
     /// Telling lines of the machines of one question.
     pub machines: usize,
     /// Pods whose head and tail are read, those that died first.
@@ -42,7 +42,7 @@ impl Default for Depth {
             before: 180 * SECOND,
             after: 60 * SECOND,
             around: 400,
-            telling: 3_000,
+            evidence: 3_000,
             machines: 2_000,
             pods: 64,
             most_lines: 100_000,

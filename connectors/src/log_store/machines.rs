@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::contract::{About, Limits, LineQuery, Only, Span, StoredLine};
+use super::contract::{Limits, LineFilter, LineQuery, LineSubject, Span, StoredLine};
 use super::depth::Depth;
+use super::emit::EmitOptions;
 use super::labels::LabelNames;
-use super::plan::{Piece, Why};
-use super::tell::How;
+use super::plan::{PlannedQuery, ReadReason};
 use crate::connector::{Entity, Scope};
 use crate::event::SourceKind;
 use crate::node_log::{Machines, StoredHostLine};
@@ -32,12 +32,12 @@ const TOGETHER: Nanos = 4 * 60 * MINUTE;
 
 /// The machines that are asked about, by every name that a line may bear.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Watching {
+pub(super) struct MachineWatchlist {
     /// By name in lower case: the node, and when its lines count.
     known: BTreeMap<String, (String, Vec<Span>)>,
 }
 
-impl Watching {
+impl MachineWatchlist {
     /// The nodes of a scope, and the machines that are what died.
     pub(super) fn of(scope: &Scope, whole: Span) -> Self {
         let mut nodes: BTreeMap<&str, Vec<Span>> = BTreeMap::new();
@@ -66,7 +66,7 @@ impl Watching {
     }
 
     /// The questions to ask, the earliest times first.
-    pub(super) fn pieces(&self, depth: &Depth, limits: &Limits) -> Vec<Piece> {
+    pub(super) fn pieces(&self, depth: &Depth, limits: &Limits) -> Vec<PlannedQuery> {
         let mut all: Vec<(Span, &str)> = Vec::new();
         for (node, spans) in self.known.values() {
             all.extend(spans.iter().map(|span| (*span, node.as_str())));
@@ -94,12 +94,12 @@ impl Watching {
                 let mut names: Vec<String> = lot.iter().flat_map(|node| names_of(node)).collect();
                 names.sort();
                 names.dedup();
-                pieces.push(Piece {
-                    why: Why::Machines,
+                pieces.push(PlannedQuery {
+                    why: ReadReason::Machines,
                     query: LineQuery {
-                        about: About::Nodes(names),
+                        about: LineSubject::Nodes(names),
                         span,
-                        only: Only::Telling,
+                        only: LineFilter::Telling,
                         newest: true,
                         limit: depth.machines,
                     },
@@ -157,32 +157,32 @@ fn spans_of(node: &Entity, whole: Span) -> Vec<Span> {
 }
 
 /// Tells what lines of these machines mean; others are left out.
-pub(super) fn tell(
+pub(super) fn emit(
     mut lines: Vec<StoredLine>,
-    watching: &Watching,
-    how: &How<'_>,
+    watching: &MachineWatchlist,
+    how: &EmitOptions<'_>,
     out: &mut Vec<Observation>,
 ) {
     lines.sort_by(|a, b| {
         (a.stamp, &a.labels, a.order, &a.id).cmp(&(b.stamp, &b.labels, b.order, &b.id))
     });
-    let mut telling = Telling::new(how);
+    let mut evidence = MachineLines::new(how);
     for line in &lines {
         if let Some(node) = watching.node(how.names, line) {
-            telling.push(line, Some(node), out);
+            evidence.push(line, Some(node), out);
         }
     }
-    telling.finish(out);
+    evidence.finish(out);
 }
 
 /// Tells lines of machines as what they mean.
-pub(super) struct Telling<'h> {
-    how: &'h How<'h>,
+pub(super) struct MachineLines<'h> {
+    how: &'h EmitOptions<'h>,
     machines: Machines,
 }
 
-impl<'h> Telling<'h> {
-    pub(super) fn new(how: &'h How<'h>) -> Self {
+impl<'h> MachineLines<'h> {
+    pub(super) fn new(how: &'h EmitOptions<'h>) -> Self {
         Self {
             how,
             machines: Machines::new(std::sync::Arc::clone(&how.file)),
@@ -214,9 +214,9 @@ impl<'h> Telling<'h> {
             return false;
         }
         let cluster = self.how.names.entities(&labels).cluster;
-        for mut told in self.machines.push(stored, line.stamp) {
-            place(&mut told, self.how);
-            if let Observation::Event(event) = &mut told {
+        for mut emitted in self.machines.push(stored, line.stamp) {
+            place(&mut emitted, self.how);
+            if let Observation::Event(event) = &mut emitted {
                 // Daemons speak of other machines than their own.
                 let own =
                     event.entities.node.is_some() && event.entities.node == event.entities.host;
@@ -225,7 +225,7 @@ impl<'h> Telling<'h> {
                 }
                 event.entities.cluster.clone_from(&cluster);
             }
-            out.push(told);
+            out.push(emitted);
         }
         true
     }
@@ -233,16 +233,16 @@ impl<'h> Telling<'h> {
     /// There are no more.
     pub(super) fn finish(self, out: &mut Vec<Observation>) {
         let how = self.how;
-        for mut told in self.machines.finish() {
-            place(&mut told, how);
-            out.push(told);
+        for mut emitted in self.machines.finish() {
+            place(&mut emitted, how);
+            out.push(emitted);
         }
     }
 }
 
 /// Says which store a fact is from.
-fn place(told: &mut Observation, how: &How<'_>) {
-    if let Observation::Event(event) = told {
+fn place(emitted: &mut Observation, how: &EmitOptions<'_>) {
+    if let Observation::Event(event) = emitted {
         event.observed = how.observed;
         if event.source_kind == SourceKind::NodeLog {
             event.source_kind = how.source_kind;
@@ -279,23 +279,23 @@ mod tests {
         }
     }
 
-    fn asked(nodes: Vec<Entity>) -> Vec<(Vec<String>, Span)> {
+    fn requested(nodes: Vec<Entity>) -> Vec<(Vec<String>, Span)> {
         let scope = Scope {
             nodes,
             ..Scope::default()
         };
-        let pieces = Watching::of(&scope, WHOLE).pieces(&Depth::default(), &LIMITS);
-        let told = pieces.into_iter().map(|piece| match piece.query.about {
-            About::Nodes(names) => (names, piece.query.span),
+        let pieces = MachineWatchlist::of(&scope, WHOLE).pieces(&Depth::default(), &LIMITS);
+        let emitted = pieces.into_iter().map(|piece| match piece.query.about {
+            LineSubject::Nodes(names) => (names, piece.query.span),
             other => panic!("{other:?}"),
         });
-        told.collect()
+        emitted.collect()
     }
 
     #[test]
     fn nodes_are_asked_around_deaths_and_only_while_pods_were_there() {
         let dead = 50 * HOUR;
-        let told = asked(vec![
+        let emitted = requested(vec![
             node(
                 "g-1.lab",
                 (Some(49 * HOUR + 1_800 * SECOND), Some(dead + MINUTE)),
@@ -315,29 +315,32 @@ mod tests {
                 .map(|name| (*name).to_owned())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told.len(), 2);
-        assert_eq!(told[0].0, names(&["g-1", "g-1.lab"]));
+        assert_eq!(emitted.len(), 2);
+        assert_eq!(emitted[0].0, names(&["g-1", "g-1.lab"]));
         assert_eq!(
-            (told[0].1.from, told[0].1.to),
+            (emitted[0].1.from, emitted[0].1.to),
             (21 * HOUR + 14 * MINUTE, 22 * HOUR)
         );
-        assert_eq!(told[1].0, names(&["g-1", "g-1.lab", "g-2", "g-2.lab"]));
-        assert_eq!(told[1].1.to, dead + SECOND + AFTER);
+        assert_eq!(emitted[1].0, names(&["g-1", "g-1.lab", "g-2", "g-2.lab"]));
+        assert_eq!(emitted[1].1.to, dead + SECOND + AFTER);
     }
 
     #[test]
     fn a_machine_asked_for_is_asked_for_all_and_a_living_runs_for_the_last_hour() {
-        let told = asked(vec![node("g-1", (None, None), &[])]);
-        assert_eq!(told[0].1, WHOLE);
-        let told = asked(vec![node("g-1", (Some(0), Some(100 * HOUR)), &[])]);
-        assert_eq!((told[0].1.from, told[0].1.to), (99 * HOUR, 100 * HOUR));
+        let emitted = requested(vec![node("g-1", (None, None), &[])]);
+        assert_eq!(emitted[0].1, WHOLE);
+        let emitted = requested(vec![node("g-1", (Some(0), Some(100 * HOUR)), &[])]);
+        assert_eq!(
+            (emitted[0].1.from, emitted[0].1.to),
+            (99 * HOUR, 100 * HOUR)
+        );
     }
 
     #[test]
     fn many_nodes_are_several_questions() {
         let nodes = (0..10).map(|n| node(&format!("g-{n}"), (Some(0), None), &[HOUR]));
-        let told = asked(nodes.collect());
-        let counts: Vec<usize> = told.iter().map(|(names, _)| names.len()).collect();
+        let emitted = requested(nodes.collect());
+        let counts: Vec<usize> = emitted.iter().map(|(names, _)| names.len()).collect();
         assert_eq!(counts, [4, 4, 2]);
     }
 }

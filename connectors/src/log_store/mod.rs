@@ -8,29 +8,30 @@
 //! read: the head and tail of each pod's stream, what surrounds each death, and
 //! the lines that tell something over the whole time.
 
+mod collected;
 mod contract;
 mod cover;
 mod density;
 mod depth;
+mod emit;
+mod evidence_words;
 mod flatten;
-mod harvest;
 mod labels;
 mod machines;
 mod plan;
 mod reader;
 mod source;
-mod tell;
-mod telling;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use contract::{
-    About, Counts, Got, Limits, LineQuery, LogStore, Minute, Only, PodRef, Span, StoredLine,
+    Counts, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute, PodRef, Span,
+    StoredLine,
 };
 pub use depth::Depth;
+pub use emit::{EmitOptions, emit};
+pub use evidence_words::EvidenceWords;
 pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
 pub use labels::{LabelNames, Labels};
 pub use source::LogSource;
-pub use tell::{How, tell};
-pub use telling::Telling;

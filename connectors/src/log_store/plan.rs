@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::contract::{About, Limits, LineQuery, Only, PodRef, Span};
+use super::contract::{Limits, LineFilter, LineQuery, LineSubject, PodRef, Span};
 use super::depth::Depth;
 use crate::connector::{Entity, Scope};
 use crate::time::Nanos;
 
 /// A pod of interest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Watched {
+pub(super) struct WatchedPod {
     pub(super) pod: PodRef,
     /// When it can have said something.
     pub(super) span: Span,
@@ -19,7 +19,7 @@ pub(super) struct Watched {
 
 /// Why lines are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Why {
+pub(super) enum ReadReason {
     Whole,
     Around,
     Machines,
@@ -29,15 +29,15 @@ pub(super) enum Why {
     Context,
 }
 
-impl Why {
+impl ReadReason {
     /// For people, as what was or was not read.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Whole => "all lines",
             Self::Around => "lines around deaths",
-            Self::Machines => "telling lines of machines",
+            Self::Machines => "significant lines of machines",
             Self::Tail => "last lines of pods",
-            Self::Telling => "telling lines",
+            Self::Telling => "significant lines",
             Self::Head => "first lines of pods",
             Self::Context => "lines around tracebacks",
         }
@@ -55,13 +55,13 @@ impl Why {
 
 /// One question, and why it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) why: Why,
+pub(super) struct PlannedQuery {
+    pub(super) why: ReadReason,
     pub(super) query: LineQuery,
 }
 
 /// The pods of a scope within a span, those that died first at the front.
-pub(super) fn watched(scope: &Scope, whole: Span) -> Vec<Watched> {
+pub(super) fn watched(scope: &Scope, whole: Span) -> Vec<WatchedPod> {
     let of = |pod: &Entity| {
         let span = Span {
             from: pod.window.from.unwrap_or(whole.from),
@@ -69,7 +69,7 @@ pub(super) fn watched(scope: &Scope, whole: Span) -> Vec<Watched> {
         };
         let mut moments = pod.moments.clone();
         moments.sort_unstable();
-        Some(Watched {
+        Some(WatchedPod {
             pod: PodRef {
                 namespace: pod.namespace.clone(),
                 name: pod.name.clone(),
@@ -78,9 +78,9 @@ pub(super) fn watched(scope: &Scope, whole: Span) -> Vec<Watched> {
             moments,
         })
     };
-    let mut pods: Vec<Watched> = scope.pods.iter().filter_map(of).collect();
+    let mut pods: Vec<WatchedPod> = scope.pods.iter().filter_map(of).collect();
     pods.sort_by(|a, b| {
-        let first = |one: &Watched| one.moments.first().copied().unwrap_or(Nanos::MAX);
+        let first = |one: &WatchedPod| one.moments.first().copied().unwrap_or(Nanos::MAX);
         (first(a), &a.pod, a.span).cmp(&(first(b), &b.pod, b.span))
     });
     pods.dedup();
@@ -89,8 +89,8 @@ pub(super) fn watched(scope: &Scope, whole: Span) -> Vec<Watched> {
 
 /// Pods as one question may name them, each lot with the time it spans. Pods of
 /// one namespace stay together: few stores can ask for pairs.
-pub(super) fn lots(pods: &[Watched], limits: &Limits) -> Vec<(Vec<PodRef>, Span)> {
-    let mut by_namespace: BTreeMap<&Option<String>, Vec<&Watched>> = BTreeMap::new();
+pub(super) fn lots(pods: &[WatchedPod], limits: &Limits) -> Vec<(Vec<PodRef>, Span)> {
+    let mut by_namespace: BTreeMap<&Option<String>, Vec<&WatchedPod>> = BTreeMap::new();
     for pod in pods {
         by_namespace
             .entry(&pod.pod.namespace)
@@ -114,15 +114,15 @@ pub(super) fn lots(pods: &[Watched], limits: &Limits) -> Vec<(Vec<PodRef>, Span)
 }
 
 /// All lines of everything.
-pub(super) fn whole(groups: &[(About, Span)], depth: &Depth) -> Vec<Piece> {
+pub(super) fn whole(groups: &[(LineSubject, Span)], depth: &Depth) -> Vec<PlannedQuery> {
     groups
         .iter()
-        .map(|(about, span)| Piece {
-            why: Why::Whole,
+        .map(|(about, span)| PlannedQuery {
+            why: ReadReason::Whole,
             query: LineQuery {
                 about: about.clone(),
                 span: *span,
-                only: Only::All,
+                only: LineFilter::All,
                 newest: true,
                 limit: depth.most_lines,
             },
@@ -132,35 +132,39 @@ pub(super) fn whole(groups: &[(About, Span)], depth: &Depth) -> Vec<Piece> {
 
 /// What is worth reading of pods whose logs are long.
 pub(super) fn pieces(
-    pods: &[Watched],
-    groups: &[(About, Span)],
+    pods: &[WatchedPod],
+    groups: &[(LineSubject, Span)],
     depth: &Depth,
     limits: &Limits,
-) -> Vec<Piece> {
+) -> Vec<PlannedQuery> {
     let mut pieces = around(pods, depth, limits);
     let ends = pods.iter().take(depth.pods);
     pieces.extend(ends.clone().map(|pod| end(pod, depth, true)));
     for (about, span) in groups {
-        pieces.push(Piece {
-            why: Why::Telling,
+        pieces.push(PlannedQuery {
+            why: ReadReason::Telling,
             query: LineQuery {
                 about: about.clone(),
                 span: *span,
-                only: Only::Telling,
+                only: LineFilter::Telling,
                 newest: true,
-                limit: depth.telling,
+                limit: depth.evidence,
             },
         });
     }
     // Without pods there is only the whole.
     if pods.is_empty() {
         for newest in [true, false] {
-            pieces.extend(groups.iter().map(|(about, span)| Piece {
-                why: if newest { Why::Tail } else { Why::Head },
+            pieces.extend(groups.iter().map(|(about, span)| PlannedQuery {
+                why: if newest {
+                    ReadReason::Tail
+                } else {
+                    ReadReason::Head
+                },
                 query: LineQuery {
                     about: about.clone(),
                     span: *span,
-                    only: Only::All,
+                    only: LineFilter::All,
                     newest,
                     limit: if newest { depth.tail } else { depth.head } * 4,
                 },
@@ -172,13 +176,17 @@ pub(super) fn pieces(
 }
 
 /// The first or last lines of one pod.
-fn end(pod: &Watched, depth: &Depth, newest: bool) -> Piece {
-    Piece {
-        why: if newest { Why::Tail } else { Why::Head },
+fn end(pod: &WatchedPod, depth: &Depth, newest: bool) -> PlannedQuery {
+    PlannedQuery {
+        why: if newest {
+            ReadReason::Tail
+        } else {
+            ReadReason::Head
+        },
         query: LineQuery {
-            about: About::Pods(vec![pod.pod.clone()]),
+            about: LineSubject::Pods(vec![pod.pod.clone()]),
             span: pod.span,
-            only: Only::All,
+            only: LineFilter::All,
             newest,
             limit: if newest { depth.tail } else { depth.head },
         },
@@ -186,8 +194,8 @@ fn end(pod: &Watched, depth: &Depth, newest: bool) -> Piece {
 }
 
 /// What surrounds the deaths: deaths close together are one question.
-fn around(pods: &[Watched], depth: &Depth, limits: &Limits) -> Vec<Piece> {
-    let mut moments: Vec<(Nanos, &Watched)> = pods
+fn around(pods: &[WatchedPod], depth: &Depth, limits: &Limits) -> Vec<PlannedQuery> {
+    let mut moments: Vec<(Nanos, &WatchedPod)> = pods
         .iter()
         .flat_map(|pod| pod.moments.iter().map(move |at| (*at, pod)))
         .collect();
@@ -206,15 +214,15 @@ fn around(pods: &[Watched], depth: &Depth, limits: &Limits) -> Vec<Piece> {
                 .map_or(*first, |(at, _)| *at)
                 .saturating_add(depth.after),
         };
-        let dead: Vec<Watched> = group.iter().map(|(_, pod)| (*pod).clone()).collect();
+        let dead: Vec<WatchedPod> = group.iter().map(|(_, pod)| (*pod).clone()).collect();
         for (names, _) in lots(&dead, limits) {
             let limit = depth.around.saturating_mul(names.len());
-            pieces.push(Piece {
-                why: Why::Around,
+            pieces.push(PlannedQuery {
+                why: ReadReason::Around,
                 query: LineQuery {
-                    about: About::Pods(names),
+                    about: LineSubject::Pods(names),
                     span,
-                    only: Only::All,
+                    only: LineFilter::All,
                     newest: true,
                     limit: limit.min(depth.most_lines),
                 },
@@ -276,16 +284,16 @@ mod tests {
             WHOLE,
         );
         let pieces = around(&pods, &Depth::default(), &LIMITS);
-        let told: Vec<(usize, i64, i64)> = pieces
+        let emitted: Vec<(usize, i64, i64)> = pieces
             .iter()
             .map(|piece| {
-                let About::Pods(pods) = &piece.query.about else {
+                let LineSubject::Pods(pods) = &piece.query.about else {
                     panic!()
                 };
                 let span = piece.query.span;
                 (pods.len(), span.from / SECOND, span.to / SECOND)
             })
             .collect();
-        assert_eq!(told, [(2, 320, 621), (1, 320, 621), (1, 4_820, 5_060)]);
+        assert_eq!(emitted, [(2, 320, 621), (1, 320, 621), (1, 4_820, 5_060)]);
     }
 }

@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use futures::StreamExt as _;
 
-use super::contract::{About, Counts, Got, LineQuery, LogStore, Only, Span};
-use super::cover::{Of, Tally};
+use super::collected::CollectedLines;
+use super::contract::{Counts, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Span};
+use super::cover::{LineOwner, Tally};
 use super::density;
 use super::depth::Depth;
-use super::harvest::Harvest;
-use super::machines::{self, Watching};
-use super::plan::{self, Piece, Watched, Why};
-use super::tell::{How, tell};
-use crate::connector::Ask;
+use super::emit::{EmitOptions, emit};
+use super::machines::{self, MachineWatchlist};
+use super::plan::{self, PlannedQuery, ReadReason, WatchedPod};
+use crate::connector::FetchRequest;
 use crate::coverage::Coverage;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::recording::Sink;
 use crate::time::{Nanos, SECOND};
 
@@ -33,75 +33,81 @@ struct Reader<'a> {
     deadline: Instant,
     /// Requests that had been sent before.
     before: u64,
-    harvest: Harvest,
+    harvest: CollectedLines,
     /// The machines whose own logs are asked for.
-    machines: Watching,
-    tallies: BTreeMap<Of, Tally>,
+    machines: MachineWatchlist,
+    tallies: BTreeMap<LineOwner, Tally>,
 }
 
 /// Reads what bears on a question. Lines go to `sink`; the rows say what was
 /// read and what was not.
 pub(super) async fn read(
     store: &dyn LogStore,
-    ask: &Ask,
+    fetch_request: &FetchRequest,
     depth: &Depth,
     sink: &mut (dyn Sink + Send),
 ) -> Vec<Coverage> {
-    let to = ask
+    let to = fetch_request
         .window
         .to
-        .unwrap_or(ask.now)
-        .min(ask.now.saturating_add(SECOND));
+        .unwrap_or(fetch_request.now)
+        .min(fetch_request.now.saturating_add(SECOND));
     let span = Span {
-        from: ask.window.from.unwrap_or(to.saturating_sub(DAY)),
+        from: fetch_request.window.from.unwrap_or(to.saturating_sub(DAY)),
         to,
     };
-    let pods = plan::watched(&ask.scope, span);
+    let pods = plan::watched(&fetch_request.scope, span);
     let limits = store.limits();
-    let groups: Vec<(About, Span)> = if pods.is_empty() {
-        let names = ask.scope.experiments.iter();
+    let groups: Vec<(LineSubject, Span)> = if pods.is_empty() {
+        let names = fetch_request.scope.experiments.iter();
         names
-            .map(|name| (About::Experiment(name.clone()), span))
+            .map(|name| (LineSubject::Experiment(name.clone()), span))
             .collect()
     } else {
         let lots = plan::lots(&pods, &limits);
         lots.into_iter()
-            .map(|(names, span)| (About::Pods(names), span))
+            .map(|(names, span)| (LineSubject::Pods(names), span))
             .collect()
     };
     let mut reader = Reader {
         store,
         depth,
-        deadline: ask.deadline,
+        deadline: fetch_request.deadline,
         before: store.requests(),
-        harvest: Harvest::default(),
-        machines: Watching::of(&ask.scope, span),
+        harvest: CollectedLines::default(),
+        machines: MachineWatchlist::of(&fetch_request.scope, span),
         tallies: BTreeMap::new(),
     };
     let counts = reader.count(&groups).await;
     reader.lines(&pods, &groups, &counts).await;
     let mut rows = Vec::new();
     for (about, span) in &groups {
-        rows.extend(store.others(about, *span, ask.deadline, sink).await);
+        rows.extend(
+            store
+                .others(about, *span, fetch_request.deadline, sink)
+                .await,
+        );
     }
     reader.look_at_silence().await;
     for ((about, span), counts) in groups.iter().zip(&counts) {
-        let observations = density::facts(store, (about, *span), counts, ask);
+        let observations = density::facts(store, (about, *span), counts, fetch_request);
         if !observations.is_empty() {
             sink.observe(observations);
         }
     }
-    rows.extend(reader.finish(ask, sink));
+    rows.extend(reader.finish(fetch_request, sink));
     rows.sort();
     rows
 }
 
 /// The row that a question belongs to.
-fn of(about: &About) -> Of {
+fn of(about: &LineSubject) -> LineOwner {
     match about {
-        About::Pods(pods) => Of::Pods(pods.first().and_then(|pod| pod.namespace.clone())),
-        About::Experiment(_) => Of::Pods(None),
-        About::Nodes(_) => Of::Machines,
+        LineSubject::Pods(pods) => {
+            LineOwner::Pods(pods.first().and_then(|pod| pod.namespace.clone()))
+        }
+        LineSubject::Experiment(_) => LineOwner::Pods(None),
+        LineSubject::Nodes(_) => LineOwner::Machines,
     }
 }
 
@@ -111,19 +117,19 @@ impl Reader<'_> {
     }
 
     /// How many lines each group has; nothing where the store cannot tell.
-    async fn count(&mut self, groups: &[(About, Span)]) -> Vec<Counts> {
+    async fn count(&mut self, groups: &[(LineSubject, Span)]) -> Vec<Counts> {
         let mut all = Vec::new();
         for (about, span) in groups {
             let counted = match self.store.counts(about, *span, self.deadline).await {
                 Ok(counted) => counted,
-                Err(trouble) => {
+                Err(failure) => {
                     // Lines are asked for anyway, and will tell what is wrong.
-                    tracing::debug!(%trouble, "lines could not be counted");
+                    tracing::debug!(%failure, "lines could not be counted");
                     None
                 }
             };
             let tally = self.tallies.entry(of(about)).or_default();
-            tally.asked(*span);
+            tally.requested(*span);
             if let Some(counted) = &counted {
                 let lines: u64 = counted.minutes.iter().map(|minute| minute.lines).sum();
                 tally.counted = Some(tally.counted.unwrap_or(0) + lines);
@@ -133,7 +139,12 @@ impl Reader<'_> {
         all
     }
 
-    async fn lines(&mut self, pods: &[Watched], groups: &[(About, Span)], counts: &[Counts]) {
+    async fn lines(
+        &mut self,
+        pods: &[WatchedPod],
+        groups: &[(LineSubject, Span)],
+        counts: &[Counts],
+    ) {
         let limits = self.store.limits();
         let lines: u64 = counts
             .iter()
@@ -142,32 +153,36 @@ impl Reader<'_> {
             .sum();
         let counted = !counts.is_empty() && counts.iter().all(|counts| !counts.minutes.is_empty());
         if self.depth.all || (counted && lines <= self.depth.few) {
-            self.ask(plan::whole(groups, self.depth)).await;
-            return self.ask(self.machines.pieces(self.depth, &limits)).await;
+            self.fetch_request(plan::whole(groups, self.depth)).await;
+            return self
+                .fetch_request(self.machines.pieces(self.depth, &limits))
+                .await;
         }
         let mut pieces = plan::pieces(pods, groups, self.depth, &limits);
         // What a machine says goes before the ends of logs, if not all can be asked.
-        let around = pieces.iter().filter(|piece| piece.why == Why::Around);
+        let around = pieces
+            .iter()
+            .filter(|piece| piece.why == ReadReason::Around);
         let at = around.count();
         pieces.splice(at..at, self.machines.pieces(self.depth, &limits));
-        self.ask(pieces).await;
+        self.fetch_request(pieces).await;
         let contexts = self.harvest.contexts(self.store.names(), CONTEXTS);
-        let contexts = contexts.into_iter().map(|(pod, span)| Piece {
-            why: Why::Context,
+        let contexts = contexts.into_iter().map(|(pod, span)| PlannedQuery {
+            why: ReadReason::Context,
             query: LineQuery {
-                about: About::Pods(vec![pod]),
+                about: LineSubject::Pods(vec![pod]),
                 span,
-                only: Only::All,
+                only: LineFilter::All,
                 newest: false,
                 limit: self.depth.tail,
             },
         });
-        self.ask(contexts.collect()).await;
+        self.fetch_request(contexts.collect()).await;
     }
 
     /// Asks in order, several at once where that costs nobody anything. The
     /// order of what comes back is that of the questions.
-    async fn ask(&mut self, pieces: Vec<Piece>) {
+    async fn fetch_request(&mut self, pieces: Vec<PlannedQuery>) {
         let limits = self.store.limits();
         // One after the other where the budget decides what is left out.
         let at_once = if limits.metered {
@@ -191,16 +206,16 @@ impl Reader<'_> {
         let mut full = false;
         while let Some((piece, answer)) = answers.next().await {
             let tally = self.tallies.entry(of(&piece.query.about)).or_default();
-            tally.asked(piece.query.span);
+            tally.requested(piece.query.span);
             match answer.filter(|_| !full) {
                 Some(Ok(got)) => {
-                    let Got { cut, partial, .. } = &got;
+                    let LinesRead { cut, partial, .. } = &got;
                     let (cut, partial) = (*cut, partial.clone());
                     let new = self.harvest.take(&piece.query, got);
                     tally.read(piece.why, new, cut && piece.why.is_meant_whole());
                     tally.partial(partial);
                 }
-                Some(Err(trouble)) => tally.trouble(piece.why, &trouble),
+                Some(Err(failure)) => tally.failure(piece.why, &failure),
                 None => tally.left(piece.why),
             }
             full = self.harvest.len() >= self.depth.most_lines;
@@ -211,7 +226,7 @@ impl Reader<'_> {
     async fn look_at_silence(&mut self) {
         let mut machines = self.machines.pieces(self.depth, &self.store.limits());
         let machines = machines.drain(..).next().map(|piece| LineQuery {
-            only: Only::All,
+            only: LineFilter::All,
             limit: 1,
             ..piece.query
         });
@@ -220,7 +235,7 @@ impl Reader<'_> {
                 continue;
             };
             let any = match (of, &machines) {
-                (Of::Machines, Some(query)) => self
+                (LineOwner::Machines, Some(query)) => self
                     .store
                     .lines(query, self.deadline)
                     .await
@@ -229,39 +244,43 @@ impl Reader<'_> {
             };
             match any {
                 Ok(any) => tally.nothing_kept = !any,
-                Err(Trouble::BudgetSpent(_)) => {}
-                Err(trouble) => tally.trouble(Why::Whole, &trouble),
+                Err(HttpError::BudgetSpent(_)) => {}
+                Err(failure) => tally.failure(ReadReason::Whole, &failure),
             }
         }
     }
 
-    fn finish(mut self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+    fn finish(
+        mut self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
         let requests = self.spent();
         let store = self.store;
         let lag = store.limits().lag;
         let file: Arc<str> = store.place().into();
-        let how = How {
+        let how = EmitOptions {
             source_kind: store.source_kind(),
             file: Arc::clone(&file),
             names: store.names(),
-            observed: Some(ask.now),
+            observed: Some(fetch_request.now),
             whole: None,
         };
         let mut out = Vec::new();
-        machines::tell(self.harvest.machines(), &self.machines, &how, &mut out);
+        machines::emit(self.harvest.machines(), &self.machines, &how, &mut out);
         sink.observe(out);
         for (lines, whole) in self.harvest.lots(store.names()) {
-            let how = How {
+            let how = EmitOptions {
                 whole: Some(&whole),
                 ..how.clone()
             };
             let mut out = Vec::new();
-            tell(lines, &how, &mut out);
+            emit(lines, &how, &mut out);
             sink.observe(out);
         }
         self.tallies
             .iter()
-            .map(|(of, tally)| tally.row(store.name(), of, requests, (ask.now, lag)))
+            .map(|(of, tally)| tally.row(store.name(), of, requests, (fetch_request.now, lag)))
             .collect()
     }
 }

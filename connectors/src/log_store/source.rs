@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use super::contract::LogStore;
 use super::depth::Depth;
 use super::reader;
-use crate::connector::{Ask, Connector, Health};
+use crate::connector::{Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
 use crate::recording::Sink;
@@ -48,9 +48,14 @@ impl Connector for LogSource {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(reader::read(self.store.as_ref(), ask, &self.depth, sink))
+        Box::pin(reader::read(
+            self.store.as_ref(),
+            fetch_request,
+            &self.depth,
+            sink,
+        ))
     }
 }

@@ -1,17 +1,17 @@
 //! What is read of a store, and what is said of the rest.
 
-mod shelf;
+mod memory_store;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use shelf::{Shelf, host_line, line};
+use memory_store::{MemoryStore, host_line, line};
 
 use super::{Depth, LogSource, LogStore as _};
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::Event;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND};
 
@@ -22,7 +22,7 @@ fn at(seconds: i64) -> Nanos {
 }
 
 /// Pods with the second each died in.
-fn ask(pods: &[(&str, i64)]) -> Ask {
+fn fetch_request(pods: &[(&str, i64)]) -> FetchRequest {
     let pods = pods.iter().map(|(name, died)| Entity {
         namespace: Some("research".to_owned()),
         name: (*name).to_owned(),
@@ -34,7 +34,7 @@ fn ask(pods: &[(&str, i64)]) -> Ask {
         name: "gpt".to_owned(),
         ..Entity::default()
     };
-    Ask {
+    FetchRequest {
         scope: Scope {
             pods: pods.collect(),
             workloads: vec![("PyTorchJob".to_owned(), workload)],
@@ -49,11 +49,15 @@ fn ask(pods: &[(&str, i64)]) -> Ask {
     }
 }
 
-async fn read(shelf: &Arc<Shelf>, ask: &Ask, depth: Depth) -> (Vec<Event>, Vec<Coverage>) {
+async fn read(
+    shelf: &Arc<MemoryStore>,
+    fetch_request: &FetchRequest,
+    depth: Depth,
+) -> (Vec<Event>, Vec<Coverage>) {
     let mut out: Vec<Observation> = Vec::new();
     let store: Arc<dyn super::LogStore> = Arc::clone(shelf) as _;
     let source = LogSource::new(store, depth);
-    let rows = source.fetch(ask, &mut out).await;
+    let rows = source.fetch(fetch_request, &mut out).await;
     let mut events: Vec<Event> = out
         .into_iter()
         .map(|one| match one {
@@ -76,7 +80,7 @@ pub(crate) async fn one_fact(
     (host, text): (&str, &str),
 ) -> Event {
     let mut out: Vec<Observation> = Vec::new();
-    let ask = Ask {
+    let fetch_request = FetchRequest {
         scope: Scope {
             nodes: vec![Entity {
                 name: node.to_owned(),
@@ -98,7 +102,7 @@ pub(crate) async fn one_fact(
     };
     let kind = store.source_kind();
     let rows = LogSource::new(store, Depth::default())
-        .fetch(&ask, &mut out)
+        .fetch(&fetch_request, &mut out)
         .await;
     let row = rows.iter().find(|row| row.resource == "kernel").unwrap();
     assert_eq!((row.status, &row.detail), (Status::Complete, &None));
@@ -114,7 +118,10 @@ pub(crate) async fn one_fact(
     assert_eq!(event.fact, "node.log");
     assert_eq!(event.entities.node.as_deref(), Some(node));
     assert_eq!(event.attribute("xid"), Some("79"));
-    assert_eq!((event.source_kind, event.observed), (kind, Some(ask.now)));
+    assert_eq!(
+        (event.source_kind, event.observed),
+        (kind, Some(fetch_request.now))
+    );
     let file = format!("{} {host} kernel: {text}\n", crate::time::rfc3339(start));
     let (_, of_file) = crate::node_log::tests::read_bytes(file.as_bytes());
     assert_eq!(of_file.len(), 1, "{of_file:?}");
@@ -124,7 +131,7 @@ pub(crate) async fn one_fact(
 
 /// An hour of steps of two workers; the second ends in a traceback, the first
 /// hangs for ten minutes more.
-fn run() -> Shelf {
+fn run() -> MemoryStore {
     let mut lines = Vec::new();
     for second in 0..3_600 {
         for pod in ["gpt-0", "gpt-1"] {
@@ -145,7 +152,7 @@ fn run() -> Shelf {
     }
     let last = "[rank0]: Watchdog caught collective operation timeout";
     lines.push(line("gpt-0", at(4_200), last));
-    Shelf::new(lines)
+    MemoryStore::new(lines)
 }
 
 const DEATHS: [(&str, i64); 2] = [("gpt-1", 3_601), ("gpt-0", 4_201)];
@@ -153,8 +160,8 @@ const DEATHS: [(&str, i64); 2] = [("gpt-1", 3_601), ("gpt-0", 4_201)];
 #[tokio::test]
 async fn short_logs_are_read_whole() {
     let lines = (0..50).map(|n| line("gpt-0", at(n), &format!("line {n}")));
-    let shelf = Arc::new(Shelf::new(lines.collect()));
-    let (events, rows) = read(&shelf, &ask(&[("gpt-0", 60)]), Depth::default()).await;
+    let shelf = Arc::new(MemoryStore::new(lines.collect()));
+    let (events, rows) = read(&shelf, &fetch_request(&[("gpt-0", 60)]), Depth::default()).await;
     assert_eq!(events.len(), 50);
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].status, rows[0].rows), (Status::Complete, 50));
@@ -164,7 +171,7 @@ async fn short_logs_are_read_whole() {
 #[tokio::test]
 async fn of_long_logs_what_tells_is_read_and_the_rest_is_told() {
     let shelf = Arc::new(run());
-    let (events, rows) = read(&shelf, &ask(&DEATHS), Depth::default()).await;
+    let (events, rows) = read(&shelf, &fetch_request(&DEATHS), Depth::default()).await;
     let said = |words: &str| {
         let found = events.iter().filter(|event| {
             event
@@ -201,7 +208,7 @@ async fn of_long_logs_what_tells_is_read_and_the_rest_is_told() {
     );
 
     // The same facts as of the whole log, and nothing twice.
-    let (all, rows) = read(&shelf, &ask(&DEATHS), Depth::all()).await;
+    let (all, rows) = read(&shelf, &fetch_request(&DEATHS), Depth::all()).await;
     assert_eq!(rows[0].status, Status::Complete);
     assert_eq!(all.len(), 7_203);
     for event in &events {
@@ -221,7 +228,7 @@ async fn a_budget_is_spent_on_what_tells_most() {
         requests: 3,
         ..Depth::default()
     };
-    let (events, rows) = read(&shelf, &ask(&DEATHS), depth).await;
+    let (events, rows) = read(&shelf, &fetch_request(&DEATHS), depth).await;
     assert!(
         events
             .iter()
@@ -230,7 +237,7 @@ async fn a_budget_is_spent_on_what_tells_most() {
     let detail = rows[0].detail.as_deref().unwrap();
     assert!(
         detail.contains(
-            "not asked after 3 requests: last lines of pods (2 times), telling lines (once)"
+            "not queried because the limit of 3 requests was reached: last lines of pods (2 times), significant lines (once)"
         ),
         "{detail}"
     );
@@ -240,26 +247,27 @@ async fn a_budget_is_spent_on_what_tells_most() {
 
 #[tokio::test]
 async fn what_fails_is_told_and_the_rest_is_kept() {
-    let refused = |code| Trouble::Refused {
+    let refused = |code| HttpError::Refused {
         code,
         message: "no".to_owned(),
         wait: None,
     };
     let mut shelf = run();
     shelf.fails = Some((refused(504), true));
-    let (events, rows) = read(&Arc::new(shelf), &ask(&DEATHS), Depth::default()).await;
+    let (events, rows) = read(&Arc::new(shelf), &fetch_request(&DEATHS), Depth::default()).await;
     assert!(!events.is_empty());
     assert_eq!(rows[0].status, Status::Truncated);
     let detail = rows[0].detail.as_deref().unwrap();
     assert!(
-        detail.contains("telling lines: the server answers 504: no"),
+        detail.contains("significant lines: the server returned 504: no"),
         "{detail}"
     );
 
     for (code, status) in [(403, Status::Denied), (500, Status::Failed)] {
         let mut shelf = run();
         shelf.fails = Some((refused(code), false));
-        let (events, rows) = read(&Arc::new(shelf), &ask(&DEATHS), Depth::default()).await;
+        let (events, rows) =
+            read(&Arc::new(shelf), &fetch_request(&DEATHS), Depth::default()).await;
         assert!(events.is_empty());
         assert_eq!(rows[0].status, status);
         assert!(rows[0].would_have_shown.is_some());
@@ -282,19 +290,30 @@ async fn what_the_machine_said_is_the_fact_that_its_file_tells() {
             "mlx5_core 0000:5c:00.0: firmware version: 28.1",
         ),
     ];
-    let event = one_fact(Arc::new(Shelf::new(lines)), "gpu-7", START, ("gpu-7", XID)).await;
+    let event = one_fact(
+        Arc::new(MemoryStore::new(lines)),
+        "gpu-7",
+        START,
+        ("gpu-7", XID),
+    )
+    .await;
     assert_eq!(event.attribute("gpu_pci"), Some("0000:9b:00"));
 }
 
 #[tokio::test]
 async fn a_machine_that_says_nothing_is_told_from_one_whose_log_is_not_kept() {
     let row = |lines| async {
-        let mut asked = ask(&[]);
-        asked.scope.nodes = vec![Entity {
+        let mut requested = fetch_request(&[]);
+        requested.scope.nodes = vec![Entity {
             name: "gpu-7.lab".to_owned(),
             ..Entity::default()
         }];
-        let (_, rows) = read(&Arc::new(Shelf::new(lines)), &asked, Depth::default()).await;
+        let (_, rows) = read(
+            &Arc::new(MemoryStore::new(lines)),
+            &requested,
+            Depth::default(),
+        )
+        .await;
         assert_eq!(rows.len(), 1, "{rows:?}");
         assert_eq!(rows[0].resource, "kernel");
         rows.into_iter().next().unwrap()
@@ -315,10 +334,10 @@ async fn where_requests_cost_machines_are_asked_before_the_ends_of_logs() {
         .map(|n| line("gpt-0", at(n / 3), "step"))
         .collect();
     lines.push(host_line("gpu-7", at(2_990), XID));
-    let mut shelf = Shelf::new(lines);
+    let mut shelf = MemoryStore::new(lines);
     shelf.metered = true;
-    let mut asked = ask(&[("gpt-0", 3_000)]);
-    asked.scope.nodes = vec![Entity {
+    let mut requested = fetch_request(&[("gpt-0", 3_000)]);
+    requested.scope.nodes = vec![Entity {
         name: "gpu-7".to_owned(),
         moments: vec![at(3_000)],
         ..Entity::default()
@@ -327,23 +346,31 @@ async fn where_requests_cost_machines_are_asked_before_the_ends_of_logs() {
         requests: 3,
         ..Depth::default()
     };
-    let (_, rows) = read(&Arc::new(shelf), &asked, depth).await;
+    let (_, rows) = read(&Arc::new(shelf), &requested, depth).await;
     let of = |resource: &str| rows.iter().find(|row| row.resource == resource).unwrap();
     assert_eq!(
         (of("kernel").rows, of("kernel").status),
         (1, Status::Complete)
     );
     let detail = of("logs").detail.clone().unwrap();
-    assert!(detail.contains("not asked after 3 requests"), "{detail}");
+    assert!(
+        detail.contains("not queried because the limit of 3 requests was reached"),
+        "{detail}"
+    );
 }
 
 #[tokio::test]
 async fn silence_is_told_from_what_is_not_kept() {
-    let nothing = Shelf::new(Vec::new());
-    let (_, rows) = read(&Arc::new(nothing), &ask(&DEATHS), Depth::default()).await;
+    let nothing = MemoryStore::new(Vec::new());
+    let (_, rows) = read(
+        &Arc::new(nothing),
+        &fetch_request(&DEATHS),
+        Depth::default(),
+    )
+    .await;
     assert_eq!(rows[0].status, Status::Expired);
-    let others = Shelf::new(vec![line("other", at(5), "x")]);
-    let (_, rows) = read(&Arc::new(others), &ask(&DEATHS), Depth::default()).await;
+    let others = MemoryStore::new(vec![line("other", at(5), "x")]);
+    let (_, rows) = read(&Arc::new(others), &fetch_request(&DEATHS), Depth::default()).await;
     assert_eq!((rows[0].status, rows[0].rows), (Status::Complete, 0));
     let detail = rows[0].detail.as_deref().unwrap();
     assert!(detail.contains("none of these pods"), "{detail}");
@@ -354,11 +381,11 @@ async fn how_much_was_said_is_told_once_and_only_when_it_is_complete() {
     let shelf = Arc::new(run());
     let mut out: Vec<Observation> = Vec::new();
     let store: Arc<dyn super::LogStore> = Arc::clone(&shelf) as _;
-    let mut ask = ask(&DEATHS);
-    ask.now = at(2_000);
-    ask.window.to = Some(at(2_000));
+    let mut fetch_request = fetch_request(&DEATHS);
+    fetch_request.now = at(2_000);
+    fetch_request.window.to = Some(at(2_000));
     LogSource::new(store, Depth::default())
-        .fetch(&ask, &mut out)
+        .fetch(&fetch_request, &mut out)
         .await;
     let density: Vec<&Event> = out
         .iter()
@@ -380,9 +407,9 @@ async fn how_much_was_said_is_told_once_and_only_when_it_is_complete() {
 #[tokio::test]
 async fn without_pods_the_name_is_asked_for() {
     let shelf = Arc::new(run());
-    let mut ask = ask(&[]);
-    ask.scope.experiments = vec!["gpt".to_owned()];
-    let (events, rows) = read(&shelf, &ask, Depth::default()).await;
+    let mut fetch_request = fetch_request(&[]);
+    fetch_request.scope.experiments = vec!["gpt".to_owned()];
+    let (events, rows) = read(&shelf, &fetch_request, Depth::default()).await;
     assert!(
         events
             .iter()
@@ -394,12 +421,12 @@ async fn without_pods_the_name_is_asked_for() {
 #[tokio::test]
 async fn a_silence_while_the_pods_were_there_is_told() {
     let shelf = Arc::new(run());
-    let silent = |ask: Ask| {
+    let silent = |fetch_request: FetchRequest| {
         let store: Arc<dyn super::LogStore> = Arc::clone(&shelf) as _;
         async move {
             let mut out: Vec<Observation> = Vec::new();
             LogSource::new(store, Depth::default())
-                .fetch(&ask, &mut out)
+                .fetch(&fetch_request, &mut out)
                 .await;
             out.into_iter().find_map(|one| match one {
                 Observation::Event(event) if event.fact == "log.silent" => Some(*event),
@@ -408,10 +435,10 @@ async fn a_silence_while_the_pods_were_there_is_told() {
         }
     };
     // The last line stands at 4,200 s; the pods were there for two hours.
-    let told = silent(ask(&DEATHS)).await.unwrap();
-    assert!(told.time.lo <= at(4_200) && at(4_200) < told.time.hi);
-    assert_eq!(told.end.unwrap().lo, at(7_200));
-    let mut sooner = ask(&DEATHS);
+    let emitted = silent(fetch_request(&DEATHS)).await.unwrap();
+    assert!(emitted.time.lo <= at(4_200) && at(4_200) < emitted.time.hi);
+    assert_eq!(emitted.end.unwrap().lo, at(7_200));
+    let mut sooner = fetch_request(&DEATHS);
     sooner.now = at(4_500);
     assert!(silent(sooner).await.is_none());
 }

@@ -21,7 +21,7 @@ pub(super) enum Kind {
 
 /// Where in the record the last line was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum BlockStage {
     /// Frames, or whatever is indented.
     Frames,
     /// The line that names the exception was seen.
@@ -106,31 +106,36 @@ fn is_rule(text: &str) -> bool {
 }
 
 /// Whether `text` goes on an open record, and where it then is.
-pub(super) fn goes_on(kind: Kind, stage: Stage, lines: usize, text: &str) -> Option<Stage> {
+pub(super) fn goes_on(
+    kind: Kind,
+    stage: BlockStage,
+    lines: usize,
+    text: &str,
+) -> Option<BlockStage> {
     let indented = text.starts_with([' ', '\t']);
     match kind {
         Kind::Python => python(stage, indented, text),
         Kind::Cpp => {
             let frame = text.starts_with("frame #") || text.starts_with("Exception raised from ");
             (indented || frame || lines == 1 && text.starts_with("what():"))
-                .then_some(Stage::Frames)
+                .then_some(BlockStage::Frames)
         }
         Kind::Rust => {
             let trailer = text.starts_with("note: ") || text.starts_with("stack backtrace:");
             // The message stands on the second line since Rust 1.73.
-            (lines == 1 || indented || trailer).then_some(Stage::Frames)
+            (lines == 1 || indented || trailer).then_some(BlockStage::Frames)
         }
         Kind::Java | Kind::JavaLogged => {
             let cause =
                 text.starts_with("Caused by: ") || text.trim_start().starts_with("Suppressed: ");
             // A Python exception's class looks alike; Ray's goes on below.
-            (indented || cause || is_ray_reason(text)).then_some(Stage::Frames)
+            (indented || cause || is_ray_reason(text)).then_some(BlockStage::Frames)
         }
         Kind::Go => {
             let routine = ["goroutine ", "created by ", "[signal ", "exit status "];
             let call = text.ends_with(')') && text.contains('(') && !text.contains(' ');
             (indented || call || routine.iter().any(|start| text.starts_with(start)))
-                .then_some(Stage::Frames)
+                .then_some(BlockStage::Frames)
         }
         Kind::Fault => {
             let part = [
@@ -140,29 +145,32 @@ pub(super) fn goes_on(kind: Kind, stage: Stage, lines: usize, text: &str) -> Opt
                 "Extension modules:",
                 "<no Python frame>",
             ];
-            (indented || part.iter().any(|start| text.starts_with(start))).then_some(Stage::Frames)
+            (indented || part.iter().any(|start| text.starts_with(start)))
+                .then_some(BlockStage::Frames)
         }
         // A failed rank's own traceback may stand in it.
-        Kind::Report => (!is_rule(text.trim_end())).then_some(Stage::Frames),
-        Kind::Library => goes_on_library(text).then_some(Stage::Frames),
+        Kind::Report => (!is_rule(text.trim_end())).then_some(BlockStage::Frames),
+        Kind::Library => goes_on_library(text).then_some(BlockStage::Frames),
     }
 }
 
-fn python(stage: Stage, indented: bool, text: &str) -> Option<Stage> {
+fn python(stage: BlockStage, indented: bool, text: &str) -> Option<BlockStage> {
     let chain = text.starts_with("During handling of the above exception")
         || text.starts_with("The above exception was the direct cause");
     match stage {
-        Stage::Frames if indented => Some(Stage::Frames),
-        Stage::Frames => names_exception(text).then_some(Stage::Named),
+        BlockStage::Frames if indented => Some(BlockStage::Frames),
+        BlockStage::Frames => names_exception(text).then_some(BlockStage::Named),
         // Ray puts the traceback of the task below the name.
-        Stage::Named if indented && text.trim_start().starts_with("File \"") => Some(Stage::Frames),
-        // torch prints hints below the exception that belong to its message.
-        Stage::Named if indented || is_torch_hint(text) || is_ray_reason(text) => {
-            Some(Stage::Named)
+        BlockStage::Named if indented && text.trim_start().starts_with("File \"") => {
+            Some(BlockStage::Frames)
         }
-        Stage::Named => chain.then_some(Stage::Chained),
-        Stage::Chained => {
-            (text == PYTHON || text.trim_start().ends_with(GROUP)).then_some(Stage::Frames)
+        // torch prints hints below the exception that belong to its message.
+        BlockStage::Named if indented || is_torch_hint(text) || is_ray_reason(text) => {
+            Some(BlockStage::Named)
+        }
+        BlockStage::Named => chain.then_some(BlockStage::Chained),
+        BlockStage::Chained => {
+            (text == PYTHON || text.trim_start().ends_with(GROUP)).then_some(BlockStage::Frames)
         }
     }
 }

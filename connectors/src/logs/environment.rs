@@ -4,7 +4,7 @@ use super::prefix;
 
 /// What the stream has told of its environment so far.
 #[derive(Debug, Default)]
-pub(super) struct Environment {
+pub(super) struct StreamEnvironment {
     rank: Option<i32>,
     /// One process on its node: the stream has no other worker's lines.
     alone: bool,
@@ -12,7 +12,7 @@ pub(super) struct Environment {
     torn: bool,
 }
 
-impl Environment {
+impl StreamEnvironment {
     /// Looks at a line; `RANK` and `LOCAL_WORLD_SIZE` often stand on lines of their own.
     pub(super) fn look(&mut self, text: &str) {
         if memchr::memmem::find(text.as_bytes(), b"RANK").is_none()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use super::join::Joined;
+use super::join::JoinedRecord;
 use super::{clock, exception, fields, prefix};
 use crate::event::{Entities, Event, EventId, Origin, SourceKind};
 use crate::redact::{self, Lines, redact};
@@ -13,7 +13,7 @@ use crate::time::Stamp;
 
 /// Tells a stream's records as events, each with its own id.
 #[derive(Debug)]
-pub(crate) struct Teller {
+pub(crate) struct Emitter {
     identity: String,
     source_kind: SourceKind,
     entities: Entities,
@@ -29,7 +29,7 @@ pub(crate) struct Teller {
 /// Lines that are remembered to count equal ones, which stand close together.
 const MAX_EQUALS: usize = 1 << 16;
 
-impl Teller {
+impl Emitter {
     pub(crate) fn new(
         identity: String,
         source_kind: SourceKind,
@@ -50,7 +50,7 @@ impl Teller {
     /// Notes which of the equal records of one time it is, and what of it is a part of
     /// a secret that began before. All records of a
     /// stream must be counted, in its order.
-    pub(crate) fn count(&mut self, joined: &mut Joined) {
+    pub(crate) fn count(&mut self, joined: &mut JoinedRecord) {
         // Also here each record has to be seen, and in order.
         joined.hidden = self.secrets.hidden(&joined.message);
         if joined.first.stamp == Stamp::OPEN {
@@ -71,8 +71,8 @@ impl Teller {
     }
 
     /// Makes the event of a counted record.
-    pub(crate) fn tell(&self, joined: Joined) -> Event {
-        let Joined {
+    pub(crate) fn emit(&self, joined: JoinedRecord) -> Event {
+        let JoinedRecord {
             first,
             message,
             raw,

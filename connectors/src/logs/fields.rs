@@ -146,12 +146,12 @@ fn object_fields(object: &Map<String, Value>, depth: usize) -> Option<Fields> {
         whose: whose(object),
     };
     let said = MESSAGE.iter().find_map(|name| match object.get(*name)? {
-        Value::String(text) if !text.trim().is_empty() => Some(Said::Text(text)),
-        Value::Object(inner) if depth < 3 => Some(Said::Object(inner)),
+        Value::String(text) if !text.trim().is_empty() => Some(FieldValue::Text(text)),
+        Value::Object(inner) if depth < 3 => Some(FieldValue::Object(inner)),
         _ => None,
     })?;
     let mut message = match said {
-        Said::Text(text) => {
+        FieldValue::Text(text) => {
             let text = text.trim_end_matches(['\n', '\r']);
             // The program's own object in the shipper's.
             match text.starts_with('{').then(|| serde_json::from_str(text)) {
@@ -159,7 +159,7 @@ fn object_fields(object: &Map<String, Value>, depth: usize) -> Option<Fields> {
                 _ => text.to_owned(),
             }
         }
-        Said::Object(inner) => nested(
+        FieldValue::Object(inner) => nested(
             &mut fields,
             inner,
             &Value::Object(inner.clone()).to_string(),
@@ -181,7 +181,7 @@ fn object_fields(object: &Map<String, Value>, depth: usize) -> Option<Fields> {
     Some(fields)
 }
 
-enum Said<'o> {
+enum FieldValue<'o> {
     Text(&'o str),
     Object(&'o Map<String, Value>),
 }

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::block::{self, Kind, Stage};
+use super::block::{self, BlockStage, Kind};
 use super::clock;
-use super::placing::Placed;
 use super::prefix::Speaker;
+use super::timestamps::PlacedLine;
 use crate::time::Stamp;
 
 /// Lines that are one record; most records are one line.
 #[derive(Clone, Debug)]
-pub(crate) struct Joined {
-    pub(crate) first: Placed,
+pub(crate) struct JoinedRecord {
+    pub(crate) first: PlacedLine,
     /// The messages of all lines, the first one's included.
     pub(crate) message: String,
     pub(crate) raw: String,
@@ -20,11 +20,11 @@ pub(crate) struct Joined {
     pub(crate) end: Option<Stamp>,
     pub(super) kind: Option<Kind>,
     pub(crate) lines: usize,
-    /// Which of the equal records of one time it is; set by [`super::Teller`].
+    /// Which of the equal records of one time it is; set by [`super::Emitter`].
     pub(super) ordinal: u64,
     /// What of the message is a secret because of the records before; set with it.
     pub(super) hidden: Option<Range<usize>>,
-    stage: Stage,
+    stage: BlockStage,
 }
 
 /// Longer records are broken off; no traceback is of this size.
@@ -36,13 +36,13 @@ const MAX_OPEN: usize = 1_024;
 
 /// The open record of each worker.
 #[derive(Debug, Default)]
-pub(crate) struct Joiner {
-    open: BTreeMap<Speaker, Joined>,
+pub(crate) struct LineJoiner {
+    open: BTreeMap<Speaker, JoinedRecord>,
 }
 
-impl Joiner {
+impl LineJoiner {
     /// Takes the next line; records that are whole come out.
-    pub(crate) fn push(&mut self, placed: Placed, out: &mut Vec<Joined>) {
+    pub(crate) fn push(&mut self, placed: PlacedLine, out: &mut Vec<JoinedRecord>) {
         let speaker = &placed.line.speaker;
         if let Some(mut joined) = self.open.remove(speaker) {
             if let Some(stage) = joined.takes(placed.line.text()) {
@@ -54,12 +54,12 @@ impl Joiner {
             out.push(joined.closed());
         }
         let Some(kind) = block::starts(first_line(placed.line.text())) else {
-            out.push(Joined::one(placed, None));
+            out.push(JoinedRecord::one(placed, None));
             return;
         };
         if placed.line.message.contains('\n') {
             // It came as one record already.
-            out.push(Joined::one(placed, Some(kind)));
+            out.push(JoinedRecord::one(placed, Some(kind)));
             return;
         }
         if self.open.len() >= MAX_OPEN
@@ -67,14 +67,16 @@ impl Joiner {
         {
             out.push(oldest.closed());
         }
-        self.open
-            .insert(placed.line.speaker.clone(), Joined::one(placed, Some(kind)));
+        self.open.insert(
+            placed.line.speaker.clone(),
+            JoinedRecord::one(placed, Some(kind)),
+        );
     }
 
     /// There are no more lines.
-    pub(crate) fn finish(&mut self, out: &mut Vec<Joined>) {
+    pub(crate) fn finish(&mut self, out: &mut Vec<JoinedRecord>) {
         let open = std::mem::take(&mut self.open).into_values();
-        out.extend(open.map(Joined::closed));
+        out.extend(open.map(JoinedRecord::closed));
     }
 }
 
@@ -86,8 +88,8 @@ fn first_line(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-impl Joined {
-    fn one(mut placed: Placed, kind: Option<Kind>) -> Self {
+impl JoinedRecord {
+    fn one(mut placed: PlacedLine, kind: Option<Kind>) -> Self {
         let message = std::mem::take(&mut placed.line.message);
         let raw = std::mem::take(&mut placed.line.raw);
         Self {
@@ -99,7 +101,7 @@ impl Joined {
             lines: 1,
             ordinal: 0,
             hidden: None,
-            stage: Stage::Frames,
+            stage: BlockStage::Frames,
         }
     }
 
@@ -121,7 +123,7 @@ impl Joined {
         self
     }
 
-    fn takes(&self, text: &str) -> Option<Stage> {
+    fn takes(&self, text: &str) -> Option<BlockStage> {
         let full = self.lines >= MAX_LINES || self.message.len() + text.len() > MAX_BYTES;
         if full {
             return None;
@@ -129,7 +131,7 @@ impl Joined {
         block::goes_on(self.kind?, self.stage, self.lines, text)
     }
 
-    fn add(&mut self, placed: &Placed) {
+    fn add(&mut self, placed: &PlacedLine) {
         self.lines += 1;
         self.message.push('\n');
         // The worker is told once, on the first line.

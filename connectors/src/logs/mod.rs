@@ -13,7 +13,6 @@
 //! | `next` | no time and none before: the hour before the first timed line |
 //! | `none` | no time in the whole log, or no year: [`crate::time::Stamp::OPEN`]; what there is of it is in `time_without_year` |
 
-mod bar;
 mod begin;
 mod block;
 pub(crate) mod clock;
@@ -22,13 +21,14 @@ mod event;
 mod exception;
 mod fields;
 mod join;
-mod keep;
 mod line;
-mod placing;
+mod line_limit;
 mod prefix;
+mod progress_bar;
 mod source;
 mod stored;
 mod stream;
+mod timestamps;
 mod tool;
 mod wrapper;
 
@@ -38,12 +38,12 @@ mod real;
 mod tests;
 
 pub(crate) use begin::begins_a_record;
-pub(crate) use event::Teller;
-pub(crate) use join::Joiner;
-pub use keep::TELLING;
+pub(crate) use event::Emitter;
+pub(crate) use join::LineJoiner;
 pub(crate) use line::interpret;
-pub(crate) use placing::Placed;
+pub use line_limit::TELLING;
 pub use source::LogSource;
-pub(crate) use stored::{StoredLine, tell as tell_stored};
+pub(crate) use stored::{StoredLine, emit as tell_stored};
 pub use stream::LogStream;
+pub(crate) use timestamps::PlacedLine;
 pub(crate) use wrapper::content as unwrapped;

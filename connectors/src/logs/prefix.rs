@@ -83,9 +83,9 @@ pub(super) fn split(text: &str, numbered: bool) -> (Speaker, &str) {
     (Speaker { prefix, rank }, rest)
 }
 
-type Found<'t> = Option<(Option<i32>, &'t str)>;
+type PrefixMatch<'t> = Option<(Option<i32>, &'t str)>;
 
-fn bracketed(text: &str) -> Found<'_> {
+fn bracketed(text: &str) -> PrefixMatch<'_> {
     let (name, rest) = text.strip_prefix('[')?.split_once(']')?;
     if name.len() > 24 {
         return None;
@@ -118,7 +118,7 @@ fn unspaced(text: &str) -> &str {
     text.strip_prefix(' ').unwrap_or(text)
 }
 
-fn ray(text: &str) -> Found<'_> {
+fn ray(text: &str) -> PrefixMatch<'_> {
     let (inside, rest) = text.strip_prefix('(')?.split_once(") ")?;
     let named = inside.contains("pid=") || matches!(inside, "raylet" | "autoscaler");
     (inside.len() < 120 && named).then_some((None, rest))
@@ -142,7 +142,7 @@ pub(super) fn task(text: &str) -> Option<(i32, &str)> {
 
 /// `node-3: text`; only a name with a number that ends it, so that neither
 /// exceptions nor levels look like one.
-fn host(text: &str) -> Found<'_> {
+fn host(text: &str) -> PrefixMatch<'_> {
     let end = memchr::memchr(b':', text.as_bytes().get(..64).unwrap_or(text.as_bytes()))?;
     let (name, rest) = (&text[..end], text[end + 1..].strip_prefix(' ')?);
     let (stem, number) = name.rsplit_once('-')?;

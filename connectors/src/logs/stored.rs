@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::event::Teller;
-use super::join::Joiner;
+use super::event::Emitter;
+use super::join::LineJoiner;
 use super::line::interpret;
-use super::placing::Placed;
+use super::timestamps::PlacedLine;
 use super::wrapper;
 use crate::event::{Entities, SourceKind};
 use crate::observation::Observation;
@@ -52,7 +52,7 @@ impl StoredLine {
 
 /// Tells lines as `log.line` events, those of one traceback as one. They may
 /// come in any order, also newest first.
-pub(crate) fn tell(lines: Vec<StoredLine>, file: &Arc<str>, out: &mut Vec<Observation>) {
+pub(crate) fn emit(lines: Vec<StoredLine>, file: &Arc<str>, out: &mut Vec<Observation>) {
     let mut streams: BTreeMap<String, Vec<StoredLine>> = BTreeMap::new();
     let mut last: BTreeMap<String, i64> = BTreeMap::new();
     let (mut forward, mut backward) = (0, 0);
@@ -77,20 +77,20 @@ fn stream(identity: String, lines: &[StoredLine], file: &Arc<str>, out: &mut Vec
     let Some(first) = lines.first() else {
         return;
     };
-    let mut teller = Teller::new(
+    let mut emitter = Emitter::new(
         identity,
         first.source_kind,
         Entities::default(),
         Arc::clone(file),
     );
-    let mut joiner = Joiner::default();
+    let mut joiner = LineJoiner::default();
     let mut joined = Vec::new();
     for (number, stored) in (0..).zip(lines) {
         let content = wrapper::content(stored.text.trim_end());
         if content.trim().is_empty() {
             continue;
         }
-        let placed = Placed {
+        let placed = PlacedLine {
             line: interpret(&content, stored.text.clone(), number),
             stamp: stored.time,
             inferred: None,
@@ -105,8 +105,8 @@ fn stream(identity: String, lines: &[StoredLine], file: &Arc<str>, out: &mut Vec
         else {
             continue;
         };
-        teller.count(&mut record);
-        let mut event = teller.tell(record);
+        emitter.count(&mut record);
+        let mut event = emitter.emit(record);
         event.entities = stored.entities.clone();
         event.severity = stored.severity.clone().or(event.severity);
         event.origin.line = stored.line;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::bar;
-use super::environment::Environment;
-use super::event::Teller;
-use super::join::{Joined, Joiner};
-use super::keep::Keep;
+use super::environment::StreamEnvironment;
+use super::event::Emitter;
+use super::join::{JoinedRecord, LineJoiner};
 use super::line::{Line, interpret_in};
-use super::placing::Placing;
+use super::line_limit::LineLimiter;
 use super::prefix;
+use super::progress_bar;
 use super::source::LogSource;
-use super::tool::{self, Told, Tool};
-use super::wrapper::{self, Unwrapped};
+use super::timestamps::LinePlacer;
+use super::tool::{self, AttributedLine, ToolLayout};
+use super::wrapper::{self, UnwrappedLine};
 use crate::event::{Entities, SourceKind};
 use crate::observation::Observation;
 use crate::recording::LogLines;
@@ -23,13 +23,13 @@ use crate::time::Stamp;
 pub struct LogStream {
     source: Arc<LogSource>,
     max_line_bytes: usize,
-    cut: Option<Cut>,
-    placing: Placing,
-    joiner: Joiner,
-    teller: Teller,
-    keep: Keep,
-    tool: Tool,
-    environment: Environment,
+    cut: Option<PartialLine>,
+    placing: LinePlacer,
+    joiner: LineJoiner,
+    emitter: Emitter,
+    keep: LineLimiter,
+    tool: ToolLayout,
+    environment: StreamEnvironment,
     /// Every line bears its task's number, as `srun -l` writes it.
     numbered: bool,
     /// Lines that look so, until it is known whether they are.
@@ -41,7 +41,7 @@ const HELD: usize = 2_000;
 
 /// The start of a line that the runtime wrote in pieces.
 #[derive(Debug)]
-struct Cut {
+struct PartialLine {
     time: Option<Stamp>,
     number: u64,
     content: String,
@@ -53,23 +53,23 @@ impl LogStream {
     #[must_use]
     pub fn new(source: Arc<LogSource>, keep: LogLines, max_line_bytes: usize) -> Self {
         let file = Arc::clone(&source.file);
-        let mut teller = Teller::new(
+        let mut emitter = Emitter::new(
             source.identity(),
             SourceKind::ContainerLog,
             source.entities.clone(),
             file,
         );
-        teller.previous = source.previous;
+        emitter.previous = source.previous;
         Self {
             source,
             max_line_bytes,
             cut: None,
-            placing: Placing::default(),
-            joiner: Joiner::default(),
-            teller,
-            keep: Keep::new(keep),
-            tool: Tool::default(),
-            environment: Environment::default(),
+            placing: LinePlacer::default(),
+            joiner: LineJoiner::default(),
+            emitter,
+            keep: LineLimiter::new(keep),
+            tool: ToolLayout::default(),
+            environment: StreamEnvironment::default(),
             numbered: false,
             held: Vec::new(),
         }
@@ -89,7 +89,7 @@ impl LogStream {
         let mut drawn = String::new();
         let mut line = line;
         if line.len() > limit && memchr::memchr(b'\r', line.as_bytes()).is_some() {
-            drawn = bar::states(line).join("\r");
+            drawn = progress_bar::states(line).join("\r");
         }
         if !drawn.is_empty() {
             line = &drawn;
@@ -152,7 +152,7 @@ impl LogStream {
 
     fn one(&mut self, line: &str, number: u64, out: &mut Vec<Observation>) {
         if self.cut.is_none()
-            && let Some(Told {
+            && let Some(AttributedLine {
                 whose,
                 time,
                 content,
@@ -168,7 +168,7 @@ impl LogStream {
             self.states(&unwrapped, line, number, None, out);
             return;
         }
-        let cut = self.cut.get_or_insert_with(|| Cut {
+        let cut = self.cut.get_or_insert_with(|| PartialLine {
             time: unwrapped.time,
             number,
             content: String::new(),
@@ -187,7 +187,7 @@ impl LogStream {
     /// A line, or what a bar that was drawn over on it leaves.
     fn states(
         &mut self,
-        unwrapped: &Unwrapped<'_>,
+        unwrapped: &UnwrappedLine<'_>,
         raw: &str,
         number: u64,
         whose: Option<&Entities>,
@@ -195,7 +195,7 @@ impl LogStream {
     ) {
         let drawn_over = memchr::memchr(b'\r', unwrapped.content.as_bytes()).is_some();
         let states = if drawn_over {
-            bar::states(&unwrapped.content)
+            progress_bar::states(&unwrapped.content)
         } else {
             vec![&*unwrapped.content]
         };
@@ -225,7 +225,7 @@ impl LogStream {
         let mut kept = Vec::new();
         self.choose(joined, &mut kept);
         self.keep.finish(&mut kept);
-        self.tell(kept, out);
+        self.emit(kept, out);
     }
 
     /// How many lines were left out because the log is long.
@@ -236,7 +236,7 @@ impl LogStream {
 
     fn end_cut(&mut self, out: &mut Vec<Observation>) {
         if let Some(cut) = self.cut.take() {
-            let unwrapped = Unwrapped {
+            let unwrapped = UnwrappedLine {
                 time: cut.time,
                 content: cut.content.into(),
                 partial: false,
@@ -261,20 +261,20 @@ impl LogStream {
         }
         let mut kept = Vec::new();
         self.choose(joined, &mut kept);
-        self.tell(kept, out);
+        self.emit(kept, out);
     }
 
-    fn choose(&mut self, joined: Vec<Joined>, kept: &mut Vec<Joined>) {
+    fn choose(&mut self, joined: Vec<JoinedRecord>, kept: &mut Vec<JoinedRecord>) {
         for mut record in joined {
             // Also what is left out is counted, so that ids do not depend on it.
-            self.teller.count(&mut record);
+            self.emitter.count(&mut record);
             self.keep.push(record, kept);
         }
     }
 
-    fn tell(&self, kept: Vec<Joined>, out: &mut Vec<Observation>) {
+    fn emit(&self, kept: Vec<JoinedRecord>, out: &mut Vec<Observation>) {
         for record in kept {
-            let mut event = self.teller.tell(record);
+            let mut event = self.emitter.emit(record);
             event.set_attribute("log_name", self.source.file_stem.as_deref());
             event.set_attribute("previous", self.source.previous.then_some(true));
             out.push(Observation::Event(Box::new(event)));

@@ -25,7 +25,7 @@ use crate::time::Stamp;
 
 /// A line with whose it is.
 #[derive(Debug, PartialEq)]
-pub(super) struct Told<'l> {
+pub(super) struct AttributedLine<'l> {
     pub(super) whose: Entities,
     /// When the store says it was.
     pub(super) time: Option<Stamp>,
@@ -34,7 +34,7 @@ pub(super) struct Told<'l> {
 
 /// What the tool has said on lines of its own.
 #[derive(Debug, Default)]
-pub(super) struct Tool {
+pub(super) struct ToolLayout {
     /// Pods that stern announced.
     announced: BTreeSet<(String, String)>,
     /// Labels that logcli tells once for all lines.
@@ -54,9 +54,9 @@ struct Jsonl<'l> {
     timestamp: Cow<'l, str>,
 }
 
-impl Tool {
+impl ToolLayout {
     /// Takes the tool's part off a line; `None` where there is none.
-    pub(super) fn take<'l>(&mut self, line: &'l str) -> Option<Told<'l>> {
+    pub(super) fn take<'l>(&mut self, line: &'l str) -> Option<AttributedLine<'l>> {
         match line.as_bytes().first()? {
             b'[' => prefixed(line),
             b'{' => self.jsonl(line),
@@ -71,19 +71,19 @@ impl Tool {
         }
     }
 
-    fn jsonl<'l>(&self, line: &'l str) -> Option<Told<'l>> {
+    fn jsonl<'l>(&self, line: &'l str) -> Option<AttributedLine<'l>> {
         if !line.contains("\"labels\"") {
             return None;
         }
         let said: Jsonl<'_> = serde_json::from_str(line).ok()?;
-        Some(Told {
+        Some(AttributedLine {
             whose: self.entities(said.labels),
             time: Some(Stamp::parse(&said.timestamp)?),
             content: said.line,
         })
     }
 
-    fn logcli<'l>(&mut self, line: &'l str) -> Option<Told<'l>> {
+    fn logcli<'l>(&mut self, line: &'l str) -> Option<AttributedLine<'l>> {
         if let Some((_, labels)) = line.split_once(" Common labels: ") {
             self.common = labels_of(labels)?.0;
             return None;
@@ -96,7 +96,7 @@ impl Tool {
         };
         let rest = line.get(end..)?.trim_start_matches([' ', '\t']);
         let (labels, rest) = labels_of(rest)?;
-        Some(Told {
+        Some(AttributedLine {
             whose: self.entities(labels),
             time: Some(time),
             content: Cow::Borrowed(rest.strip_prefix([' ', '\t']).unwrap_or(rest)),
@@ -104,7 +104,7 @@ impl Tool {
     }
 
     /// The stream's name tells whose the line is, where it ends in a container's id.
-    fn aws_tail<'l>(&self, line: &'l str) -> Option<Told<'l>> {
+    fn aws_tail<'l>(&self, line: &'l str) -> Option<AttributedLine<'l>> {
         const ID: usize = 64;
         let (time, rest) = line.split_once(' ')?;
         let (stream, content) = rest.split_once(' ')?;
@@ -113,7 +113,7 @@ impl Tool {
         }
         let time = Stamp::parse(time)?;
         let whose = self.names.entities(&stream_labels(stream));
-        whose.pod.is_some().then_some(Told {
+        whose.pod.is_some().then_some(AttributedLine {
             whose,
             time: Some(time),
             content: Cow::Borrowed(content),
@@ -142,7 +142,7 @@ impl Tool {
         }
     }
 
-    fn announced<'l>(&self, line: &'l str) -> Option<Told<'l>> {
+    fn announced<'l>(&self, line: &'l str) -> Option<AttributedLine<'l>> {
         if self.announced.is_empty() && !self.stern {
             return None;
         }
@@ -155,10 +155,10 @@ impl Tool {
         let (first, rest) = line.split_once(' ')?;
         let (second, rest) = rest.split_once(' ').unwrap_or((rest, ""));
         if known(first, second) {
-            return Some(told(None, first, second, rest));
+            return Some(emitted(None, first, second, rest));
         }
         let (third, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        (is_name(first) && known(second, third)).then(|| told(Some(first), second, third, rest))
+        (is_name(first) && known(second, third)).then(|| emitted(Some(first), second, third, rest))
     }
 }
 
@@ -173,8 +173,13 @@ fn is_name(text: &str) -> bool {
     (1..=253).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('-')
 }
 
-fn told<'l>(namespace: Option<&str>, pod: &str, container: &str, content: &'l str) -> Told<'l> {
-    Told {
+fn emitted<'l>(
+    namespace: Option<&str>,
+    pod: &str,
+    container: &str,
+    content: &'l str,
+) -> AttributedLine<'l> {
+    AttributedLine {
         whose: Entities {
             namespace: namespace.map(str::to_owned),
             pod: Some(pod.to_owned()),
@@ -186,34 +191,36 @@ fn told<'l>(namespace: Option<&str>, pod: &str, container: &str, content: &'l st
     }
 }
 
-fn prefixed(line: &str) -> Option<Told<'_>> {
+fn prefixed(line: &str) -> Option<AttributedLine<'_>> {
     let (names, rest) = line.strip_prefix("[pod/")?.split_once("] ")?;
     let (pod, container) = names.split_once('/')?;
-    (is_name(pod) && is_name(container)).then(|| told(None, pod, container, rest))
+    (is_name(pod) && is_name(container)).then(|| emitted(None, pod, container, rest))
 }
 
-fn kail(line: &str) -> Option<Told<'_>> {
+fn kail(line: &str) -> Option<AttributedLine<'_>> {
     let end = memchr::memchr(b']', line.as_bytes().get(..600).unwrap_or(line.as_bytes()))?;
     let rest = line.get(end + 1..)?.strip_prefix(": ")?;
     let (pod, container) = line.get(..end)?.split_once('[')?;
     let (namespace, pod) = pod.split_once('/')?;
     (is_name(namespace) && is_name(pod) && is_name(container))
-        .then(|| told(Some(namespace), pod, container, rest))
+        .then(|| emitted(Some(namespace), pod, container, rest))
 }
 
 /// stern on a terminal: each name in a colour of its own.
-fn painted(line: &str) -> Option<Told<'_>> {
+fn painted(line: &str) -> Option<AttributedLine<'_>> {
     let (first, rest) = word(line)?;
     let (second, rest) = word(rest.strip_prefix(' ')?)?;
     if let Some((third, rest)) = rest.strip_prefix(' ').and_then(word)
         && second.contains('-')
     {
         let rest = rest.strip_prefix(' ').unwrap_or(rest);
-        return Some(told(Some(first), second, third, rest));
+        return Some(emitted(Some(first), second, third, rest));
     }
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
     // A level in colour is no pod.
-    first.contains('-').then(|| told(None, first, second, rest))
+    first
+        .contains('-')
+        .then(|| emitted(None, first, second, rest))
 }
 
 fn word(text: &str) -> Option<(&str, &str)> {
@@ -259,26 +266,27 @@ fn labels_of(text: &str) -> Option<(BTreeMap<String, String>, &str)> {
 mod tests {
     use super::*;
 
-    fn shown(tool: &mut Tool, line: &str) -> String {
-        let Some(told) = tool.take(line) else {
+    fn shown(tool: &mut ToolLayout, line: &str) -> String {
+        let Some(emitted) = tool.take(line) else {
             return "none".to_owned();
         };
         let name = |part: &Option<String>| part.clone().unwrap_or_else(|| "-".to_owned());
-        let whose = &told.whose;
+        let whose = &emitted.whose;
         format!(
             "{} {} {} {} {}",
             name(&whose.namespace),
             name(&whose.pod),
             name(&whose.container),
-            told.time
+            emitted
+                .time
                 .map_or("-".to_owned(), |time| crate::time::rfc3339(time.lo)),
-            told.content
+            emitted.content
         )
     }
 
     #[test]
     fn every_tool_says_whose_line_it_is() {
-        let mut tool = Tool::default();
+        let mut tool = ToolLayout::default();
         for (line, want) in [
             ("[pod/p-0/main] x", "- p-0 main - x"),
             ("[pod/p 0/main] x", "none"),
@@ -319,7 +327,7 @@ mod tests {
 
     #[test]
     fn labels_told_once_count_for_all_lines() {
-        let mut tool = Tool::default();
+        let mut tool = ToolLayout::default();
         let said = "2026/11/21 15:20:27 Common labels: {namespace=\"n\", pod=\"p\"}";
         assert_eq!(shown(&mut tool, said), "none");
         assert_eq!(

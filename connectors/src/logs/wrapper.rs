@@ -9,7 +9,7 @@ use crate::time::Stamp;
 
 /// A line out of its wrapper.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unwrapped<'l> {
+pub(super) struct UnwrappedLine<'l> {
     /// When the collector got it.
     pub(super) time: Option<Stamp>,
     pub(super) content: Cow<'l, str>,
@@ -29,7 +29,7 @@ struct Docker<'l> {
 }
 
 /// Takes off what the container runtime or `kubectl logs --timestamps` added.
-pub(super) fn unwrap(line: &str) -> Unwrapped<'_> {
+pub(super) fn unwrap(line: &str) -> UnwrappedLine<'_> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.starts_with('{')
         && let Ok(docker) = serde_json::from_str::<Docker<'_>>(line)
@@ -41,13 +41,13 @@ pub(super) fn unwrap(line: &str) -> Unwrapped<'_> {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim_end_matches(['\n', '\r'])),
             Cow::Owned(text) => Cow::Owned(text.trim_end_matches(['\n', '\r']).to_owned()),
         };
-        return Unwrapped {
+        return UnwrappedLine {
             time: Some(time),
             content,
             partial,
         };
     }
-    let plain = |time, content| Unwrapped {
+    let plain = |time, content| UnwrappedLine {
         time,
         content: Cow::Borrowed(content),
         partial: false,
@@ -75,7 +75,7 @@ pub(super) fn unwrap(line: &str) -> Unwrapped<'_> {
     let (tags, content) = tagged.split_once(' ').unwrap_or((tagged, ""));
     match tags.split(':').next() {
         Some("F") => plain(Some(time), content),
-        Some("P") => Unwrapped {
+        Some("P") => UnwrappedLine {
             partial: true,
             ..plain(Some(time), content)
         },
@@ -124,7 +124,7 @@ mod tests {
         ] {
             assert_eq!(
                 unwrap(line),
-                Unwrapped {
+                UnwrappedLine {
                     time,
                     content: content.into(),
                     partial
@@ -140,7 +140,7 @@ mod tests {
         ] {
             assert_eq!(
                 unwrap(line),
-                Unwrapped {
+                UnwrappedLine {
                     time: None,
                     content: line.into(),
                     partial: false

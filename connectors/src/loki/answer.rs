@@ -51,12 +51,12 @@ pub(super) struct Stream<'a> {
 pub(super) struct Entry<'a> {
     pub(super) time: Cow<'a, str>,
     pub(super) line: Cow<'a, str>,
-    pub(super) about: About,
+    pub(super) about: LineMetadata,
 }
 
 /// What is known of one line beside its stream's labels.
 #[derive(Default, Deserialize)]
-pub(super) struct About {
+pub(super) struct LineMetadata {
     #[serde(rename = "structuredMetadata", default)]
     pub(super) metadata: Labels,
     #[serde(default)]
@@ -65,9 +65,9 @@ pub(super) struct About {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Elements;
+        struct StreamElements;
 
-        impl<'de> Visitor<'de> for Elements {
+        impl<'de> Visitor<'de> for StreamElements {
             type Value = Entry<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,7 +87,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {
             }
         }
 
-        from.deserialize_seq(Elements)
+        from.deserialize_seq(StreamElements)
     }
 }
 

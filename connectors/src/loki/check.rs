@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use super::client::{Encoding, MINUTE};
 use super::store::{Loki, lock};
-use super::wire::{Encoding, MINUTE};
 use crate::connector::{Health, Permission, Skew, Verdict};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::{LogStore as _, Span};
 use crate::time::{Nanos, SECOND};
 
@@ -23,10 +23,10 @@ pub(super) async fn check(loki: &Loki, now: Nanos, deadline: Instant) -> Health 
         ..Health::default()
     };
     // A gateway or Grafana may not let this through, which says nothing.
-    if let Err(trouble) = loki.wire.ready(deadline).await
-        && trouble.code() == Some(503)
+    if let Err(failure) = loki.wire.ready(deadline).await
+        && failure.code() == Some(503)
     {
-        health.notes.push(format!("not ready yet: {trouble}"));
+        health.notes.push(format!("not ready yet: {failure}"));
     }
     let begun = Instant::now();
     let last_hours = Span {
@@ -39,7 +39,7 @@ pub(super) async fn check(loki: &Loki, now: Nanos, deadline: Instant) -> Health 
             None => "read logs".to_owned(),
         },
         verdict,
-        shows: "what processes said before they ended, also of pods that are gone".to_owned(),
+        shows: "what processes logged before they ended, even of deleted pods".to_owned(),
         detail,
     };
     match loki.wire.labels(last_hours, deadline).await {
@@ -48,14 +48,14 @@ pub(super) async fn check(loki: &Loki, now: Nanos, deadline: Instant) -> Health 
             health.skew = date.map(|theirs| skew(theirs, now, took));
             health.permissions.push(permission(Verdict::Allowed, None));
         }
-        Err(trouble) => {
-            if trouble.is_denied() {
-                let detail = format!("{trouble}; {}", hint(&trouble, loki));
+        Err(failure) => {
+            if failure.is_denied() {
+                let detail = format!("{failure}; {}", hint(&failure, loki));
                 health
                     .permissions
                     .push(permission(Verdict::Denied, Some(detail)));
             } else {
-                health.unreachable = Some(format!("{trouble}; {}", hint(&trouble, loki)));
+                health.unreachable = Some(format!("{failure}; {}", hint(&failure, loki)));
             }
             return health;
         }
@@ -66,28 +66,28 @@ pub(super) async fn check(loki: &Loki, now: Nanos, deadline: Instant) -> Health 
     *lock(&loki.reaches_back_to) = health.reaches_back_to;
     if loki.wire.encoding() == Encoding::Merged {
         health.notes.push(
-            "its answers do not tell labels from structured metadata: it is old, or a proxy takes away the header X-Loki-Response-Encoding-Flags; lines are read all the same"
+            "its responses do not separate labels from structured metadata: it is an old version, or a proxy removes the header X-Loki-Response-Encoding-Flags; lines are read anyway"
                 .to_owned(),
         );
     }
     health
 }
 
-fn hint(trouble: &Trouble, loki: &Loki) -> String {
-    let said = trouble.to_string();
+fn hint(failure: &HttpError, loki: &Loki) -> String {
+    let said = failure.to_string();
     if said.contains("no org id") {
         return "it has several tenants: set LOKI_ORG_ID".to_owned();
     }
     if loki.options.through_grafana() {
-        return match trouble.code() {
+        return match failure.code() {
             Some(401 | 403) => {
                 "check Grafana's token and that it may query the data source".to_owned()
             }
             Some(404) => "check the uid of the data source in Grafana".to_owned(),
-            _ => trouble.hint().to_owned(),
+            _ => failure.hint().to_owned(),
         };
     }
-    trouble.hint().to_owned()
+    failure.hint().to_owned()
 }
 
 /// Which labels name what, in the last hours.
@@ -101,12 +101,12 @@ async fn notes(loki: &Loki, span: Span, deadline: Instant, health: &mut Health) 
             None => "there are".to_owned(),
         };
         health.notes.push(format!(
-            "{of} no streams in the last six hours: a tenant that does not exist answers the same"
+            "{of} no streams in the last six hours: a tenant that does not exist looks the same"
         ));
         return;
     }
     let names = &loki.options.names;
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     for (what, known) in [
         ("namespaces", &names.namespace),
         ("pods", &names.pod),
@@ -114,13 +114,13 @@ async fn notes(loki: &Loki, span: Span, deadline: Instant, health: &mut Health) 
         ("experiments", &names.experiment),
     ] {
         let labels = schema.labels_of(known);
-        told.push(if labels.is_empty() {
-            format!("no label names {what}")
+        emitted.push(if labels.is_empty() {
+            format!("no label holds {what}")
         } else {
             format!("{what} by {}", labels.join(", "))
         });
     }
-    health.notes.push(told.join("; "));
+    health.notes.push(emitted.join("; "));
 }
 
 /// The oldest line, found in stretches of time that grow.

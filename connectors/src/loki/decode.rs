@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::answer::{Answer, Stream};
 use crate::event::{Origin, SourceKind};
-use crate::log_store::{How, LabelNames, StoredLine, tell};
+use crate::log_store::{EmitOptions, LabelNames, StoredLine, emit};
 use crate::observation::{Observation, Rejection};
 use crate::time::{Nanos, Stamp};
 
@@ -75,14 +75,14 @@ pub(crate) fn decode_streams<'a>(
             line.order = -line.order;
         }
     }
-    let how = How {
+    let how = EmitOptions {
         source_kind: SourceKind::Loki,
         file: Arc::clone(file),
         names: &LabelNames::default(),
         observed: None,
         whole: None,
     };
-    tell(lines, &how, out);
+    emit(lines, &how, out);
 }
 
 /// The lines of one stream, in the order of the answer.
@@ -95,7 +95,7 @@ pub(super) fn of_stream(
     let labels = Arc::new(stream.stream.unwrap_or_default());
     for (order, entry) in (0..).zip(stream.values) {
         let Some(at) = time(&entry.time) else {
-            let why = "the time of a line of Loki is no number of nanoseconds".to_owned();
+            let why = "the time of a Loki line is not a number of nanoseconds".to_owned();
             done(number, Err(Rejection::Malformed(why)));
             continue;
         };

@@ -21,7 +21,7 @@ use super::logql::{Query, as_words, literal};
 use super::plan::{Schema, each_once};
 use crate::event::{Origin, SourceKind};
 use crate::kubernetes;
-use crate::log_store::{About, LabelNames, StoredLine};
+use crate::log_store::{LabelNames, LineSubject, StoredLine};
 use crate::logs::unwrapped;
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
@@ -42,16 +42,16 @@ const COLLECTORS: &str =
     "(?i).*(kubernetes[._/-]?events|eventhandler|event-?exporter|eventrouter|k8s-?events).*";
 
 /// Queries for the Events of something, none twice.
-pub(super) fn queries(about: &About, schema: &Schema) -> Vec<Query> {
+pub(super) fn queries(about: &LineSubject, schema: &Schema) -> Vec<Query> {
     let labels: Vec<String> = LABELS
         .iter()
         .filter(|name| schema.labels.contains(**name))
         .map(|name| (*name).to_owned())
         .collect();
     let pattern = match about {
-        About::Pods(pods) => as_words(pods.iter().map(|pod| pod.name.as_str())),
-        About::Nodes(nodes) => as_words(nodes.iter().map(String::as_str)),
-        About::Experiment(name) => literal(name.trim()),
+        LineSubject::Pods(pods) => as_words(pods.iter().map(|pod| pod.name.as_str())),
+        LineSubject::Nodes(nodes) => as_words(nodes.iter().map(String::as_str)),
+        LineSubject::Experiment(name) => literal(name.trim()),
     };
     each_once(&labels, COLLECTORS)
         .map(|streams| Query::of(streams).fitting(&pattern))
@@ -59,20 +59,20 @@ pub(super) fn queries(about: &About, schema: &Schema) -> Vec<Query> {
 }
 
 /// Tells the Events in lines, which are in order of time; how many lines are none.
-pub(super) fn tell(
+pub(super) fn emit(
     lines: &[StoredLine],
     names: &LabelNames,
     place: &Arc<str>,
     out: &mut Vec<Observation>,
 ) -> usize {
     let mut none = 0;
-    let mut short: BTreeMap<[String; 5], Vec<Short<'_>>> = BTreeMap::new();
+    let mut short: BTreeMap<[String; 5], Vec<LogfmtEvent<'_>>> = BTreeMap::new();
     for line in lines {
         let text = unwrapped(&line.text);
         if let Some(event) = whole(&text) {
-            let told = decode(&event, line, names, place, out);
-            none += usize::from(told.is_err());
-        } else if let Some(one) = Short::read(&text, line, names) {
+            let emitted = decode(&event, line, names, place, out);
+            none += usize::from(emitted.is_err());
+        } else if let Some(one) = LogfmtEvent::read(&text, line, names) {
             let group = short.entry(one.key()).or_default();
             match group.last_mut() {
                 // The same Event again, which has grown.
@@ -87,8 +87,8 @@ pub(super) fn tell(
         }
     }
     for one in short.into_values().flatten() {
-        let told = decode(&one.as_event(), one.line, names, place, out);
-        none += usize::from(told.is_err());
+        let emitted = decode(&one.as_event(), one.line, names, place, out);
+        none += usize::from(emitted.is_err());
     }
     none
 }
@@ -124,10 +124,10 @@ fn decode(
         file: Arc::clone(place),
         line: line.number,
     };
-    let mut told = Vec::new();
-    kubernetes::decode(event.to_string().as_bytes(), None, &origin, &mut told)?;
+    let mut emitted = Vec::new();
+    kubernetes::decode(event.to_string().as_bytes(), None, &origin, &mut emitted)?;
     let cluster = event.get("clusterName").and_then(Value::as_str);
-    for observation in &mut told {
+    for observation in &mut emitted {
         if let Observation::Event(fact) = observation {
             fact.source_kind = SourceKind::Loki;
             fact.raw = redact(&line.text).into_owned();
@@ -140,12 +140,12 @@ fn decode(
                 .or_else(|| cluster.map(str::to_owned));
         }
     }
-    out.append(&mut told);
+    out.append(&mut emitted);
     Ok(())
 }
 
 /// An Event as Alloy writes it.
-struct Short<'l> {
+struct LogfmtEvent<'l> {
     fields: Map<String, Value>,
     namespace: String,
     /// 0 where it does not say.
@@ -156,7 +156,7 @@ struct Short<'l> {
     line: &'l StoredLine,
 }
 
-impl<'l> Short<'l> {
+impl<'l> LogfmtEvent<'l> {
     fn read(text: &str, line: &'l StoredLine, names: &LabelNames) -> Option<Self> {
         let fields = if text.starts_with('{') {
             serde_json::from_str(text).ok()?

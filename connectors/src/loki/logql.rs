@@ -55,13 +55,13 @@ pub(super) fn as_words<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 
 /// How a label's value is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Op {
+pub(super) enum MatchOp {
     Is,
     Fits,
     FitsNot,
 }
 
-impl Op {
+impl MatchOp {
     fn text(self) -> &'static str {
         match self {
             Self::Is => "=",
@@ -75,12 +75,12 @@ impl Op {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Matcher {
     pub(super) name: String,
-    pub(super) op: Op,
+    pub(super) op: MatchOp,
     pub(super) value: String,
 }
 
 impl Matcher {
-    pub(super) fn new(name: &str, op: Op, value: impl Into<String>) -> Self {
+    pub(super) fn new(name: &str, op: MatchOp, value: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
             op,
@@ -90,12 +90,12 @@ impl Matcher {
 
     /// Streams that have the label at all.
     pub(super) fn there(name: &str) -> Self {
-        Self::new(name, Op::Fits, ".+")
+        Self::new(name, MatchOp::Fits, ".+")
     }
 
     /// Streams that do not have it.
     pub(super) fn missing(name: &str) -> Self {
-        Self::new(name, Op::Is, "")
+        Self::new(name, MatchOp::Is, "")
     }
 }
 
@@ -212,12 +212,12 @@ mod tests {
     #[test]
     fn queries_read_as_they_should() {
         let query = Query::of(vec![
-            Matcher::new("pod", Op::Fits, one_of(["a.1", "b"])),
+            Matcher::new("pod", MatchOp::Fits, one_of(["a.1", "b"])),
             Matcher::missing("k8s_pod_name"),
         ])
         .any(&[
-            Matcher::new("x", Op::Is, "1"),
-            Matcher::new("y", Op::FitsNot, "2"),
+            Matcher::new("x", MatchOp::Is, "1"),
+            Matcher::new("y", MatchOp::FitsNot, "2"),
         ])
         .holding("\"")
         .fitting("(?i)a|b");

@@ -14,6 +14,7 @@
 
 mod answer;
 mod check;
+mod client;
 mod decode;
 mod events;
 mod logql;
@@ -22,7 +23,6 @@ mod plan;
 mod read;
 mod refusal;
 mod store;
-mod wire;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::header::HeaderName;
 use secrecy::SecretString;
 
-use crate::http::{Auth, HttpOptions, Trouble};
+use crate::http::{Auth, HttpError, HttpOptions};
 use crate::log_store::LabelNames;
 use crate::time::{Nanos, SECOND};
 
@@ -168,7 +168,7 @@ impl LokiOptions {
     ///
     /// # Errors
     /// Says which options are missing or do not go together.
-    pub(super) fn http(&self) -> Result<HttpOptions, Trouble> {
+    pub(super) fn http(&self) -> Result<HttpOptions, HttpError> {
         let mut headers = self.headers.clone();
         // Behind Grafana the data source knows its tenant; a configured one is still sent.
         if let Some(tenant) = self.tenant() {
@@ -192,7 +192,7 @@ impl LokiOptions {
         })
     }
 
-    fn base(&self) -> Result<String, Trouble> {
+    fn base(&self) -> Result<String, HttpError> {
         if let Some(address) = &self.address {
             // What people copy from push URLs and from Grafana's settings.
             let address = address.trim().trim_end_matches('/');
@@ -209,23 +209,23 @@ impl LokiOptions {
                     grafana.trim().trim_end_matches('/')
                 ))
             }
-            (Some(_), None) => Err(Trouble::BadRequest(
+            (Some(_), None) => Err(HttpError::BadRequest(
                 "the uid of Loki's data source in Grafana is missing".to_owned(),
             )),
-            _ => Err(Trouble::BadRequest(
-                "no address of a Loki is configured (LOKI_ADDR)".to_owned(),
+            _ => Err(HttpError::BadRequest(
+                "no Loki address is configured (LOKI_ADDR)".to_owned(),
             )),
         }
     }
 
-    fn auth(&self) -> Result<Auth, Trouble> {
+    fn auth(&self) -> Result<Auth, HttpError> {
         let ways = [
             self.username.is_some(),
             self.bearer_token.is_some(),
             self.bearer_token_file.is_some(),
         ];
         if ways.into_iter().filter(|given| *given).count() > 1 {
-            return Err(Trouble::BadRequest(
+            return Err(HttpError::BadRequest(
                 "only one of a user, a bearer token and a bearer token file may be given for Loki"
                     .to_owned(),
             ));
@@ -251,7 +251,7 @@ impl LokiOptions {
             return Ok(auth);
         }
         let name = HeaderName::try_from(name.as_str())
-            .map_err(|_| Trouble::BadRequest(format!("{name:?} is no name of a header")))?;
+            .map_err(|_| HttpError::BadRequest(format!("{name:?} is not a header name")))?;
         Ok(Auth::InHeader(name, Box::new(auth)))
     }
 }
@@ -346,8 +346,8 @@ mod tests {
                 "only one",
             ),
         ] {
-            let trouble = from(pairs).http().unwrap_err().to_string();
-            assert!(trouble.contains(words), "{trouble}");
+            let failure = from(pairs).http().unwrap_err().to_string();
+            assert!(failure.contains(words), "{failure}");
         }
     }
 }

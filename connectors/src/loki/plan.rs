@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::logql::{Matcher, Op, Query, as_words, label_name, literal, one_of};
-use crate::log_store::{About, LabelNames, PodRef, StoredLine, Telling};
+use super::logql::{MatchOp, Matcher, Query, as_words, label_name, literal, one_of};
+use crate::log_store::{EvidenceWords, LabelNames, LineSubject, PodRef, StoredLine};
 
 /// Labels of which nearly every stream has one, those that most have first.
 const COMMON: [&str; 6] = [
@@ -46,7 +46,7 @@ pub(super) struct Schema {
 
 /// Whose line a line must be to be one of those meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum LineOwnership {
     /// Of these pods of this namespace, as far as the line tells.
     Pods(Option<String>, BTreeSet<String>),
     /// Of no pod.
@@ -59,7 +59,7 @@ pub(super) enum Whose {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) query: Query,
-    pub(super) whose: Whose,
+    pub(super) whose: LineOwnership,
     /// All lines of its streams have to be looked at: first see whether there
     /// are such streams.
     pub(super) looks_at_all: bool,
@@ -92,7 +92,7 @@ impl Schema {
 }
 
 impl Plan {
-    fn of(query: Query, whose: Whose) -> Self {
+    fn of(query: Query, whose: LineOwnership) -> Self {
         Self {
             query,
             whose,
@@ -101,7 +101,7 @@ impl Plan {
         }
     }
 
-    fn looking_at_all(query: Query, whose: Whose) -> Self {
+    fn looking_at_all(query: Query, whose: LineOwnership) -> Self {
         Self {
             looks_at_all: true,
             ..Self::of(query, whose)
@@ -109,17 +109,17 @@ impl Plan {
     }
 
     /// The query for lines with a telling word.
-    pub(super) fn telling(&self, telling: Telling) -> Query {
+    pub(super) fn evidence(&self, evidence: EvidenceWords) -> Query {
         let mut query = self.query.clone();
-        let words = one_of(telling.parts.iter().copied());
-        let words = if telling.any_case {
+        let words = one_of(evidence.parts.iter().copied());
+        let words = if evidence.any_case {
             format!("(?i)({words})")
         } else {
             words
         };
         // Lines first: this is what Loki is quick at.
-        let telling = Query::default().fitting(&words);
-        query.filters.splice(0..0, telling.filters);
+        let evidence = Query::default().fitting(&words);
+        query.filters.splice(0..0, evidence.filters);
         query
     }
 
@@ -127,9 +127,9 @@ impl Plan {
     /// the line of a pod that no label names.
     pub(super) fn keeps(&self, names: &LabelNames, line: &mut StoredLine) -> bool {
         match &self.whose {
-            Whose::Anyones => true,
-            Whose::Nobodys => value(line, &names.pod).is_none(),
-            Whose::Pods(namespace, pods) => {
+            LineOwnership::Anyones => true,
+            LineOwnership::Nobodys => value(line, &names.pod).is_none(),
+            LineOwnership::Pods(namespace, pods) => {
                 if self.note.is_some() {
                     collectors_own(line);
                 }
@@ -171,11 +171,11 @@ fn collectors_own(line: &mut StoredLine) {
 }
 
 /// Queries in tiers: the next is only asked where the one before gave nothing.
-pub(super) fn plan(about: &About, names: &LabelNames, schema: &Schema) -> Vec<Vec<Plan>> {
+pub(super) fn plan(about: &LineSubject, names: &LabelNames, schema: &Schema) -> Vec<Vec<Plan>> {
     let tiers = match about {
-        About::Pods(pods) => of_pods(pods, names, schema),
-        About::Nodes(nodes) => of_nodes(nodes, names, schema),
-        About::Experiment(name) => of_experiment(name.trim(), names, schema),
+        LineSubject::Pods(pods) => of_pods(pods, names, schema),
+        LineSubject::Nodes(nodes) => of_nodes(nodes, names, schema),
+        LineSubject::Experiment(name) => of_experiment(name.trim(), names, schema),
     };
     tiers.into_iter().filter(|tier| !tier.is_empty()).collect()
 }
@@ -189,7 +189,7 @@ fn of_pods(pods: &[PodRef], names: &LabelNames, schema: &Schema) -> Vec<Vec<Plan
     let labels = schema.labels_of(&names.pod);
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for (namespace, pods) in by_namespace {
-        let whose = Whose::Pods(
+        let whose = LineOwnership::Pods(
             namespace.map(str::to_owned),
             pods.iter().map(|pod| (*pod).to_owned()).collect(),
         );
@@ -204,15 +204,15 @@ fn of_pods(pods: &[PodRef], names: &LabelNames, schema: &Schema) -> Vec<Vec<Plan
             streams.extend(unnamed.iter().cloned());
             let query = Query::of(streams);
             if !conditions.is_empty() {
-                let asked = query.clone().any(&conditions);
-                first.push(Plan::looking_at_all(asked, whose.clone()));
+                let requested = query.clone().any(&conditions);
+                first.push(Plan::looking_at_all(requested, whose.clone()));
             }
             if labels.is_empty() {
                 let words = as_words(pods.iter().copied());
                 // The plain texts come first, which Loki finds without a pattern.
                 let query = query.fitting(&pattern).fitting(&words);
                 last.push(Plan {
-                    note: Some("no label names pods: lines that hold a pod's name were taken"),
+                    note: Some("no label names pods: lines that contain a pod's name were used"),
                     ..Plan::looking_at_all(query, whose.clone())
                 });
             }
@@ -237,7 +237,7 @@ fn of_nodes(nodes: &[String], names: &LabelNames, schema: &Schema) -> Vec<Vec<Pl
     let no_pod = || pods.iter().map(|name| Matcher::missing(name));
     let by_label = first_of(&labels, &pattern).map(|mut streams| {
         streams.extend(no_pod());
-        Plan::of(Query::of(streams), Whose::Nobodys)
+        Plan::of(Query::of(streams), LineOwnership::Nobodys)
     });
     let by_label: Vec<Plan> = by_label.collect();
     let unnamed: Vec<Matcher> = labels.iter().map(|name| Matcher::missing(name)).collect();
@@ -245,7 +245,7 @@ fn of_nodes(nodes: &[String], names: &LabelNames, schema: &Schema) -> Vec<Vec<Pl
     let by_metadata = schema.everything().into_iter().map(|mut streams| {
         streams.extend(no_pod());
         streams.extend(unnamed.clone());
-        Plan::looking_at_all(Query::of(streams).any(&conditions), Whose::Nobodys)
+        Plan::looking_at_all(Query::of(streams).any(&conditions), LineOwnership::Nobodys)
     });
     vec![by_label, by_metadata.collect()]
 }
@@ -255,7 +255,7 @@ fn of_experiment(name: &str, names: &LabelNames, schema: &Schema) -> Vec<Vec<Pla
         return Vec::new();
     }
     let exact = literal(name);
-    let any = |query| Plan::of(query, Whose::Anyones);
+    let any = |query| Plan::of(query, LineOwnership::Anyones);
     let by = |labels: &[String], pattern: &str| -> Vec<Plan> {
         each_once(labels, pattern)
             .map(|streams| any(Query::of(streams)))
@@ -273,7 +273,7 @@ fn of_experiment(name: &str, names: &LabelNames, schema: &Schema) -> Vec<Vec<Pla
     conditions.extend(in_metadata(&names.pod, &stem));
     let all = || {
         let selectors = schema.everything().into_iter();
-        selectors.map(|streams| Plan::looking_at_all(Query::of(streams), Whose::Anyones))
+        selectors.map(|streams| Plan::looking_at_all(Query::of(streams), LineOwnership::Anyones))
     };
     let by_metadata = all().map(|plan| Plan {
         query: plan.query.any(&conditions),
@@ -281,7 +281,7 @@ fn of_experiment(name: &str, names: &LabelNames, schema: &Schema) -> Vec<Vec<Pla
     });
     let by_words = all().map(|plan| Plan {
         query: plan.query.holding(name).fitting(&as_words([name])),
-        note: Some("no label bears the name: lines that hold it were taken"),
+        note: Some("no label has this name: lines that contain it were used"),
         ..plan
     });
     vec![
@@ -296,7 +296,7 @@ fn of_experiment(name: &str, names: &LabelNames, schema: &Schema) -> Vec<Vec<Pla
 /// For each label the streams that have it and none of those before it.
 fn first_of<'l>(labels: &'l [String], pattern: &'l str) -> impl Iterator<Item = Vec<Matcher>> + 'l {
     labels.iter().enumerate().map(move |(at, name)| {
-        let mut streams = vec![Matcher::new(name, Op::Fits, pattern)];
+        let mut streams = vec![Matcher::new(name, MatchOp::Fits, pattern)];
         streams.extend(labels[..at].iter().map(|name| Matcher::missing(name)));
         streams
     })
@@ -308,9 +308,9 @@ pub(super) fn each_once<'l>(
     pattern: &'l str,
 ) -> impl Iterator<Item = Vec<Matcher>> + 'l {
     labels.iter().enumerate().map(move |(at, name)| {
-        let mut streams = vec![Matcher::new(name, Op::Fits, pattern)];
+        let mut streams = vec![Matcher::new(name, MatchOp::Fits, pattern)];
         let before = labels[..at].iter();
-        streams.extend(before.map(|name| Matcher::new(name, Op::FitsNot, pattern)));
+        streams.extend(before.map(|name| Matcher::new(name, MatchOp::FitsNot, pattern)));
         streams
     })
 }
@@ -324,7 +324,7 @@ fn within(namespace: Option<&str>, names: &LabelNames, schema: &Schema) -> Vec<M
     let labels = schema.labels_of(&names.namespace);
     labels
         .iter()
-        .map(|name| Matcher::new(name, Op::Fits, pattern.as_str()))
+        .map(|name| Matcher::new(name, MatchOp::Fits, pattern.as_str()))
         .collect()
 }
 
@@ -343,7 +343,7 @@ fn in_metadata(names: &[String], pattern: &str) -> Vec<Matcher> {
     let mut found: Vec<Matcher> = Vec::new();
     for name in names.iter().map(|name| label_name(name)) {
         if !found.iter().any(|one| one.name == name) {
-            found.push(Matcher::new(&name, Op::Fits, pattern));
+            found.push(Matcher::new(&name, MatchOp::Fits, pattern));
         }
     }
     found
@@ -359,15 +359,15 @@ mod tests {
         }
     }
 
-    fn pods(namespace: Option<&str>, names: &[&str]) -> About {
+    fn pods(namespace: Option<&str>, names: &[&str]) -> LineSubject {
         let pod = |name: &&str| PodRef {
             namespace: namespace.map(str::to_owned),
             name: (*name).to_owned(),
         };
-        About::Pods(names.iter().map(pod).collect())
+        LineSubject::Pods(names.iter().map(pod).collect())
     }
 
-    fn queries(about: &About, labels: &[&str]) -> Vec<Vec<String>> {
+    fn queries(about: &LineSubject, labels: &[&str]) -> Vec<Vec<String>> {
         let tiers = plan(about, &LabelNames::default(), &schema(labels));
         tiers
             .iter()
@@ -395,7 +395,7 @@ mod tests {
         let tiers = queries(&pods(None, &["a"]), &["pod", "k8s_pod_name"]);
         assert_eq!(tiers[0][0], r#"{pod=~"a"}"#);
         assert_eq!(tiers[0][1], r#"{k8s_pod_name=~"a",pod=""}"#);
-        let experiment = About::Experiment("x.1".to_owned());
+        let experiment = LineSubject::Experiment("x.1".to_owned());
         let tiers = queries(&experiment, &["app", "job", "pod"]);
         assert_eq!(tiers[0][0], r#"{app=~"(.*/)?x\\.1"}"#);
         assert_eq!(tiers[0][1], r#"{job=~"(.*/)?x\\.1",app!~"(.*/)?x\\.1"}"#);
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn nodes_are_asked_without_their_pods() {
-        let nodes = About::Nodes(vec!["g-1".to_owned()]);
+        let nodes = LineSubject::Nodes(vec!["g-1".to_owned()]);
         let tiers = queries(&nodes, &["node_name", "hostname", "pod", "job"]);
         assert_eq!(tiers[0][0], r#"{node_name=~"g-1",pod=""}"#);
         assert_eq!(tiers[0][1], r#"{hostname=~"g-1",node_name="",pod=""}"#);
@@ -428,14 +428,14 @@ mod tests {
             &LabelNames::default(),
             &schema(&["job"]),
         );
-        let telling = |about: &About| plans[0][0].telling(about.telling()).to_string();
-        let query = telling(&pods(None, &["a"]));
+        let evidence = |about: &LineSubject| plans[0][0].evidence(about.evidence()).to_string();
+        let query = evidence(&pods(None, &["a"]));
         assert!(
             query.starts_with(r#"{job=~".+"} |~ "(?i)(error|exception|"#),
             "{query}"
         );
         // What machines say is asked for as it is written.
-        let query = telling(&About::Nodes(vec!["g-1".to_owned()]));
+        let query = evidence(&LineSubject::Nodes(vec!["g-1".to_owned()]));
         let begins = r#"{job=~".+"} |~ "NVRM: Xid|SXid \\(|"#;
         assert!(query.starts_with(begins), "{query}");
         assert!(query.len() < 5_000, "old versions refuse longer ones");

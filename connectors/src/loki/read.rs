@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::logql::{Matcher, Op, Query};
+use super::client::{LokiClient, MINUTE, Page};
+use super::logql::{MatchOp, Matcher, Query};
 use super::refusal::{Remedy, remedy};
-use super::wire::{MINUTE, Page, Wire};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::{Labels, Span, StoredLine};
 use crate::time::{Nanos, SECOND, rfc3339};
 
@@ -31,14 +31,14 @@ const DRAIN: usize = 50_000;
 
 /// What Loki said it allows; learned once, kept for all questions.
 #[derive(Debug)]
-pub(super) struct Learned {
+pub(super) struct LearnedLimits {
     lines: AtomicUsize,
     most_lines: AtomicUsize,
     length: AtomicI64,
     labels: Mutex<BTreeSet<String>>,
 }
 
-impl Learned {
+impl LearnedLimits {
     pub(super) fn new(page: usize) -> Self {
         Self {
             lines: AtomicUsize::new(page.max(1)),
@@ -79,9 +79,9 @@ impl Learned {
 }
 
 /// What is to be read.
-pub(super) struct Wanted<'w> {
-    pub(super) wire: &'w Wire,
-    pub(super) learned: &'w Learned,
+pub(super) struct ReadRequest<'w> {
+    pub(super) wire: &'w LokiClient,
+    pub(super) learned: &'w LearnedLimits,
     pub(super) query: &'w Query,
     pub(super) span: Span,
     pub(super) newest: bool,
@@ -96,57 +96,57 @@ pub(super) struct Wanted<'w> {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub(super) struct Read {
+pub(super) struct ReadResult {
     /// Oldest first.
     pub(super) lines: Vec<StoredLine>,
     /// Why some may be missing.
     pub(super) partial: Vec<String>,
     /// Why reading ended early.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) failure: Option<HttpError>,
     /// Not one page was read.
     pub(super) nothing: bool,
 }
 
 /// Lines of one nanosecond that were seen, and how often.
-type Seen = BTreeMap<(Labels, String), usize>;
+type SeenLines = BTreeMap<(Labels, String), usize>;
 
 struct Reader<'w> {
-    wanted: &'w Wanted<'w>,
+    wanted: &'w ReadRequest<'w>,
     lines: Vec<StoredLine>,
     partial: BTreeSet<String>,
     /// Where the next line stands among those of its stream and time.
     order: i64,
     /// At the nanosecond where the next page begins.
-    seen: Seen,
+    seen: SeenLines,
     read_some: bool,
 }
 
 /// Reads until there is enough or no more.
-pub(super) async fn read(wanted: &Wanted<'_>) -> Read {
+pub(super) async fn read(wanted: &ReadRequest<'_>) -> ReadResult {
     let mut reader = Reader {
         wanted,
         lines: Vec::new(),
         partial: BTreeSet::new(),
         order: 0,
-        seen: Seen::new(),
+        seen: SeenLines::new(),
         read_some: false,
     };
     let mut left = wanted.span;
-    let trouble = reader.run(&mut left).await.err();
-    if let Some(trouble) = &trouble {
+    let failure = reader.run(&mut left).await.err();
+    if let Some(failure) = &failure {
         reader.partial.insert(format!(
-            "not read from {} to {}: {trouble}",
+            "not read from {} to {}: {failure}",
             rfc3339(left.from),
             rfc3339(left.to)
         ));
     }
     let mut lines = reader.lines;
     lines.sort_by(in_order);
-    Read {
+    ReadResult {
         lines,
         partial: reader.partial.into_iter().collect(),
-        nothing: trouble.is_some() && !reader.read_some,
-        trouble,
+        nothing: failure.is_some() && !reader.read_some,
+        failure,
     }
 }
 
@@ -156,8 +156,8 @@ pub(super) fn in_order(a: &StoredLine, b: &StoredLine) -> std::cmp::Ordering {
 }
 
 impl Reader<'_> {
-    async fn run(&mut self, left: &mut Span) -> Result<(), Trouble> {
-        let Wanted {
+    async fn run(&mut self, left: &mut Span) -> Result<(), HttpError> {
+        let ReadRequest {
             newest, learned, ..
         } = *self.wanted;
         let widest = || {
@@ -183,10 +183,13 @@ impl Reader<'_> {
             let known: usize = self.seen.values().sum();
             let wanted = self.wanted.enough - self.lines.len();
             let limit = wanted.saturating_add(known).saturating_add(1).min(allowed);
-            let page = match self.ask(self.wanted.query, window, limit, newest).await {
+            let page = match self
+                .fetch_request(self.wanted.query, window, limit, newest)
+                .await
+            {
                 Ok(page) => page,
-                Err(trouble) => {
-                    let said = remedy(&trouble);
+                Err(failure) => {
+                    let said = remedy(&failure);
                     learned.learn(&said);
                     width = match said {
                         Remedy::Lines(most) if limit > most => width,
@@ -194,7 +197,7 @@ impl Reader<'_> {
                         Remedy::Less if window.length() > MINUTE => {
                             (window.length() / 2).max(MINUTE)
                         }
-                        _ => return Err(trouble),
+                        _ => return Err(failure),
                     };
                     well = 0;
                     continue;
@@ -226,8 +229,8 @@ impl Reader<'_> {
             }
             match reached {
                 None => {
-                    return Err(Trouble::Garbage(
-                        "lines of other times than those asked for".to_owned(),
+                    return Err(HttpError::Garbage(
+                        "lines from other times than requested".to_owned(),
                     ));
                 }
                 Some(at) if at != edge => {
@@ -256,7 +259,7 @@ impl Reader<'_> {
 
     /// Takes what is new of a page. `edge` is the nanosecond that was begun before.
     fn take(&mut self, lines: Vec<StoredLine>, window: Span, edge: Nanos) {
-        let mut here = Seen::new();
+        let mut here = SeenLines::new();
         for mut line in lines {
             let at = line.stamp.lo;
             if !window.holds(at) {
@@ -286,8 +289,8 @@ impl Reader<'_> {
     }
 
     /// Reads all of one nanosecond.
-    async fn drain(&mut self, at: Nanos) -> Result<(), Trouble> {
-        let Wanted { newest, query, .. } = *self.wanted;
+    async fn drain(&mut self, at: Nanos) -> Result<(), HttpError> {
+        let ReadRequest { newest, query, .. } = *self.wanted;
         let span = Span {
             from: at,
             to: at + 1,
@@ -308,7 +311,7 @@ impl Reader<'_> {
             let one = Query {
                 streams: labels
                     .iter()
-                    .map(|(name, value)| Matcher::new(name, Op::Is, value))
+                    .map(|(name, value)| Matcher::new(name, MatchOp::Is, value))
                     .collect(),
                 filters: query.filters.clone(),
             };
@@ -328,7 +331,7 @@ impl Reader<'_> {
             self.take(page.lines, span, at);
             if !meet {
                 self.partial.insert(format!(
-                    "lines of {} at {} are missing: more share this nanosecond than Loki tells",
+                    "lines of {} at {} are missing: more lines share this nanosecond than Loki returns",
                     one.selector(),
                     rfc3339(at)
                 ));
@@ -343,31 +346,31 @@ impl Reader<'_> {
         query: &Query,
         span: Span,
         newest: bool,
-    ) -> Result<(Page, bool), Trouble> {
+    ) -> Result<(Page, bool), HttpError> {
         let learned = self.wanted.learned;
         loop {
             let limit = learned.most_lines.load(Ordering::Relaxed);
-            match self.ask(query, span, limit, newest).await {
+            match self.fetch_request(query, span, limit, newest).await {
                 Ok(page) => {
                     let full = page.counted >= limit;
                     return Ok((page, full));
                 }
-                Err(trouble) => match remedy(&trouble) {
+                Err(failure) => match remedy(&failure) {
                     Remedy::Lines(most) if limit > most => learned.learn(&Remedy::Lines(most)),
-                    _ => return Err(trouble),
+                    _ => return Err(failure),
                 },
             }
         }
     }
 
-    async fn ask(
+    async fn fetch_request(
         &mut self,
         query: &Query,
         span: Span,
         limit: usize,
         newest: bool,
-    ) -> Result<Page, Trouble> {
-        let Wanted {
+    ) -> Result<Page, HttpError> {
+        let ReadRequest {
             wire,
             learned,
             deadline,
@@ -375,18 +378,18 @@ impl Reader<'_> {
         } = *self.wanted;
         loop {
             if Instant::now() >= deadline {
-                return Err(Trouble::TimedOut(Duration::ZERO));
+                return Err(HttpError::TimedOut(Duration::ZERO));
             }
             let dressed = learned.dress(query);
             let text = dressed.to_string();
             let page = match wire.page(&text, span, limit, newest, deadline).await {
                 Ok(page) => page,
-                Err(trouble) => match remedy(&trouble) {
+                Err(failure) => match remedy(&failure) {
                     Remedy::Labels(names) if names.iter().any(|name| !dressed.names(name)) => {
                         learned.learn(&Remedy::Labels(names));
                         continue;
                     }
-                    _ => return Err(trouble),
+                    _ => return Err(failure),
                 },
             };
             for warning in &page.warnings {
@@ -406,8 +409,8 @@ fn identity(line: &StoredLine) -> (Labels, String) {
 }
 
 /// The lines of a page that are of one nanosecond.
-fn page_at(page: &Page, at: Nanos) -> Seen {
-    let mut seen = Seen::new();
+fn page_at(page: &Page, at: Nanos) -> SeenLines {
+    let mut seen = SeenLines::new();
     for line in page.lines.iter().filter(|line| line.stamp.lo == at) {
         *seen.entry(identity(line)).or_default() += 1;
     }

@@ -1,7 +1,7 @@
 //! What Loki's refusals ask for. They are plain text; these are the sentences of
 //! its limits.
 
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::time::{Nanos, SECOND};
 
 /// What can be done about a refusal.
@@ -31,9 +31,9 @@ const TOO_MUCH: [&str; 7] = [
 ];
 
 /// Reads a refusal.
-pub(super) fn remedy(trouble: &Trouble) -> Remedy {
-    let Trouble::Refused { code, message, .. } = trouble else {
-        return if trouble.is_too_much() {
+pub(super) fn remedy(failure: &HttpError) -> Remedy {
+    let HttpError::Refused { code, message, .. } = failure else {
+        return if failure.is_too_much() {
             Remedy::Less
         } else {
             Remedy::None
@@ -66,7 +66,7 @@ pub(super) fn remedy(trouble: &Trouble) -> Remedy {
     let said = message.to_lowercase();
     let too_much = TOO_MUCH.iter().any(|words| said.contains(words));
     // A gateway that loses its Loki, and one that gives up on it.
-    if too_much || trouble.is_too_much() || *code == 502 || *code == 499 {
+    if too_much || failure.is_too_much() || *code == 502 || *code == 499 {
         Remedy::Less
     } else {
         Remedy::None
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn refused(code: u16, message: &str) -> Remedy {
-        remedy(&Trouble::Refused {
+        remedy(&HttpError::Refused {
             code,
             message: message.to_owned(),
             wait: None,
@@ -185,8 +185,8 @@ mod tests {
         ] {
             assert_eq!(refused(code, message), wanted, "{message}");
         }
-        assert_eq!(remedy(&Trouble::TooLarge(1)), Remedy::Less);
-        assert_eq!(remedy(&Trouble::Garbage(String::new())), Remedy::None);
+        assert_eq!(remedy(&HttpError::TooLarge(1)), Remedy::Less);
+        assert_eq!(remedy(&HttpError::Garbage(String::new())), Remedy::None);
     }
 
     #[test]

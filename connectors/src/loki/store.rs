@@ -8,19 +8,20 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 
 use super::check;
+use super::client::{LokiClient, MINUTE};
 use super::events;
 use super::logql::Query;
 use super::options::LokiOptions;
 use super::plan::{Plan, Schema, plan};
-use super::read::{Learned, Read, Wanted, in_order, read};
+use super::read::{LearnedLimits, ReadRequest, ReadResult, in_order, read};
 use super::refusal::{Remedy, remedy};
-use super::wire::{MINUTE, Wire};
 use crate::connector::Health;
 use crate::coverage::{Coverage, Status};
 use crate::event::SourceKind;
-use crate::http::{Client, Trouble};
+use crate::http::{Client, HttpError};
 use crate::log_store::{
-    About, Counts, Got, LabelNames, Limits, LineQuery, LogStore, Minute, Only, Span, StoredLine,
+    Counts, LabelNames, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute,
+    Span, StoredLine,
 };
 use crate::recording::Sink;
 use crate::time::{Nanos, rfc3339};
@@ -40,9 +41,9 @@ const EVENTS: usize = 20_000;
 /// A Loki.
 pub struct Loki {
     pub(super) options: LokiOptions,
-    pub(super) wire: Wire,
+    pub(super) wire: LokiClient,
     place: String,
-    learned: Learned,
+    learned: LearnedLimits,
     schemas: Mutex<BTreeMap<Span, Arc<Schema>>>,
     streams: Mutex<BTreeMap<(Span, String), bool>>,
     /// How far back `check` found anything.
@@ -62,15 +63,15 @@ impl Loki {
     ///
     /// # Errors
     /// Says which option does not make sense.
-    pub fn new(options: LokiOptions) -> Result<Self, Trouble> {
-        let wire = Wire::new(Client::new(options.http()?)?);
+    pub fn new(options: LokiOptions) -> Result<Self, HttpError> {
+        let wire = LokiClient::new(Client::new(options.http()?)?);
         let place = match options.tenant() {
             Some(tenant) => format!("{} ({tenant})", wire.address()),
             None => wire.address(),
         };
         Ok(Self {
             place,
-            learned: Learned::new(options.page),
+            learned: LearnedLimits::new(options.page),
             wire,
             options,
             schemas: Mutex::default(),
@@ -84,7 +85,7 @@ impl Loki {
         &self,
         span: Span,
         deadline: Instant,
-    ) -> Result<Arc<Schema>, Trouble> {
+    ) -> Result<Arc<Schema>, HttpError> {
         let around = grid(span);
         if let Some(known) = lock(&self.schemas).get(&around) {
             return Ok(Arc::clone(known));
@@ -103,10 +104,14 @@ impl Loki {
     }
 
     /// Labels of a window, or of both its ends where it is longer than Loki allows.
-    async fn ends(&self, span: Span, deadline: Instant) -> Result<Vec<BTreeSet<String>>, Trouble> {
+    async fn ends(
+        &self,
+        span: Span,
+        deadline: Instant,
+    ) -> Result<Vec<BTreeSet<String>>, HttpError> {
         match self.wire.labels(span, deadline).await {
             Ok((labels, _)) => Ok(vec![labels]),
-            Err(trouble) => match remedy(&trouble) {
+            Err(failure) => match remedy(&failure) {
                 Remedy::Length(most) if most < span.length() => {
                     self.learned.learn(&Remedy::Length(most));
                     let mut all = Vec::new();
@@ -119,11 +124,11 @@ impl Loki {
                     Ok(all)
                 }
                 // Gateways that let queries through and nothing else.
-                _ if matches!(trouble.code(), Some(403..=405)) => {
+                _ if matches!(failure.code(), Some(403..=405)) => {
                     let usual = ["namespace", "pod", "container", "node_name", "job", "app"];
                     Ok(vec![usual.map(str::to_owned).into()])
                 }
-                _ => Err(trouble),
+                _ => Err(failure),
             },
         }
     }
@@ -146,13 +151,13 @@ impl Loki {
         !found.is_empty()
     }
 
-    async fn read_plan(&self, plan: &Plan, query: &LineQuery, deadline: Instant) -> Read {
+    async fn read_plan(&self, plan: &Plan, query: &LineQuery, deadline: Instant) -> ReadResult {
         let text = match query.only {
-            Only::All => plan.query.clone(),
-            Only::Telling => plan.telling(query.about.telling()),
+            LineFilter::All => plan.query.clone(),
+            LineFilter::Telling => plan.evidence(query.about.evidence()),
         };
         let names = &self.options.names;
-        read(&Wanted {
+        read(&ReadRequest {
             wire: &self.wire,
             learned: &self.learned,
             query: &text,
@@ -167,15 +172,19 @@ impl Loki {
         .await
     }
 
-    async fn read_lines(&self, query: &LineQuery, deadline: Instant) -> Result<Got, Trouble> {
-        let mut got = Got::default();
-        let Some(query) = asked(query) else {
+    async fn read_lines(
+        &self,
+        query: &LineQuery,
+        deadline: Instant,
+    ) -> Result<LinesRead, HttpError> {
+        let mut got = LinesRead::default();
+        let Some(query) = requested(query) else {
             return Ok(got);
         };
         let schema = self.schema(query.span, deadline).await?;
         let mut partial = BTreeSet::new();
         for tier in plan(&query.about, &self.options.names, &schema) {
-            let (mut nothing, mut trouble) = (true, None);
+            let (mut nothing, mut failure) = (true, None);
             for plan in &tier {
                 if plan.looks_at_all && !self.has_streams(&plan.query, query.span, deadline).await {
                     continue;
@@ -187,11 +196,11 @@ impl Loki {
                     partial.extend(plan.note.map(str::to_owned));
                 }
                 got.lines.extend(read.lines);
-                trouble = trouble.or(read.trouble);
+                failure = failure.or(read.failure);
             }
-            if let Some(trouble) = trouble {
+            if let Some(failure) = failure {
                 if nothing && got.lines.is_empty() {
-                    return Err(trouble);
+                    return Err(failure);
                 }
                 break;
             }
@@ -211,10 +220,10 @@ impl Loki {
 
     async fn count(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> Result<Option<Counts>, Trouble> {
+    ) -> Result<Option<Counts>, HttpError> {
         let Some(span) = sound(span) else {
             return Ok(Some(Counts::default()));
         };
@@ -224,11 +233,11 @@ impl Loki {
         let tiers = tiers
             .iter()
             .filter(|tier| tier.iter().all(|plan| plan.note.is_none()));
-        let mut asked = false;
+        let mut requested = false;
         let mut all: BTreeMap<Nanos, u64> = BTreeMap::new();
         let mut partial = BTreeSet::new();
         for tier in tiers {
-            asked = true;
+            requested = true;
             for plan in tier {
                 if plan.looks_at_all && !self.has_streams(&plan.query, span, deadline).await {
                     continue;
@@ -240,7 +249,7 @@ impl Loki {
                 break;
             }
         }
-        Ok(asked.then(|| Counts {
+        Ok(requested.then(|| Counts {
             minutes: all
                 .into_iter()
                 .map(|(at, lines)| Minute { at, lines })
@@ -256,7 +265,7 @@ impl Loki {
         deadline: Instant,
         all: &mut BTreeMap<Nanos, u64>,
         partial: &mut BTreeSet<String>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), HttpError> {
         let end = up(span.to, MINUTE);
         let mut from = down(span.from, MINUTE);
         let mut width = POINTS * MINUTE;
@@ -272,8 +281,8 @@ impl Loki {
                     partial.extend(warnings.iter().map(|text| format!("Loki warns: {text}")));
                     from = to;
                 }
-                Err(trouble) => {
-                    let said = remedy(&trouble);
+                Err(failure) => {
+                    let said = remedy(&failure);
                     let length = to - from;
                     width = match &said {
                         Remedy::Length(most) if *most < length => down(*most, MINUTE),
@@ -285,11 +294,11 @@ impl Loki {
                         {
                             width
                         }
-                        _ => return Err(trouble),
+                        _ => return Err(failure),
                     };
                     self.learned.learn(&said);
                     if width == 0 || Instant::now() >= deadline {
-                        return Err(trouble);
+                        return Err(failure);
                     }
                 }
             }
@@ -303,14 +312,14 @@ impl Loki {
         span: Span,
         newest: bool,
         deadline: Instant,
-    ) -> Result<Option<StoredLine>, Trouble> {
+    ) -> Result<Option<StoredLine>, HttpError> {
         let Some(span) = sound(span) else {
             return Ok(None);
         };
         let schema = self.schema(span, deadline).await?;
         for everything in schema.everything() {
             let query = Query::of(everything);
-            let read = read(&Wanted {
+            let read = read(&ReadRequest {
                 wire: &self.wire,
                 learned: &self.learned,
                 query: &query,
@@ -326,8 +335,8 @@ impl Loki {
             if let Some(line) = read.lines.into_iter().next() {
                 return Ok(Some(line));
             }
-            if let Some(trouble) = read.trouble {
-                return Err(trouble);
+            if let Some(failure) = read.failure {
+                return Err(failure);
             }
         }
         Ok(None)
@@ -335,7 +344,7 @@ impl Loki {
 
     async fn read_events(
         &self,
-        about: &About,
+        about: &LineSubject,
         span: Span,
         deadline: Instant,
         sink: &mut (dyn Sink + Send),
@@ -348,17 +357,17 @@ impl Loki {
         };
         let schema = match self.schema(span, deadline).await {
             Ok(schema) => schema,
-            Err(trouble) => return Some(failed(row, &trouble)),
+            Err(failure) => return Some(failed(row, &failure)),
         };
         let mut lines = Vec::new();
-        let (mut partial, mut trouble) = (BTreeSet::new(), None);
-        let mut asked = false;
+        let (mut partial, mut failure) = (BTreeSet::new(), None);
+        let mut requested = false;
         for query in events::queries(about, &schema) {
             if !self.has_streams(&query, span, deadline).await {
                 continue;
             }
-            asked = true;
-            let read = read(&Wanted {
+            requested = true;
+            let read = read(&ReadRequest {
                 wire: &self.wire,
                 learned: &self.learned,
                 query: &query,
@@ -375,39 +384,39 @@ impl Loki {
             }
             lines.extend(read.lines);
             partial.extend(read.partial);
-            trouble = trouble.or(read.trouble);
+            failure = failure.or(read.failure);
         }
-        if !asked {
+        if !requested {
             return None;
         }
-        if let Some(trouble) = trouble.filter(|_| lines.is_empty()) {
-            return Some(failed(row, &trouble));
+        if let Some(failure) = failure.filter(|_| lines.is_empty()) {
+            return Some(failed(row, &failure));
         }
         lines.sort_by(in_order);
-        let mut told = Vec::new();
+        let mut emitted = Vec::new();
         let place: Arc<str> = self.place.as_str().into();
-        let none = events::tell(&lines, &self.options.names, &place, &mut told);
-        row.rows = told.len() as u64;
+        let none = events::emit(&lines, &self.options.names, &place, &mut emitted);
+        row.rows = emitted.len() as u64;
         (row.got_from, row.got_to) = (row.asked_from, row.asked_to);
         if !partial.is_empty() {
             row.status = Status::Truncated;
         }
         if none > 0 {
-            partial.insert(format!("{none} lines are no Events that this tool reads"));
+            partial.insert(format!("{none} lines are not Events in a known format"));
         }
         let detail: Vec<String> = partial.into_iter().collect();
         row.detail = (!detail.is_empty()).then(|| detail.join("; "));
-        if !told.is_empty() {
-            sink.observe(told);
+        if !emitted.is_empty() {
+            sink.observe(emitted);
         }
         Some(row)
     }
 }
 
-fn failed(row: Coverage, trouble: &Trouble) -> Coverage {
+fn failed(row: Coverage, failure: &HttpError) -> Coverage {
     Coverage {
-        status: trouble.status(),
-        detail: Some(format!("{trouble}; {}", trouble.hint())),
+        status: failure.status(),
+        detail: Some(format!("{failure}; {}", failure.hint())),
         would_have_shown: Some("Kubernetes Events that an agent sent there".to_owned()),
         ..row
     }
@@ -425,7 +434,7 @@ fn cut(lines: &mut Vec<StoredLine>, limit: usize, newest: bool) -> bool {
 }
 
 /// A question that can be asked.
-fn asked(query: &LineQuery) -> Option<LineQuery> {
+fn requested(query: &LineQuery) -> Option<LineQuery> {
     let span = sound(query.span)?;
     (query.limit > 0).then(|| LineQuery {
         span,
@@ -499,26 +508,26 @@ impl LogStore for Loki {
         &'a self,
         query: &'a LineQuery,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Got, Trouble>> {
+    ) -> BoxFuture<'a, Result<LinesRead, HttpError>> {
         Box::pin(self.read_lines(query, deadline))
     }
 
     fn counts<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Option<Counts>, Trouble>> {
+    ) -> BoxFuture<'a, Result<Option<Counts>, HttpError>> {
         Box::pin(self.count(about, span, deadline))
     }
 
-    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, Trouble>> {
+    fn has_any(&self, span: Span, deadline: Instant) -> BoxFuture<'_, Result<bool, HttpError>> {
         Box::pin(async move { Ok(self.any_line(span, true, deadline).await?.is_some()) })
     }
 
     fn others<'a>(
         &'a self,
-        about: &'a About,
+        about: &'a LineSubject,
         span: Span,
         deadline: Instant,
         sink: &'a mut (dyn Sink + Send),

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
+use super::emit::Emitter;
 use super::layout;
-use super::line::{HostLine, When};
-use super::place::Placed;
-use super::tell::Teller;
+use super::line::{HostLine, LineTime};
+use super::place::PlacedTime;
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::Observation;
-use crate::recording::{Found, Head, TextReader, numbered};
+use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 
 /// Whether it begins as such a log.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     head.lines(1).any(|line| line.starts_with("Start-Date: 20"))
 }
 
 /// Blocks, until there are no more.
 pub(super) struct History {
-    teller: Teller,
+    emitter: Emitter,
     block: Vec<String>,
     line: u64,
 }
@@ -27,13 +27,13 @@ impl History {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
         let host = layout::machine(source);
         Self {
-            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+            emitter: Emitter::new(Arc::clone(&source.file), source.identity(), host),
             block: Vec::new(),
             line: 1,
         }
     }
 
-    fn end(&mut self, found: &mut Found) {
+    fn end(&mut self, found: &mut FormatOutput) {
         let block = std::mem::take(&mut self.block);
         let get = |key: &str| block.iter().find_map(|line| line.strip_prefix(key));
         let Some(start) = get("Start-Date: ") else {
@@ -57,13 +57,15 @@ impl History {
         };
         let line = HostLine {
             program: Some("apt".to_owned()),
-            ..HostLine::new(When::Clock(clock), &what)
+            ..HostLine::new(LineTime::Clock(clock), &what)
         };
-        let placed = Placed {
+        let placed = PlacedTime {
             stamp: Some(stamp),
             inferred: Some("zone"),
         };
-        let mut event = self.teller.tell(line, placed, &block.join("\n"), self.line);
+        let mut event = self
+            .emitter
+            .emit(line, placed, &block.join("\n"), self.line);
         // `alice (1000)`
         let by = get("Requested-By: ").and_then(|by| by.split(' ').next());
         event.actor = by.map(str::to_owned);
@@ -73,7 +75,7 @@ impl History {
 }
 
 impl TextReader for History {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line).into_owned();
             if text.starts_with("Start-Date: ") {
@@ -86,7 +88,7 @@ impl TextReader for History {
         }
     }
 
-    fn finish(&mut self, found: &mut Found) {
+    fn finish(&mut self, found: &mut FormatOutput) {
         self.end(found);
     }
 }

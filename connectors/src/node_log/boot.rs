@@ -5,7 +5,7 @@ use super::reader::Parse;
 
 /// What stands before the first line of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum BootCause {
     /// It was shut down.
     ShutDown,
     /// The log just ends, though it shows the machine at work: a crash, a
@@ -15,7 +15,7 @@ pub(super) enum Before {
     Unknown,
 }
 
-impl Before {
+impl BootCause {
     /// For the attribute `shutdown_before`.
     pub(super) fn word(self) -> Option<&'static str> {
         match self {
@@ -81,7 +81,7 @@ fn of_user(line: &HostLine) -> bool {
 pub(super) const USER_MANAGER: &str = "user-systemd";
 
 /// Looks back from a start through what came before it.
-pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> Before {
+pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> BootCause {
     let all = block
         .rsplit(|&b| b == b'\n')
         .chain(earlier.rsplit(|&b| b == b'\n'));
@@ -94,19 +94,19 @@ pub(super) fn before(earlier: &[u8], block: &[u8], parse: Parse) -> Before {
         }
         let line = parse(&text).ok().flatten();
         if ends(&text) && !line.as_ref().is_some_and(of_user) {
-            return Before::ShutDown;
+            return BootCause::ShutDown;
         }
         // A service that was stopped may be all this log is about.
         if text.contains(": Stopping ") || text.contains(": Stopped ") {
-            return Before::Unknown;
+            return BootCause::Unknown;
         }
         programs.extend(line.and_then(|line| line.program));
     }
     // The log of a whole machine has lines of many.
     if programs.len() >= 3 {
-        Before::Nothing
+        BootCause::Nothing
     } else {
-        Before::Unknown
+        BootCause::Unknown
     }
 }
 
@@ -121,16 +121,16 @@ mod tests {
     #[test]
     fn an_end_without_words_is_told_from_an_orderly_one() {
         let busy = "Nov 21 15:20:27 n1 kernel: x\nNov 21 15:20:27 n1 sshd[7]: x\nNov 21 15:20:27 n1 kubelet[9]: x\n";
-        assert_eq!(before(b"", busy.as_bytes(), text), Before::Nothing);
+        assert_eq!(before(b"", busy.as_bytes(), text), BootCause::Nothing);
         let orderly = format!(
             "{busy}Nov 21 15:20:27 n1 systemd-journald[5]: Journal stopped\n-- Boot 1 --\n"
         );
-        assert_eq!(before(b"", orderly.as_bytes(), text), Before::ShutDown);
-        assert_eq!(before(orderly.as_bytes(), b"", text), Before::ShutDown);
+        assert_eq!(before(b"", orderly.as_bytes(), text), BootCause::ShutDown);
+        assert_eq!(before(orderly.as_bytes(), b"", text), BootCause::ShutDown);
         let left = format!("{busy}Nov 21 15:20:27 n1 systemd[4321]: Reached target Shutdown.\n");
-        assert_eq!(before(b"", left.as_bytes(), text), Before::Nothing);
+        assert_eq!(before(b"", left.as_bytes(), text), BootCause::Nothing);
         let one = "Nov 21 15:20:27 n1 slurmd[9]: x\n";
-        assert_eq!(before(b"", one.as_bytes(), text), Before::Unknown);
-        assert_eq!(before(b"", b"", text), Before::Unknown);
+        assert_eq!(before(b"", one.as_bytes(), text), BootCause::Unknown);
+        assert_eq!(before(b"", b"", text), BootCause::Unknown);
     }
 }

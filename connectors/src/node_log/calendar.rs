@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::logs::LogSource;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Found, Head, TextReader, Told, numbered};
+use crate::recording::{
+    FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered,
+};
 use crate::redact::redact;
 use crate::slurm::expand;
 use crate::time::{Stamp, rfc3339};
@@ -33,7 +35,10 @@ struct Entry {
 }
 
 /// Decodes a line in JSON.
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let text = |key: &str| match record.fields.get(key) {
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Number(number)) => Some(number.to_string()),
@@ -50,7 +55,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     };
     let entry = read(&text, hosts).map_err(Rejection::Malformed)?;
     let raw = Value::Object(record.fields.clone()).to_string();
-    tell(&entry, record.origin, &raw, &mut told.observations);
+    emit(&entry, record.origin, &raw, &mut emitted.observations);
     Ok(())
 }
 
@@ -58,7 +63,9 @@ fn read(text: &dyn Fn(&str) -> Option<String>, hosts: Vec<String>) -> Result<Ent
     let time = |key: &str| match text(key).filter(|text| !text.is_empty()) {
         Some(text) => match Stamp::parse(&text) {
             Some(stamp) => Ok(Some(stamp)),
-            None => Err(format!("a maintenance whose `{key}` is no RFC 3339 time")),
+            None => Err(format!(
+                "a maintenance entry whose `{key}` is not an RFC 3339 time"
+            )),
         },
         None => Ok(None),
     };
@@ -87,7 +94,7 @@ fn read(text: &dyn Fn(&str) -> Option<String>, hosts: Vec<String>) -> Result<Ent
 }
 
 /// One fact a host.
-fn tell(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
+fn emit(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
     let Some(starts) = entry.starts else { return };
     // A plan is no proof that anything was done.
     let (phase, time, end) = match entry.status.as_str() {
@@ -125,7 +132,7 @@ fn tell(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
 }
 
 /// Whether it begins as a calendar in CSV.
-pub(super) fn is_csv(head: &Head<'_>) -> bool {
+pub(super) fn is_csv(head: &FileHead<'_>) -> bool {
     head.lines(1).any(|line| columns(line).is_some())
 }
 
@@ -165,7 +172,7 @@ impl Csv {
             .records()
             .next()
             .and_then(Result::ok)
-            .ok_or("a row that is no CSV")?;
+            .ok_or("a row that is not CSV")?;
         let cell = |key: &str| {
             let at = columns.iter().position(|name| name == key)?;
             row.get(at).map(|cell| cell.trim().to_owned())
@@ -176,13 +183,13 @@ impl Csv {
             file: Arc::clone(&self.file),
             line: number,
         };
-        tell(&entry, &origin, text, out);
+        emit(&entry, &origin, text, out);
         Ok(())
     }
 }
 
 impl TextReader for Csv {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             if text.trim().is_empty() {
@@ -199,5 +206,5 @@ impl TextReader for Csv {
         }
     }
 
-    fn finish(&mut self, _found: &mut Found) {}
+    fn finish(&mut self, _found: &mut FormatOutput) {}
 }

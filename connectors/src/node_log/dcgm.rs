@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::emit::Emitter;
 use super::layout;
-use super::line::{HostLine, When};
-use super::place::Placed;
-use super::tell::Teller;
+use super::line::{HostLine, LineTime};
+use super::place::PlacedTime;
 use crate::event::Event;
 use crate::logs::LogSource;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Found, Head, TextReader, Told, numbered};
+use crate::recording::{
+    FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered,
+};
 
 const ROOTS: [&str; 2] = ["DCGM Diagnostic", "DCGM GPU Diagnostic"];
 
@@ -20,25 +22,28 @@ pub(super) fn is_report(fields: &Map<String, Value>) -> bool {
     ROOTS.iter().any(|root| fields.contains_key(*root))
 }
 
-fn failed(teller: &mut Teller, message: &str, gpu: Option<&str>, raw: &str, line: u64) -> Event {
+fn failed(emitter: &mut Emitter, message: &str, gpu: Option<&str>, raw: &str, line: u64) -> Event {
     let said = HostLine {
         program: Some("dcgmi".to_owned()),
-        ..HostLine::new(When::Unsaid, message)
+        ..HostLine::new(LineTime::Unsaid, message)
     };
     // A report does not say when it was made.
-    let placed = Placed {
+    let placed = PlacedTime {
         stamp: None,
         inferred: None,
     };
-    let mut event = teller.tell(said, placed, raw, line);
+    let mut event = emitter.emit(said, placed, raw, line);
     event.gpu = gpu.and_then(|gpu| gpu.trim().parse().ok());
     event
 }
 
 /// Decodes a report: each test that failed.
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let file = Arc::clone(&record.origin.file);
-    let mut teller = Teller::new(Arc::clone(&file), file.to_string(), None);
+    let mut emitter = Emitter::new(Arc::clone(&file), file.to_string(), None);
     let root = ROOTS.iter().find_map(|root| record.fields.get(*root));
     let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned();
     let categories = root
@@ -75,20 +80,22 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
                 None => format!("{name} failed"),
             };
             let event = failed(
-                &mut teller,
+                &mut emitter,
                 &message,
                 gpu.as_deref(),
                 &result.to_string(),
                 record.origin.line,
             );
-            told.observations.push(Observation::Event(Box::new(event)));
+            emitted
+                .observations
+                .push(Observation::Event(Box::new(event)));
         }
     }
     Ok(())
 }
 
 /// Whether it begins as the table of a diagnostic or of a health check.
-pub(super) fn is_table(head: &Head<'_>) -> bool {
+pub(super) fn is_table(head: &FileHead<'_>) -> bool {
     head.lines(12).any(|line| {
         line.contains("Successfully ran diagnostic") || line.contains("Health Monitor Report")
     })
@@ -96,20 +103,20 @@ pub(super) fn is_table(head: &Head<'_>) -> bool {
 
 /// Rows of such a table.
 pub(super) struct Table {
-    teller: Teller,
+    emitter: Emitter,
 }
 
 impl Table {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
         let host = layout::machine(source);
         Self {
-            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+            emitter: Emitter::new(Arc::clone(&source.file), source.identity(), host),
         }
     }
 }
 
 impl TextReader for Table {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             let cells: Vec<&str> = text
@@ -130,17 +137,17 @@ impl TextReader for Table {
             let gpu = result.split_once("GPU: ").or(result.split_once("GPUs: "));
             let gpu = gpu.map(|(_, gpu)| gpu);
             let message = format!("{name} failed: {result}");
-            let event = failed(&mut self.teller, &message, gpu, &text, number);
+            let event = failed(&mut self.emitter, &message, gpu, &text, number);
             found.observations.push(Observation::Event(Box::new(event)));
         }
     }
 
-    fn finish(&mut self, _found: &mut Found) {}
+    fn finish(&mut self, _found: &mut FormatOutput) {}
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{read_bytes, told};
+    use super::super::tests::{emitted, read_bytes};
 
     #[test]
     fn tests_that_failed_are_told() {
@@ -152,14 +159,14 @@ mod tests {
         ]}]}});
         let (_, events) = read_bytes(serde_json::to_string_pretty(&report).unwrap().as_bytes());
         assert_eq!(
-            told(&events),
+            emitted(&events),
             [("", String::new(), "memory failed: an ECC error")]
         );
         assert_eq!(events[0].gpu, Some(3));
         let table = "Successfully ran diagnostic for group.\n+---------------------------+------+\n| Diagnostic                | Result |\n|===========================+======|\n| GPU Memory                | Fail - GPU: 3 |\n| PCIe                      | Pass - All |\n";
         let (_, events) = read_bytes(table.as_bytes());
         assert_eq!(
-            told(&events),
+            emitted(&events),
             [("", String::new(), "GPU Memory failed: Fail - GPU: 3")]
         );
         assert_eq!(events[0].gpu, Some(3));

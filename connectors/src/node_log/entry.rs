@@ -1,9 +1,9 @@
 //! A line of a machine's log that stood in a record of a log store: the record
 //! says when it was and whose, the line what.
 
-use super::line::{self, When};
+use super::line::{self, LineTime};
 use super::nvidia::Gpus;
-use super::{about, filter, kernel};
+use super::{filter, kernel, subject};
 use crate::event::Event;
 use crate::redact::redact;
 use crate::slurm;
@@ -12,7 +12,7 @@ use crate::slurm;
 /// journal put before the text, which program spoke, which GPU or pod is meant.
 /// Gives the facts that it is: none where it means nothing. `program` is who
 /// spoke, where the record says it.
-pub(crate) fn tell(mut event: Event, program: Option<&str>) -> Vec<Event> {
+pub(crate) fn emit(mut event: Event, program: Option<&str>) -> Vec<Event> {
     let text = event.message.clone().unwrap_or_default();
     event.set_attribute("program", program);
     if program.is_none()
@@ -23,7 +23,7 @@ pub(crate) fn tell(mut event: Event, program: Option<&str>) -> Vec<Event> {
         event.set_attribute("program", parsed.program);
         event.set_attribute("program_pid", parsed.pid);
         event.set_attribute("facility", parsed.facility);
-        if let When::Uptime { nanos, .. } = parsed.when {
+        if let LineTime::Uptime { nanos, .. } = parsed.when {
             event.set_attribute("uptime_s", Some(nanos / crate::time::SECOND));
         }
     }
@@ -37,7 +37,7 @@ pub(crate) fn tell(mut event: Event, program: Option<&str>) -> Vec<Event> {
         Gpus::default().note(&mut event, moment);
         kernel::note(&mut event);
     }
-    about::note(&mut event);
+    subject::note(&mut event);
     if slurm::says(event.attribute("program")) {
         return slurm::daemon(&event);
     }

@@ -6,7 +6,7 @@ use super::filter;
 use super::journal;
 use super::reader::HostLog;
 use crate::logs::LogSource;
-use crate::recording::{Found, TextReader};
+use crate::recording::{FormatOutput, TextReader};
 
 /// Puts blocks together until a record is whole.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Export {
         }
     }
 
-    fn records(&mut self, found: &mut Found) {
+    fn records(&mut self, found: &mut FormatOutput) {
         let rest = std::mem::take(&mut self.rest);
         let mut at = 0;
         while let Some(end) = journal::export_end(&rest[at..]) {
@@ -47,7 +47,7 @@ impl Export {
         }
     }
 
-    fn record(&mut self, record: &[u8], found: &mut Found) {
+    fn record(&mut self, record: &[u8], found: &mut FormatOutput) {
         found.records += 1;
         if filter::next(record, 0).is_none() {
             found.irrelevant += 1;
@@ -68,12 +68,12 @@ impl Export {
 }
 
 impl TextReader for Export {
-    fn lines(&mut self, lines: &[u8], _first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], _first: u64, found: &mut FormatOutput) {
         self.rest.extend_from_slice(lines);
         self.records(found);
     }
 
-    fn finish(&mut self, found: &mut Found) {
+    fn finish(&mut self, found: &mut FormatOutput) {
         if !self.rest.is_empty() {
             self.rest.extend_from_slice(b"\n\n");
             self.records(found);

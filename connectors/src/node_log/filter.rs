@@ -66,6 +66,7 @@ const TELLING: &[&str] = &[
     "rcu: INFO",
     "blocked for more than",
     "segfault at ",
+    "traps: ",
     "file-max limit",
     "conntrack: table full",
     "System clock wrong by",
@@ -193,7 +194,7 @@ static ANY: LazyLock<Option<AhoCorasick>> =
 
 /// Words that are not built in, and the searches with them.
 #[derive(Debug)]
-struct Own {
+struct ExtraWords {
     words: Vec<String>,
     /// These words alone, in any case.
     tells: AhoCorasick,
@@ -202,9 +203,9 @@ struct Own {
     any: AhoCorasick,
 }
 
-static OWN: RwLock<Option<Arc<Own>>> = RwLock::new(None);
+static OWN: RwLock<Option<Arc<ExtraWords>>> = RwLock::new(None);
 
-fn own() -> Option<Arc<Own>> {
+fn own() -> Option<Arc<ExtraWords>> {
     OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
@@ -232,7 +233,7 @@ pub fn also_look_for(words: impl IntoIterator<Item = String>) -> Result<(), Stri
     let built_in = TELLING.iter().chain(TIMING).copied();
     let tells = search(&mut all.iter().map(String::as_str))?;
     let any = search(&mut built_in.chain(all.iter().map(String::as_str)))?;
-    *kept = Some(Arc::new(Own {
+    *kept = Some(Arc::new(ExtraWords {
         words: all,
         tells,
         any,

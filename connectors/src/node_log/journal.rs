@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::boot::USER_MANAGER;
-use super::line::{self, HostLine, When};
+use super::line::{self, HostLine, LineTime};
 use crate::logs::clock::Clock;
 use crate::time::Stamp;
 
@@ -102,7 +102,7 @@ fn time(get: &dyn Fn(&str) -> Option<String>) -> Option<Result<Stamp, String>> {
     let time = get("_SOURCE_REALTIME_TIMESTAMP").or_else(|| get("__REALTIME_TIMESTAMP"))?;
     let micros = time
         .parse::<i64>()
-        .map_err(|_| "a journal record whose time is no number".to_owned());
+        .map_err(|_| "a journal record whose time is not a number".to_owned());
     Some(micros.and_then(|micros| {
         let lo = micros
             .checked_mul(1_000)
@@ -138,7 +138,7 @@ fn host_line(stamp: Stamp, get: &dyn Fn(&str) -> Option<String>) -> HostLine {
         facility: number("SYSLOG_FACILITY").and_then(line::facility),
         severity: number("PRIORITY").and_then(line::severity),
         boot_id: get("_BOOT_ID"),
-        ..HostLine::new(When::Clock(Clock::Full(stamp)), &message)
+        ..HostLine::new(LineTime::Clock(Clock::Full(stamp)), &message)
     }
 }
 
@@ -149,22 +149,22 @@ mod tests {
 
     #[test]
     fn json_and_export_say_the_same() {
-        let told = json(
+        let emitted = json(
             r#"{"__REALTIME_TIMESTAMP":"1795274427123456","_HOSTNAME":"gpu-7","_TRANSPORT":"kernel","PRIORITY":"3","SYSLOG_FACILITY":"0","_BOOT_ID":"b1","MESSAGE":"NVRM: x"}"#,
         )
         .unwrap();
-        assert_eq!(told.program.as_deref(), Some("kernel"));
-        assert_eq!(told.severity.as_deref(), Some("err"));
+        assert_eq!(emitted.program.as_deref(), Some("kernel"));
+        assert_eq!(emitted.severity.as_deref(), Some("err"));
         assert_eq!(
-            told.when,
-            When::Clock(Clock::Full(
+            emitted.when,
+            LineTime::Clock(Clock::Full(
                 Stamp::parse("2026-11-21T15:20:27.123456Z").unwrap()
             ))
         );
         let mut record = b"__CURSOR=s=1;i=2\n__REALTIME_TIMESTAMP=1795274427123456\n_HOSTNAME=gpu-7\n_TRANSPORT=kernel\nPRIORITY=3\nSYSLOG_FACILITY=0\n_BOOT_ID=b1\nMESSAGE\n".to_vec();
         record.extend(7_u64.to_le_bytes());
         record.extend(b"NVRM: x\n");
-        assert_eq!(export(&record).unwrap(), told);
+        assert_eq!(export(&record).unwrap(), emitted);
         let whole = record.len() + 1;
         record.extend(b"\n__CURSOR=s=2\n");
         assert_eq!(export_end(&record), Some(whole));
@@ -172,16 +172,16 @@ mod tests {
 
     #[test]
     fn a_users_own_systemd_is_not_the_machines() {
-        let told = |more: &str| {
+        let emitted = |more: &str| {
             let text = format!(
                 r#"{{"__REALTIME_TIMESTAMP":"1795274427123456","SYSLOG_IDENTIFIER":"systemd","MESSAGE":"Reached target Shutdown."{more}}}"#
             );
             json(&text).unwrap()
         };
-        assert!(boot::is_end(&told("")));
-        assert!(boot::is_end(&told(r#","_PID":"1""#)));
-        assert!(!boot::is_end(&told(r#","_PID":"4321""#)));
-        assert!(!boot::is_end(&told(
+        assert!(boot::is_end(&emitted("")));
+        assert!(boot::is_end(&emitted(r#","_PID":"1""#)));
+        assert!(!boot::is_end(&emitted(r#","_PID":"4321""#)));
+        assert!(!boot::is_end(&emitted(
             r#","_SYSTEMD_USER_UNIT":"init.scope""#
         )));
     }

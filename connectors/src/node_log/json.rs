@@ -6,13 +6,13 @@ use std::sync::Arc;
 use chrono::NaiveDateTime;
 use serde_json::{Map, Value};
 
-use super::line::{HostLine, When};
-use super::place::Placed;
-use super::tell::Teller;
+use super::emit::Emitter;
+use super::line::{HostLine, LineTime};
+use super::place::PlacedTime;
 use super::{calendar, dcgm, terraform};
 use crate::logs::clock::Clock;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
 use crate::time::Stamp;
 
 fn has(fields: &Map<String, Value>, keys: &[&str]) -> bool {
@@ -51,15 +51,18 @@ fn is_redfish(fields: &Map<String, Value>) -> bool {
 }
 
 /// Decodes it.
-pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(crate) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     if calendar::is_record(record.fields) {
-        return calendar::decode(record, told);
+        return calendar::decode(record, emitted);
     }
     if dcgm::is_report(record.fields) {
-        return dcgm::decode(record, told);
+        return dcgm::decode(record, emitted);
     }
     if terraform::is_record(record.fields) {
-        return terraform::decode(record, told);
+        return terraform::decode(record, emitted);
     }
     let fields = record.fields;
     let get = |key: &str| {
@@ -71,16 +74,18 @@ pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     } else {
         redfish(fields, &get)?
     };
-    let placed = Placed {
+    let placed = PlacedTime {
         stamp: Some(stamp),
         inferred: None,
     };
     let raw = Value::Object(fields.clone()).to_string();
     let file = Arc::clone(&record.origin.file);
     let identity = file.to_string();
-    let mut event = Teller::new(file, identity, None).tell(line, placed, &raw, record.origin.line);
+    let mut event = Emitter::new(file, identity, None).emit(line, placed, &raw, record.origin.line);
     event.actor = actor;
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }
 
@@ -136,7 +141,7 @@ fn maas<'t>(get: &dyn Fn(&str) -> Option<&'t str>) -> Read {
         host: get("hostname").map(str::to_owned),
         program: Some("maas".to_owned()),
         severity: get("level").map(str::to_owned),
-        ..HostLine::new(When::Clock(Clock::Full(stamp)), &message)
+        ..HostLine::new(LineTime::Clock(Clock::Full(stamp)), &message)
     };
     let actor = get("username").filter(|name| *name != "unknown");
     Ok((line, stamp, actor.map(str::to_owned)))
@@ -172,7 +177,7 @@ fn redfish<'t>(fields: &Map<String, Value>, get: &dyn Fn(&str) -> Option<&'t str
             .map(str::to_owned),
         program: Some("bmc".to_owned()),
         severity: Some(severity.to_ascii_lowercase()),
-        ..HostLine::new(When::Clock(Clock::Full(stamp)), &message)
+        ..HostLine::new(LineTime::Clock(Clock::Full(stamp)), &message)
     };
     Ok((line, stamp, None))
 }

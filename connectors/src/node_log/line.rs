@@ -8,7 +8,7 @@ use crate::time::{Nanos, SECOND};
 
 /// When a line was said, as far as it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum LineTime {
     /// As it is written.
     Clock(Clock),
     /// Nanoseconds since the machine started, and how exact they are.
@@ -20,7 +20,7 @@ pub(super) enum When {
 /// What a line says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HostLine {
-    pub(super) when: When,
+    pub(super) when: LineTime,
     pub(super) host: Option<String>,
     /// Who said it: `kernel`, `systemd`, `sshd`, …
     pub(super) program: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct HostLine {
 }
 
 impl HostLine {
-    pub(super) fn new(when: When, message: &str) -> Self {
+    pub(super) fn new(when: LineTime, message: &str) -> Self {
         Self {
             when,
             host: None,
@@ -47,7 +47,7 @@ impl HostLine {
         }
     }
 
-    fn by(mut self, said: Said<'_>) -> Self {
+    fn by(mut self, said: LineParts<'_>) -> Self {
         self.host = said.host.map(str::to_owned);
         self.program = said.program.map(str::to_owned);
         self.pid = said.pid.map(str::to_owned);
@@ -140,14 +140,14 @@ fn dmesg(line: &str) -> Option<HostLine> {
     let (inside, rest) = line.strip_prefix('[')?.split_once(']')?;
     let inside = inside.trim();
     let when = match uptime(inside) {
-        Some((nanos, width)) => When::Uptime { nanos, width },
+        Some((nanos, width)) => LineTime::Uptime { nanos, width },
         None => match clock::leading(&line[..line.len() - rest.len()])? {
             (clock @ Clock::NoZone(_), end) if line.as_bytes().get(end) == Some(&b']') => {
                 // Day and month first, for other programs put brackets around dates too.
                 if !inside.starts_with(|c: char| c.is_ascii_alphabetic()) {
                     return None;
                 }
-                When::Clock(clock)
+                LineTime::Clock(clock)
             }
             _ => return None,
         },
@@ -203,7 +203,9 @@ fn stamped(text: &str) -> Option<HostLine> {
         // `Sat 2026-11-21 15:20:27 UTC`
         let dated = text
             .get(4..)
-            .filter(|rest| rest.starts_with("20") && text.as_bytes().get(3) == Some(&b' '));
+            .filter(|_| text.as_bytes().get(3) == Some(&b' '))
+            // Not `Nov 20 15:20:27`.
+            .filter(|rest| rest.starts_with("20") && rest.as_bytes().get(4) == Some(&b'-'));
         let from = dated.unwrap_or(text);
         let bytes = from.as_bytes();
         let starts = match bytes.first()? {
@@ -219,7 +221,7 @@ fn stamped(text: &str) -> Option<HostLine> {
     // `dmesg --time-format=iso` has a comma and no host.
     let of_dmesg = text[..text.len() - rest.len()].contains(',');
     let rest = rest.strip_prefix(' ')?;
-    let line = HostLine::new(When::Clock(clock), rest);
+    let line = HostLine::new(LineTime::Clock(clock), rest);
     let said = said(rest).filter(|said| {
         let program = said.program.unwrap_or_default();
         match said.host {
@@ -262,7 +264,7 @@ fn unix(line: &str) -> Option<(Clock, &str)> {
 
 /// Who said what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said<'l> {
+struct LineParts<'l> {
     host: Option<&'l str>,
     program: Option<&'l str>,
     pid: Option<&'l str>,
@@ -270,10 +272,10 @@ struct Said<'l> {
 }
 
 /// `host program[pid]: text`, `program[pid]: text`.
-fn said(text: &str) -> Option<Said<'_>> {
+fn said(text: &str) -> Option<LineParts<'_>> {
     let (first, rest) = text.split_once(' ')?;
     if let Some((program, pid)) = tag(first) {
-        return Some(Said {
+        return Some(LineParts {
             host: None,
             program: Some(program),
             pid,
@@ -287,7 +289,7 @@ fn said(text: &str) -> Option<Said<'_>> {
     let (program, pid) = tag(second)?;
     // Thunderbird's log names the host twice.
     let host = first.split('/').next().unwrap_or(first);
-    Some(Said {
+    Some(LineParts {
         host: Some(host),
         program: Some(program),
         pid,
@@ -328,9 +330,9 @@ fn rfc5424(text: &str) -> Option<HostLine> {
     let time = words.next()?;
     let named = |word: Option<&str>| word.filter(|word| *word != "-").map(str::to_owned);
     let when = match time {
-        "-" => When::Unsaid,
+        "-" => LineTime::Unsaid,
         time => match clock::leading(time)? {
-            (clock, end) if end == time.len() => When::Clock(clock),
+            (clock, end) if end == time.len() => LineTime::Clock(clock),
             _ => return None,
         },
     };
@@ -377,7 +379,7 @@ fn supercomputer(line: &str) -> Option<HostLine> {
     if epoch.len() != 10 || !dotted || label.is_empty() {
         return None;
     }
-    let when = When::Clock(Clock::Full(clock::epoch(epoch)?));
+    let when = LineTime::Clock(Clock::Full(clock::epoch(epoch)?));
     // `Nov 9 12:01:01 dn228/dn228 crond[2915]: …`
     let inner = rest.splitn(4, ' ').nth(3).and_then(said);
     let line = HostLine::new(when, rest);
@@ -406,7 +408,7 @@ fn bare(line: &str, decoded: bool) -> Option<HostLine> {
     let message = rest.unwrap_or(line);
     Some(HostLine {
         program: Some("kernel".to_owned()),
-        ..HostLine::new(When::Unsaid, message)
+        ..HostLine::new(LineTime::Unsaid, message)
     })
 }
 
@@ -422,8 +424,8 @@ fn strip_uptime(line: &mut HostLine) {
     let Some((nanos, width)) = uptime(inside.trim()) else {
         return;
     };
-    if line.when == When::Unsaid {
-        line.when = When::Uptime { nanos, width };
+    if line.when == LineTime::Unsaid {
+        line.when = LineTime::Uptime { nanos, width };
     }
     line.message = without_caller(rest.trim_start()).to_owned();
 }
@@ -497,7 +499,7 @@ mod tests {
         assert_eq!(named.host.as_deref(), Some("gpu-7"));
         assert_eq!(
             named.when,
-            When::Clock(Clock::NoZone(Stamp::parse("2024-12-01T14:54:40Z").unwrap()))
+            LineTime::Clock(Clock::NoZone(Stamp::parse("2024-12-01T14:54:40Z").unwrap()))
         );
         // The process is the one spoken of, not the one that speaks.
         assert_eq!(parts("[1.5] python3[7]: segfault at 0").1, "kernel");
@@ -515,7 +517,7 @@ mod tests {
         assert_eq!(line.severity.as_deref(), Some("crit"));
         assert_eq!(
             line.when,
-            When::Uptime {
+            LineTime::Uptime {
                 nanos: 1_250_000_000,
                 width: 10_000_000
             }

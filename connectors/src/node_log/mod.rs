@@ -16,17 +16,15 @@
 //! | `boot` | seconds since the machine's start, and the same log says when that was |
 //! | `none` | nothing tells: [`crate::time::Stamp::OPEN`]; `uptime_s` or `time_without_year` hold what there is |
 
-mod about;
 mod apt;
-mod asked;
 mod boot;
 mod bursts;
 mod calendar;
 mod dcgm;
+mod emit;
 mod entry;
 mod export;
 mod filter;
-mod heard;
 mod journal;
 mod json;
 mod kernel;
@@ -35,11 +33,13 @@ mod line;
 mod nvidia;
 mod nvidia_smi;
 mod place;
+mod query_words;
 mod reader;
 mod sel;
 mod sniff;
 mod stored;
-mod tell;
+mod subject;
+mod syslog;
 mod terraform;
 mod tools;
 pub mod xid;
@@ -49,15 +49,15 @@ mod healthy;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use asked::is_asked_for;
 pub use filter::{also_look_for, tells};
-pub use heard::{Heard, heard};
 pub use nvidia::normal_pci;
+pub use query_words::is_asked_for;
+pub use syslog::{SyslogFacts, decode_syslog};
 
-pub(crate) use asked::PHRASES;
-pub(crate) use entry::tell;
+pub(crate) use entry::emit;
 pub(crate) use filter::words;
 pub(crate) use json::{decode, recognise};
+pub(crate) use query_words::PHRASES;
 pub(crate) use stored::{Machines, StoredHostLine};
 
 use crate::recording::TextFormat;
@@ -139,7 +139,7 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         of_pods: false,
         first: false,
         is: terraform::is,
-        reader: |source, _| Box::new(terraform::Printed::new(source)),
+        reader: |source, _| Box::new(terraform::PlanOutput::new(source)),
     },
     TextFormat {
         words: "history of apt",
@@ -153,7 +153,7 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         of_pods: false,
         first: false,
         is: sel::is,
-        reader: |source, _| Box::new(sel::Rows::new(source)),
+        reader: |source, _| Box::new(sel::EventLogRows::new(source)),
     },
     TextFormat {
         words: "nvidia-smi's report",

@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
+use super::emit::Emitter;
 use super::layout;
-use super::line::{HostLine, When};
+use super::line::{HostLine, LineTime};
 use super::nvidia::normal_pci;
-use super::place::Placed;
-use super::tell::Teller;
+use super::place::PlacedTime;
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::Observation;
-use crate::recording::{Found, Head, TextReader, numbered};
+use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 use crate::time::Stamp;
 
 /// Whether it begins as such a report.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     head.lines(6).any(|line| line.contains("NVSMI LOG"))
 }
 
 /// A report, GPU by GPU.
 pub(super) struct Report {
-    teller: Teller,
+    emitter: Emitter,
     stamp: Option<Stamp>,
     pci: Option<String>,
     uuid: Option<String>,
@@ -32,7 +32,7 @@ impl Report {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
         let host = layout::machine(source);
         Self {
-            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+            emitter: Emitter::new(Arc::clone(&source.file), source.identity(), host),
             stamp: None,
             pci: None,
             uuid: None,
@@ -40,7 +40,7 @@ impl Report {
         }
     }
 
-    fn line(&mut self, text: &str, number: u64, found: &mut Found) -> bool {
+    fn line(&mut self, text: &str, number: u64, found: &mut FormatOutput) -> bool {
         let indent = text.len() - text.trim_start().len();
         while self.above.last().is_some_and(|(at, _)| *at >= indent) {
             self.above.pop();
@@ -57,7 +57,7 @@ impl Report {
         let lost = words.contains("GPU is lost") || words.contains("GPU requires reset");
         let Some((key, value)) = words.split_once(" : ").or_else(|| words.split_once(": ")) else {
             self.above.push((indent, words.to_owned()));
-            return lost && self.tell(words, number, found);
+            return lost && self.emit(words, number, found);
         };
         let (key, value) = (key.trim(), value.trim());
         match key {
@@ -87,26 +87,26 @@ impl Report {
         }
         let section = self.above.last().map(|(_, above)| format!("{above}, "));
         let message = format!("{}{key}: {value}", section.unwrap_or_default());
-        self.tell(&message, number, found)
+        self.emit(&message, number, found)
     }
 
-    fn tell(&mut self, said: &str, number: u64, found: &mut Found) -> bool {
+    fn emit(&mut self, said: &str, number: u64, found: &mut FormatOutput) -> bool {
         let message = match &self.pci {
             Some(pci) => format!("GPU {pci}: {said}"),
             None => said.to_owned(),
         };
-        let when = self
-            .stamp
-            .map_or(When::Unsaid, |stamp| When::Clock(Clock::NoZone(stamp)));
+        let when = self.stamp.map_or(LineTime::Unsaid, |stamp| {
+            LineTime::Clock(Clock::NoZone(stamp))
+        });
         let line = HostLine {
             program: Some("nvidia-smi".to_owned()),
             ..HostLine::new(when, &message)
         };
-        let placed = Placed {
+        let placed = PlacedTime {
             stamp: self.stamp,
             inferred: Some("zone"),
         };
-        let mut event = self.teller.tell(line, placed, said, number);
+        let mut event = self.emitter.emit(line, placed, said, number);
         event.set_attribute("gpu_pci", self.pci.clone());
         event.set_attribute("gpu_uuid", self.uuid.clone());
         found.observations.push(Observation::Event(Box::new(event)));
@@ -115,7 +115,7 @@ impl Report {
 }
 
 impl TextReader for Report {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             if text.trim().is_empty() {
@@ -126,12 +126,12 @@ impl TextReader for Report {
         }
     }
 
-    fn finish(&mut self, _found: &mut Found) {}
+    fn finish(&mut self, _found: &mut FormatOutput) {}
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{read_bytes, told};
+    use super::super::tests::{emitted, read_bytes};
 
     #[test]
     fn only_what_is_not_well_is_told() {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(summary.files[0].form, "nvidia-smi's report");
         let at = "2026-11-21T15:20:27Z".to_owned();
         assert_eq!(
-            told(&events),
+            emitted(&events),
             [
                 (
                     "",

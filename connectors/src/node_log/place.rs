@@ -7,13 +7,13 @@
 
 use chrono::{DateTime, Datelike as _};
 
-use super::line::{HostLine, When};
+use super::line::{HostLine, LineTime};
 use crate::logs::clock::{self, Clock};
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// What is known of the log's clock.
 #[derive(Debug, Default)]
-pub(super) struct Clockwork {
+pub(super) struct LogClock {
     /// The year of the log's first line without one.
     year: Option<i32>,
     /// New Years that passed since then, and the month of the last line.
@@ -31,21 +31,21 @@ pub(super) struct Clockwork {
 
 /// A line's place in time, as far as it can be told by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(super) struct PlacedTime {
     pub(super) stamp: Option<Stamp>,
     pub(super) inferred: Option<&'static str>,
 }
 
 /// A line's time with what its neighbours say of it: New Years since the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turned {
-    when: When,
+pub(super) struct SequencedTime {
+    when: LineTime,
     turns: i32,
     /// It is the time of the line before, for the line states none.
     after: bool,
 }
 
-impl Turned {
+impl SequencedTime {
     /// The time of a line after this one that states none.
     pub(super) fn after(self) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl Turned {
 
     /// Whether nothing was said at all.
     pub(super) fn is_unsaid(self) -> bool {
-        self.when == When::Unsaid
+        self.when == LineTime::Unsaid
     }
 }
 
@@ -65,13 +65,13 @@ const SILENCE: Nanos = 3600 * SECOND;
 
 const QUARTER: Nanos = 900 * SECOND;
 
-impl Clockwork {
+impl LogClock {
     /// Takes in what a line says of the log's clock. Whether something new is known.
     pub(super) fn learn(&mut self, line: &HostLine) -> bool {
         let before = (self.year, self.zone, self.boot);
         self.turn(line.when);
         match line.when {
-            When::Uptime { nanos, width } => {
+            LineTime::Uptime { nanos, width } => {
                 if self.boot.is_none()
                     && let Some(epoch) = kernel_epoch(&line.message)
                 {
@@ -80,7 +80,7 @@ impl Clockwork {
                     self.boot = Some(Stamp { lo, hi });
                 }
             }
-            When::Clock(clock @ (Clock::NoYear { .. } | Clock::NoZone(_))) => {
+            LineTime::Clock(clock @ (Clock::NoYear { .. } | Clock::NoZone(_))) => {
                 self.anchor(clock, line);
             }
             _ => {}
@@ -106,7 +106,7 @@ impl Clockwork {
 
     /// Takes the year of a date that the line's text holds.
     pub(super) fn learn_year_only(&mut self, line: &HostLine) {
-        if let When::Clock(Clock::NoYear { month, day, .. }) = line.when
+        if let LineTime::Clock(Clock::NoYear { month, day, .. }) = line.when
             && let Some(year) = year_in(&line.message, month, day)
         {
             self.year = Some(year - self.turns);
@@ -137,8 +137,8 @@ impl Clockwork {
         true
     }
 
-    fn turn(&mut self, when: When) {
-        let When::Clock(Clock::NoYear { month, .. }) = when else {
+    fn turn(&mut self, when: LineTime) {
+        let LineTime::Clock(Clock::NoYear { month, .. }) = when else {
             return;
         };
         if let Some(last) = self.month {
@@ -198,8 +198,8 @@ impl Clockwork {
     }
 
     /// A line's time with the New Years before it; to be kept with the line.
-    pub(super) fn turned(&self, when: When) -> Turned {
-        Turned {
+    pub(super) fn turned(&self, when: LineTime) -> SequencedTime {
+        SequencedTime {
             when,
             turns: self.turns,
             after: false,
@@ -207,9 +207,9 @@ impl Clockwork {
     }
 
     /// The line's place, as far as it is known by now.
-    pub(super) fn place(&self, turned: Turned) -> Placed {
+    pub(super) fn place(&self, turned: SequencedTime) -> PlacedTime {
         if turned.after {
-            let before = self.place(Turned {
+            let before = self.place(SequencedTime {
                 after: false,
                 ..turned
             });
@@ -217,26 +217,26 @@ impl Clockwork {
                 lo: stamp.lo,
                 hi: stamp.hi.saturating_add(SILENCE),
             });
-            return Placed {
+            return PlacedTime {
                 stamp,
                 inferred: Some("previous"),
             };
         }
         let zone = self.zone.unwrap_or(0);
-        let unsaid = Placed {
+        let unsaid = PlacedTime {
             stamp: None,
             inferred: None,
         };
         match turned.when {
-            When::Clock(Clock::Full(stamp)) => Placed {
+            LineTime::Clock(Clock::Full(stamp)) => PlacedTime {
                 stamp: Some(stamp),
                 inferred: None,
             },
-            When::Clock(Clock::NoZone(stamp)) => Placed {
+            LineTime::Clock(Clock::NoZone(stamp)) => PlacedTime {
                 stamp: Some(stamp.shift(-zone)),
                 inferred: Some(if self.anchored { "anchor" } else { "zone" }),
             },
-            When::Clock(Clock::NoYear {
+            LineTime::Clock(Clock::NoYear {
                 month,
                 day,
                 nanos,
@@ -249,16 +249,16 @@ impl Clockwork {
                         .min_by_key(|stamp| stamp.lo.abs_diff(now)),
                     (_, year) => year.and_then(|year| in_year(year + turned.turns)),
                 };
-                Placed {
+                PlacedTime {
                     stamp: stamp.map(|stamp| stamp.shift(-zone)),
                     inferred: Some(if self.anchored { "anchor" } else { "year" }),
                 }
             }
-            When::Uptime { nanos, .. } => Placed {
+            LineTime::Uptime { nanos, .. } => PlacedTime {
                 stamp: self.boot.map(|boot| boot.shift(nanos)),
                 inferred: Some("boot"),
             },
-            When::Unsaid => unsaid,
+            LineTime::Unsaid => unsaid,
         }
     }
 }
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     fn places(lines: &[&str]) -> Vec<Option<String>> {
-        let mut clockwork = Clockwork::default();
+        let mut clockwork = LogClock::default();
         let mut turned = Vec::new();
         for line in lines {
             if line.starts_with("-- ") {

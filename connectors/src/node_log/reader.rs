@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::bursts::Bursts;
+use super::emit::Emitter;
 use super::filter;
 use super::layout;
-use super::line::{self, HostLine, When};
+use super::line::{self, HostLine, LineTime};
 use super::nvidia::{self, Gpus};
-use super::place::{Clockwork, Turned};
-use super::tell::Teller;
-use super::{about, boot, kernel};
+use super::place::{LogClock, SequencedTime};
+use super::{boot, kernel, subject};
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{Found, TextReader};
+use crate::recording::{FormatOutput, TextReader};
 use crate::slurm;
 use crate::time::Nanos;
 
@@ -30,23 +30,23 @@ pub(super) type Parse = fn(&str) -> Result<Option<HostLine>, String>;
 pub(super) struct HostLog {
     parse: Parse,
     /// The time of the last line that has one.
-    last: Option<Turned>,
-    clockwork: Clockwork,
+    last: Option<SequencedTime>,
+    clockwork: LogClock,
     gpus: Gpus,
-    teller: Teller,
+    emitter: Emitter,
     bursts: Bursts,
-    held: Vec<Held>,
+    held: Vec<PendingLine>,
     tail: Vec<u8>,
 }
 
 /// A line that cannot be placed yet.
 #[derive(Debug)]
-struct Held {
+struct PendingLine {
     line: HostLine,
-    turned: Turned,
+    turned: SequencedTime,
     raw: String,
     number: u64,
-    boot: Option<boot::Before>,
+    boot: Option<boot::BootCause>,
 }
 
 impl HostLog {
@@ -55,9 +55,9 @@ impl HostLog {
         Self {
             parse,
             last: None,
-            clockwork: Clockwork::default(),
+            clockwork: LogClock::default(),
             gpus: Gpus::default(),
-            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+            emitter: Emitter::new(Arc::clone(&source.file), source.identity(), host),
             bursts: Bursts::default(),
             held: Vec::new(),
             tail: Vec::new(),
@@ -70,7 +70,7 @@ impl HostLog {
     }
 
     /// Reads one line; whether it means something.
-    fn line(&mut self, raw: &[u8], before: &[u8], number: u64, found: &mut Found) -> bool {
+    fn line(&mut self, raw: &[u8], before: &[u8], number: u64, found: &mut FormatOutput) -> bool {
         let text = String::from_utf8_lossy(raw);
         found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
         if text.starts_with("-- ") {
@@ -100,12 +100,12 @@ impl HostLog {
         raw: &str,
         before: &[u8],
         number: u64,
-        found: &mut Found,
+        found: &mut FormatOutput,
     ) -> bool {
         let starts = boot::starts(&line);
         if starts {
             // Uptimes before this line are of a machine that ran before.
-            if matches!(line.when, When::Uptime { .. }) && !self.held.is_empty() {
+            if matches!(line.when, LineTime::Uptime { .. }) && !self.held.is_empty() {
                 self.give_up(found);
             }
             self.clockwork.restart();
@@ -113,21 +113,21 @@ impl HostLog {
         if self.clockwork.learn(&line) {
             self.release(found);
         }
-        if line.when != When::Unsaid {
+        if line.when != LineTime::Unsaid {
             self.last = Some(self.clockwork.turned(line.when));
         }
-        if let Some(host) = about::here(&line.message) {
-            self.teller.on(host);
+        if let Some(host) = subject::here(&line.message) {
+            self.emitter.on(host);
         }
         if !filter::tells(&line.message) && !slurm::says(line.program.as_deref()) {
             return false;
         }
         let boot = starts.then(|| boot::before(&self.tail, before, self.parse));
         let turned = match (line.when, self.last) {
-            (When::Unsaid, Some(last)) => last.after(),
+            (LineTime::Unsaid, Some(last)) => last.after(),
             (when, _) => self.clockwork.turned(when),
         };
-        let held = Held {
+        let held = PendingLine {
             line,
             turned,
             raw: raw.to_owned(),
@@ -139,14 +139,14 @@ impl HostLog {
             self.held.push(held);
             return true;
         }
-        self.tell(held, &mut found.observations)
+        self.emit(held, &mut found.observations)
     }
 
     /// Tells lines that can be placed by now.
-    fn release(&mut self, found: &mut Found) {
+    fn release(&mut self, found: &mut FormatOutput) {
         for held in std::mem::take(&mut self.held) {
             if self.clockwork.place(held.turned).stamp.is_some() {
-                self.tell(held, &mut found.observations);
+                self.emit(held, &mut found.observations);
             } else {
                 self.held.push(held);
             }
@@ -154,22 +154,22 @@ impl HostLog {
     }
 
     /// Tells lines that will never be placed.
-    pub(super) fn give_up(&mut self, found: &mut Found) {
+    pub(super) fn give_up(&mut self, found: &mut FormatOutput) {
         for held in std::mem::take(&mut self.held) {
-            self.tell(held, &mut found.observations);
+            self.emit(held, &mut found.observations);
         }
     }
 
-    fn tell(&mut self, held: Held, out: &mut Vec<Observation>) -> bool {
+    fn emit(&mut self, held: PendingLine, out: &mut Vec<Observation>) -> bool {
         let placed = self.clockwork.place(held.turned);
         let moment: Option<Nanos> = match (placed.stamp, held.line.when) {
             (Some(stamp), _) => Some(stamp.lo),
-            (None, When::Uptime { nanos, .. }) => Some(nanos),
+            (None, LineTime::Uptime { nanos, .. }) => Some(nanos),
             _ => None,
         };
         let of_kernel = held.line.of_kernel();
         let only_places = nvidia::only_places(&held.line.message);
-        let mut event = self.teller.tell(held.line, placed, &held.raw, held.number);
+        let mut event = self.emitter.emit(held.line, placed, &held.raw, held.number);
         if of_kernel {
             self.gpus.note(&mut event, moment);
             kernel::note(&mut event);
@@ -177,14 +177,14 @@ impl HostLog {
         if only_places {
             return false;
         }
-        about::note(&mut event);
+        subject::note(&mut event);
         if let Some(before) = held.boot {
             event.set_attribute("shutdown_before", before.word());
         }
         if slurm::says(event.attribute("program")) {
-            let told = slurm::daemon(&event);
-            let any = !told.is_empty();
-            for event in told {
+            let emitted = slurm::daemon(&event);
+            let any = !emitted.is_empty();
+            for event in emitted {
                 self.bursts.push(event, out);
             }
             return any;
@@ -193,20 +193,20 @@ impl HostLog {
         true
     }
 
-    pub(super) fn end(&mut self, found: &mut Found) {
+    pub(super) fn end(&mut self, found: &mut FormatOutput) {
         self.give_up(found);
         self.bursts.finish(&mut found.observations);
     }
 }
 
 impl TextReader for HostLog {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         let all = lines
             .split(|&b| b == b'\n')
             .filter(|line| !line.trim_ascii().is_empty())
             .count() as u64;
         found.records += all;
-        let mut telling = 0;
+        let mut evidence = 0;
         if self.clockwork.wants_year() && !lines.starts_with(b"{") {
             self.learn_year(lines);
         }
@@ -217,16 +217,16 @@ impl TextReader for HostLog {
             number += memchr::memchr_iter(b'\n', &lines[counted..start]).count() as u64;
             counted = start;
             let raw = lines[start..end].trim_ascii_end();
-            telling += u64::from(self.line(raw, &lines[..start], number, found));
+            evidence += u64::from(self.line(raw, &lines[..start], number, found));
             at = end;
         }
-        found.irrelevant += all.saturating_sub(telling);
+        found.irrelevant += all.saturating_sub(evidence);
         self.tail.clear();
         let from = lines.len().saturating_sub(TAIL);
         self.tail.extend_from_slice(&lines[from..]);
     }
 
-    fn finish(&mut self, found: &mut Found) {
+    fn finish(&mut self, found: &mut FormatOutput) {
         self.end(found);
     }
 }
@@ -245,7 +245,7 @@ impl HostLog {
             if let Some(line) = line::parse(&text)
                 && matches!(
                     line.when,
-                    When::Clock(crate::logs::clock::Clock::NoYear { .. })
+                    LineTime::Clock(crate::logs::clock::Clock::NoYear { .. })
                 )
             {
                 self.clockwork.learn_year_only(&line);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use chrono::NaiveDateTime;
 
+use super::emit::Emitter;
 use super::layout;
-use super::line::{HostLine, When};
-use super::place::Placed;
-use super::tell::Teller;
+use super::line::{HostLine, LineTime};
+use super::place::PlacedTime;
 use crate::logs::LogSource;
 use crate::logs::clock::Clock;
 use crate::observation::Observation;
-use crate::recording::{Found, Head, TextReader, numbered};
+use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 use crate::time::Stamp;
 
 /// What of a row may mean something; the rest are sensors at work.
@@ -41,15 +41,15 @@ const TELLING: &[&str] = &[
 ];
 
 /// Rows of an event log.
-pub(super) struct Rows {
-    teller: Teller,
+pub(super) struct EventLogRows {
+    emitter: Emitter,
 }
 
-impl Rows {
+impl EventLogRows {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
         let host = layout::machine(source);
         Self {
-            teller: Teller::new(Arc::clone(&source.file), source.identity(), host),
+            emitter: Emitter::new(Arc::clone(&source.file), source.identity(), host),
         }
     }
 }
@@ -67,7 +67,7 @@ fn cells(text: &str) -> Option<Vec<&str>> {
 }
 
 /// Whether most lines are such rows.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     let (mut all, mut rows) = (0_u32, 0_u32);
     for text in head.lines(100) {
         if text.starts_with('#') || text.starts_with("---") || text.starts_with("SEL ") {
@@ -98,16 +98,16 @@ fn row(text: &str) -> Option<HostLine> {
     if text.starts_with("Chassis Power Control: ") {
         return Some(HostLine {
             program: Some("ipmitool".to_owned()),
-            ..HostLine::new(When::Unsaid, text)
+            ..HostLine::new(LineTime::Unsaid, text)
         });
     }
     let cells = cells(text)?;
     let before_its_clock = cells[1].starts_with("Pre-Init");
     let (when, rest) = if before_its_clock {
-        (When::Unsaid, &cells[2..])
+        (LineTime::Unsaid, &cells[2..])
     } else {
         let stamp = time(cells[1], cells[2])?;
-        (When::Clock(Clock::NoZone(stamp)), &cells[3..])
+        (LineTime::Clock(Clock::NoZone(stamp)), &cells[3..])
     };
     let rest: Vec<&str> = rest
         .iter()
@@ -126,8 +126,8 @@ fn row(text: &str) -> Option<HostLine> {
     })
 }
 
-impl TextReader for Rows {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+impl TextReader for EventLogRows {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             let text = text.trim();
@@ -145,19 +145,19 @@ impl TextReader for Rows {
                 continue;
             };
             let placed = match line.when {
-                When::Clock(Clock::NoZone(stamp)) => Placed {
+                LineTime::Clock(Clock::NoZone(stamp)) => PlacedTime {
                     stamp: Some(stamp),
                     inferred: Some("zone"),
                 },
-                _ => Placed {
+                _ => PlacedTime {
                     stamp: None,
                     inferred: None,
                 },
             };
-            let event = self.teller.tell(line, placed, text, number);
+            let event = self.emitter.emit(line, placed, text, number);
             found.observations.push(Observation::Event(Box::new(event)));
         }
     }
 
-    fn finish(&mut self, _found: &mut Found) {}
+    fn finish(&mut self, _found: &mut FormatOutput) {}
 }

@@ -2,18 +2,18 @@
 
 use memchr::memmem;
 
-use super::line::{self, HostLine, When};
+use super::line::{self, HostLine, LineTime};
 use crate::logs::clock::Clock;
-use crate::recording::Head;
+use crate::recording::FileHead;
 
 /// `journalctl -o json`: the cursor and the time are in every record.
-pub(super) fn is_journal_json(head: &Head<'_>) -> bool {
+pub(super) fn is_journal_json(head: &FileHead<'_>) -> bool {
     let first = head.bytes.split(|&b| b == b'\n').next().unwrap_or_default();
     first.starts_with(b"{") && memmem::find(first, b"\"__REALTIME_TIMESTAMP\"").is_some()
 }
 
 /// `journalctl -o export`
-pub(super) fn is_journal_export(head: &Head<'_>) -> bool {
+pub(super) fn is_journal_export(head: &FileHead<'_>) -> bool {
     head.bytes.starts_with(b"__CURSOR=") || head.bytes.starts_with(b"__REALTIME_TIMESTAMP=")
 }
 
@@ -61,7 +61,7 @@ fn is_daemon(line: &HostLine) -> bool {
 }
 
 /// Most lines have a host's form, and some were said by what only hosts run.
-pub(super) fn is_host_log(head: &Head<'_>) -> bool {
+pub(super) fn is_host_log(head: &FileHead<'_>) -> bool {
     let (mut all, mut of_host, mut sure) = (0_u32, 0_u32, 0_u32);
     for text in head.lines(400) {
         if text.starts_with("-- ") || text.starts_with('#') {
@@ -75,8 +75,9 @@ pub(super) fn is_host_log(head: &Head<'_>) -> bool {
         };
         of_host += 1;
         // Other logs have such brackets and dates, too; none has the kernel's.
-        let uptime = matches!(line.when, When::Uptime { .. });
-        let dated = matches!(line.when, When::Clock(Clock::NoYear { .. })) && line.host.is_some();
+        let uptime = matches!(line.when, LineTime::Uptime { .. });
+        let dated =
+            matches!(line.when, LineTime::Clock(Clock::NoYear { .. })) && line.host.is_some();
         let levels = line.facility.is_some();
         let large = line::is_supercomputer(text);
         sure += u32::from(uptime || dated || levels || large || is_daemon(&line));
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     fn is(text: &str) -> bool {
-        is_host_log(&Head {
+        is_host_log(&FileHead {
             bytes: text.as_bytes(),
             text,
         })

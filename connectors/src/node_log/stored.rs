@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 use super::boot;
 use super::filter;
 use super::journal;
-use super::line::{self, HostLine, When};
+use super::line::{self, HostLine, LineTime};
 use super::reader::HostLog;
 use crate::event::Entities;
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::Observation;
-use crate::recording::Found;
+use crate::recording::FormatOutput;
 use crate::slurm;
 use crate::time::{Nanos, SECOND, Stamp};
 
@@ -47,7 +47,7 @@ pub(crate) struct Machines {
     logs: BTreeMap<String, HostLog>,
     /// By machine what it said of late of its own end.
     ends: BTreeMap<String, String>,
-    found: Found,
+    found: FormatOutput,
 }
 
 /// How much is kept of what a machine said of its end.
@@ -59,7 +59,7 @@ impl Machines {
             file,
             logs: BTreeMap::new(),
             ends: BTreeMap::new(),
-            found: Found::default(),
+            found: FormatOutput::default(),
         }
     }
 
@@ -126,8 +126,8 @@ impl Machines {
 fn read(stored: &StoredHostLine<'_>, at: Stamp) -> HostLine {
     let mut line = object(stored.text, at)
         .or_else(|| line::parse(stored.text.trim_end()))
-        .unwrap_or_else(|| HostLine::new(When::Unsaid, stored.text.trim_end()));
-    line.when = When::Clock(Clock::Full(placed(line.when, at)));
+        .unwrap_or_else(|| HostLine::new(LineTime::Unsaid, stored.text.trim_end()));
+    line.when = LineTime::Clock(Clock::Full(placed(line.when, at)));
     line.host = line.host.or_else(|| stored.host.map(str::to_owned));
     line.program = line.program.or_else(|| stored.program.clone());
     line.unit = line.unit.or_else(|| stored.unit.clone());
@@ -166,7 +166,7 @@ fn object(text: &str, at: Stamp) -> Option<HostLine> {
     };
     let said = get(&["message", "log", "msg"])?;
     let mut line = line::parse(said.trim_end())
-        .unwrap_or_else(|| HostLine::new(When::Unsaid, said.trim_end()));
+        .unwrap_or_else(|| HostLine::new(LineTime::Unsaid, said.trim_end()));
     let program = || get(&["ident", "program", "appname", "SYSLOG_IDENTIFIER"]);
     line.program = line.program.or_else(|| program().map(str::to_owned));
     let host = || get(&["host", "hostname", "_HOSTNAME"]);
@@ -180,7 +180,7 @@ const QUARTER: Nanos = 900 * SECOND;
 
 /// The line's own time, made whole by the store's; the store's where they have
 /// nothing to do with each other.
-fn placed(when: When, at: Stamp) -> Stamp {
+fn placed(when: LineTime, at: Stamp) -> Stamp {
     let near = |stated: Stamp| {
         // A collector reads a line soon after it was written: what differs by more
         // is the zone.
@@ -189,11 +189,11 @@ fn placed(when: When, at: Stamp) -> Stamp {
         (zone.saturating_abs() <= FURTHEST).then(|| stated.shift(-zone))
     };
     let own = match when {
-        When::Clock(Clock::Full(stated)) => {
+        LineTime::Clock(Clock::Full(stated)) => {
             (stated.lo.abs_diff(at.lo) <= FURTHEST.unsigned_abs()).then_some(stated)
         }
-        When::Clock(Clock::NoZone(stated)) => near(stated),
-        When::Clock(Clock::NoYear {
+        LineTime::Clock(Clock::NoZone(stated)) => near(stated),
+        LineTime::Clock(Clock::NoYear {
             month,
             day,
             nanos,
@@ -205,7 +205,7 @@ fn placed(when: When, at: Stamp) -> Stamp {
                 .min_by_key(|stated| stated.lo.abs_diff(at.lo))
                 .and_then(near)
         }
-        When::Uptime { .. } | When::Unsaid => None,
+        LineTime::Uptime { .. } | LineTime::Unsaid => None,
     };
     own.unwrap_or(at)
 }
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use crate::event::Event;
 
-    fn told(lines: &[StoredHostLine<'_>], at: &str) -> Vec<Event> {
+    fn emitted(lines: &[StoredHostLine<'_>], at: &str) -> Vec<Event> {
         let mut machines = Machines::new("http://store".into());
         let at = Stamp::parse(at).unwrap();
         let mut all: Vec<Observation> = Vec::new();
@@ -260,11 +260,11 @@ mod tests {
         let ids: Vec<_> = forms
             .iter()
             .map(|(text, program)| {
-                let told = told(&[line(text, *program)], at);
-                assert_eq!(told.len(), 1, "{text}");
-                assert_eq!(told[0].attribute("xid"), Some("79"), "{text}");
-                assert_eq!(told[0].entities.node.as_deref(), Some("gpu-7"));
-                told[0].id
+                let emitted = emitted(&[line(text, *program)], at);
+                assert_eq!(emitted.len(), 1, "{text}");
+                assert_eq!(emitted[0].attribute("xid"), Some("79"), "{text}");
+                assert_eq!(emitted[0].entities.node.as_deref(), Some("gpu-7"));
+                emitted[0].id
             })
             .collect();
         assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn what_a_line_says_of_its_time_goes_before_when_it_was_read() {
         let at = "2026-01-01T00:00:03Z";
-        let of = |text: &str| told(&[line(text, None)], at)[0].time;
+        let of = |text: &str| emitted(&[line(text, None)], at)[0].time;
         assert_eq!(
             of(&format!("Dec 31 23:59:58 gpu-7 kernel: {XID}")),
             Stamp::parse("2025-12-31T23:59:58Z").unwrap()
@@ -289,18 +289,18 @@ mod tests {
     fn an_orderly_end_is_known_and_silence_proves_none() {
         let at = "2026-11-21T15:20:27Z";
         let start = || line("Linux version 6.8.0-45 (build@x)", Some("kernel"));
-        let alone = told(&[start()], at);
+        let alone = emitted(&[start()], at);
         assert_eq!(alone[0].attribute("shutdown_before"), None);
         let mut journal = line("Journal stopped", Some("systemd-journald"));
         journal.stream = "unit=systemd-journald.service".to_owned();
-        let orderly = told(&[journal, start()], at);
+        let orderly = emitted(&[journal, start()], at);
         assert_eq!(orderly[1].attribute("shutdown_before"), Some("yes"));
     }
 
     #[test]
     fn what_means_nothing_is_not_told() {
         assert!(
-            told(
+            emitted(
                 &[line("Started Session 4 of user root.", Some("systemd"))],
                 "2026-11-21T15:20:27Z"
             )

@@ -12,15 +12,17 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::cloud::fact::{Activity, Outcome, Scribe, set_message, set_text};
+use crate::cloud::fact::{Activity, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field;
 use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::time::Read;
+use crate::cloud::time::ParsedTime;
 use crate::event::{Event, Origin, SourceKind};
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Found, Head, TextReader, Told, numbered};
+use crate::recording::{
+    FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered,
+};
 use crate::time::Stamp;
 
 /// Types of resources that are one machine.
@@ -54,7 +56,7 @@ const GROUPS: &[(&str, &str)] = &[
 
 /// A thing that was done to a resource.
 #[derive(Clone, Copy, Debug)]
-struct Did<'t> {
+struct ResourceAction<'t> {
     /// `module.gpu.aws_instance.node[3]`
     resource: &'t str,
     /// `aws_instance`
@@ -67,7 +69,7 @@ struct Did<'t> {
 }
 
 /// The fact; `None` where it is about no machine.
-fn tell(scribe: &Scribe<'_>, did: Did<'_>, at: Read) -> Option<Event> {
+fn emit(facts: &FactBuilder<'_>, did: ResourceAction<'_>, at: ParsedTime) -> Option<Event> {
     let method = format!("terraform.{}", did.action);
     let group = GROUPS.iter().find(|(kind, _)| *kind == did.kind);
     if group.is_none() && !MACHINES.contains(&did.kind) {
@@ -88,7 +90,7 @@ fn tell(scribe: &Scribe<'_>, did: Did<'_>, at: Read) -> Option<Event> {
         error: None,
     };
     let machine = machine.unwrap_or_else(|| Machine::of(cloud(did.kind)));
-    let mut event = scribe.activity(at, &machine, activity);
+    let mut event = facts.activity(at, &machine, activity);
     event.object_kind = Some(group.map_or("Instance", |(_, kind)| kind).to_owned());
     if group.is_some() {
         // `projects/p/locations/l/clusters/c/nodePools/gpu`, `cluster:gpu`, `gpu`
@@ -116,7 +118,10 @@ pub(super) fn is_record(fields: &Map<String, Value>) -> bool {
 }
 
 /// Decodes a line of `-json`.
-pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(super) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let fields = record.fields;
     let text = |path: &[&str]| field::text(fields, path).unwrap_or_default();
     let kind = text(&["type"]);
@@ -129,7 +134,7 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
     let at = field::time(fields, &["@timestamp"]).ok_or_else(|| {
         Rejection::Malformed("a line of Terraform whose @timestamp is none".to_owned())
     })?;
-    let did = Did {
+    let did = ResourceAction {
         resource: text(&["hook", "resource", "addr"]),
         kind: text(&["hook", "resource", "resource_type"]),
         action: text(&["hook", "action"]),
@@ -137,10 +142,12 @@ pub(super) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), R
         id: text(&["hook", "id_value"]),
         message: text(&["@message"]),
     };
-    let scribe = Scribe::new(SourceKind::NodeLog, &record);
-    let event = tell(&scribe, did, at)
+    let facts = FactBuilder::new(SourceKind::NodeLog, &record);
+    let event = emit(&facts, did, at)
         .ok_or_else(|| Rejection::Irrelevant(format!("Terraform: {}", did.kind)))?;
-    told.observations.push(Observation::Event(Box::new(event)));
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }
 
@@ -182,7 +189,7 @@ fn timed(text: &str) -> (Option<Clock>, &str) {
 }
 
 /// Whether it begins as what is printed for people.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     const WORDS: [&str; 4] = [
         ": Destroying...",
         ": Creating...",
@@ -198,7 +205,7 @@ pub(super) fn is(head: &Head<'_>) -> bool {
 }
 
 /// What is printed for people, line by line.
-pub(super) struct Printed {
+pub(super) struct PlanOutput {
     file: Arc<str>,
     /// What the plan said of a resource.
     planned: HashMap<String, String>,
@@ -209,7 +216,7 @@ pub(super) struct Printed {
 /// Resources kept in mind.
 const MAX_KEPT: usize = 20_000;
 
-impl Printed {
+impl PlanOutput {
     pub(super) fn new(source: &Arc<LogSource>) -> Self {
         Self {
             file: Arc::clone(&source.file),
@@ -248,7 +255,7 @@ impl Printed {
             ("delete", Outcome::Succeeded) => self.ids.remove(resource),
             _ => None,
         });
-        let did = Did {
+        let did = ResourceAction {
             resource,
             kind: &found["kind"],
             action,
@@ -265,8 +272,8 @@ impl Printed {
             file: Arc::clone(&self.file),
             line: number,
         };
-        let scribe = Scribe::of_text(SourceKind::NodeLog, &origin, raw);
-        let mut event = tell(&scribe, did, Read { stamp, inferred })?;
+        let facts = FactBuilder::of_text(SourceKind::NodeLog, &origin, raw);
+        let mut event = emit(&facts, did, ParsedTime { stamp, inferred })?;
         set_text(
             &mut event,
             "planned_as",
@@ -276,8 +283,8 @@ impl Printed {
     }
 }
 
-impl TextReader for Printed {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+impl TextReader for PlanOutput {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             if line.trim_ascii().is_empty() {
                 continue;
@@ -292,7 +299,7 @@ impl TextReader for Printed {
         }
     }
 
-    fn finish(&mut self, _found: &mut Found) {}
+    fn finish(&mut self, _found: &mut FormatOutput) {}
 }
 
 #[cfg(test)]

@@ -8,16 +8,16 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::{Stamp, rfc3339};
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
 }
 
 pub(super) fn read_path(path: &Path) -> (Summary, Vec<Event>) {
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let options = Options {
         workers: 2,
         ..Options::default()
@@ -37,7 +37,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> (Summary, Vec<Event>) {
     read_path(&path)
 }
 
-pub(super) fn told(events: &[Event]) -> Vec<(&str, String, &str)> {
+pub(super) fn emitted(events: &[Event]) -> Vec<(&str, String, &str)> {
     events
         .iter()
         .map(|event| {
@@ -60,7 +60,7 @@ fn expect(events: &[Event], want: &[(&str, &str, &str)]) {
         .iter()
         .map(|(node, time, message)| (*node, (*time).to_owned(), *message))
         .collect();
-    assert_eq!(told(events), want);
+    assert_eq!(emitted(events), want);
 }
 
 const XID: &str =
@@ -277,7 +277,7 @@ fn healthy_machines_mean_nothing() {
     ] {
         let (summary, events) = read_path(&folder.join(name));
         assert_eq!(summary.files[0].form, "log of a host", "{name}");
-        assert_eq!(told(&events), [], "{name}");
+        assert_eq!(emitted(&events), [], "{name}");
         assert_eq!(summary.total.irrelevant, 120, "{name}");
     }
     let input = folder.join("../../incidents/mg-aws-healthy/input");
@@ -288,7 +288,7 @@ fn healthy_machines_mean_nothing() {
             .iter()
             .map(|event| event.attribute("program"))
             .collect();
-        assert!(events.len() < 20, "{name}: {said:?} {:?}", told(&events));
+        assert!(events.len() < 20, "{name}: {said:?} {:?}", emitted(&events));
     }
 }
 

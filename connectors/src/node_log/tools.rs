@@ -4,10 +4,10 @@
 use chrono::NaiveDateTime;
 
 use crate::logs::clock;
-use crate::recording::Head;
+use crate::recording::FileHead;
 use crate::time::Stamp;
 
-use super::line::{HostLine, When};
+use super::line::{HostLine, LineTime};
 
 /// The part of `text` between `before` and the next `after`.
 fn between<'t>(text: &'t str, before: &str, after: char) -> Option<&'t str> {
@@ -25,7 +25,7 @@ fn line(text: &str, clock_end: Option<(clock::Clock, usize)>, program: &str) -> 
     known.contains(&level).then(|| HostLine {
         program: Some(program.to_owned()),
         severity: Some(level.to_owned()),
-        ..HostLine::new(When::Clock(clock), message.trim_start())
+        ..HostLine::new(LineTime::Clock(clock), message.trim_start())
     })
 }
 
@@ -38,7 +38,7 @@ pub(super) fn upgrades(text: &str) -> Result<Option<HostLine>, String> {
 }
 
 /// Whether it begins as that log: its own words, for the form is Python's.
-pub(super) fn is_upgrades(head: &Head<'_>) -> bool {
+pub(super) fn is_upgrades(head: &FileHead<'_>) -> bool {
     const WORDS: [&str; 6] = [
         "nattended-upgrades",
         "nattended upgrades script",
@@ -62,12 +62,12 @@ pub(super) fn chef(text: &str) -> Result<Option<HostLine>, String> {
     let finished = text.starts_with("Chef Client ") || text.starts_with("Chef Infra Client ");
     Ok(finished.then(|| HostLine {
         program: Some("chef-client".to_owned()),
-        ..HostLine::new(When::Unsaid, text)
+        ..HostLine::new(LineTime::Unsaid, text)
     }))
 }
 
 /// Whether it begins as Chef's log.
-pub(super) fn is_chef(head: &Head<'_>) -> bool {
+pub(super) fn is_chef(head: &FileHead<'_>) -> bool {
     const WORDS: [&str; 4] = ["*** Chef ", "Chef Run", "Chef Infra Client", "Chef Client"];
     of_tool(head, &WORDS, &|text| chef(text).ok().flatten().is_some())
 }
@@ -85,14 +85,14 @@ pub(super) fn kured(text: &str) -> Result<Option<HostLine>, String> {
                 severity: level
                     .and_then(|rest| rest.split(' ').next())
                     .map(str::to_owned),
-                ..HostLine::new(When::Clock(clock), message)
+                ..HostLine::new(LineTime::Clock(clock), message)
             }
         });
     Ok(parsed)
 }
 
 /// Whether it begins as kured's log.
-pub(super) fn is_kured(head: &Head<'_>) -> bool {
+pub(super) fn is_kured(head: &FileHead<'_>) -> bool {
     const WORDS: [&str; 4] = [
         "Kubernetes Reboot Daemon",
         "msg=\"Commanding reboot for node",
@@ -116,13 +116,22 @@ pub(super) fn slurm(text: &str) -> Result<Option<HostLine>, String> {
     let whole = clock::leading(time).filter(|(_, end)| *end == time.len() && ends_in_digit);
     Ok(whole.map(|(clock, _)| HostLine {
         program: Some("slurmctld".to_owned()),
-        ..HostLine::new(When::Clock(clock), message)
+        ..HostLine::new(LineTime::Clock(clock), message)
     }))
 }
 
 /// Whether it begins as such a log.
-pub(super) fn is_slurm(head: &Head<'_>) -> bool {
-    const WORDS: [&str; 8] = [
+pub(super) fn is_slurm(head: &FileHead<'_>) -> bool {
+    // All of them with the sign that parts the time from the text.
+    const WORDS: [&str; 16] = [
+        "] error: Nodes ",
+        "] Node ",
+        "] Killing JobId=",
+        "] requeue job JobId=",
+        "] Time limit exhausted for JobId=",
+        "] preempted JobId=",
+        "] drain_nodes: node ",
+        "] node_did_resp ",
         "] slurmctld version",
         "] slurmd version",
         "] sched: Allocate JobId=",
@@ -150,20 +159,20 @@ pub(super) fn fabric_manager(text: &str) -> Result<Option<HostLine>, String> {
         Some(HostLine {
             program: Some("nv-fabricmanager".to_owned()),
             severity: Some(level.to_owned()),
-            ..HostLine::new(When::Clock(clock::Clock::NoZone(time)), message)
+            ..HostLine::new(LineTime::Clock(clock::Clock::NoZone(time)), message)
         })
     };
     Ok(read())
 }
 
 /// Whether it begins as the fabric manager's log.
-pub(super) fn is_fabric_manager(head: &Head<'_>) -> bool {
+pub(super) fn is_fabric_manager(head: &FileHead<'_>) -> bool {
     of_tool(head, &["Fabric Manager", "NVSwitch", "NVLink"], &|text| {
         fabric_manager(text).ok().flatten().is_some()
     })
 }
 
-fn of_tool(head: &Head<'_>, words: &[&str], is: &dyn Fn(&str) -> bool) -> bool {
+fn of_tool(head: &FileHead<'_>, words: &[&str], is: &dyn Fn(&str) -> bool) -> bool {
     if !words.iter().any(|word| head.text.contains(word)) {
         return false;
     }
@@ -179,8 +188,8 @@ fn of_tool(head: &Head<'_>, words: &[&str], is: &dyn Fn(&str) -> bool) -> bool {
 mod tests {
     use super::*;
 
-    fn head(text: &str) -> Head<'_> {
-        Head {
+    fn head(text: &str) -> FileHead<'_> {
+        FileHead {
             bytes: text.as_bytes(),
             text,
         }
@@ -214,7 +223,7 @@ mod tests {
         assert!(is_fabric_manager(&head(text)));
         let read = fabric_manager(text.trim_end()).unwrap().unwrap();
         let at = Stamp::parse("2026-11-21T15:20:27Z").unwrap();
-        assert_eq!(read.when, When::Clock(clock::Clock::NoZone(at)));
+        assert_eq!(read.when, LineTime::Clock(clock::Clock::NoZone(at)));
         assert!(
             read.message
                 .starts_with("detected NVSwitch fatal error 20034")

@@ -91,7 +91,7 @@ const CATALOG: &[Xid] = &[
     ),
     x(
         31,
-        "a memory access of the program had no page behind it",
+        "the program accessed an unmapped memory page",
         Program,
         RestartProgram,
         6,
@@ -184,7 +184,7 @@ const CATALOG: &[Xid] = &[
     ),
     x(
         79,
-        "the GPU fell off the bus: the machine cannot reach it any more",
+        "the GPU fell off the bus: the machine can no longer reach it",
         Hardware,
         Reboot,
         1,
@@ -327,7 +327,7 @@ const CATALOG: &[Xid] = &[
     ),
     x(
         154,
-        "what the driver says to do to repair the GPU has changed",
+        "the recovery action that the driver recommends for the GPU has changed",
         Symptom,
         AsSaid,
         7,
@@ -355,7 +355,7 @@ const CATALOG: &[Xid] = &[
     ),
     x(
         158,
-        "the GPU hit a timeout that it cannot recover from",
+        "the GPU hit an unrecoverable timeout",
         Hardware,
         ResetGpu,
         3,

@@ -3,11 +3,11 @@
 
 use super::Prometheus;
 use super::cover::Tally;
+use super::emit::{DeathTimes, Emitter, alert};
 use super::names::Names;
 use super::plan::Plan;
 use super::selector::selector;
-use super::tell::{Moments, Teller, alert};
-use crate::connector::Ask;
+use crate::connector::FetchRequest;
 use crate::coverage::Coverage;
 use crate::event::{Event, Origin};
 use crate::log_store::Span;
@@ -18,12 +18,16 @@ use crate::time::Nanos;
 impl Prometheus {
     /// The alerts of the window, of all machines and pods that they name. A window
     /// that overlaps the one before gives the same facts again.
-    pub(super) async fn alerts(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        let mut tally = Tally::of(ask, &Plan::default());
-        let span = ask
+    pub(super) async fn alerts(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        let mut tally = Tally::of(fetch_request, &Plan::default());
+        let span = fetch_request
             .window
             .from
-            .zip(ask.window.to)
+            .zip(fetch_request.window.to)
             .map(|(from, to)| Span { from, to })
             .filter(|span| span.from < span.to);
         let Some(span) = span else {
@@ -32,8 +36,8 @@ impl Prometheus {
         let who = [selector(&["kube_node_info", "node_uname_info"], &[])];
         let fired = selector(&alert::METRICS, &[]);
         let (who, fired) = futures::join!(
-            self.api.series(&who, span, ask.deadline),
-            self.api.samples(&fired, span, ask.deadline)
+            self.api.series(&who, span, fetch_request.deadline),
+            self.api.samples(&fired, span, fetch_request.deadline)
         );
         // Without who is who an alert would be of an address, not of its machine.
         match (who, fired) {
@@ -42,36 +46,36 @@ impl Prometheus {
                 for labels in &who {
                     names.learn(labels);
                 }
-                let teller = Teller {
+                let emitter = Emitter {
                     names: &names,
-                    moments: &Moments {
+                    moments: &DeathTimes {
                         unknown: true,
-                        ..Moments::default()
+                        ..DeathTimes::default()
                     },
                     origin: Origin {
                         file: self.name.as_str().into(),
                         line: 0,
                     },
-                    observed: Some(ask.now),
+                    observed: Some(fetch_request.now),
                     from: Some(span.from),
                 };
-                let mut told = teller.tell(&fired.series);
-                told.retain(
+                let mut emitted = emitter.emit(&fired.series);
+                emitted.retain(
                     |one| matches!(one, Observation::Event(event) if is_whole(event, span.from)),
                 );
                 warnings.extend(fired.warnings);
                 tally.note(true, warnings.into_iter().collect(), Vec::new());
-                tally.told(&told);
-                if !told.is_empty() {
-                    sink.observe(told);
+                tally.emitted(&emitted);
+                if !emitted.is_empty() {
+                    sink.observe(emitted);
                 }
             }
             (who, fired) => {
-                let troubles = who.err().into_iter().chain(fired.err());
-                tally.note(false, Default::default(), troubles.collect());
+                let failures = who.err().into_iter().chain(fired.err());
+                tally.note(false, Default::default(), failures.collect());
             }
         }
-        tally.of_alerts(&self.name, ask.now)
+        tally.of_alerts(&self.name, fetch_request.now)
     }
 }
 

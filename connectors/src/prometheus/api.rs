@@ -5,8 +5,8 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::names::Labels;
-use super::wire::{self, Got};
-use crate::http::{Answer, Client, Request, Trouble};
+use super::wire::{self, QueryResult};
+use crate::http::{Answer, Client, HttpError, Request};
 use crate::log_store::Span;
 use crate::time::{Nanos, SECOND};
 
@@ -23,7 +23,7 @@ impl Api {
         selector: &str,
         span: Span,
         deadline: Instant,
-    ) -> Result<Got, Trouble> {
+    ) -> Result<QueryResult, HttpError> {
         let seconds = (span.length() + SECOND - 1).div_euclid(SECOND).max(1);
         let query = format!("{selector}[{seconds}s]");
         let answer = self.query(&query, span.to, deadline).await?;
@@ -36,12 +36,12 @@ impl Api {
         query: &str,
         at: Nanos,
         deadline: Instant,
-    ) -> Result<(Got, Answer), Trouble> {
+    ) -> Result<(QueryResult, Answer), HttpError> {
         let answer = self.query(query, at, deadline).await?;
         Ok((wire::series(&answer)?, answer))
     }
 
-    async fn query(&self, query: &str, at: Nanos, deadline: Instant) -> Result<Answer, Trouble> {
+    async fn query(&self, query: &str, at: Nanos, deadline: Instant) -> Result<Answer, HttpError> {
         let fields = [("query", query.to_owned()), ("time", seconds(at))];
         self.post("api/v1/query", &fields, deadline).await
     }
@@ -52,7 +52,7 @@ impl Api {
         selectors: &[String],
         span: Span,
         deadline: Instant,
-    ) -> Result<(Vec<Labels>, Vec<String>), Trouble> {
+    ) -> Result<(Vec<Labels>, Vec<String>), HttpError> {
         let mut fields = vec![("start", seconds(span.from)), ("end", seconds(span.to))];
         fields.extend(selectors.iter().map(|one| ("match[]", one.clone())));
         let answer = self.post("api/v1/series", &fields, deadline).await?;
@@ -60,7 +60,7 @@ impl Api {
     }
 
     /// What a page of `/api/v1/status/` says.
-    pub(super) async fn status(&self, page: &str, deadline: Instant) -> Result<Value, Trouble> {
+    pub(super) async fn status(&self, page: &str, deadline: Instant) -> Result<Value, HttpError> {
         let request = Request::get(&format!("api/v1/status/{page}"));
         wire::value(&self.client.send(&request, deadline).await?)
     }
@@ -71,11 +71,11 @@ impl Api {
         path: &str,
         fields: &[(&str, String)],
         deadline: Instant,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, HttpError> {
         let pairs: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (*k, v.as_str())).collect();
         let request = Request::post(path).form(&pairs);
         match self.client.send(&request, deadline).await {
-            Err(trouble) if trouble.code() == Some(405) => {
+            Err(failure) if failure.code() == Some(405) => {
                 let get = Request::get(path);
                 let get = fields
                     .iter()

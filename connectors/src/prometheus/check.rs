@@ -65,18 +65,18 @@ pub(super) async fn check(one: &Prometheus, now: Nanos, deadline: Instant) -> He
             }
             found
         }
-        Err(trouble) if trouble.is_denied() => {
+        Err(failure) if failure.is_denied() => {
             health.permissions.push(Permission {
                 what: "POST api/v1/query".to_owned(),
                 verdict: Verdict::Denied,
                 shows: "everything".to_owned(),
-                detail: Some(format!("{trouble}; {}", trouble.hint())),
+                detail: Some(format!("{failure}; {}", failure.hint())),
             });
-            health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+            health.unreachable = Some(format!("{failure}; {}", failure.hint()));
             return health;
         }
-        Err(trouble) => {
-            health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+        Err(failure) => {
+            health.unreachable = Some(format!("{failure}; {}", failure.hint()));
             return health;
         }
     };
@@ -88,7 +88,7 @@ pub(super) async fn check(one: &Prometheus, now: Nanos, deadline: Instant) -> He
         if !has(name) {
             health
                 .notes
-                .push(format!("has no metrics of {what}: they would show {shows}"));
+                .push(format!("has no {what} metrics, which would show {shows}"));
         }
     }
     // Kin of Prometheus do not tell either.
@@ -104,7 +104,7 @@ pub(super) async fn check(one: &Prometheus, now: Nanos, deadline: Instant) -> He
         .await
         .unwrap_or_default();
     if let Some(kept) = run["storageRetention"].as_str() {
-        health.notes.push(format!("keeps its samples for {kept}"));
+        health.notes.push(format!("retains its samples for {kept}"));
     }
     for days in BACK {
         let at = now - days * DAY;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::names::label;
 use super::plan::Plan;
 use super::wire::Series;
-use crate::connector::Ask;
+use crate::connector::FetchRequest;
 use crate::coverage::{Coverage, Status};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::Span;
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND};
@@ -18,8 +18,7 @@ pub(super) const METRICS: &str = "metrics";
 /// Which alerts fired.
 pub(super) const ALERTS: &str = "alerts";
 
-const SHOWS: &str =
-    "faults of GPUs that DCGM saw, what machines measured, and memory against its limits";
+const SHOWS: &str = "GPU faults seen by DCGM, machine metrics, and memory usage against its limits";
 const ALERTS_SHOW: &str = "which alerts fired about these pods and machines";
 
 /// Samples are there some seconds after they were scraped.
@@ -44,19 +43,19 @@ pub(super) struct Tally {
     alerts: u64,
     answered: bool,
     warnings: BTreeSet<String>,
-    troubles: Vec<Trouble>,
+    failures: Vec<HttpError>,
     exporters: BTreeSet<&'static str>,
     /// Whether anything at all is kept of the time, where that was asked.
     pub(super) kept: Option<bool>,
 }
 
 impl Tally {
-    pub(super) fn of(ask: &Ask, plan: &Plan) -> Self {
+    pub(super) fn of(fetch_request: &FetchRequest, plan: &Plan) -> Self {
         let all = || plan.nodes.iter().chain(&plan.pods).map(|one| one.span);
         let from = all().map(|span| span.from).min();
         let to = all().map(|span| span.to).max();
         let span = from.zip(to).map(|(from, to)| Span { from, to });
-        let window = ask.window.from.zip(ask.window.to);
+        let window = fetch_request.window.from.zip(fetch_request.window.to);
         Self {
             span: span.or(window.map(|(from, to)| Span { from, to })),
             left_out: plan.left_out.clone(),
@@ -66,7 +65,7 @@ impl Tally {
             alerts: 0,
             answered: false,
             warnings: BTreeSet::new(),
-            troubles: Vec::new(),
+            failures: Vec::new(),
             exporters: BTreeSet::new(),
             kept: None,
         }
@@ -95,19 +94,19 @@ impl Tally {
         &mut self,
         answered: bool,
         warnings: BTreeSet<String>,
-        troubles: Vec<Trouble>,
+        failures: Vec<HttpError>,
     ) {
         self.answered |= answered;
         self.warnings.extend(warnings);
-        for trouble in troubles {
-            if !self.troubles.contains(&trouble) {
-                self.troubles.push(trouble);
+        for failure in failures {
+            if !self.failures.contains(&failure) {
+                self.failures.push(failure);
             }
         }
     }
 
-    pub(super) fn told(&mut self, told: &[Observation]) {
-        let alerts = told
+    pub(super) fn emitted(&mut self, emitted: &[Observation]) {
+        let alerts = emitted
             .iter()
             .filter(|one| matches!(one, Observation::Event(event) if event.fact == "alert.fired"));
         self.alerts += u64::try_from(alerts.count()).unwrap_or(u64::MAX);
@@ -115,7 +114,7 @@ impl Tally {
 
     /// Whether all was answered and nothing was there.
     pub(super) fn is_empty(&self) -> bool {
-        self.series == 0 && self.troubles.is_empty()
+        self.series == 0 && self.failures.is_empty()
     }
 
     /// The row where there is nobody to ask about.
@@ -123,7 +122,7 @@ impl Tally {
         Coverage {
             asked_from: self.span.map(|span| span.from),
             asked_to: self.span.map(|span| span.to),
-            detail: Some("no machine and no death of a pod is known to ask about".to_owned()),
+            detail: Some("there is no known machine or pod failure to query for".to_owned()),
             ..Coverage::new(source, METRICS)
         }
     }
@@ -139,20 +138,20 @@ impl Tally {
     pub(super) fn rows(&self, source: &str, now: Nanos) -> Vec<Coverage> {
         let status = self.status();
         let mut parts: Vec<String> = self
-            .troubles
+            .failures
             .iter()
-            .map(|trouble| format!("{trouble}; {}", trouble.hint()))
+            .map(|failure| format!("{failure}; {}", failure.hint()))
             .collect();
         if !self.warnings.is_empty() {
             let words: Vec<&str> = self.warnings.iter().map(String::as_str).collect();
-            parts.push(format!("it says: {}", words.join("; ")));
+            parts.push(format!("it reports: {}", words.join("; ")));
         }
         parts.extend(self.left_out.iter().cloned());
         let mut of_metrics = parts.clone();
         if self.is_empty() {
             of_metrics.push(match self.kept {
                 Some(false) => {
-                    "nothing at all is kept of that time: it is older than the retention, or nobody scraped".to_owned()
+                    "nothing is stored for that time: it is older than the retention, or nothing was scraped".to_owned()
                 }
                 _ => format!(
                     "none of {} machines and {} pods is known there by any of the usual labels",
@@ -166,7 +165,7 @@ impl Tally {
                 .map(|(_, words)| *words)
                 .collect();
             if !missing.is_empty() {
-                of_metrics.push(format!("no metrics of {}", missing.join(", ")));
+                of_metrics.push(format!("no metrics for {}", missing.join(", ")));
             }
         }
         let whole = self.span.map(|span| Span {
@@ -192,10 +191,10 @@ impl Tally {
     }
 
     fn status(&self) -> Status {
-        let first = self.troubles.first();
+        let first = self.failures.first();
         match first {
             Some(_) if self.answered => Status::Truncated,
-            Some(trouble) => trouble.status(),
+            Some(failure) => failure.status(),
             None if !self.warnings.is_empty() => Status::Truncated,
             None if self.is_empty() && self.kept == Some(false) => Status::Expired,
             None if !self.left_out.is_empty() => Status::Sampled,

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use super::emit::{DeathTimes, Emitter};
 use super::names::Names;
-use super::tell::{Moments, Teller};
 use super::wire;
 use crate::observation::Rejection;
-use crate::recording::{ForeignDecoder, ForeignRecord, Told};
+use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 
 /// A query's `data`: its type and its series.
 pub(crate) const ANSWER: ForeignDecoder = ForeignDecoder {
@@ -22,7 +22,7 @@ fn is_answer(fields: &Map<String, Value>) -> bool {
 
 /// Tells what the series of a saved answer mean. A grid (`query_range`) is read
 /// as if its points were scrapes.
-fn decode_answer(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+fn decode_answer(record: ForeignRecord<'_>, emitted: &mut ForeignOutput) -> Result<(), Rejection> {
     let result = record.fields.get("result").unwrap_or(&Value::Null);
     let kind = record.fields.get("resultType").and_then(Value::as_str);
     let series = wire::of_data(kind.unwrap_or_default(), &result.to_string())
@@ -31,23 +31,23 @@ fn decode_answer(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejec
     for one in &series {
         names.learn(&one.labels);
     }
-    let moments = Moments {
+    let moments = DeathTimes {
         unknown: true,
-        ..Moments::default()
+        ..DeathTimes::default()
     };
-    let teller = Teller {
+    let emitter = Emitter {
         names: &names,
         moments: &moments,
         origin: record.origin.clone(),
         observed: None,
         from: None,
     };
-    let found = teller.tell(&series);
+    let found = emitter.emit(&series);
     if found.is_empty() {
         return Err(Rejection::Irrelevant(
             "series in which nothing changed that means something".to_owned(),
         ));
     }
-    told.observations.extend(found);
+    emitted.observations.extend(found);
     Ok(())
 }

@@ -20,6 +20,8 @@
 //! | `metric.node.filesystem` | a file system that ran full |
 //! | `metric.target.down` | a scrape of something on the machine failed |
 //! | `metric.container.memory` | a container's memory against its limit |
+//! | `metric.container.cpu` | a container that was held back at its CPU limit for minutes |
+//! | `metric.node.cpu` | a machine whose tasks waited for a processor for minutes |
 //! | `k8s.node.condition`, `k8s.node.cordoned`, `k8s.node.uncordoned`, `k8s.node.taint` | what kube-state-metrics saw change |
 //! | `k8s.container.terminated` | how a container ended, as kube-state-metrics saw it |
 //! | `alert.fired` | an alert fired: the claim of whoever wrote its rule |
@@ -28,13 +30,13 @@ mod alerts;
 mod api;
 mod check;
 mod cover;
+pub(crate) mod emit;
 mod files;
 mod names;
 mod options;
 mod plan;
 mod selector;
 mod source;
-pub(crate) mod tell;
 pub(crate) mod wire;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use secrecy::SecretString;
 
-use crate::http::{HttpOptions, Reach, Trouble};
+use crate::http::{Endpoint, HttpError, HttpOptions};
 
 /// How a Prometheus is reached.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct PrometheusOptions {
     /// Where it is, with any prefix, and who we are there. `PROMETHEUS_URL`,
     /// `PROMETHEUS_USERNAME` and so on; `MIMIR_ADDRESS`, `MIMIR_TENANT_ID`,
     /// `MIMIR_API_USER`, `MIMIR_API_KEY` and `MIMIR_AUTH_TOKEN` as mimirtool has them.
-    pub reach: Reach,
+    pub reach: Endpoint,
     /// A Grafana that may read it for us. `GRAFANA_URL`.
     pub grafana_url: Option<String>,
     /// The uid of its data source there. `PROMETHEUS_DATASOURCE_UID`.
@@ -25,7 +25,7 @@ impl PrometheusOptions {
     /// What the environment says.
     #[must_use]
     pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Self {
-        let mut reach = Reach::from_env("PROMETHEUS", get);
+        let mut reach = Endpoint::from_env("PROMETHEUS", get);
         let get = |name: &str| get(name).filter(|value| !value.trim().is_empty());
         if reach.url.is_none()
             && let Some(address) = get("MIMIR_ADDRESS")
@@ -58,7 +58,7 @@ impl PrometheusOptions {
     ///
     /// # Errors
     /// Says what is missing or does not go together.
-    pub(super) fn http(&self) -> Result<HttpOptions, Trouble> {
+    pub(super) fn http(&self) -> Result<HttpOptions, HttpError> {
         let base = self.base()?;
         let mut reach = self.reach.clone();
         let nobody =
@@ -70,7 +70,7 @@ impl PrometheusOptions {
         reach.http("Prometheus", base)
     }
 
-    fn base(&self) -> Result<String, Trouble> {
+    fn base(&self) -> Result<String, HttpError> {
         if let Some(address) = &self.reach.url {
             // What people copy from queries and from remote-write settings.
             let address = address.trim().trim_end_matches('/');
@@ -91,8 +91,8 @@ impl PrometheusOptions {
                 let grafana = grafana.trim().trim_end_matches('/');
                 Ok(format!("{grafana}/api/datasources/proxy/uid/{uid}"))
             }
-            _ => Err(Trouble::BadRequest(
-                "no address of a Prometheus is configured (PROMETHEUS_URL, or GRAFANA_URL and PROMETHEUS_DATASOURCE_UID)"
+            _ => Err(HttpError::BadRequest(
+                "no Prometheus address is configured (PROMETHEUS_URL, or GRAFANA_URL and PROMETHEUS_DATASOURCE_UID)"
                     .to_owned(),
             )),
         }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::http::Auth;
 
-    fn http(pairs: &[(&str, &str)]) -> Result<HttpOptions, Trouble> {
+    fn http(pairs: &[(&str, &str)]) -> Result<HttpOptions, HttpError> {
         let options = PrometheusOptions::from_env(&|name| {
             let found = pairs.iter().find(|(known, _)| *known == name)?;
             Some(found.1.to_owned())

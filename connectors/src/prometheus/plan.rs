@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::tell::Moments;
-use crate::connector::{Ask, Entity};
+use super::emit::DeathTimes;
+use crate::connector::{Entity, FetchRequest};
 use crate::log_store::Span;
 use crate::time::{Nanos, SECOND};
 
@@ -38,7 +38,7 @@ const TAIL: Nanos = 3_600 * SECOND;
 
 /// Names that are looked at together, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct QueryWindow {
     pub(super) span: Span,
     /// By the first death, then by name.
     pub(super) names: Vec<String>,
@@ -47,36 +47,45 @@ pub(super) struct Stretch {
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    pub(super) nodes: Vec<Stretch>,
-    pub(super) pods: Vec<Stretch>,
-    pub(super) moments: Moments,
+    pub(super) nodes: Vec<QueryWindow>,
+    pub(super) pods: Vec<QueryWindow>,
+    pub(super) moments: DeathTimes,
     /// Machines, pods and times that are left out.
     pub(super) left_out: Vec<String>,
 }
 
 /// Makes the plan of a question.
-pub(super) fn plan(ask: &Ask) -> Plan {
+pub(super) fn plan(fetch_request: &FetchRequest) -> Plan {
     let mut plan = Plan::default();
-    let to = ask.window.to.unwrap_or(ask.now).min(ask.now);
+    let to = fetch_request
+        .window
+        .to
+        .unwrap_or(fetch_request.now)
+        .min(fetch_request.now);
     let tail = Span {
-        from: ask.window.from.unwrap_or(Nanos::MIN).max(to - TAIL).min(to),
+        from: fetch_request
+            .window
+            .from
+            .unwrap_or(Nanos::MIN)
+            .max(to - TAIL)
+            .min(to),
         to,
     };
     let mut nodes: BTreeMap<String, Vec<Nanos>> = BTreeMap::new();
-    for node in &ask.scope.nodes {
+    for node in &fetch_request.scope.nodes {
         nodes
             .entry(node.name.clone())
             .or_default()
             .extend(&node.moments);
     }
-    for instance in &ask.scope.instances {
+    for instance in &fetch_request.scope.instances {
         nodes
             .entry(instance.name.clone())
             .or_default()
             .extend(&instance.moments);
     }
     let mut pods: BTreeMap<String, Vec<Nanos>> = BTreeMap::new();
-    for pod in &ask.scope.pods {
+    for pod in &fetch_request.scope.pods {
         pods.entry(pod.name.clone())
             .or_default()
             .extend(&pod.moments);
@@ -108,15 +117,15 @@ pub(super) fn plan(ask: &Ask) -> Plan {
         *out = stretches;
         if without > 0 {
             plan.left_out
-                .push(format!("{without} {kind} more were not looked at"));
+                .push(format!("{without} more {kind} were not checked"));
         }
         if later > 0 {
             plan.left_out
-                .push(format!("{later} later times of {kind} were not looked at"));
+                .push(format!("{later} later times of {kind} were not checked"));
         }
     }
     for stretch in plan.nodes.iter_mut().chain(&mut plan.pods) {
-        stretch.span.to = stretch.span.to.min(ask.now);
+        stretch.span.to = stretch.span.to.min(fetch_request.now);
     }
     plan.nodes.retain(|one| one.span.from < one.span.to);
     plan.pods.retain(|one| one.span.from < one.span.to);
@@ -139,7 +148,7 @@ fn stretches(
     most: usize,
     (before, after): (Nanos, Nanos),
     tail: Option<Span>,
-) -> (Vec<Stretch>, usize, usize) {
+) -> (Vec<QueryWindow>, usize, usize) {
     let mut named: Vec<(Nanos, String, Vec<Nanos>)> = all
         .into_iter()
         .filter(|(_, moments)| tail.is_some() || !moments.is_empty())
@@ -156,7 +165,7 @@ fn stretches(
     named.truncate(most);
     if let Some(span) = tail {
         let names: Vec<String> = named.into_iter().map(|(_, name, _)| name).collect();
-        let stretch = Stretch { span, names };
+        let stretch = QueryWindow { span, names };
         let some = !stretch.names.is_empty();
         return (some.then_some(stretch).into_iter().collect(), without, 0);
     }
@@ -165,7 +174,7 @@ fn stretches(
         .flat_map(|(_, name, moments)| moments.iter().map(move |at| (*at, name)))
         .collect();
     moments.sort();
-    let mut found: Vec<Stretch> = Vec::new();
+    let mut found: Vec<QueryWindow> = Vec::new();
     for (at, name) in moments {
         let span = Span {
             from: at.saturating_sub(before),
@@ -178,7 +187,7 @@ fn stretches(
                     last.names.push(name.clone());
                 }
             }
-            _ => found.push(Stretch {
+            _ => found.push(QueryWindow {
                 span,
                 names: vec![name.clone()],
             }),
@@ -197,8 +206,8 @@ mod tests {
     use super::*;
     use crate::connector::{Scope, Window};
 
-    fn ask(scope: Scope, now: i64) -> Ask {
-        Ask {
+    fn fetch_request(scope: Scope, now: i64) -> FetchRequest {
+        FetchRequest {
             scope,
             window: Window::default(),
             now: now * SECOND,
@@ -225,8 +234,8 @@ mod tests {
             ],
             ..Scope::default()
         };
-        let plan = plan(&ask(scope, 100_000));
-        let told: Vec<(i64, i64, Vec<String>)> = plan
+        let plan = plan(&fetch_request(scope, 100_000));
+        let emitted: Vec<(i64, i64, Vec<String>)> = plan
             .nodes
             .iter()
             .map(|one| {
@@ -238,7 +247,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            emitted,
             [
                 (8_800, 10_960, vec!["b".to_owned(), "a".to_owned()]),
                 (38_800, 40_900, vec!["a".to_owned()])
@@ -253,14 +262,17 @@ mod tests {
             nodes: vec![entity("a", &[])],
             ..Scope::default()
         };
-        let quiet = plan(&ask(scope, 50_000));
+        let quiet = plan(&fetch_request(scope, 50_000));
         assert_eq!(quiet.nodes[0].span.to, 50_000 * SECOND);
         assert_eq!(quiet.nodes[0].span.from, 46_400 * SECOND);
         let scope = Scope {
             nodes: vec![entity("a", &[49_990])],
             ..Scope::default()
         };
-        assert_eq!(plan(&ask(scope, 50_000)).nodes[0].span.to, 50_000 * SECOND);
+        assert_eq!(
+            plan(&fetch_request(scope, 50_000)).nodes[0].span.to,
+            50_000 * SECOND
+        );
     }
 
     #[test]
@@ -270,8 +282,8 @@ mod tests {
             nodes: nodes.collect(),
             ..Scope::default()
         };
-        let plan = plan(&ask(scope, 100_000));
+        let plan = plan(&fetch_request(scope, 100_000));
         assert_eq!(plan.nodes[0].names.len(), 1_024);
-        assert_eq!(plan.left_out, ["6 machines more were not looked at"]);
+        assert_eq!(plan.left_out, ["6 more machines were not checked"]);
     }
 }

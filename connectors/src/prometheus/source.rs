@@ -8,16 +8,16 @@ use futures::future::{BoxFuture, join_all};
 use super::api::Api;
 use super::check;
 use super::cover::Tally;
+use super::emit::{self, Emitter};
 use super::names::{Labels, Names, OF_NODES, OF_PODS, label};
 use super::options::PrometheusOptions;
-use super::plan::{IN_DETAIL, Plan, Stretch, plan};
+use super::plan::{IN_DETAIL, Plan, QueryWindow, plan};
 use super::selector::{any_of, batches, selector};
-use super::tell::{self, Teller};
 use super::wire::Series;
-use crate::connector::{Ask, Connector, Health, Scope};
+use crate::connector::{Connector, FetchRequest, Health, Scope};
 use crate::coverage::Coverage;
 use crate::event::{Origin, SourceKind};
-use crate::http::{Client, Trouble};
+use crate::http::{Client, HttpError};
 use crate::log_store::Span;
 use crate::observation::Observation;
 use crate::recording::Sink;
@@ -52,24 +52,24 @@ pub struct Prometheus {
 
 /// What one part of the question gave.
 #[derive(Debug, Default)]
-struct Part {
+struct PartResult {
     series: Vec<Series>,
     warnings: BTreeSet<String>,
-    troubles: Vec<Trouble>,
+    failures: Vec<HttpError>,
     /// Some request was answered.
     answered: bool,
 }
 
-impl Part {
-    fn take<T>(&mut self, answer: Result<(T, Vec<String>), Trouble>) -> Option<T> {
+impl PartResult {
+    fn take<T>(&mut self, answer: Result<(T, Vec<String>), HttpError>) -> Option<T> {
         match answer {
             Ok((got, warnings)) => {
                 self.answered = true;
                 self.warnings.extend(warnings);
                 Some(got)
             }
-            Err(trouble) => {
-                self.troubles.push(trouble);
+            Err(failure) => {
+                self.failures.push(failure);
                 None
             }
         }
@@ -81,7 +81,7 @@ impl Prometheus {
     ///
     /// # Errors
     /// Says which option is missing or does not make sense.
-    pub fn new(options: &PrometheusOptions) -> Result<Self, Trouble> {
+    pub fn new(options: &PrometheusOptions) -> Result<Self, HttpError> {
         let client = Client::new(options.http()?)?;
         let tenant = options.reach.org_id.as_deref();
         let tenant = tenant.map_or_else(String::new, |tenant| format!(" tenant {tenant}"));
@@ -92,18 +92,22 @@ impl Prometheus {
         })
     }
 
-    async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        if ask.scope == Scope::default() {
-            return self.alerts(ask, sink).await;
+    async fn read(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        if fetch_request.scope == Scope::default() {
+            return self.alerts(fetch_request, sink).await;
         }
-        let plan = plan(ask);
-        let mut tally = Tally::of(ask, &plan);
+        let plan = plan(fetch_request);
+        let mut tally = Tally::of(fetch_request, &plan);
         if plan.nodes.is_empty() && plan.pods.is_empty() {
             return vec![tally.nobody(&self.name)];
         }
         let known = plan.moments.nodes.keys().cloned();
         let known = Names::of(known);
-        let parts: Vec<(&Stretch, Vec<&str>, bool)> = plan
+        let parts: Vec<(&QueryWindow, Vec<&str>, bool)> = plan
             .nodes
             .iter()
             .map(|one| (one, NODES_AT_ONCE, true))
@@ -114,47 +118,55 @@ impl Prometheus {
                 parts.map(move |names| (stretch, names, of_nodes))
             })
             .collect();
-        let asked = parts.iter().map(|(stretch, names, of_nodes)| {
+        let requested = parts.iter().map(|(stretch, names, of_nodes)| {
             let known = &known;
             async move {
                 match of_nodes {
-                    true => self.of_nodes(known, stretch, names, ask.deadline).await,
+                    true => {
+                        self.of_nodes(known, stretch, names, fetch_request.deadline)
+                            .await
+                    }
                     false => (
                         Names::default(),
-                        self.of_pods(stretch, names, ask.deadline).await,
+                        self.of_pods(stretch, names, fetch_request.deadline).await,
                     ),
                 }
             }
         });
-        let answers = join_all(asked).await;
+        let answers = join_all(requested).await;
         for ((stretch, names, of_nodes), (learned, mut part)) in parts.iter().zip(answers) {
             let learned = if *of_nodes { learned } else { known.clone() };
             if *of_nodes {
                 let twice = only_one_cluster(&learned, &mut part.series);
                 part.warnings.extend(twice);
             }
-            let told = self.told(&learned, &plan, (stretch.span, ask.now), &part.series);
+            let emitted = self.emitted(
+                &learned,
+                &plan,
+                (stretch.span, fetch_request.now),
+                &part.series,
+            );
             tally.took(names.len(), *of_nodes, &part.series);
-            tally.note(part.answered, part.warnings, part.troubles);
-            tally.told(&told);
-            if !told.is_empty() {
-                sink.observe(told);
+            tally.note(part.answered, part.warnings, part.failures);
+            tally.emitted(&emitted);
+            if !emitted.is_empty() {
+                sink.observe(emitted);
             }
         }
         if tally.is_empty() {
-            tally.kept = self.anything(ask, &plan).await;
+            tally.kept = self.anything(fetch_request, &plan).await;
         }
-        tally.rows(&self.name, ask.now)
+        tally.rows(&self.name, fetch_request.now)
     }
 
-    fn told(
+    fn emitted(
         &self,
         names: &Names,
         plan: &Plan,
         (span, now): (Span, Nanos),
         series: &[Series],
     ) -> Vec<Observation> {
-        let teller = Teller {
+        let emitter = Emitter {
             names,
             moments: &plan.moments,
             origin: Origin {
@@ -164,18 +176,18 @@ impl Prometheus {
             observed: Some(now),
             from: Some(span.from),
         };
-        teller.tell(series)
+        emitter.emit(series)
     }
 
     /// Who is who, then which labels name the machines, then their samples.
     async fn of_nodes(
         &self,
         known: &Names,
-        stretch: &Stretch,
+        stretch: &QueryWindow,
         names: &[&str],
         deadline: Instant,
-    ) -> (Names, Part) {
-        let mut part = Part::default();
+    ) -> (Names, PartResult) {
+        let mut part = PartResult::default();
         let mut learned = known.clone();
         let own = any_of(names.iter().copied());
         let who = [
@@ -191,7 +203,7 @@ impl Prometheus {
         for labels in &found {
             learned.learn(labels);
         }
-        let light = tell::light();
+        let light = emit::light();
         let addresses: Vec<&str> = learned
             .addresses()
             .filter(|(_, node)| names.contains(node))
@@ -236,7 +248,7 @@ impl Prometheus {
                 .map(|(value, _)| value.as_str())
                 .collect();
             if !closer.is_empty() {
-                let detail = tell::detail();
+                let detail = emit::detail();
                 self.samples(&mut part, &detail, (key, &closer), (stretch.span, deadline))
                     .await;
             }
@@ -244,9 +256,14 @@ impl Prometheus {
         (learned, part)
     }
 
-    async fn of_pods(&self, stretch: &Stretch, names: &[&str], deadline: Instant) -> Part {
-        let mut part = Part::default();
-        let metrics = tell::of_pods();
+    async fn of_pods(
+        &self,
+        stretch: &QueryWindow,
+        names: &[&str],
+        deadline: Instant,
+    ) -> PartResult {
+        let mut part = PartResult::default();
+        let metrics = emit::of_pods();
         for key in &OF_PODS[..3] {
             self.samples(&mut part, &metrics, (key, names), (stretch.span, deadline))
                 .await;
@@ -261,7 +278,7 @@ impl Prometheus {
     /// once where that many are too much.
     async fn samples(
         &self,
-        part: &mut Part,
+        part: &mut PartResult,
         metrics: &[&str],
         (key, values): (&str, &[&str]),
         (span, deadline): (Span, Instant),
@@ -273,7 +290,7 @@ impl Prometheus {
             let wanted = selector(metrics, &[(key, "=~", &own), DEVICES, FILESYSTEMS]);
             let got = self.api.samples(&wanted, span, deadline).await;
             match got {
-                Err(trouble) if is_too_much(&trouble) && some.len() > 1 => {
+                Err(failure) if is_too_much(&failure) && some.len() > 1 => {
                     let rest = some.split_off(some.len() / 2);
                     waiting.push(rest);
                     waiting.push(some);
@@ -287,7 +304,7 @@ impl Prometheus {
     }
 
     /// Whether anything at all is kept of the time.
-    async fn anything(&self, ask: &Ask, plan: &Plan) -> Option<bool> {
+    async fn anything(&self, fetch_request: &FetchRequest, plan: &Plan) -> Option<bool> {
         let all = || plan.nodes.iter().chain(&plan.pods).map(|one| one.span);
         let (from, to) = (
             all().map(|one| one.from).min()?,
@@ -295,15 +312,15 @@ impl Prometheus {
         );
         let seconds = (to - from).div_euclid(SECOND).max(1);
         let query = format!("count(count_over_time({{__name__=\"up\"}}[{seconds}s]))");
-        let found = self.api.instant(&query, to, ask.deadline).await;
+        let found = self.api.instant(&query, to, fetch_request.deadline).await;
         found.ok().map(|(got, _)| !got.series.is_empty())
     }
 }
 
 /// More samples than the server loads, or than we take.
-fn is_too_much(trouble: &Trouble) -> bool {
-    let words = trouble.to_string();
-    trouble.is_too_much() || (trouble.code() == Some(422) && words.contains("too many"))
+fn is_too_much(failure: &HttpError) -> bool {
+    let words = failure.to_string();
+    failure.is_too_much() || (failure.code() == Some(422) && words.contains("too many"))
 }
 
 /// Of each label that names machines, its values and whose they are.
@@ -353,14 +370,14 @@ fn only_one_cluster(names: &Names, series: &mut Vec<Series>) -> Vec<String> {
             .node(&one.labels)
             .is_none_or(|node| !clusters.contains_key(&node))
     });
-    let told = clusters.iter().map(|(node, clusters)| {
+    let emitted = clusters.iter().map(|(node, clusters)| {
         let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
         format!(
             "{node} is a machine in several clusters ({}): it was left out",
             clusters.join(", ")
         )
     });
-    told.collect()
+    emitted.collect()
 }
 
 impl Connector for Prometheus {
@@ -382,9 +399,9 @@ impl Connector for Prometheus {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(self.read(ask, sink))
+        Box::pin(self.read(fetch_request, sink))
     }
 }

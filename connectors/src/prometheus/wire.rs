@@ -7,7 +7,7 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::names::Labels;
-use crate::http::{Answer, Trouble};
+use crate::http::{Answer, HttpError};
 use crate::time::{Nanos, SECOND};
 
 /// What "not supported" looks like where it leaks into a sample: DCGM's blank
@@ -32,7 +32,7 @@ pub(crate) struct Series {
 
 /// What a query gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Got {
+pub(crate) struct QueryResult {
     pub(crate) series: Vec<Series>,
     /// Why it may be less than there is, in the server's words.
     pub(crate) warnings: Vec<String>,
@@ -60,7 +60,7 @@ struct Data {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct RawSeries {
     metric: Labels,
     #[serde(default)]
     values: Vec<(Number, String)>,
@@ -68,34 +68,34 @@ struct Found {
 }
 
 /// The series of a query's answer.
-pub(super) fn series(answer: &Answer) -> Result<Got, Trouble> {
+pub(super) fn series(answer: &Answer) -> Result<QueryResult, HttpError> {
     let (data, warnings): (Option<Data>, _) = open(answer)?;
     let series = match data {
         Some(data) => of_data(&data.kind, data.result.get())
-            .map_err(|error| Trouble::Garbage(error.to_string()))?,
+            .map_err(|error| HttpError::Garbage(error.to_string()))?,
         None => Vec::new(),
     };
-    Ok(Got { series, warnings })
+    Ok(QueryResult { series, warnings })
 }
 
 /// The label sets that `/series` gives.
-pub(super) fn label_sets(answer: &Answer) -> Result<(Vec<Labels>, Vec<String>), Trouble> {
+pub(super) fn label_sets(answer: &Answer) -> Result<(Vec<Labels>, Vec<String>), HttpError> {
     let (data, warnings) = open(answer)?;
     Ok((data.unwrap_or_default(), warnings))
 }
 
 /// Any other `data`, as JSON.
-pub(super) fn value(answer: &Answer) -> Result<serde_json::Value, Trouble> {
+pub(super) fn value(answer: &Answer) -> Result<serde_json::Value, HttpError> {
     Ok(open(answer)?.0.unwrap_or_default())
 }
 
 fn open<T: for<'de> Deserialize<'de>>(
     answer: &Answer,
-) -> Result<(Option<T>, Vec<String>), Trouble> {
+) -> Result<(Option<T>, Vec<String>), HttpError> {
     let envelope: Envelope<'_, T> = answer.json()?;
     if envelope.status.as_deref() != Some("success") {
         let said = envelope.error.map_or("no status", RawValue::get);
-        return Err(Trouble::Garbage(said.to_owned()));
+        return Err(HttpError::Garbage(said.to_owned()));
     }
     let mut warnings = envelope.warnings.unwrap_or_default();
     if envelope.is_partial {
@@ -109,15 +109,15 @@ pub(super) fn of_data(kind: &str, result: &str) -> serde_json::Result<Vec<Series
     if !matches!(kind, "matrix" | "vector") {
         return Ok(Vec::new());
     }
-    let found: Vec<Found> = serde_json::from_str(result)?;
+    let found: Vec<RawSeries> = serde_json::from_str(result)?;
     let mut all: Vec<Series> = found.into_iter().map(of_found).collect();
     all.sort_by(|a, b| a.labels.cmp(&b.labels));
     Ok(all)
 }
 
-fn of_found(found: Found) -> Series {
-    let told = found.values.into_iter().chain(found.value);
-    let mut samples: Vec<Sample> = told
+fn of_found(found: RawSeries) -> Series {
+    let emitted = found.values.into_iter().chain(found.value);
+    let mut samples: Vec<Sample> = emitted
         .filter_map(|(at, value)| {
             Some(Sample {
                 at: moment(&at.to_string())?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::beside::Beside;
+use super::folder_context::FolderContext;
 use super::format::TextFormat;
 use super::summary::Tally;
 use crate::logs::LogSource;
@@ -20,7 +20,7 @@ pub(super) struct Batch {
     pub(super) name: Arc<str>,
     pub(super) kind: Kind,
     pub(super) bytes: Vec<u8>,
-    pub(super) cuts: Vec<Cut>,
+    pub(super) cuts: Vec<RecordEnd>,
     /// What the reader itself turned away.
     pub(super) tally: Tally,
 }
@@ -28,7 +28,7 @@ pub(super) struct Batch {
 /// Where a record ends in the batch's bytes (it starts where the one before
 /// ends), and the line it starts at in its file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
+pub(super) struct RecordEnd {
     pub(super) end: usize,
     pub(super) line: u64,
 }
@@ -62,7 +62,7 @@ pub(super) enum Kind {
     /// What kubectl printed for people, a whole file.
     Pasted {
         source: Arc<LogSource>,
-        beside: Beside,
+        beside: FolderContext,
     },
 }
 
@@ -116,7 +116,7 @@ impl Batch {
 
 /// What became of a batch.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct BatchResult {
     pub(super) seq: u64,
     pub(super) file: usize,
     pub(super) name: Arc<str>,

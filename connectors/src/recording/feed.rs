@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use super::batch::{BATCH_BYTES, Batch, Cut, Kind};
-use super::beside::Folder;
-use super::options::Options;
+use super::batch::{BATCH_BYTES, Batch, Kind, RecordEnd};
+use super::folder_context::Folder;
+use super::options::{Input, Options};
 use super::summary::{FileStatus, FileSummary, Tally};
+use crate::redact::redact;
 use crate::terminal::line;
 
 /// A batch that only counts rejections is sent on after this many.
@@ -32,13 +33,14 @@ pub(super) struct Feed<'o> {
 
 impl<'o> Feed<'o> {
     pub(super) fn new(
+        inputs: &[Input],
         options: &'o Options,
         workers: Vec<SyncSender<Batch>>,
         enough: Arc<AtomicBool>,
     ) -> Self {
         Self {
             options,
-            folder: Folder::default(),
+            folder: Folder::of_inputs(inputs),
             workers,
             seq: 0,
             batch: None,
@@ -53,14 +55,14 @@ impl<'o> Feed<'o> {
     pub(super) fn start(&mut self, name: &str) -> usize {
         self.flush();
         let mut file = FileSummary {
-            name: line(name).into(),
+            name: redact(&line(name)).into(),
             ..FileSummary::default()
         };
         let most = self.options.max_members;
         if self.files.len() >= most && !self.closed {
             self.closed = true;
             file.status = FileStatus::Failed(format!(
-                "it is behind {most} files and members, which are opened at most; it and what follows are left out: read them by themselves"
+                "it comes after {most} files and archive members, which is the limit; it and what follows are left out: read them separately"
             ));
         }
         self.files.push(file);
@@ -78,7 +80,7 @@ impl<'o> Feed<'o> {
     }
 
     /// Notes how reading a file ended; the first trouble is the one that counts.
-    pub(super) fn trouble(&mut self, file: usize, status: FileStatus) {
+    pub(super) fn failure(&mut self, file: usize, status: FileStatus) {
         let entry = &mut self.files[file];
         if entry.status == FileStatus::Complete {
             entry.status = status;
@@ -96,10 +98,9 @@ impl<'o> Feed<'o> {
         let most = self.options.max_records;
         if self.records > most && !self.closed {
             self.closed = true;
-            let why = format!(
-                "more than {most} records, which are looked at at most; what follows is left out"
-            );
-            self.trouble(file, FileStatus::Failed(why));
+            let why =
+                format!("more than {most} records, which is the limit; what follows is left out");
+            self.failure(file, FileStatus::Failed(why));
         }
     }
 
@@ -116,7 +117,7 @@ impl<'o> Feed<'o> {
         self.count(file);
         let batch = self.batch_for(file, Some(kind));
         batch.bytes.extend_from_slice(record);
-        batch.cuts.push(Cut {
+        batch.cuts.push(RecordEnd {
             end: batch.bytes.len(),
             line,
         });
@@ -137,10 +138,18 @@ impl<'o> Feed<'o> {
 
     /// Adds consecutive whole lines of a log; `last` ends the log.
     pub(super) fn lines(&mut self, file: usize, kind: Kind, lines: &[u8], line: u64) {
+        // A machine that loses power leaves blocks of zeros in its logs.
+        let written: Vec<u8>;
+        let lines = if lines.contains(&0) {
+            written = lines.iter().copied().filter(|byte| *byte != 0).collect();
+            &written
+        } else {
+            lines
+        };
         let batch = self.batch_for(file, Some(&kind));
         batch.kind = kind;
         batch.bytes.extend_from_slice(lines);
-        batch.cuts.push(Cut {
+        batch.cuts.push(RecordEnd {
             end: batch.bytes.len(),
             line,
         });
@@ -209,9 +218,9 @@ impl<'o> Feed<'o> {
             && let Some(most) = self.options.max_observations
         {
             let why = format!(
-                "more than {most} facts, which are held at most; the rest of this and what follows is left out: `whathappened import` has no such bound"
+                "more than {most} facts, which is the limit; the rest of this and what follows is left out: `whathappened import` has no such limit"
             );
-            self.trouble(self.last(), FileStatus::Truncated(why));
+            self.failure(self.last(), FileStatus::Truncated(why));
         }
         self.files
     }

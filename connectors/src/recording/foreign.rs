@@ -31,14 +31,14 @@ pub(crate) struct Record<'r> {
 /// What records told. Lines of logs are kept apart: those of one batch are
 /// joined where they are one traceback.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ForeignOutput {
     pub(crate) observations: Vec<Observation>,
     pub(crate) lines: Vec<StoredLine>,
     /// Lines of log stores, as their live answers have them.
     pub(crate) stored: BTreeMap<SourceKind, Vec<log_store::StoredLine>>,
 }
 
-impl Told {
+impl ForeignOutput {
     /// A line of a log store.
     pub(crate) fn line(&mut self, kind: SourceKind, line: log_store::StoredLine) {
         self.stored.entry(kind).or_default().push(line);
@@ -49,7 +49,7 @@ impl Told {
 pub(crate) struct Decoder {
     /// Whether it is such a record: its fields, and the array it is an item of.
     pub(crate) recognise: fn(&Map<String, Value>, &str) -> bool,
-    pub(crate) decode: fn(Record<'_>, &mut Told) -> Result<(), Rejection>,
+    pub(crate) decode: fn(Record<'_>, &mut ForeignOutput) -> Result<(), Rejection>,
     /// Top-level keys by which YAML is known to be such records.
     pub(crate) yaml: &'static [&'static str],
 }
@@ -126,7 +126,7 @@ const MAX_DEPTH: usize = 4;
 
 /// Only what tells a Kubernetes object.
 #[derive(Deserialize)]
-struct Top {
+struct ObjectHeader {
     #[serde(rename = "apiVersion")]
     api_version: Option<IgnoredAny>,
 }
@@ -136,9 +136,9 @@ pub(super) fn decode(
     json: &[u8],
     within: &str,
     origin: &Origin,
-    told: &mut Told,
+    emitted: &mut ForeignOutput,
 ) -> Option<Result<(), Rejection>> {
-    let top: Top = serde_json::from_slice(json).ok()?;
+    let top: ObjectHeader = serde_json::from_slice(json).ok()?;
     if top.api_version.is_some() {
         return None;
     }
@@ -148,15 +148,19 @@ pub(super) fn decode(
         within,
         origin,
     };
-    offer(record, MAX_DEPTH, told)
+    offer(record, MAX_DEPTH, emitted)
 }
 
-fn offer(record: Record<'_>, depth: usize, told: &mut Told) -> Option<Result<(), Rejection>> {
+fn offer(
+    record: Record<'_>,
+    depth: usize,
+    emitted: &mut ForeignOutput,
+) -> Option<Result<(), Rejection>> {
     let found = DECODERS
         .iter()
         .find(|decoder| (decoder.recognise)(record.fields, record.within));
     if let Some(decoder) = found {
-        return Some((decoder.decode)(record, told));
+        return Some((decoder.decode)(record, emitted));
     }
     if depth == 0 {
         return None;
@@ -165,7 +169,7 @@ fn offer(record: Record<'_>, depth: usize, told: &mut Told) -> Option<Result<(),
         .iter()
         .find_map(|key| record.fields.get(*key)?.as_object());
     if let Some(fields) = envelope
-        && let Some(known) = offer(Record { fields, ..record }, depth - 1, told)
+        && let Some(known) = offer(Record { fields, ..record }, depth - 1, emitted)
     {
         return Some(known);
     }
@@ -177,7 +181,7 @@ fn offer(record: Record<'_>, depth: usize, told: &mut Told) -> Option<Result<(),
             within,
             ..record
         };
-        match (offer(item, depth - 1, told), &mut known) {
+        match (offer(item, depth - 1, emitted), &mut known) {
             (Some(Ok(())), known) => *known = Some(Ok(())),
             (Some(error), known @ None) => *known = Some(error),
             _ => {}

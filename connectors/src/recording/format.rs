@@ -19,20 +19,20 @@ pub(crate) struct TextFormat {
     /// It looks like JSON or binary, so it is asked before these.
     pub(crate) first: bool,
     /// Whether the beginning of a file is of this format.
-    pub(crate) is: fn(&Head<'_>) -> bool,
+    pub(crate) is: fn(&FileHead<'_>) -> bool,
     /// Starts reading a file.
     pub(crate) reader: fn(&Arc<LogSource>, &Options) -> Box<dyn TextReader>,
 }
 
 /// The first bytes of a file.
-pub(crate) struct Head<'h> {
+pub(crate) struct FileHead<'h> {
     /// As they are.
     pub(crate) bytes: &'h [u8],
     /// As text, without the line that is cut off where there are others.
     pub(crate) text: &'h str,
 }
 
-impl Head<'_> {
+impl FileHead<'_> {
     /// Its first `n` lines that are not blank.
     pub(crate) fn lines(&self, n: usize) -> impl Iterator<Item = &str> {
         self.text
@@ -46,15 +46,15 @@ impl Head<'_> {
 /// Reads one file's lines, in order.
 pub(crate) trait TextReader {
     /// Takes some whole lines; `first` is the number of the first of them.
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found);
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput);
 
     /// There are no more.
-    fn finish(&mut self, found: &mut Found);
+    fn finish(&mut self, found: &mut FormatOutput);
 }
 
 /// What came of some lines.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FormatOutput {
     /// What they told.
     pub(crate) observations: Vec<Observation>,
     /// Records or lines read, rejected ones left out.
@@ -85,7 +85,7 @@ static FORMATS: &[&[TextFormat]] = &[
 pub(super) fn recognise(head: &[u8]) -> Option<&'static TextFormat> {
     let text = String::from_utf8_lossy(head);
     let whole = text.rfind('\n').map_or(text.as_ref(), |end| &text[..end]);
-    let head = Head {
+    let head = FileHead {
         bytes: head,
         text: whole,
     };

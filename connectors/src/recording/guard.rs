@@ -10,7 +10,7 @@ use super::options::Options;
 
 /// The counts of one input, shared by all layers it is unpacked through.
 #[derive(Clone, Debug)]
-pub(super) struct Meter {
+pub(super) struct UnpackMeter {
     packed: Rc<Cell<u64>>,
     unpacked: Rc<Cell<u64>>,
     floor: u64,
@@ -19,7 +19,7 @@ pub(super) struct Meter {
     progress: Arc<AtomicU64>,
 }
 
-impl Meter {
+impl UnpackMeter {
     pub(super) fn new(options: &Options, progress: Arc<AtomicU64>) -> Self {
         Self {
             packed: Rc::default(),
@@ -65,12 +65,12 @@ impl Meter {
 /// Bytes as they lie on disk.
 pub(super) struct Packed<R> {
     inner: R,
-    meter: Meter,
+    meter: UnpackMeter,
     left: u64,
 }
 
 impl<R: Read> Packed<R> {
-    pub(super) fn new(inner: R, meter: Meter) -> Self {
+    pub(super) fn new(inner: R, meter: UnpackMeter) -> Self {
         let left = meter.total;
         Self { inner, meter, left }
     }
@@ -94,11 +94,11 @@ impl<R: Read> Read for Packed<R> {
 /// What comes out of a decompressor.
 pub(super) struct Unpacked<R> {
     inner: R,
-    meter: Meter,
+    meter: UnpackMeter,
 }
 
 impl<R: Read> Unpacked<R> {
-    pub(super) fn new(inner: R, meter: Meter) -> Self {
+    pub(super) fn new(inner: R, meter: UnpackMeter) -> Self {
         Self { inner, meter }
     }
 }

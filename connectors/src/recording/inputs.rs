@@ -12,7 +12,7 @@ use std::time::Duration;
 use walkdir::WalkDir;
 
 use super::feed::Feed;
-use super::guard::{Meter, Packed};
+use super::guard::{Packed, UnpackMeter};
 use super::open::{Layer, open};
 use super::options::Input;
 use super::summary::FileStatus;
@@ -57,8 +57,7 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
     // What the kernel makes up is no recording, and some of it never ends.
     let made_up = fs::metadata(path).is_ok_and(|meta| meta.is_dir()) && is_of_kernel(&root);
     let refused = made_up.then(|| {
-        let why =
-            "the kernel's own folder holds no records; name a file or folder that somebody wrote";
+        let why = "this is a kernel file system and holds no records; name another file or folder";
         Found::Not(named.to_string_lossy().into_owned(), why.to_owned())
     });
     let below = WalkDir::new(path).sort_by_file_name().into_iter();
@@ -94,7 +93,7 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
         };
         if !target.starts_with(&root) {
             return not(
-                "a symbolic link that leads out of the folder; name where it leads to, to read that",
+                "a symbolic link that points outside the folder; to read its target, name the target",
             );
         }
         if target.is_dir() {
@@ -123,12 +122,12 @@ pub(super) fn read(inputs: &[Input], progress: &Arc<AtomicU64>, feed: &mut Feed<
     for input in inputs {
         match input {
             Input::Stdin => {
-                let meter = Meter::new(feed.options, Arc::clone(progress));
+                let meter = UnpackMeter::new(feed.options, Arc::clone(progress));
                 stream("-", io::stdin().lock(), None, meter, feed);
             }
             Input::Path(path) => read_path(path, progress, feed),
             Input::Bytes(name, bytes) => {
-                let meter = Meter::new(feed.options, Arc::clone(progress));
+                let meter = UnpackMeter::new(feed.options, Arc::clone(progress));
                 stream(name, bytes.as_ref(), None, meter, feed);
             }
             Input::Named(name, path) => read_file(name, path, progress, feed),
@@ -157,7 +156,7 @@ fn read_path(path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
 }
 
 fn read_file(name: &str, path: &Path, progress: &Arc<AtomicU64>, feed: &mut Feed<'_>) {
-    let meter = Meter::new(feed.options, Arc::clone(progress));
+    let meter = UnpackMeter::new(feed.options, Arc::clone(progress));
     match open_file(path) {
         Ok((file, again)) => stream(name, file, again, meter, feed),
         Err(error) => failed(name, error.to_string(), feed),
@@ -169,13 +168,13 @@ const WRITER: Duration = Duration::from_secs(10);
 
 /// Opens a named pipe; opening one ends only once somebody writes to it.
 fn open_pipe(path: &Path) -> io::Result<File> {
-    let (told, opened) = mpsc::channel();
+    let (emitted, opened) = mpsc::channel();
     let of = path.to_owned();
     // Whoever waits in vain goes with the process.
-    thread::spawn(move || told.send(File::open(of)));
+    thread::spawn(move || emitted.send(File::open(of)));
     opened.recv_timeout(WRITER).unwrap_or_else(|_| {
         let why = format!(
-            "it is a named pipe, and nobody wrote to it for {} s",
+            "it is a named pipe, and nothing was written to it for {} s",
             WRITER.as_secs()
         );
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
@@ -232,7 +231,13 @@ fn open_file(path: &Path) -> io::Result<(File, Option<File>)> {
     Ok((file, again))
 }
 
-fn stream(name: &str, from: impl Read, file: Option<File>, meter: Meter, feed: &mut Feed<'_>) {
+fn stream(
+    name: &str,
+    from: impl Read,
+    file: Option<File>,
+    meter: UnpackMeter,
+    feed: &mut Feed<'_>,
+) {
     let layer = Layer {
         name,
         packed_in: Vec::new(),
@@ -246,5 +251,5 @@ fn stream(name: &str, from: impl Read, file: Option<File>, meter: Meter, feed: &
 fn failed(name: &str, reason: String, feed: &mut Feed<'_>) {
     let file = feed.start(name);
     "unreadable".clone_into(&mut feed.file(file).form);
-    feed.trouble(file, FileStatus::Failed(reason));
+    feed.failure(file, FileStatus::Failed(reason));
 }

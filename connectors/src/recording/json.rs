@@ -303,7 +303,7 @@ impl Splitter<'_, '_, '_> {
     fn scalar(&mut self) {
         match self.window.bytes().first() {
             Some(b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => self.feed.pass(self.file),
-            _ => self.reject("an element of a list that is no JSON"),
+            _ => self.reject("a list element that is not JSON"),
         }
         let mut in_string = false;
         let mut escaped = false;

@@ -6,10 +6,11 @@ use regex::Regex;
 
 use crate::event::Entities;
 use crate::logs::LogSource;
+use crate::redact::redact;
 
 /// What a path says of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PathInfo {
     /// The path is one where container logs lie.
     pub(super) is_log: bool,
     namespace: Option<String>,
@@ -79,12 +80,12 @@ pub(crate) fn looks_made(pod: &str) -> bool {
 }
 
 /// Reads `name`, a path with `!` before members of archives.
-pub(super) fn place(name: &str) -> Place {
+pub(super) fn place(name: &str) -> PathInfo {
     let path = name.replace(['!', '\\'], "/");
     let path = path.trim_end_matches(".gz").trim_end_matches(".zst");
     for pattern in KNOWN.iter() {
         if let Some(found) = pattern.captures(path) {
-            return Place {
+            return PathInfo {
                 is_log: true,
                 ..named(&found)
             };
@@ -105,7 +106,7 @@ pub(super) fn place(name: &str) -> Place {
             let namespace = place
                 .namespace
                 .filter(|folder| !collector && !generic(folder));
-            return Place {
+            return PathInfo {
                 is_log: true,
                 namespace,
                 ..place
@@ -118,15 +119,15 @@ pub(super) fn place(name: &str) -> Place {
         .and_then(|file| file.split('.').next())
         .unwrap_or_default();
     let maybe_pod = (!stem.is_empty() && stem != "-").then(|| stem.to_owned());
-    Place {
+    PathInfo {
         maybe_pod,
-        ..Place::default()
+        ..PathInfo::default()
     }
 }
 
-fn named(found: &regex::Captures<'_>) -> Place {
+fn named(found: &regex::Captures<'_>) -> PathInfo {
     let get = |name: &str| found.name(name).map(|m| m.as_str().to_owned());
-    Place {
+    PathInfo {
         is_log: false,
         namespace: get("ns"),
         pod: get("pod"),
@@ -137,11 +138,11 @@ fn named(found: &regex::Captures<'_>) -> Place {
     }
 }
 
-impl Place {
+impl PathInfo {
     /// The source of the log that lies here.
     pub(super) fn source(&self, name: &str) -> LogSource {
         LogSource {
-            file: name.into(),
+            file: redact(name).into(),
             entities: Entities {
                 namespace: self.namespace.clone(),
                 pod: self.pod.clone(),

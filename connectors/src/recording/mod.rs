@@ -7,10 +7,10 @@
 //! counted with file, line and reason in the [`Summary`].
 
 mod batch;
-mod beside;
 mod convert;
 mod dump;
 mod feed;
+mod folder_context;
 mod foreign;
 mod format;
 mod guard;
@@ -35,8 +35,8 @@ mod tests;
 
 pub use bytes::Bytes;
 pub use convert::{parse as yaml_to_json, read as read_yaml};
-pub(crate) use foreign::{Decoder as ForeignDecoder, Record as ForeignRecord, Told};
-pub(crate) use format::{Found, Head, TextFormat, TextReader, numbered};
+pub(crate) use foreign::{Decoder as ForeignDecoder, ForeignOutput, Record as ForeignRecord};
+pub(crate) use format::{FileHead, FormatOutput, TextFormat, TextReader, numbered};
 pub(crate) use layout::looks_made;
 pub use options::{Input, LogLines, Options};
 pub use read::{Sink, read, read_with};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use zip::ZipArchive;
 
 use super::batch::Kind;
-use super::beside::Beside;
 use super::feed::Feed;
-use super::guard::{Meter, Peeked, Unpacked, gunzip};
+use super::folder_context::FolderContext;
+use super::guard::{Peeked, UnpackMeter, Unpacked, gunzip};
 use super::sniff::{self, Form, HEAD};
 use super::summary::FileStatus;
 use super::{dump, json, layout, lines, pasted, table, yaml};
@@ -24,7 +24,7 @@ pub(super) struct Layer<'a> {
     pub(super) depth: usize,
     /// The file itself, where it can be read in any order.
     pub(super) file: Option<File>,
-    pub(super) meter: Meter,
+    pub(super) meter: UnpackMeter,
 }
 
 /// Reads a file, a member of an archive, or what either unpacks to.
@@ -32,7 +32,7 @@ pub(super) fn open(layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
     let mut from = Peeked::new(from, HEAD);
     if let Some(error) = from.failed_at_once() {
         let file = leaf(&layer, "unreadable", feed);
-        return feed.trouble(file, FileStatus::Failed(error.to_string()));
+        return feed.failure(file, FileStatus::Failed(error.to_string()));
     }
     let form = sniff::recognise(from.head());
     let deeper = layer.packed_in.len() < feed.options.max_nesting * 2 + 2;
@@ -41,7 +41,7 @@ pub(super) fn open(layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
             if layer.depth > feed.options.max_nesting || !deeper =>
         {
             let file = leaf(&layer, form.words(), feed);
-            feed.trouble(
+            feed.failure(
                 file,
                 FileStatus::Failed("nested too deep, not opened".to_owned()),
             );
@@ -56,7 +56,7 @@ pub(super) fn open(layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
             Ok(decoder) => unpack(layer, form, decoder, feed),
             Err(error) => {
                 let file = leaf(&layer, form.words(), feed);
-                feed.trouble(file, FileStatus::Failed(error.to_string()));
+                feed.failure(file, FileStatus::Failed(error.to_string()));
             }
         },
         Form::Tar => tar(&layer, &mut from, feed),
@@ -129,7 +129,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
         entry.irrelevant += u64::from(form != Form::Empty);
         entry.records += u64::from(form != Form::Empty);
         if let Some(error) = from.failed_at_once() {
-            feed.trouble(file, FileStatus::Failed(error.to_string()));
+            feed.failure(file, FileStatus::Failed(error.to_string()));
         }
         return;
     }
@@ -138,7 +138,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
     let mut source = place.source(layer.name);
     let beside = match form {
         Form::Kubectl | Form::Text | Form::JsonLog => feed.folder.of(layer.name),
-        _ => Beside::default(),
+        _ => FolderContext::default(),
     };
     beside.name_pod(&mut source);
     let source = Arc::new(source);
@@ -152,7 +152,7 @@ fn records(layer: &Layer<'_>, form: Form, from: &mut Peeked<'_>, feed: &mut Feed
         _ => lines::split(from, &source, None, file, feed),
     };
     if let Some(reason) = ended {
-        feed.trouble(file, FileStatus::Truncated(reason));
+        feed.failure(file, FileStatus::Truncated(reason));
     }
 }
 
@@ -173,13 +173,13 @@ fn tar(layer: &Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
     };
     let entries = match archive.entries() {
         Ok(entries) => entries,
-        Err(error) => return feed.trouble(file, broken(&error, 0)),
+        Err(error) => return feed.failure(file, broken(&error, 0)),
     };
     let mut members = 0;
     for entry in entries {
         let mut entry = match entry {
             Ok(entry) => entry,
-            Err(error) => return feed.trouble(file, broken(&error, members)),
+            Err(error) => return feed.failure(file, broken(&error, members)),
         };
         if feed.is_closed() {
             return;
@@ -210,8 +210,8 @@ fn tar(layer: &Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
                 .unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into());
             let last = feed.last();
             let said = format!("the archive breaks off in this member: {reason}");
-            feed.trouble(last, FileStatus::Truncated(said));
-            return feed.trouble(file, broken(&reason, members));
+            feed.failure(last, FileStatus::Truncated(said));
+            return feed.failure(file, broken(&reason, members));
         }
     }
 }
@@ -247,7 +247,7 @@ fn zip(mut layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
         .and_then(ZipArchive::new)
     {
         Ok(archive) => archive,
-        Err(error) => return feed.trouble(file, FileStatus::Failed(error.to_string())),
+        Err(error) => return feed.failure(file, FileStatus::Failed(error.to_string())),
     };
     for index in 0..archive.len() {
         if feed.is_closed() {
@@ -275,7 +275,7 @@ fn zip(mut layer: Layer<'_>, from: &mut dyn Read, feed: &mut Feed<'_>) {
             }
             Err(error) => {
                 let file = leaf(&inner, "member of a zip archive", feed);
-                feed.trouble(file, FileStatus::Failed(error.to_string()));
+                feed.failure(file, FileStatus::Failed(error.to_string()));
             }
         }
     }

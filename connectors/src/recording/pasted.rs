@@ -26,9 +26,7 @@ pub(super) fn whole(
     feed.record(file, kind, text, 1);
     feed.file(file).bytes += window.bytes_read();
     if !whole {
-        return Some(format!(
-            "only the first {limit} bytes of it are read, for it is read whole"
-        ));
+        return Some(format!("only the first {limit} bytes of it are read"));
     }
     window.take_error().map(|error| error.to_string())
 }

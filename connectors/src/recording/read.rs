@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use super::batch::Done;
+use super::batch::BatchResult;
 use super::feed::Feed;
 use super::inputs;
 use super::options::{Input, Options};
@@ -55,7 +55,7 @@ pub fn read_with(
     let total = inputs::size(inputs);
     let mut summary = Summary::default();
     thread::scope(|scope| {
-        let (done_to, done_from) = sync_channel::<Done>(QUEUE);
+        let (done_to, done_from) = sync_channel::<BatchResult>(QUEUE);
         let mut workers = Vec::new();
         for _ in 0..options.workers.max(1) {
             let (to, from) = sync_channel(QUEUE);
@@ -68,7 +68,7 @@ pub fn read_with(
         let enough = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&enough);
         let reader = scope.spawn(move || {
-            let mut feed = Feed::new(options, workers, stopped);
+            let mut feed = Feed::new(inputs, options, workers, stopped);
             inputs::read(inputs, &counted, &mut feed);
             feed.finish()
         });

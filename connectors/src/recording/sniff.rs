@@ -97,7 +97,8 @@ pub(super) fn recognise(head: &[u8]) -> Form {
         return Form::FlightRecorder;
     }
     let text = without_bom(head);
-    let Some(first) = text.iter().position(|b| !b.is_ascii_whitespace()) else {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    let Some(first) = text.iter().position(|byte| !is_blank(byte)) else {
         return Form::Empty;
     };
     let text = &text[first..];
@@ -117,7 +118,7 @@ pub(super) fn recognise(head: &[u8]) -> Form {
         b'<' if is_xml(text) => return Form::Foreign("XML, which is not read here"),
         _ => {}
     }
-    if head.contains(&0) {
+    if is_binary(text) {
         return Form::Foreign("binary");
     }
     if starts_with_chatter(text) {
@@ -132,6 +133,21 @@ pub(super) fn recognise(head: &[u8]) -> Form {
     } else {
         format.map_or(Form::Text, Form::Format)
     }
+}
+
+/// Whether bytes are no text. Text may have holes: a machine that loses power leaves blocks of
+/// zeros in its logs.
+fn is_binary(text: &[u8]) -> bool {
+    /// Holes in the first bytes of a file.
+    const HOLES: usize = 16;
+    let mut holes = text
+        .split(|byte| *byte != 0)
+        .filter(|hole| !hole.is_empty());
+    if holes.nth(HOLES).is_some() {
+        return true;
+    }
+    let control = |byte: &&u8| matches!(byte, 1..=8 | 14..=26 | 28..=31);
+    text.contains(&0) && text.iter().filter(control).count() > text.len() / 100
 }
 
 /// Drops the UTF-8 byte order mark.
@@ -405,7 +421,18 @@ mod tests {
                 "\"@timestamp\",message,\"kubernetes.pod.name\"\n\"Nov 21, 2026 @ 15:20:39.123\",x,w-0\n",
                 Form::Table,
             ),
-            ("ab\0c", Form::Foreign("binary")),
+            (
+                "\x7fELF\x02\x01\x01\0\0\0\x03\0>\0\x01\0",
+                Form::Foreign("binary"),
+            ),
+            (
+                "a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0l\0m\0n\0o\0p\0q\0r\0",
+                Form::Foreign("binary"),
+            ),
+            (
+                "Nov 21 15:20:39 n1 kernel: x\n\0\0\0\0\0\0Nov 21 15:31:02 n1 kernel: y\n",
+                Form::Text,
+            ),
         ];
         for (text, form) in cases {
             assert_eq!(recognise(text.as_bytes()), *form, "{text:?}");

@@ -17,9 +17,9 @@ use crate::observation::{Observation, Rejection};
 
 /// Keeps what arrives.
 #[derive(Default)]
-pub(super) struct Kept(pub(super) Vec<Observation>);
+pub(super) struct Collected(pub(super) Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -53,7 +53,7 @@ fn records(paths: &[PathBuf], options: &Options) -> (Summary, Seen) {
         Ok(())
     };
     let inputs: Vec<Input> = paths.iter().cloned().map(Input::Path).collect();
-    let summary = read_with(&inputs, options, &decode, &mut Kept::default());
+    let summary = read_with(&inputs, options, &decode, &mut Collected::default());
     let mut seen = seen.into_inner().unwrap();
     seen.sort_by(|a, b| (a.2, &a.0).cmp(&(b.2, &b.0)));
     (summary, seen)

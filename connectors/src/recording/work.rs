@@ -9,18 +9,18 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use memchr::memmem;
 use serde_json::Value;
 
-use super::batch::{Batch, Done, Kind};
-use super::beside::Beside;
+use super::batch::{Batch, BatchResult, Kind};
 use super::convert;
-use super::foreign::{self, Told};
-use super::format::{Found, TextReader};
+use super::folder_context::FolderContext;
+use super::foreign::{self, ForeignOutput};
+use super::format::{FormatOutput, TextReader};
 use super::options::Options;
 use super::summary::Tally;
 use crate::datadog;
 use crate::event::{Origin, SourceKind};
 use crate::flight_recorder;
-use crate::kubectl::{self, Paste};
-use crate::log_store::{self, How, LabelNames};
+use crate::kubectl::{self, PasteContext};
+use crate::log_store::{self, EmitOptions, LabelNames};
 use crate::logs::{LogSource, LogStream, tell_stored};
 use crate::loki;
 use crate::observation::{Observation, Rejection};
@@ -34,7 +34,7 @@ pub type Decode<'d> = dyn Fn(&[u8], Option<&str>, &Origin, &mut Vec<Observation>
 /// Decodes batches until there are no more or nobody wants the results.
 pub(super) fn run(
     from: &Receiver<Batch>,
-    to: &SyncSender<Done>,
+    to: &SyncSender<BatchResult>,
     options: &Options,
     decode: &Decode<'_>,
 ) {
@@ -56,14 +56,19 @@ struct Open {
     formats: HashMap<usize, Box<dyn TextReader>>,
 }
 
-fn decode_batch(mut batch: Batch, options: &Options, decode: &Decode<'_>, open: &mut Open) -> Done {
+fn decode_batch(
+    mut batch: Batch,
+    options: &Options,
+    decode: &Decode<'_>,
+    open: &mut Open,
+) -> BatchResult {
     let tally = std::mem::take(&mut batch.tally);
     let mut worker = Worker {
         options,
         decode,
         name: Arc::clone(&batch.name),
         out: Vec::new(),
-        told: Told::default(),
+        emitted: ForeignOutput::default(),
         tally,
     };
     match &batch.kind {
@@ -130,7 +135,7 @@ fn decode_batch(mut batch: Batch, options: &Options, decode: &Decode<'_>, open: 
     } = worker;
     out.iter_mut().for_each(redact::observation);
     tally.observations += out.len() as u64;
-    Done {
+    BatchResult {
         seq: batch.seq,
         file: batch.file,
         name: batch.name,
@@ -144,7 +149,7 @@ struct Worker<'w> {
     decode: &'w Decode<'w>,
     name: Arc<str>,
     out: Vec<Observation>,
-    told: Told,
+    emitted: ForeignOutput,
     tally: Tally,
 }
 
@@ -212,32 +217,32 @@ impl Worker<'_> {
         within: &str,
         origin: &Origin,
     ) -> Option<Result<(), Rejection>> {
-        let told = &mut self.told;
+        let emitted = &mut self.emitted;
         let decoded = catch_unwind(AssertUnwindSafe(|| {
-            foreign::decode(record, within, origin, told)
+            foreign::decode(record, within, origin, emitted)
         }));
         let known = decoded.unwrap_or_else(|_| Some(Err(mistake())));
-        self.out.append(&mut self.told.observations);
+        self.out.append(&mut self.emitted.observations);
         known
     }
 
     /// Lines of logs that stood in records of the batch.
     fn stored_lines(&mut self) {
-        let lines = std::mem::take(&mut self.told.lines);
+        let lines = std::mem::take(&mut self.emitted.lines);
         tell_stored(lines, &self.name, &mut self.out);
-        for (source_kind, lines) in std::mem::take(&mut self.told.stored) {
+        for (source_kind, lines) in std::mem::take(&mut self.emitted.stored) {
             let names = match source_kind {
                 SourceKind::Datadog => datadog::names(),
                 _ => LabelNames::default(),
             };
-            let how = How {
+            let how = EmitOptions {
                 source_kind,
                 file: Arc::clone(&self.name),
                 names: &names,
                 observed: None,
                 whole: None,
             };
-            log_store::tell(lines, &how, &mut self.out);
+            log_store::emit(lines, &how, &mut self.out);
         }
     }
 
@@ -307,9 +312,9 @@ impl Worker<'_> {
         }
     }
 
-    fn pasted(&mut self, text: &[u8], source: &LogSource, beside: &Beside) {
+    fn pasted(&mut self, text: &[u8], source: &LogSource, beside: &FolderContext) {
         let text = self.as_utf8(text);
-        let paste = Paste {
+        let paste = PasteContext {
             source,
             log_lines: self.options.log_lines,
             max_line_bytes: self.options.max_line_bytes,
@@ -339,7 +344,7 @@ impl Worker<'_> {
 
     /// As with one record, a mistake must not cost the other files.
     fn format(&mut self, reader: &mut dyn TextReader, lines: &[u8], first: u64) {
-        let mut found = Found::default();
+        let mut found = FormatOutput::default();
         let read = catch_unwind(AssertUnwindSafe(|| {
             reader.lines(lines, first, &mut found);
         }));
@@ -347,12 +352,12 @@ impl Worker<'_> {
     }
 
     fn finish_format(&mut self, reader: &mut dyn TextReader) {
-        let mut found = Found::default();
+        let mut found = FormatOutput::default();
         let read = catch_unwind(AssertUnwindSafe(|| reader.finish(&mut found)));
         self.take(found, 1, read.is_ok());
     }
 
-    fn take(&mut self, found: Found, line: u64, whole: bool) {
+    fn take(&mut self, found: FormatOutput, line: u64, whole: bool) {
         self.out.extend(found.observations);
         self.tally.records += found.records;
         self.tally.irrelevant += found.irrelevant;

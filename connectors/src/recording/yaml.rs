@@ -20,7 +20,7 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
         file,
         piece: Vec::new(),
         line: 1,
-        place: Place::Document,
+        place: YamlPosition::Document,
         list_kind: None,
         too_large: false,
     };
@@ -56,7 +56,7 @@ pub(super) fn split(from: &mut dyn Read, file: usize, feed: &mut Feed<'_>) -> Op
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum YamlPosition {
     /// In a document, nothing cut off yet.
     Document,
     /// After `items:`, before the first item.
@@ -73,7 +73,7 @@ struct Splitter<'w, 'o> {
     piece: Vec<u8>,
     /// Where the piece starts.
     line: u64,
-    place: Place,
+    place: YamlPosition,
     list_kind: Option<Arc<str>>,
     too_large: bool,
 }
@@ -81,7 +81,7 @@ struct Splitter<'w, 'o> {
 impl Splitter<'_, '_> {
     fn limit(&self) -> usize {
         match self.place {
-            Place::Document => self.feed.options.max_document_bytes,
+            YamlPosition::Document => self.feed.options.max_document_bytes,
             _ => self.feed.options.max_record_bytes,
         }
     }
@@ -90,32 +90,32 @@ impl Splitter<'_, '_> {
         let text = line.trim_ascii_end();
         if text == b"---" || text == b"..." || text.starts_with(b"--- ") {
             self.end_piece();
-            self.place = Place::Document;
+            self.place = YamlPosition::Document;
             self.list_kind = None;
             return;
         }
-        if self.place == Place::Document && text == b"items:" {
+        if self.place == YamlPosition::Document && text == b"items:" {
             self.list_kind = kind_of(&self.piece);
             self.piece.clear();
-            self.place = Place::Items;
+            self.place = YamlPosition::Items;
             return;
         }
         let blank = text.is_empty() || text.starts_with(b"#");
         let indent = text.iter().take_while(|&&b| b == b' ').count();
         let dash = text[indent..].starts_with(b"- ") || &text[indent..] == b"-";
         match self.place {
-            Place::Document => {}
-            Place::Items if blank => return,
-            Place::Items if dash => self.place = Place::Item(indent),
-            Place::Items => self.place = Place::Tail,
-            Place::Item(at) if dash && indent == at => self.end_piece(),
-            Place::Item(at) if !blank && indent <= at => {
+            YamlPosition::Document => {}
+            YamlPosition::Items if blank => return,
+            YamlPosition::Items if dash => self.place = YamlPosition::Item(indent),
+            YamlPosition::Items => self.place = YamlPosition::Tail,
+            YamlPosition::Item(at) if dash && indent == at => self.end_piece(),
+            YamlPosition::Item(at) if !blank && indent <= at => {
                 self.end_piece();
-                self.place = Place::Tail;
+                self.place = YamlPosition::Tail;
             }
-            Place::Item(_) | Place::Tail => {}
+            YamlPosition::Item(_) | YamlPosition::Tail => {}
         }
-        if self.place == Place::Tail {
+        if self.place == YamlPosition::Tail {
             return;
         }
         if self.piece.is_empty() && !self.too_large {
@@ -147,7 +147,7 @@ impl Splitter<'_, '_> {
         if self.piece.is_empty() {
             return;
         }
-        let item = matches!(self.place, Place::Item(_));
+        let item = matches!(self.place, YamlPosition::Item(_));
         let kind = Kind::Yaml {
             item,
             list_kind: self.list_kind.clone(),

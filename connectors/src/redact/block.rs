@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Found, MASK};
+use super::{MASK, SecretSpan};
 
 pub(super) const HINTS: &[&str] = &["-----begin", "---- begin", "private-lines:"];
 
@@ -85,10 +85,10 @@ fn body(text: &str) -> usize {
 
 /// Adds runs of base64 that are as long as the lines of a key, and are no path, number
 /// or name.
-pub(super) fn runs(text: &str, found: &mut Vec<Found>) {
+pub(super) fn runs(text: &str, found: &mut Vec<SecretSpan>) {
     let bytes = text.as_bytes();
     let mut at = RUN - 1;
-    let mut more: Vec<Found> = Vec::new();
+    let mut more: Vec<SecretSpan> = Vec::new();
     // A run of that length has a letter at one of every so many places.
     while let Some(byte) = bytes.get(at) {
         if !is_base64(*byte) {

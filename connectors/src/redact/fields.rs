@@ -19,16 +19,20 @@ pub fn value<'a>(key: &str, text: &'a str) -> Cow<'a, str> {
     }
     // As it would stand in a text; what is masked there is masked here.
     let name = key.rsplit(['/', '.']).next().unwrap_or(key);
-    let told = format!("{name}={clean}");
+    let emitted = format!("{name}={clean}");
     let begin = name.len() + 1;
-    match redact(&told) {
+    match redact(&emitted) {
         Cow::Borrowed(_) => clean,
-        Cow::Owned(told) if told.get(begin..).is_some_and(|told| told.starts_with(MASK)) => {
+        Cow::Owned(emitted)
+            if emitted
+                .get(begin..)
+                .is_some_and(|emitted| emitted.starts_with(MASK)) =>
+        {
             // All of it: a value may have several words.
             Cow::Borrowed(MASK)
         }
-        Cow::Owned(told) => match told.get(begin..) {
-            Some(told) => Cow::Owned(told.to_owned()),
+        Cow::Owned(emitted) => match emitted.get(begin..) {
+            Some(emitted) => Cow::Owned(emitted.to_owned()),
             None => Cow::Borrowed(MASK),
         },
     }
@@ -76,8 +80,8 @@ pub fn arguments(words: Vec<String>) -> Vec<String> {
 
 /// Takes secrets out of everything that an observation tells beside its text and its
 /// original record, which decoders redact as they make them.
-pub fn observation(told: &mut Observation) {
-    match told {
+pub fn observation(emitted: &mut Observation) {
+    match emitted {
         Observation::Event(fact) => event(fact),
         Observation::Object(version) => body(&mut version.body),
         Observation::EventGrew { .. } => {}

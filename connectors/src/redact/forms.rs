@@ -4,7 +4,7 @@
 //! (gitleaks, detect-secrets, trufflehog) know as well.
 
 /// A pattern, and the words at which it is tried.
-pub(super) struct Form {
+pub(super) struct SecretForm {
     /// In lower case.
     pub(super) hints: &'static [&'static str],
     /// Anchored at the hint; the first group is the secret.
@@ -12,12 +12,12 @@ pub(super) struct Form {
     /// The hint begins a word.
     pub(super) is_word: bool,
     /// What the first group has to look like; a second one has to look random.
-    pub(super) needs: Needs,
+    pub(super) needs: SecretShape,
 }
 
 /// What a secret has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Needs {
+pub(super) enum SecretShape {
     /// The pattern says enough.
     Nothing,
     /// Made by a machine.
@@ -26,25 +26,25 @@ pub(super) enum Needs {
     BothCases,
 }
 
-const fn word(hints: &'static [&'static str], pattern: &'static str) -> Form {
-    Form {
+const fn word(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
+    SecretForm {
         hints,
         pattern,
         is_word: true,
-        needs: Needs::Nothing,
+        needs: SecretShape::Nothing,
     }
 }
 
-const fn inside(hints: &'static [&'static str], pattern: &'static str) -> Form {
-    Form {
+const fn inside(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
+    SecretForm {
         is_word: false,
         ..word(hints, pattern)
     }
 }
 
-const fn random(hints: &'static [&'static str], pattern: &'static str) -> Form {
-    Form {
-        needs: Needs::Random,
+const fn random(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
+    SecretForm {
+        needs: SecretShape::Random,
         ..inside(hints, pattern)
     }
 }
@@ -63,7 +63,7 @@ macro_rules! command {
     };
 }
 
-pub(super) const FORMS: &[Form] = &[
+pub(super) const FORMS: &[SecretForm] = &[
     // Headers.
     // With the quote it is a word of a list, which is read as a text besides.
     random(
@@ -125,7 +125,7 @@ pub(super) const FORMS: &[Form] = &[
     // Where something listens, with who may.
     inside(
         &["://"],
-        r#"^://(?:[^\s/:@"'\\]{0,100}:([^\s/@"'\\]{1,200})@|[^\s/:@"'\\]{0,100}:([^\s/@"'\\]*[^0-9\s/@"'\\][^\s/@"'\\]*/[^\s@"'\\]{1,200})@[A-Za-z0-9\[]|([^\s/:@"'\\]{20,200})@[A-Za-z0-9])"#,
+        r#"^://(?:[^\s/:@"'\\]{0,100}:([^\s/"'\\]{1,200})@|[^\s/:@"'\\]{0,100}:(?P<plain>[^\s/@"'\\]*[^0-9\s/@"'\\][^\s/@"'\\]*/[^\s@"'\\]{1,200})@(?:\[|[A-Za-z0-9.-]+(?::\d{2,5})?(?:[/\s?"',;)]|$))|([^\s/:@"'\\]{20,200})@[A-Za-z0-9])"#,
     ),
     // Chat.
     word(
@@ -344,8 +344,8 @@ pub(super) const FORMS: &[Form] = &[
     word(&["ntn_"], r"^(ntn_[A-Za-z0-9]{40,})"),
     word(&["pass:"], r#"^pass:([^\s"'\\,;]{4,})"#),
     // What registries are told.
-    Form {
-        needs: Needs::BothCases,
+    SecretForm {
+        needs: SecretShape::BothCases,
         ..inside(
             &["auth\"", "auth\\", "_auth="],
             r#"^_?auth\\*"?\s*[:=]\s*\\*"?([A-Za-z0-9+/]{8,}={0,2})(?:[^A-Za-z0-9+/=]|$)"#,

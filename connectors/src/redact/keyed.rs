@@ -8,7 +8,7 @@ use regex::Regex;
 use super::value::{
     self, Value, is_mixed, is_name, is_number, is_path, is_random, is_strong, names_no_secret,
 };
-use super::{Found, MASK, Rule};
+use super::{MASK, Rule, SecretSpan};
 
 /// Words in keys, in lower case.
 pub(super) const KEYS: &[(&str, Rule)] = &[
@@ -139,7 +139,7 @@ impl Keys {
         })
     }
 
-    pub(super) fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<Found> {
+    pub(super) fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<SecretSpan> {
         // A hint may hold the sign between key and value.
         let word = match text.as_bytes().get(hint.end - 1) {
             Some(b'=' | b':' | b'"' | b'\\') => hint.end - 1,
@@ -156,9 +156,9 @@ impl Keys {
         let in_arn = text[..hint.start].ends_with(':') && rest.starts_with(':');
         if rule == Rule::Password
             && text[..hint.start].ends_with(' ')
-            && let Some(told) = self.role(text, hint.start)
+            && let Some(emitted) = self.role(text, hint.start)
         {
-            return Some((told, MASK.into()));
+            return Some((emitted, MASK.into()));
         }
         if !follows_key(rest) || in_arn {
             return None;
@@ -220,11 +220,11 @@ impl Keys {
         let from = floor(text, at.saturating_sub(300));
         let before = &text[from..at];
         memchr::memmem::find(before.as_bytes(), b" as ")?;
-        let told = self.role.captures(before)?.get(1)?;
+        let emitted = self.role.captures(before)?.get(1)?;
         let quotes = ['"', '\'', '`', '\\', ',', '('];
-        let value = told.as_str().trim_matches(quotes);
-        let skipped = told.as_str().len() - told.as_str().trim_start_matches(quotes).len();
-        let start = from + told.start() + skipped;
+        let value = emitted.as_str().trim_matches(quotes);
+        let skipped = emitted.as_str().len() - emitted.as_str().trim_start_matches(quotes).len();
+        let start = from + emitted.start() + skipped;
         let is_secret = is_strong(value, 6) && !names_no_secret(value) && !is_path(value);
         (is_secret && !value.contains(['"', '='])).then(|| start..start + value.len())
     }
@@ -273,24 +273,24 @@ fn assigned(
     rule: Rule,
     (key_quote, between): (Option<&str>, &str),
     harmless: &dyn Fn(&str) -> bool,
-) -> Option<Found> {
+) -> Option<SecretSpan> {
     if let Some(range) = yaml_block(text, from) {
         return Some((range, MASK.into()));
     }
     // In prose a colon is followed by what is wrong with the token.
     let prose = between.contains(':') && key_quote.is_none();
-    if let Some((folded, told)) = folded_block(text, from) {
-        let is_secret = !harmless(told) && (rule == Rule::Password || is_random(told));
+    if let Some((folded, emitted)) = folded_block(text, from) {
+        let is_secret = !harmless(emitted) && (rule == Rule::Password || is_random(emitted));
         return is_secret.then(|| (folded, MASK.into()));
     }
     if let Some(next) = next_line(text, from) {
-        let told = &text[next.clone()];
+        let emitted = &text[next.clone()];
         let is_secret = match rule {
-            Rule::Password => is_strong(told, 6),
-            _ => is_mixed(told, 16),
+            Rule::Password => is_strong(emitted, 6),
+            _ => is_mixed(emitted, 16),
         };
-        let is_key = told.contains([':', '=']);
-        return (is_secret && !is_key && !harmless(told)).then(|| (next, MASK.into()));
+        let is_key = emitted.contains([':', '=']);
+        return (is_secret && !is_key && !harmless(emitted)).then(|| (next, MASK.into()));
     }
     let value = value::at(text, from);
     if between.ends_with('(') && !value.is_quoted {
@@ -307,18 +307,18 @@ fn assigned(
         }
         return masked(text, value, |value| !harmless(value));
     }
-    let told = &text[value.range.clone()];
+    let emitted = &text[value.range.clone()];
     // The block has a rule of its own, which knows where it ends.
-    if told.starts_with("-----BEGIN") {
+    if emitted.starts_with("-----BEGIN") {
         return None;
     }
-    if harmless(told) || (prose && rule == Rule::Keyed && !is_random(told)) {
+    if harmless(emitted) || (prose && rule == Rule::Keyed && !is_random(emitted)) {
         return None;
     }
     match key_quote {
         // In JSON only numbers stand bare: `"db-secret": failed to …` is prose.
         Some(quote) if quote.ends_with('"') => {
-            is_number(told).then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}"))))
+            is_number(emitted).then(|| (value.range, Cow::Owned(format!("{quote}{MASK}{quote}"))))
         }
         _ => {
             let mut range = value.range;
@@ -330,15 +330,15 @@ fn assigned(
     }
 }
 
-fn masked(text: &str, value: Value, is_secret: impl FnOnce(&str) -> bool) -> Option<Found> {
+fn masked(text: &str, value: Value, is_secret: impl FnOnce(&str) -> bool) -> Option<SecretSpan> {
     let mut range = value.range;
-    let mut told = &text[range.clone()];
+    let mut emitted = &text[range.clone()];
     if !value.is_quoted {
         // A sentence ends behind its last word.
-        told = told.trim_end_matches(['.', ',', ':', ';', ')', '!']);
-        range.end = range.start + told.len();
+        emitted = emitted.trim_end_matches(['.', ',', ':', ';', ')', '!']);
+        range.end = range.start + emitted.len();
     }
-    (!range.is_empty() && !told.starts_with("-----BEGIN") && is_secret(told))
+    (!range.is_empty() && !emitted.starts_with("-----BEGIN") && is_secret(emitted))
         .then(|| (range, MASK.into()))
 }
 
@@ -399,8 +399,8 @@ fn folded_block(text: &str, from: usize) -> Option<(Range<usize>, &str)> {
     let rest = rest.trim_start_matches(' ');
     let start = text.len() - rest.len();
     let first = value::at(text, start).range;
-    let told = text.get(first.clone())?;
-    Some((start..words_end(text, first.end), told))
+    let emitted = text.get(first.clone())?;
+    Some((start..words_end(text, first.end), emitted))
 }
 
 /// Where a value without quotes ends that may have several words: a passphrase, or a

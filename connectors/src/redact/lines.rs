@@ -50,14 +50,16 @@ impl Lines {
     /// asked for every line of a stream, in order.
     pub(crate) fn hidden(&mut self, text: &str) -> Option<Range<usize>> {
         let text = text.trim_end();
+        // A line of a key may stand in quotes, or in a column of a table.
+        let bare = unwrapped(text);
         let hidden = match &mut self.open {
             None => None,
             Some(Open::Key { lines, strangers }) => {
-                if ends_key(text) {
+                if ends_key(bare) {
                     self.open = None;
                     return None;
                 }
-                let hidden = of_key(text);
+                let hidden = of_key(bare);
                 *lines += 1;
                 *strangers = if hidden.is_some() { 0 } else { *strangers + 1 };
                 if *lines > LONGEST || *strangers > STRANGERS {
@@ -82,7 +84,7 @@ impl Lines {
                 hidden
             }
         };
-        if let Some(next) = opened(text) {
+        if let Some(next) = opened(text).or_else(|| opened(bare)) {
             // A long line within a key begins no rest of one.
             if !matches!(
                 (&self.open, &next),
@@ -123,7 +125,7 @@ fn opened(text: &str) -> Option<Open> {
                 && memmem::rfind(bytes, b"- BEGIN ")
                     .or_else(|| memmem::rfind(bytes, b"-BEGIN "))
                     .is_some_and(|at| memmem::find(&bytes[at..], b"END ").is_none());
-            begins.then_some(KEY)
+            begins.then_some(KEY).or_else(|| opens_block(text))
         }
         b'|' | b'>' | b'+' => opens_block(text),
         b'0'..=b'9' if PUTTY.find(bytes).is_some() => Some(KEY),
@@ -141,6 +143,12 @@ const KEY: Open = Open::Key {
     strangers: 0,
 };
 
+/// A line without the end of the quotes or of the column that it stands in.
+fn unwrapped(text: &str) -> &str {
+    let text = text.trim_end_matches(['"', '\'', ',', '|', ' ']);
+    text.strip_suffix("\\n").unwrap_or(text)
+}
+
 fn ends_key(text: &str) -> bool {
     let bytes = text.as_bytes();
     memmem::find(bytes, b"-END ").is_some()
@@ -151,10 +159,14 @@ fn ends_key(text: &str) -> bool {
 /// The last word of a line, if it can be a line of a key: all of the line, or behind
 /// what a logger puts before it.
 fn of_key(text: &str) -> Option<Range<usize>> {
-    let before = text.rfind([' ', '\t']).map_or(0, |space| space + 1);
+    let before = text
+        .rfind([' ', '\t', '"', '\''])
+        .map_or(0, |space| space + 1);
     let word = &text[before..];
     let is_one = !word.is_empty() && word.bytes().all(|byte| is_letter(byte) || byte == b'=');
-    let is_alone = text[..before].trim().is_empty();
+    // Alone in its line, or in its quotes or column.
+    let said = text[..before].trim_end();
+    let is_alone = said.is_empty() || said.ends_with(['"', '\'', '|']);
     let is_long = word.len() >= 16 && word.bytes().any(|byte| byte.is_ascii_digit());
     (is_one && (is_alone || is_long && super::value::has_both_cases(word)))
         .then_some(before..text.len())
@@ -173,8 +185,8 @@ fn opens_block(text: &str) -> Option<Open> {
     if !key.trim_end().ends_with([':', '=']) {
         return None;
     }
-    let told = format!("{key}{VALUE}");
-    let is_telling = memmem::find(redact(&told).as_bytes(), VALUE.as_bytes()).is_none();
+    let emitted = format!("{key}{VALUE}");
+    let is_telling = memmem::find(redact(&emitted).as_bytes(), VALUE.as_bytes()).is_none();
     is_telling.then(|| Open::Block {
         indent: indent(text),
         lines: 0,
@@ -200,7 +212,7 @@ mod tests {
     const LINE: &str = "MIIEpAIBAAKCAQEA7bq0Fz3Qm1xVtYw8RkLs2JdNhGfPcUo5TeXiWaZy9vBnMuKj";
     const LAST: &str = "qL8s0WbX3nVtYw8RkLs2JdNhGfPcUo5TeXiWaZy9vBnM";
 
-    fn told(lines: &[&str]) -> Vec<String> {
+    fn emitted(lines: &[&str]) -> Vec<String> {
         let mut before = Lines::default();
         let one = |line: &&str| match before.hidden(line) {
             Some(hidden) => without(line, line, hidden).0,
@@ -230,7 +242,7 @@ mod tests {
             ),
             ("Private-Lines: 14", "Private-MAC: 00"),
         ] {
-            let clean = told(&[
+            let clean = emitted(&[
                 begin,
                 LINE,
                 "INFO step 12 loss=0.5",
@@ -249,21 +261,35 @@ mod tests {
 
     #[test]
     fn a_key_without_its_beginning_goes() {
-        let clean = told(&[LINE, LAST, "done", "trainer", LAST]);
+        let clean = emitted(&[LINE, LAST, "done", "trainer", LAST]);
         assert_eq!(clean, [MASK, MASK, "done", "trainer", LAST]);
     }
 
     #[test]
     fn a_logger_s_words_before_a_key_s_line_stay() {
         let line = format!("12:00:01 INFO {LAST}");
-        let clean = told(&["12:00:01 INFO -----BEGIN PRIVATE KEY-----", &line]);
+        let clean = emitted(&["12:00:01 INFO -----BEGIN PRIVATE KEY-----", &line]);
         assert_eq!(clean[1], "12:00:01 INFO [redacted]");
+    }
+
+    #[test]
+    fn a_key_goes_from_quotes_and_columns_too() {
+        for (before, after) in [("msg=\"", "\""), ("b'", "\\n'"), ("| ", " |")] {
+            let wrapped = |text: &str| format!("{before}{text}{after}");
+            let begin = wrapped("-----BEGIN RSA PRIVATE KEY-----");
+            let end = wrapped("-----END RSA PRIVATE KEY-----");
+            let clean = emitted(&[&begin, &wrapped(LINE), &wrapped("Qw=="), &end, "done"]);
+            for line in &clean[1..3] {
+                assert_eq!(line, &wrapped(MASK));
+            }
+            assert_eq!(clean[4], "done");
+        }
     }
 
     #[test]
     fn the_value_of_a_block_on_the_next_line_goes() {
         assert_eq!(
-            told(&[
+            emitted(&[
                 "db:",
                 "  password: |",
                 "    two words",
@@ -273,8 +299,12 @@ mod tests {
             ["    [redacted]", "    [redacted]", "  next: 1"]
         );
         assert_eq!(
-            told(&["password: |", "hunter", "next"]),
+            emitted(&["password: |", "hunter", "next"]),
             ["password: |", MASK, "next"]
+        );
+        assert_eq!(
+            emitted(&["password: |-", "    qwlrmxzkvbnt", "next: 1"])[1..],
+            ["    [redacted]", "next: 1"]
         );
         let healthy = [
             "script: |",
@@ -284,7 +314,7 @@ mod tests {
             "x: >",
             "y",
         ];
-        assert_eq!(told(&healthy), healthy);
+        assert_eq!(emitted(&healthy), healthy);
     }
 
     #[test]
@@ -297,7 +327,7 @@ mod tests {
             "0123456789abcdef0123456789abcdef01234567",
             "NCCL INFO Channel 00/02 : 0 1",
         ];
-        assert_eq!(told(&healthy), healthy);
+        assert_eq!(emitted(&healthy), healthy);
     }
 
     #[test]

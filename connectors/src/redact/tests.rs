@@ -118,10 +118,10 @@ fn what_an_audit_record_says_of_its_request_is_read_decoded() {
     event.set_attribute("selector", Some(query));
     event.set_attribute("user_agent", Some(agent));
     event.raw = redact(&format!("{{\"requestURI\":\"/api/v1/pods?{query}\"}}")).into_owned();
-    let mut told = Observation::Event(Box::new(event));
-    observation(&mut told);
-    let Observation::Event(event) = told else {
-        panic!("{told:?}");
+    let mut emitted = Observation::Event(Box::new(event));
+    observation(&mut emitted);
+    let Observation::Event(event) = emitted else {
+        panic!("{emitted:?}");
     };
     let clean = "labelSelector=experiment%3Dcanary%2Cx%3Dmysql%20-u%20x%20-p[redacted]&limit=5";
     assert_eq!(event.attribute("selector"), Some(clean));

@@ -118,10 +118,46 @@ pub(super) fn starts_inside_word(text: &str, at: usize) -> bool {
         .bytes()
         .next_back()
         .is_some_and(|before| before.is_ascii_alphanumeric() || before == b'-')
-        // `\n` in JSON is no letter.
-        && !matches!(text.as_bytes()[..at], [.., b'\\', b'n' | b't' | b'r'])
+        && !follows_escape(&text.as_bytes()[..at])
         // `%3D` in a URL is none either.
         && !follows_sign(text.as_bytes(), at)
+}
+
+/// Whether a text ends in what is no letter though it is written with one: `\n` and `\u001b`
+/// in JSON, `\x1b` in Python, and what gives a terminal its colours.
+fn follows_escape(before: &[u8]) -> bool {
+    /// The longest `\u001b[38;5;208;1m`.
+    const LONGEST: usize = 24;
+    if let [
+        ..,
+        b'\\',
+        b'n' | b't' | b'r' | b'b' | b'f' | b'v' | b'a' | b'0',
+    ] = before
+    {
+        return true;
+    }
+    let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    match before {
+        [.., b'\\', b'x', one, two] if hex(&[*one, *two]) => return true,
+        _ => {}
+    }
+    if let Some([b'\\', b'u', digits @ ..]) = before.len().checked_sub(6).map(|at| &before[at..])
+        && hex(digits)
+    {
+        return true;
+    }
+    let near = &before[before.len().saturating_sub(LONGEST)..];
+    let Some(bracket) = near.iter().rposition(|byte| *byte == b'[') else {
+        return false;
+    };
+    let (escape, colour) = near.split_at(bracket);
+    let is_colour = colour.split_last().is_some_and(|(last, numbers)| {
+        let numbers = numbers.get(1..).unwrap_or_default();
+        let plain = |byte: &u8| byte.is_ascii_digit() || *byte == b';';
+        last.is_ascii_alphabetic() && numbers.iter().all(plain)
+    });
+    let escapes: [&[u8]; 6] = [b"\x1b", b"u001b", b"u001B", b"x1b", b"033", b"\\e"];
+    is_colour && escapes.iter().any(|known| escape.ends_with(known))
 }
 
 /// A value that only says that there is one, or where it is.

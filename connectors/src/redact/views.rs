@@ -64,15 +64,15 @@ impl Hints {
 }
 
 /// A text as it is read, and where in the record each byte of it comes from.
-pub(super) struct View {
+pub(super) struct TextView {
     pub(super) text: String,
-    places: Vec<Place>,
+    places: Vec<SourceOffset>,
 }
 
 /// Where a byte of a view stands in the record; `None` between two words of a list.
-type Place = Option<(usize, usize)>;
+type SourceOffset = Option<(usize, usize)>;
 
-impl View {
+impl TextView {
     fn new() -> Self {
         Self {
             text: String::new(),
@@ -80,7 +80,7 @@ impl View {
         }
     }
 
-    fn push(&mut self, letter: char, place: Place) {
+    fn push(&mut self, letter: char, place: SourceOffset) {
         self.text.push(letter);
         self.places.resize(self.text.len(), place);
     }
@@ -112,13 +112,18 @@ impl View {
 }
 
 /// Shows every other reading of a text.
-pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&View)) {
+pub(super) fn of(text: &str, hints: &Hints, see: &mut dyn FnMut(&TextView)) {
     // Up to where each kind of reading has been shown.
     let (mut decoded, mut listed) = (0, 0);
     let bytes = text.as_bytes();
     // Most texts have no hint, and then no list of interest. One search for both signs
     // else: it is most of the cost.
     let opens = if hints.is_empty() { b'%' } else { b'[' };
+    if !hints.is_empty() {
+        for at in memchr::memchr_iter(b'?', bytes) {
+            queried(text, at, see);
+        }
+    }
     for at in memchr::memchr2_iter(b'%', opens, bytes) {
         // A list begins with a quote, most brackets do not.
         if bytes[at] == b'[' {
@@ -153,7 +158,7 @@ pub(super) fn follows_sign(bytes: &[u8], at: usize) -> bool {
 /// Decodes what is percent-encoded around a sign: a run without spaces and quotes, so
 /// that what is decoded cannot reach out of the text that it stands in. An `&` that is
 /// not encoded itself parts one field of a query from the next. Gives the run's end.
-fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usize {
+fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&TextView)) -> usize {
     let bytes = text.as_bytes();
     let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>&\\".contains(byte);
     let start = bytes[before.clone()]
@@ -166,7 +171,7 @@ fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usiz
         .map_or(bytes.len(), |after| before.end + after);
     let start = boundary(text, start.max(before.end.saturating_sub(LONGEST)));
     let end = boundary(text, end.min(before.end + LONGEST));
-    let mut view = View::new();
+    let mut view = TextView::new();
     view.copy(text, start..end);
     let has_plus = bytes[start..end].contains(&b'+');
     for _ in 0..LAYERS {
@@ -183,6 +188,27 @@ fn encoded(text: &str, before: Range<usize>, see: &mut dyn FnMut(&View)) -> usiz
     end
 }
 
+/// A query in which a plus stands for a space and nothing else is encoded.
+fn queried(text: &str, at: usize, see: &mut dyn FnMut(&TextView)) {
+    let bytes = text.as_bytes();
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
+    let run = bytes[at..].iter().take(LONGEST).position(ends);
+    let end = boundary(
+        text,
+        run.map_or(bytes.len().min(at + LONGEST), |run| at + run),
+    );
+    let query = &bytes[at..end];
+    if !query.contains(&b'+') || !query.contains(&b'=') || query.contains(&b'%') {
+        return;
+    }
+    let mut view = TextView::new();
+    for (offset, letter) in text[at..end].char_indices() {
+        let place = Some((at + offset, at + offset + letter.len_utf8()));
+        view.push(if letter == '+' { ' ' } else { letter }, place);
+    }
+    see(&view);
+}
+
 /// The next place at which a character begins.
 fn boundary(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
@@ -192,9 +218,9 @@ fn boundary(text: &str, mut at: usize) -> usize {
 }
 
 /// One layer of encoding less; `None` where there is none.
-fn decoded(view: &View, plus_is_space: bool) -> Option<View> {
+fn decoded(view: &TextView, plus_is_space: bool) -> Option<TextView> {
     let bytes = view.text.as_bytes();
-    let mut next = View::new();
+    let mut next = TextView::new();
     let mut letters = view.text.char_indices();
     let mut any = false;
     while let Some((at, letter)) = letters.next() {
@@ -237,7 +263,7 @@ fn sign(bytes: &[u8], at: usize) -> Option<(char, usize)> {
 
 /// `["Cookie:","a=b"]`: the words of a list of at least two texts, side by side; and
 /// the end of the list, or where there is none the place it was looked for.
-fn list(text: &str, at: usize, hints: &Hints) -> (Option<View>, usize) {
+fn list(text: &str, at: usize, hints: &Hints) -> (Option<TextView>, usize) {
     let Some((first, mut end)) = word(text, at + 1) else {
         return (None, at);
     };
@@ -252,7 +278,7 @@ fn list(text: &str, at: usize, hints: &Hints) -> (Option<View>, usize) {
     if words.len() < 2 || !hints.any(at..end) {
         return (None, end);
     }
-    let mut view = View::new();
+    let mut view = TextView::new();
     for word in words {
         if !view.text.is_empty() {
             view.push(' ', None);

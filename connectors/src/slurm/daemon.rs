@@ -195,7 +195,7 @@ fn remade(line: &Event, fact: &str, parts: &[&str]) -> Event {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(String, String, Option<String>, Option<String>)> {
+    fn emitted(text: &str) -> Vec<(String, String, Option<String>, Option<String>)> {
         let id = EventId::of(&[text]);
         let mut line = Event::new(id, "node.log", Stamp::OPEN, SourceKind::NodeLog);
         line.message = Some(text.to_owned());
@@ -223,16 +223,19 @@ mod tests {
             )
         };
         assert_eq!(
-            told("error: Nodes n[1-2] not responding, setting DOWN"),
+            emitted("error: Nodes n[1-2] not responding, setting DOWN"),
             [node("DOWN", "n1"), node("DOWN", "n2")]
         );
         assert_eq!(
-            told("update_node: node n1 state set to DRAIN"),
+            emitted("update_node: node n1 state set to DRAIN"),
             [node("DRAIN", "n1")]
         );
-        assert_eq!(told("Node n1 now responding"), [node("RESPONDING", "n1")]);
         assert_eq!(
-            told("requeue job JobId=7 due to failure of node n1"),
+            emitted("Node n1 now responding"),
+            [node("RESPONDING", "n1")]
+        );
+        assert_eq!(
+            emitted("requeue job JobId=7 due to failure of node n1"),
             [(
                 "slurm.job".to_owned(),
                 "NODE_FAIL".to_owned(),
@@ -250,26 +253,26 @@ mod tests {
             )
         };
         assert_eq!(
-            told("_job_complete: JobId=6_1(9) WEXITSTATUS 0"),
+            emitted("_job_complete: JobId=6_1(9) WEXITSTATUS 0"),
             [job("COMPLETED", "6_1", None)]
         );
         assert_eq!(
-            told("sched: Allocate JobId=6 NodeList=n1 #CPUs=4"),
+            emitted("sched: Allocate JobId=6 NodeList=n1 #CPUs=4"),
             [job("RUNNING", "6", Some("n1"))]
         );
         assert_eq!(
-            told(
+            emitted(
                 "deadline_ok: JobId=8 with time_limit 1 exceeded deadline 2026-11-21T11:00:00 and cancelled"
             ),
             [job("DEADLINE", "8", None)]
         );
-        assert_eq!(told("_job_complete: JobId=6 done"), []);
+        assert_eq!(emitted("_job_complete: JobId=6 done"), []);
         assert_eq!(
-            told("error: Prolog launch failure, JobId=6"),
+            emitted("error: Prolog launch failure, JobId=6"),
             [job("LAUNCH_FAILED", "6", None)]
         );
         assert_eq!(
-            told(
+            emitted(
                 "validate_node_specs: Prolog or job env setup failure on node n2, draining the node"
             ),
             [node("PROLOG_FAILED", "n2")]

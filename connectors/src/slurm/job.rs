@@ -135,7 +135,7 @@ const RUNS: &[&str] = &[
 ];
 
 /// How telling a step's end is; the job's own state may be less exact.
-fn telling(state: &str) -> u8 {
+fn evidence(state: &str) -> u8 {
     match state {
         "OUT_OF_MEMORY" => 3,
         "NODE_FAIL" | "TIMEOUT" => 2,
@@ -145,7 +145,7 @@ fn telling(state: &str) -> u8 {
 }
 
 /// The job of some rows, told.
-pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
+pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     let Some(main) = rows.iter().find(|row| row.step.is_none()).or(rows.first()) else {
         return;
     };
@@ -277,8 +277,8 @@ pub(super) fn tell(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
         .iter()
         .filter(|row| row.step.is_some() && main.step.is_none())
         .map(|row| (row, split_state(&row.state).0))
-        .filter(|(_, word)| telling(word) > 0)
-        .min_by_key(|(row, word)| (std::cmp::Reverse(telling(word)), row.line));
+        .filter(|(_, word)| evidence(word) > 0)
+        .min_by_key(|(row, word)| (std::cmp::Reverse(evidence(word)), row.line));
     if let Some((row, word)) = worst {
         event.set_attribute("step", row.step.as_deref());
         event.set_attribute("step_state", Some(word));

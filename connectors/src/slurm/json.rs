@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::job::{self, Row};
-use super::node::{self, Said};
-use super::when;
+use super::node::{self, NodeReport};
+use super::times;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Told};
+use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::redact::redact;
 use crate::time::Stamp;
 
 /// Whether these are the fields of a job.
@@ -23,20 +24,25 @@ pub(crate) fn is_node(fields: &Map<String, Value>, _within: &str) -> bool {
 }
 
 /// Decodes either.
-pub(crate) fn decode(record: ForeignRecord<'_>, told: &mut Told) -> Result<(), Rejection> {
+pub(crate) fn decode(
+    record: ForeignRecord<'_>,
+    emitted: &mut ForeignOutput,
+) -> Result<(), Rejection> {
     let raw = Value::Object(record.fields.clone()).to_string();
     let file = &record.origin.file;
     let line = record.origin.line;
     if is_job(record.fields, record.within) {
         let rows = rows(record.fields, line, &raw)
             .ok_or_else(|| Rejection::Malformed("a job without id or state".to_owned()))?;
-        job::tell(&rows, file, &mut told.observations);
+        job::emit(&rows, file, &mut emitted.observations);
         return Ok(());
     }
     let said = said(record.fields)
         .ok_or_else(|| Rejection::Irrelevant("a Slurm node that jobs can use".to_owned()))?;
-    let event = said.tell(file, line, &raw);
-    told.observations.push(Observation::Event(Box::new(event)));
+    let event = said.emit(file, line, &raw);
+    emitted
+        .observations
+        .push(Observation::Event(Box::new(event)));
     Ok(())
 }
 
@@ -100,7 +106,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
         let value = times
             .and_then(|times| times.get(accounted))
             .or_else(|| fields.get(controlled));
-        when::epoch(number(value)?)
+        times::epoch(number(value)?)
     };
     let state = words(fields.get("state")).or_else(|| words(fields.get("job_state")))?;
     let why = fields.get("state").and_then(|state| state.get("reason"));
@@ -133,7 +139,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
         cluster: text(fields, "cluster"),
         job: job.clone(),
         own: Some(own),
-        name: text(fields, "name"),
+        name: text(fields, "name").map(|name| redact(&name).into_owned()),
         user: text(fields, "user").or_else(|| text(fields, "user_name")),
         account: text(fields, "account"),
         partition: text(fields, "partition"),
@@ -187,7 +193,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
     Some(rows)
 }
 
-fn said(fields: &Map<String, Value>) -> Option<Said> {
+fn said(fields: &Map<String, Value>) -> Option<NodeReport> {
     // Flags once had a list of their own beside the state.
     let flags = words(fields.get("state_flags")).unwrap_or_default();
     let (state, _) = node::state(&format!("{}+{flags}", words(fields.get("state"))?));
@@ -195,11 +201,11 @@ fn said(fields: &Map<String, Value>) -> Option<Said> {
     if !node::is_away(&state) && why.is_none() {
         return None;
     }
-    Some(Said {
+    Some(NodeReport {
         node: text(fields, "name").or_else(|| text(fields, "hostname"))?,
         state,
         why,
         by: text(fields, "reason_set_by_user"),
-        time: number(fields.get("reason_changed_at")).and_then(when::epoch),
+        time: number(fields.get("reason_changed_at")).and_then(times::epoch),
     })
 }

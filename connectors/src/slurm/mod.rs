@@ -15,7 +15,7 @@
 
 mod columns;
 mod daemon;
-mod happened;
+mod events;
 mod hostlist;
 mod job;
 mod json;
@@ -24,7 +24,7 @@ mod node;
 mod sacct;
 mod scontrol;
 mod sinfo;
-mod when;
+mod times;
 
 #[cfg(test)]
 mod tests;
@@ -56,8 +56,8 @@ pub(crate) const FORMATS: &[TextFormat] = &[
         words: "Slurm's events of nodes",
         of_pods: false,
         first: false,
-        is: happened::is,
-        reader: |source, _| Box::new(happened::Table::new(source)),
+        is: events::is,
+        reader: |source, _| Box::new(events::Table::new(source)),
     },
     TextFormat {
         words: "Slurm control",

@@ -8,7 +8,7 @@ use crate::time::{SECOND, Stamp};
 
 /// What was said of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct NodeReport {
     pub(super) node: String,
     /// `DOWN`, `DRAIN`, … of several the one that matters.
     pub(super) state: String,
@@ -50,9 +50,9 @@ pub(super) fn is_away(state: &str) -> bool {
     matches!(state, "DOWN" | "FAIL" | "DRAIN" | "REBOOT" | "MAINT")
 }
 
-impl Said {
+impl NodeReport {
     /// The fact.
-    pub(super) fn tell(self, file: &Arc<str>, line: u64, raw: &str) -> Event {
+    pub(super) fn emit(self, file: &Arc<str>, line: u64, raw: &str) -> Event {
         let stamp = self.time.unwrap_or(Stamp::OPEN);
         let second = stamp.lo.div_euclid(SECOND).to_string();
         let why = self.why.as_deref().unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn reason(text: &str) -> (String, Option<String>, Option<Stamp>) {
         Some((why, (user, time))) => (
             why.trim().to_owned(),
             Some(user.to_owned()),
-            super::when::stamp(time),
+            super::times::stamp(time),
         ),
         None => (text.trim().to_owned(), None, None),
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::columns::{Columns, Row as Cells};
 use super::job::{self, Row};
-use super::when;
+use super::times;
 use crate::logs::LogSource;
-use crate::recording::{Found, Head, TextReader, numbered};
+use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
+use crate::redact::redact;
 
 /// Columns without which there is nothing to tell.
 const NEEDED: &[&str] = &["jobid", "state"];
@@ -18,7 +19,7 @@ const SHORT: &str = "a row with fewer cells than its table's head";
 const MAX_OPEN: usize = 4_096;
 
 /// Whether it begins with the head of such a table.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     let lines: Vec<&str> = head.lines(4).collect();
     columns(&lines).is_some()
 }
@@ -67,7 +68,7 @@ impl Table {
         }
     }
 
-    fn line(&mut self, text: &str, number: u64, found: &mut Found) {
+    fn line(&mut self, text: &str, number: u64, found: &mut FormatOutput) {
         if let Some((_, columns)) = columns(&[&self.before, text])
             .or_else(|| columns(&[text]))
             .filter(|_| text.to_ascii_lowercase().contains("jobid") || text.starts_with('-'))
@@ -118,11 +119,11 @@ impl Table {
         }
     }
 
-    fn reject(&mut self, line: u64, why: &str, found: &mut Found) {
+    fn reject(&mut self, line: u64, why: &str, found: &mut FormatOutput) {
         found.rejected.push((line, why.to_owned()));
     }
 
-    fn row(&mut self, row: Row, found: &mut Found) {
+    fn row(&mut self, row: Row, found: &mut FormatOutput) {
         found.records += 1;
         let key = (row.cluster.clone(), row.job.clone());
         if let Some(order) = self.order.get(&key) {
@@ -133,7 +134,7 @@ impl Table {
                 rows.push(row);
                 return;
             }
-            job::tell(rows, &self.file, &mut found.observations);
+            job::emit(rows, &self.file, &mut found.observations);
             *rows = vec![row];
             return;
         }
@@ -144,11 +145,11 @@ impl Table {
     }
 
     /// Tells the oldest jobs until so many are left.
-    fn end_jobs(&mut self, left: usize, found: &mut Found) {
+    fn end_jobs(&mut self, left: usize, found: &mut FormatOutput) {
         while self.jobs.len() > left
             && let Some((_, rows)) = self.jobs.pop_first()
         {
-            job::tell(&rows, &self.file, &mut found.observations);
+            job::emit(&rows, &self.file, &mut found.observations);
             if let Some(first) = rows.first() {
                 self.order
                     .remove(&(first.cluster.clone(), first.job.clone()));
@@ -165,13 +166,13 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
         return Err("a row whose state is none");
     }
     let text = |name: &str| cells.get(name).map(str::to_owned);
-    let time = |name: &str| cells.get(name).and_then(when::stamp);
+    let time = |name: &str| cells.get(name).and_then(times::stamp);
     Ok(Row {
         cluster: text("cluster"),
         job,
         own: text("jobidraw").and_then(|own| Some(job::split_id(&own)?.0)),
         step,
-        name: text("jobname"),
+        name: text("jobname").map(|name| redact(&name).into_owned()),
         user: text("user"),
         account: text("account"),
         partition: text("partition"),
@@ -192,7 +193,7 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
 }
 
 impl TextReader for Table {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
@@ -200,7 +201,7 @@ impl TextReader for Table {
         }
     }
 
-    fn finish(&mut self, found: &mut Found) {
+    fn finish(&mut self, found: &mut FormatOutput) {
         if let Some((line, _)) = self.broken.take() {
             self.reject(line, SHORT, found);
         }

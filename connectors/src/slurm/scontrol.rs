@@ -6,16 +6,17 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::job::{self, Row};
-use super::node::{self, Said};
-use super::when;
+use super::node::{self, NodeReport};
+use super::times;
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{Found, Head, TextReader, numbered};
+use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
+use crate::redact::redact;
 
 const STARTS: [&str; 3] = ["JobId=", "NodeName=", "PartitionName="];
 
 /// Whether it begins with such a record.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     let mut lines = head.lines(3).filter(|line| !line.starts_with("$ "));
     lines.next().is_some_and(|line| {
         STARTS.iter().any(|start| line.starts_with(start)) && line.matches('=').count() > 1
@@ -68,7 +69,7 @@ impl Records {
         }
     }
 
-    fn end(&mut self, found: &mut Found) {
+    fn end(&mut self, found: &mut FormatOutput) {
         let record = std::mem::take(&mut self.record);
         if record.trim().is_empty() {
             return;
@@ -77,7 +78,7 @@ impl Records {
         let fields = fields(&record);
         if fields.contains_key("JobId") {
             match job(&fields, self.line, &record) {
-                Some(row) => job::tell(&[row], &self.file, &mut found.observations),
+                Some(row) => job::emit(&[row], &self.file, &mut found.observations),
                 None => {
                     found.records -= 1;
                     let why = "a job without id or state".to_owned();
@@ -85,7 +86,7 @@ impl Records {
                 }
             }
         } else if let Some(said) = node(&fields) {
-            let event = said.tell(&self.file, self.line, &record);
+            let event = said.emit(&self.file, self.line, &record);
             found.observations.push(Observation::Event(Box::new(event)));
         } else {
             found.irrelevant += 1;
@@ -95,7 +96,7 @@ impl Records {
 
 fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
     let text = |key: &str| fields.get(key).map(|value| (*value).to_owned());
-    let time = |key: &str| fields.get(key).and_then(|value| when::stamp(value));
+    let time = |key: &str| fields.get(key).and_then(|value| times::stamp(value));
     let (own, step) = job::split_id(fields.get("JobId")?)?;
     let number = |key: &str| fields.get(key).and_then(|value| value.parse::<i64>().ok());
     let job = match text("ArrayTaskId") {
@@ -110,7 +111,9 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
         step,
         // The log of completed jobs has other names for some of it.
         cluster: text("Cluster").filter(|cluster| cluster != "unknown"),
-        name: text("JobName").or_else(|| text("Name")),
+        name: text("JobName")
+            .or_else(|| text("Name"))
+            .map(|name| redact(&name).into_owned()),
         user: user.map(str::to_owned),
         account: text("Account"),
         partition: text("Partition"),
@@ -133,7 +136,7 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
 }
 
 /// A node that jobs cannot use, or whose state has a reason.
-fn node(fields: &BTreeMap<&str, &str>) -> Option<Said> {
+fn node(fields: &BTreeMap<&str, &str>) -> Option<NodeReport> {
     let name = (*fields.get("NodeName")?).to_owned();
     let (state, _) = node::state(fields.get("State")?);
     let why = fields.get("Reason");
@@ -141,7 +144,7 @@ fn node(fields: &BTreeMap<&str, &str>) -> Option<Said> {
         return None;
     }
     let (why, by, time) = why.map_or((String::new(), None, None), |why| node::reason(why));
-    Some(Said {
+    Some(NodeReport {
         node: name,
         state,
         why: Some(why).filter(|why| !why.is_empty()),
@@ -151,7 +154,7 @@ fn node(fields: &BTreeMap<&str, &str>) -> Option<Said> {
 }
 
 impl TextReader for Records {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
@@ -168,7 +171,7 @@ impl TextReader for Records {
         }
     }
 
-    fn finish(&mut self, found: &mut Found) {
+    fn finish(&mut self, found: &mut FormatOutput) {
         self.end(found);
     }
 }

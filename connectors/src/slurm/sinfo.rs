@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::columns::Columns;
 use super::hostlist;
-use super::node::{self, Said};
-use super::when;
+use super::node::{self, NodeReport};
+use super::times;
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{Found, Head, TextReader, numbered};
+use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 
 /// Whether it begins with the head of such a table.
-pub(super) fn is(head: &Head<'_>) -> bool {
+pub(super) fn is(head: &FileHead<'_>) -> bool {
     head.lines(3).any(|line| columns(line).is_some())
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Table {
     file: Arc<str>,
     columns: Option<Columns>,
     /// Rows tell the same node once for each partition.
-    told: std::collections::BTreeSet<crate::event::EventId>,
+    emitted: std::collections::BTreeSet<crate::event::EventId>,
 }
 
 impl Table {
@@ -54,11 +54,11 @@ impl Table {
         Self {
             file: Arc::clone(&source.file),
             columns: None,
-            told: std::collections::BTreeSet::new(),
+            emitted: std::collections::BTreeSet::new(),
         }
     }
 
-    fn line(&mut self, text: &str, number: u64, found: &mut Found) {
+    fn line(&mut self, text: &str, number: u64, found: &mut FormatOutput) {
         if let Some(columns) = columns(text) {
             self.columns = Some(columns);
             return;
@@ -94,16 +94,16 @@ impl Table {
             return;
         }
         for node in hostlist::expand(list) {
-            let said = Said {
+            let said = NodeReport {
                 node,
                 state: state.clone(),
                 why: why.clone(),
                 by: row.get("user").map(str::to_owned),
-                time: row.get("timestamp").and_then(when::stamp),
+                time: row.get("timestamp").and_then(times::stamp),
             };
-            let mut event = said.tell(&self.file, number, text);
+            let mut event = said.emit(&self.file, number, text);
             event.set_attribute("time_inferred", Some("zone"));
-            if self.told.insert(event.id) {
+            if self.emitted.insert(event.id) {
                 found.observations.push(Observation::Event(Box::new(event)));
             }
         }
@@ -111,7 +111,7 @@ impl Table {
 }
 
 impl TextReader for Table {
-    fn lines(&mut self, lines: &[u8], first: u64, found: &mut Found) {
+    fn lines(&mut self, lines: &[u8], first: u64, found: &mut FormatOutput) {
         for (number, line) in numbered(lines, first) {
             let text = String::from_utf8_lossy(line);
             found.lossy += u64::from(matches!(text, std::borrow::Cow::Owned(_)));
@@ -119,5 +119,5 @@ impl TextReader for Table {
         }
     }
 
-    fn finish(&mut self, _found: &mut Found) {}
+    fn finish(&mut self, _found: &mut FormatOutput) {}
 }

@@ -6,16 +6,16 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::rfc3339;
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
 }
 
 fn read_path(path: &std::path::Path) -> (Summary, Vec<Event>) {
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(
         &[Input::Path(path.to_owned())],
         &Options::default(),
@@ -35,7 +35,7 @@ fn read_text(text: &str) -> (Summary, Vec<Event>) {
     read_path(&path)
 }
 
-fn told(events: &[Event]) -> Vec<(String, String, String)> {
+fn emitted(events: &[Event]) -> Vec<(String, String, String)> {
     events
         .iter()
         .map(|event| {
@@ -57,7 +57,7 @@ fn is(events: &[Event], want: &[(&str, &str, &str)]) {
         .iter()
         .map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned()))
         .collect();
-    assert_eq!(told(events), want);
+    assert_eq!(emitted(events), want);
 }
 
 const PARSABLE: &str = "JobID|JobName|Cluster|State|ExitCode|Start|End|NodeList|Comment|ReqMem|MaxRSS\n\
@@ -93,7 +93,7 @@ fn a_job_with_its_steps_is_one_end() {
 fn other_delimiters_and_the_plain_table_say_the_same() {
     let (_, want) = read_text(PARSABLE);
     let (_, events) = read_text(&PARSABLE.replace('|', "|#"));
-    assert_eq!(told(&events), told(&want));
+    assert_eq!(emitted(&events), emitted(&want));
     let table = "\
 JobID           JobName      State ExitCode                 End
 ------------ ---------- ---------- -------- -------------------
@@ -193,12 +193,12 @@ fn a_task_of_an_array_is_one_job_whoever_tells() {
         "[2026-11-21T10:00:00.100] sched: Allocate JobId=6_1(9) NodeList=n1 #CPUs=1 Partition=main\n[2026-11-21T11:00:00.100] _job_complete: JobId=6_1(9) WEXITSTATUS 1\n[2026-11-21T11:00:00.100] _job_complete: JobId=6_1(9) done\n",
     );
     assert_eq!(summary.files[0].form, "log of Slurm's daemons");
-    let told: Vec<_> = events
+    let emitted: Vec<_> = events
         .iter()
         .map(|event| (event.object_uid.as_deref(), event.reason.as_deref()))
         .collect();
     assert_eq!(
-        told,
+        emitted,
         [
             (Some("slurm/6_1"), Some("RUNNING")),
             (Some("slurm/6_1"), Some("FAILED"))
@@ -286,7 +286,7 @@ fn the_labelled_cases_come_out() {
     let (summary, events) = of("gcm-sample-sacct-output-invalid-utf8.txt");
     assert!(summary.total.lossy > 0 && !events.is_empty(), "{summary:?}");
     let (_, events) = of("gcm-sample-sinfo-output.txt");
-    assert!(told(&events).contains(&(
+    assert!(emitted(&events).contains(&(
         "node0201".to_owned(),
         "DRAIN".to_owned(),
         "2022-06-02T05:54:34Z".to_owned()
@@ -296,7 +296,7 @@ fn the_labelled_cases_come_out() {
 
     // The epochs in the text fix year and zone.
     let (_, events) = of("slurm-journal-real.txt");
-    let rebooted: Vec<_> = told(&events)
+    let rebooted: Vec<_> = emitted(&events)
         .into_iter()
         .filter(|(_, state, _)| state == "REBOOTED")
         .collect();

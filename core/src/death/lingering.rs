@@ -1,23 +1,23 @@
-//! Members that did not end when the others had given up waiting for one of them.
+//! Members that had not ended when the others gave up waiting for one of them.
 
 use whathappened_connectors::time::Stamp;
 
 use super::{Death, WAITED};
-use crate::life::{End, State};
+use crate::graph::EntityGraph;
+use crate::lifecycle::{End, State};
 use crate::resolve::Attempt;
-use crate::world::World;
 
 /// A process that waits in a driver, or for a file that does not come, cannot even be killed:
 /// its container goes on. It is nothing to explain by itself, but may be who was missing.
 pub(super) fn lingering(
-    world: &World,
+    graph: &EntityGraph,
     run: usize,
     attempt: (u32, &Attempt),
     ends: &[End],
     found: &mut Vec<Death>,
 ) {
     let (number, attempt) = attempt;
-    let Some(waited) = world.evidence.symbols.find(WAITED) else {
+    let Some(waited) = graph.evidence.symbols.find(WAITED) else {
         return;
     };
     let state = |pod: &u32| ends.get(*pod as usize).map(|end| end.state);
@@ -25,7 +25,7 @@ pub(super) fn lingering(
     if !attempt.pods.iter().any(|pod| goes_on(&pod)) {
         return;
     }
-    let gave_up = world
+    let gave_up = graph
         .facts
         .iter()
         .filter(|fact| fact.signal == waited && fact.time != Stamp::OPEN)

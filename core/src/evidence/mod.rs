@@ -22,14 +22,14 @@ pub use row::Row;
 pub use spill::SpillError;
 
 use crate::signals::Ruleset;
-use crate::symbols::Symbols;
+use crate::symbols::SymbolTable;
 use spill::Spill;
 
 /// What was read, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Facts that were told, copies included.
-    pub told: u64,
+    pub reported: u64,
     /// Facts that were told before.
     pub duplicates: u64,
 }
@@ -44,7 +44,7 @@ fn hash_of(id: EventId) -> u64 {
 #[derive(Debug, Default)]
 pub struct Evidence {
     /// Names used by rows.
-    pub symbols: Symbols,
+    pub symbols: SymbolTable,
     /// Versions of objects.
     pub objects: Objects,
     rows: Vec<Row>,
@@ -102,7 +102,7 @@ impl Evidence {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn add_seen(&mut self, event: &Event, seen_by: &[SourceKind]) -> Result<(), SpillError> {
-        self.counts.told += 1;
+        self.counts.reported += 1;
         if let Some(trace) = trace_of(event) {
             self.traces
                 .entry(event.id)

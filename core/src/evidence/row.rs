@@ -3,8 +3,8 @@
 use whathappened_connectors::event::{Event, EventId, Origin, SourceKind};
 use whathappened_connectors::time::{Nanos, Stamp};
 
-use super::spill::Place;
-use crate::symbols::{Sym, Symbols};
+use super::spill::SpillOffset;
+use crate::symbols::{Symbol, SymbolTable};
 
 /// A fact's identity, times, witnesses and main entities.
 #[derive(Clone, Copy, Debug)]
@@ -18,27 +18,27 @@ pub struct Row {
     /// The highest count that any witness told.
     pub count: u64,
     /// Uid of the pod it is about.
-    pub pod_uid: Sym,
+    pub pod_uid: Symbol,
     /// Name of the pod it is about.
-    pub pod: Sym,
+    pub pod: Symbol,
     /// Namespace of what it is about.
-    pub namespace: Sym,
+    pub namespace: Symbol,
     /// Node it is about or was seen on.
-    pub node: Sym,
+    pub node: Symbol,
     /// The cloud's id of the instance it is about.
-    pub instance: Sym,
+    pub instance: Symbol,
     /// Name of the workload it is about.
-    pub workload: Sym,
+    pub workload: Symbol,
     /// The kind of fact.
-    pub fact: Sym,
+    pub fact: Symbol,
     /// Whether the rules know what it means.
     pub tells: bool,
-    pub(super) place: Place,
+    pub(super) place: SpillOffset,
     seen_by: u32,
     source_kind: SourceKind,
-    /// Only breaks ties between copies that differ.
+    /// Only breaks links between copies that differ.
     content: u32,
-    file: Sym,
+    file: Symbol,
     line: u32,
 }
 
@@ -47,7 +47,7 @@ impl Row {
         event: &Event,
         seen_by: &[SourceKind],
         body: &[u8],
-        symbols: &mut Symbols,
+        symbols: &mut SymbolTable,
     ) -> Self {
         Self {
             id: event.id,
@@ -62,7 +62,7 @@ impl Row {
             workload: symbols.optional(event.entities.workload.as_deref()),
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
-            place: Place::default(),
+            place: SpillOffset::default(),
             seen_by: seen_by.iter().fold(0, |all, kind| all | bit(*kind)),
             source_kind: event.source_kind,
             content: crc32fast::hash(body),
@@ -73,7 +73,7 @@ impl Row {
 
     /// The copy that is kept: the highest count, then the most precise time,
     /// then the rank of sources, then place, then content.
-    pub(super) fn is_better_than(&self, kept: &Self, symbols: &Symbols) -> bool {
+    pub(super) fn is_better_than(&self, kept: &Self, symbols: &SymbolTable) -> bool {
         let rank = |row: &Self| {
             (
                 std::cmp::Reverse(row.count),
@@ -90,7 +90,7 @@ impl Row {
             .is_lt()
     }
 
-    pub(super) fn placed(self, place: Place) -> Self {
+    pub(super) fn placed(self, place: SpillOffset) -> Self {
         Self { place, ..self }
     }
 
@@ -120,7 +120,7 @@ impl Row {
     }
 
     /// Puts back what merging learned.
-    pub(super) fn finish(&self, event: &mut Event, symbols: &Symbols) {
+    pub(super) fn finish(&self, event: &mut Event, symbols: &SymbolTable) {
         event.end = self.end;
         event.count = (self.count > 0).then_some(self.count);
         event.origin = Origin {
@@ -145,7 +145,7 @@ impl Row {
 
     /// The file it was read from.
     #[must_use]
-    pub fn file(&self) -> Sym {
+    pub fn file(&self) -> Symbol {
         self.file
     }
 

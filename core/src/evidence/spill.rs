@@ -14,7 +14,7 @@ const BUDGET: usize = 16 << 20;
 
 /// Where a body lies.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct SpillOffset {
     block: u32,
     start: u32,
     len: u32,
@@ -66,9 +66,9 @@ pub(super) fn encode(event: &Event) -> Result<Vec<u8>, SpillError> {
 }
 
 impl Spill {
-    pub(super) fn push(&mut self, body: &[u8]) -> Result<Place, SpillError> {
+    pub(super) fn push(&mut self, body: &[u8]) -> Result<SpillOffset, SpillError> {
         let small = |number: usize| u32::try_from(number).map_err(|_| SpillError::TooMany);
-        let place = Place {
+        let place = SpillOffset {
             block: small(self.blocks.len() + usize::from(self.packing.is_some()))?,
             start: small(self.open.len())?,
             len: small(body.len())?,
@@ -120,7 +120,7 @@ impl Spill {
         Ok(())
     }
 
-    pub(super) fn event(&self, place: Place) -> Result<Event, SpillError> {
+    pub(super) fn event(&self, place: SpillOffset) -> Result<Event, SpillError> {
         let (start, end) = (
             place.start as usize,
             place.start as usize + place.len as usize,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::name::Name;
 use super::run::{Root, Run};
-use crate::symbols::Sym;
-use crate::world::{Kind, NO, Pod, Workload, World};
+use crate::graph::{EntityGraph, NO, Task, TaskKind, Workload};
+use crate::symbols::Symbol;
 
 /// Labels and annotations that carry an experiment's name, the plainest first.
 pub const LABELS: [&str; 22] = [
@@ -35,7 +35,7 @@ pub const LABELS: [&str; 22] = [
 
 /// What a name means.
 #[derive(Clone, Debug, Default)]
-pub struct Matched {
+pub struct NameMatch {
     /// How it matched, in words; empty where it did not.
     pub how: String,
     /// Numbers of the runs, newest first.
@@ -43,14 +43,14 @@ pub struct Matched {
     /// Pods that were asked for by name, where only they were.
     pub pods: Vec<u32>,
     /// Runs of the same name elsewhere that were not taken.
-    pub others: Vec<Other>,
+    pub others: Vec<OtherRun>,
     /// The nearest names, where nothing matched.
     pub nearest: Vec<String>,
 }
 
 /// A run that bears the name as well.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Other {
+pub struct OtherRun {
     /// Its kind.
     pub kind: String,
     /// Its namespace.
@@ -61,7 +61,7 @@ pub struct Other {
 
 /// What one tier found: pods and workloads, and the words for it.
 #[derive(Default)]
-struct Found {
+struct TierMatch {
     how: String,
     pods: BTreeSet<u32>,
     workloads: BTreeSet<u32>,
@@ -70,16 +70,16 @@ struct Found {
 
 /// Resolves a name over the runs of a world.
 #[must_use]
-pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
+pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
     if name.is_everything() {
         let all = (0..runs.len()).rev().collect();
-        return Matched {
+        return NameMatch {
             how: "everything".to_owned(),
             runs: all,
-            ..Matched::default()
+            ..NameMatch::default()
         };
     }
-    let tiers: [fn(&World, &Name) -> Option<Found>; 6] = [
+    let tiers: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 6] = [
         by_label,
         by_annotation,
         by_owner_chain,
@@ -87,10 +87,10 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
         by_stem,
         by_namespace,
     ];
-    let Some(found) = tiers.iter().find_map(|tier| tier(world, name)) else {
-        return Matched {
-            nearest: nearest(world, name),
-            ..Matched::default()
+    let Some(found) = tiers.iter().find_map(|tier| tier(graph, name)) else {
+        return NameMatch {
+            nearest: nearest(graph, name),
+            ..NameMatch::default()
         };
     };
     let mut taken: Vec<usize> = Vec::new();
@@ -102,8 +102,8 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
                     || run
                         .pods
                         .iter()
-                        .any(|pod| chain(world, *pod).any(|owner| found.workloads.contains(&owner)))
-                    || found.workloads.iter().any(|one| top(world, *one) == root)
+                        .any(|pod| chain(graph, *pod).any(|owner| found.workloads.contains(&owner)))
+                    || found.workloads.iter().any(|one| top(graph, *one) == root)
             }
             Root::Pod(_) => false,
         };
@@ -117,8 +117,8 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
     } else {
         Vec::new()
     };
-    let (runs_taken, others) = one_place(world, runs, taken, name);
-    Matched {
+    let (runs_taken, others) = one_place(graph, runs, taken, name);
+    NameMatch {
         how: found.how,
         runs: runs_taken,
         pods,
@@ -130,20 +130,20 @@ pub fn resolve(world: &World, runs: &[Run], name: &Name) -> Matched {
 /// A name in several namespaces is listed, not merged: the newest run's place is taken.
 /// Records that leave the namespace out are of that place, too: of one job some do.
 fn one_place(
-    world: &World,
+    graph: &EntityGraph,
     runs: &[Run],
     taken: Vec<usize>,
     name: &Name,
-) -> (Vec<usize>, Vec<Other>) {
+) -> (Vec<usize>, Vec<OtherRun>) {
     let many = name.name.contains('*') || name.kind.as_deref() == Some("Namespace");
-    let place = |number: &usize| runs.get(*number).map_or("", |run| run.names(world).2);
+    let place = |number: &usize| runs.get(*number).map_or("", |run| run.names(graph).2);
     let mut places = taken.iter().map(place);
     let first = places.find(|place| !place.is_empty()).unwrap_or_default();
     if many || taken.is_empty() {
         return (taken, Vec::new());
     }
     let named = |number: &usize| {
-        let names = runs.get(*number).map(|run| run.names(world));
+        let names = runs.get(*number).map(|run| run.names(graph));
         names.map(|(_, kind, _, name)| (kind, name))
     };
     let is_twin = |number: &usize| {
@@ -153,12 +153,12 @@ fn one_place(
     let own = taken.iter().filter(|number| !is_twin(number));
     let (here, elsewhere): (Vec<usize>, Vec<usize>) =
         own.partition(|number| [first, ""].contains(&place(number)));
-    let mut others: Vec<Other> = elsewhere
+    let mut others: Vec<OtherRun> = elsewhere
         .iter()
         .filter_map(|number| runs.get(*number))
         .map(|run| {
-            let (_, kind, namespace, name) = run.names(world);
-            Other {
+            let (_, kind, namespace, name) = run.names(graph);
+            OtherRun {
                 kind: kind.to_owned(),
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
@@ -170,10 +170,10 @@ fn one_place(
     (here, others)
 }
 
-fn chain(world: &World, pod: u32) -> impl Iterator<Item = u32> + '_ {
-    let first = world.pods.get(pod as usize).map_or(NO, |pod| pod.owner);
+fn chain(graph: &EntityGraph, pod: u32) -> impl Iterator<Item = u32> + '_ {
+    let first = graph.pods.get(pod as usize).map_or(NO, |pod| pod.owner);
     let up = |number: &u32| {
-        world
+        graph
             .workloads
             .get(*number as usize)
             .map(|one| one.owner)
@@ -182,11 +182,11 @@ fn chain(world: &World, pod: u32) -> impl Iterator<Item = u32> + '_ {
     std::iter::successors(Some(first).filter(|owner| *owner != NO), up).take(16)
 }
 
-fn top(world: &World, workload: u32) -> u32 {
+fn top(graph: &EntityGraph, workload: u32) -> u32 {
     let up = |number: &u32| {
-        let owner = world.workloads.get(*number as usize)?.owner;
-        let above = world.workloads.get(owner as usize)?;
-        (world.name(above.kind) != "CronJob").then_some(owner)
+        let owner = graph.workloads.get(*number as usize)?.owner;
+        let above = graph.workloads.get(owner as usize)?;
+        (graph.name(above.kind) != "CronJob").then_some(owner)
     };
     std::iter::successors(Some(workload), up)
         .take(16)
@@ -200,21 +200,21 @@ fn in_namespace(name: &Name, namespace: &str) -> bool {
         .is_none_or(|asked| asked == namespace)
 }
 
-fn by_label(world: &World, name: &Name) -> Option<Found> {
-    by_words(world, name, "label", |body| &body.labels)
+fn by_label(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    by_words(graph, name, "label", |body| &body.labels)
 }
 
-fn by_annotation(world: &World, name: &Name) -> Option<Found> {
-    by_words(world, name, "annotation", |body| &body.annotations)
+fn by_annotation(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    by_words(graph, name, "annotation", |body| &body.annotations)
 }
 
 /// The first key of the list under which any object bears the name.
 fn by_words(
-    world: &World,
+    graph: &EntityGraph,
     name: &Name,
     what: &str,
     words: impl Fn(&whathappened_connectors::object::ObjectBody) -> &BTreeMap<String, String>,
-) -> Option<Found> {
+) -> Option<TierMatch> {
     if name.kind.is_some() || name.name.contains('*') {
         return None;
     }
@@ -223,9 +223,9 @@ fn by_words(
             body.as_ref()
                 .is_some_and(|body| words(body).get(*key) == Some(&name.name))
         };
-        let pods: BTreeSet<u32> = numbers(world.pods.iter().map(|pod| bears(&pod.body)));
-        let workloads: BTreeSet<u32> = numbers(world.workloads.iter().map(|one| bears(&one.body)));
-        (!pods.is_empty() || !workloads.is_empty()).then(|| Found {
+        let pods: BTreeSet<u32> = numbers(graph.pods.iter().map(|pod| bears(&pod.body)));
+        let workloads: BTreeSet<u32> = numbers(graph.workloads.iter().map(|one| bears(&one.body)));
+        (!pods.is_empty() || !workloads.is_empty()).then(|| TierMatch {
             how: format!("{what} {key}"),
             pods,
             workloads,
@@ -241,86 +241,95 @@ fn numbers(hits: impl Iterator<Item = bool>) -> BTreeSet<u32> {
         .collect()
 }
 
-fn by_owner_chain(world: &World, name: &Name) -> Option<Found> {
-    let workloads = numbers(world.workloads.iter().map(|one| {
+fn by_owner_chain(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    let workloads = numbers(graph.workloads.iter().map(|one| {
         // A namespace holds things and is none of them.
-        world.name(one.kind) != "Namespace"
-            && name.is_kind(world.name(one.kind))
-            && (name.is(world.name(one.name)) || is_number_of(name, world, one))
-            && in_namespace(name, world.name(one.namespace))
+        graph.name(one.kind) != "Namespace"
+            && name.is_kind(graph.name(one.kind))
+            && (name.is(graph.name(one.name)) || is_number_of(name, graph, one))
+            && in_namespace(name, graph.name(one.namespace))
     }));
     let kinds: BTreeSet<&str> = workloads
         .iter()
-        .filter_map(|one| world.workloads.get(*one as usize))
-        .map(|one| world.name(one.kind))
+        .filter_map(|one| graph.workloads.get(*one as usize))
+        .map(|one| graph.name(one.kind))
         .collect();
     let kinds: Vec<&str> = kinds.into_iter().collect();
-    (!workloads.is_empty()).then(|| Found {
+    (!workloads.is_empty()).then(|| TierMatch {
         how: format!("name of {}", kinds.join(", ")),
         workloads,
-        ..Found::default()
+        ..TierMatch::default()
     })
 }
 
 /// Whether a batch job is asked for by its number.
-fn is_number_of(name: &Name, world: &World, one: &Workload) -> bool {
-    let id = world.name(one.uid);
-    world.name(one.kind) == "SlurmJob" && id.rsplit('/').next().is_some_and(|id| name.is(id))
+fn is_number_of(name: &Name, graph: &EntityGraph, one: &Workload) -> bool {
+    let id = graph.name(one.uid);
+    graph.name(one.kind) == "SlurmJob" && id.rsplit('/').next().is_some_and(|id| name.is(id))
 }
 
 /// Pods by name, instances by name or id; batch jobs are found by what they are of.
-fn by_pod_name(world: &World, name: &Name) -> Option<Found> {
-    let is = |pod: &Pod| {
-        let id = || pod.kind == Kind::Instance && name.is_id(world.name(pod.uid));
-        pod.kind != Kind::Job
+fn by_pod_name(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    let is = |pod: &Task| {
+        let id = || pod.kind == TaskKind::Instance && name.is_id(graph.name(pod.uid));
+        pod.kind != TaskKind::Job
             && name.is_kind(pod.kind.as_str())
-            && (name.is(world.name(pod.name)) || id())
-            && in_namespace(name, world.name(pod.namespace))
+            && (name.is(graph.name(pod.name)) || id())
+            && in_namespace(name, graph.name(pod.namespace))
     };
-    let pods = numbers(world.pods.iter().map(is));
+    let pods = numbers(graph.pods.iter().map(is));
     let machines = pods.iter().all(|pod| {
-        let one = world.pods.get(*pod as usize);
-        one.is_some_and(|one| one.kind == Kind::Instance)
+        let one = graph.pods.get(*pod as usize);
+        one.is_some_and(|one| one.kind == TaskKind::Instance)
     });
-    (!pods.is_empty()).then(|| Found {
-        how: if machines { "instance" } else { "pod name" }.to_owned(),
+    let logs = pods.iter().all(|pod| {
+        let one = graph.pods.get(*pod as usize);
+        one.is_some_and(|one| one.kind == TaskKind::Log)
+    });
+    (!pods.is_empty()).then(|| TierMatch {
+        how: match (machines, logs) {
+            (true, _) => "instance",
+            (_, true) => "file name",
+            _ => "pod name",
+        }
+        .to_owned(),
         pods,
         only_pods: true,
-        ..Found::default()
+        ..TierMatch::default()
     })
 }
 
 /// Pods named `<stem>-<what their maker appended>`.
-fn by_stem(world: &World, name: &Name) -> Option<Found> {
+fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
     if name.name.contains('*') || name.kind.as_deref() == Some("Namespace") {
         return None;
     }
     // A kind that is not known here still made pods that carry its object's name.
-    let pods = numbers(world.pods.iter().map(|pod| {
-        let rest = world.name(pod.name).strip_prefix(name.name.as_str());
+    let pods = numbers(graph.pods.iter().map(|pod| {
+        let rest = graph.name(pod.name).strip_prefix(name.name.as_str());
         rest.is_some_and(|rest| rest.starts_with('-'))
-            && in_namespace(name, world.name(pod.namespace))
+            && in_namespace(name, graph.name(pod.namespace))
     }));
-    (!pods.is_empty()).then(|| Found {
+    (!pods.is_empty()).then(|| TierMatch {
         how: "stem of pod names".to_owned(),
         pods,
-        ..Found::default()
+        ..TierMatch::default()
     })
 }
 
-fn by_namespace(world: &World, name: &Name) -> Option<Found> {
+fn by_namespace(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
     if !name.is_kind("Namespace") {
         return None;
     }
-    let here = |namespace: Sym| namespace.is_some() && name.is(world.name(namespace));
+    let here = |namespace: Symbol| namespace.is_some() && name.is(graph.name(namespace));
     let pods = numbers(
-        world
+        graph
             .pods
             .iter()
-            .map(|pod| pod.kind == Kind::Pod && here(pod.namespace)),
+            .map(|pod| pod.kind == TaskKind::Pod && here(pod.namespace)),
     );
-    let workloads = numbers(world.workloads.iter().map(|one| here(one.namespace)));
-    (!pods.is_empty() || !workloads.is_empty()).then(|| Found {
+    let workloads = numbers(graph.workloads.iter().map(|one| here(one.namespace)));
+    (!pods.is_empty() || !workloads.is_empty()).then(|| TierMatch {
         how: "namespace".to_owned(),
         pods,
         workloads,
@@ -329,14 +338,14 @@ fn by_namespace(world: &World, name: &Name) -> Option<Found> {
 }
 
 /// Up to five names that are nearest to what was typed.
-fn nearest(world: &World, name: &Name) -> Vec<String> {
-    let mut known: BTreeSet<String> = world
+fn nearest(graph: &EntityGraph, name: &Name) -> Vec<String> {
+    let mut known: BTreeSet<String> = graph
         .workloads
         .iter()
-        .map(|one| world.name(one.name).to_owned())
+        .map(|one| graph.name(one.name).to_owned())
         .collect();
-    known.extend(world.pods.iter().map(|pod| world.name(pod.name).to_owned()));
-    for body in world.pods.iter().filter_map(|pod| pod.body.as_ref()) {
+    known.extend(graph.pods.iter().map(|pod| graph.name(pod.name).to_owned()));
+    for body in graph.pods.iter().filter_map(|pod| pod.body.as_ref()) {
         known.extend(
             LABELS
                 .iter()

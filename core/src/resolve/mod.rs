@@ -1,11 +1,11 @@
 //! From a name to entities: runs and their attempts, and which of them a name means.
 
+mod machine;
 mod matching;
 mod name;
-mod place;
 mod run;
 
-pub use matching::{LABELS, Matched, Other, rank_names, resolve};
+pub use machine::{MachineMatch, place};
+pub use matching::{LABELS, NameMatch, OtherRun, rank_names, resolve};
 pub use name::Name;
-pub use place::{Place, place};
 pub use run::{Attempt, Root, Run, runs};

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use whathappened_connectors::time::Nanos;
 
-use crate::life::{End, State};
-use crate::world::{Kind, NO, World, indexed};
+use crate::graph::{EntityGraph, NO, TaskKind, indexed};
+use crate::lifecycle::{End, State};
 
 /// Labels and annotations that name an experiment, the plainest first.
 const EXPERIMENT: [&str; 5] = [
@@ -48,8 +48,8 @@ pub struct Run {
 impl Run {
     /// A stable id: the root's uid, else its names.
     #[must_use]
-    pub fn id(&self, world: &World) -> String {
-        let (uid, kind, namespace, name) = self.names(world);
+    pub fn id(&self, graph: &EntityGraph) -> String {
+        let (uid, kind, namespace, name) = self.names(graph);
         if uid.is_empty() {
             format!("{kind}/{namespace}/{name}")
         } else {
@@ -59,22 +59,22 @@ impl Run {
 
     /// Uid, kind, namespace and name of the root.
     #[must_use]
-    pub fn names<'a>(&self, world: &'a World) -> (&'a str, &'a str, &'a str, &'a str) {
+    pub fn names<'a>(&self, graph: &'a EntityGraph) -> (&'a str, &'a str, &'a str, &'a str) {
         match self.root {
             Root::Workload(number) => {
-                world
+                graph
                     .workloads
                     .get(number as usize)
                     .map_or(("", "", "", ""), |one| {
                         (
-                            world.name(one.uid),
-                            world.name(one.kind),
-                            world.name(one.namespace),
-                            world.name(one.name),
+                            graph.name(one.uid),
+                            graph.name(one.kind),
+                            graph.name(one.namespace),
+                            graph.name(one.name),
                         )
                     })
             }
-            Root::Pod(number) => world
+            Root::Pod(number) => graph
                 .pods
                 .get(number as usize)
                 .map_or(("", "", "", ""), |pod| {
@@ -84,10 +84,10 @@ impl Run {
                         pod.uid
                     };
                     (
-                        world.name(pod.uid),
+                        graph.name(pod.uid),
                         pod.kind.as_str(),
-                        world.name(pod.namespace),
-                        world.name(name),
+                        graph.name(pod.namespace),
+                        graph.name(name),
                     )
                 }),
         }
@@ -96,9 +96,9 @@ impl Run {
     /// The experiment it is of, by a label or annotation, else by the root's own
     /// name; and what says so.
     #[must_use]
-    pub fn experiment(&self, world: &World) -> (String, String) {
+    pub fn experiment(&self, graph: &EntityGraph) -> (String, String) {
         let root = match self.root {
-            Root::Workload(root) => world
+            Root::Workload(root) => graph
                 .workloads
                 .get(root as usize)
                 .and_then(|one| one.body.as_ref()),
@@ -107,7 +107,7 @@ impl Run {
         let pods = || {
             self.pods
                 .iter()
-                .filter_map(|pod| world.pods.get(*pod as usize)?.body.as_ref())
+                .filter_map(|pod| graph.pods.get(*pod as usize)?.body.as_ref())
         };
         let found = EXPERIMENT.iter().find_map(|key| {
             root.into_iter().chain(pods()).find_map(|body| {
@@ -117,7 +117,7 @@ impl Run {
                 (!value.is_empty()).then(|| (value.clone(), format!("{what} {key}")))
             })
         });
-        let (_, kind, _, name) = self.names(world);
+        let (_, kind, _, name) = self.names(graph);
         found.unwrap_or_else(|| (name.to_owned(), format!("name of the {kind}")))
     }
 
@@ -134,26 +134,26 @@ impl Run {
 
 /// All runs of a world, in order of (begin, id), oldest first.
 #[must_use]
-pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
+pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
     let mut pods_of: BTreeMap<Root, Vec<u32>> = BTreeMap::new();
     let number = |index: usize| u32::try_from(index).unwrap_or(NO);
     let mut bare: BTreeMap<(&str, &str), u32> = BTreeMap::new();
-    let carriers: HashSet<u32> = world
-        .carriers
+    let node_instances: HashSet<u32> = graph
+        .node_instances
         .values()
         .flatten()
-        .map(|carrier| carrier.member)
+        .map(|node_instance| node_instance.member)
         .collect();
-    for (index, pod) in world.pods.iter().enumerate() {
+    for (index, pod) in graph.pods.iter().enumerate() {
         // The machine under a node is a place, and whoever was on it is told of.
-        if carriers.contains(&number(index)) {
+        if node_instances.contains(&number(index)) {
             continue;
         }
-        let root = if pod.kind == Kind::Instance && pod.root == NO {
+        let root = if pod.kind == TaskKind::Instance && pod.root == NO {
             Root::Pod(number(index))
         } else if pod.root == NO {
             // Bare pods of one name follow each other: they are attempts of one run.
-            let name = (world.name(pod.namespace), world.name(pod.name));
+            let name = (graph.name(pod.namespace), graph.name(pod.name));
             Root::Pod(*bare.entry(name).or_insert(number(index)))
         } else {
             Root::Workload(pod.root)
@@ -167,18 +167,18 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
             "CronJob" | "Workload" | "PersistentVolumeClaim" | "RayService"
         )
     };
-    let spoken_of: HashSet<u32> = world.said.iter().map(|(workload, _)| *workload).collect();
-    for (index, workload) in world.workloads.iter().enumerate() {
+    let spoken_of: HashSet<u32> = graph.said.iter().map(|(workload, _)| *workload).collect();
+    for (index, workload) in graph.workloads.iter().enumerate() {
         let known = workload.body.is_some() || spoken_of.contains(&number(index));
         let top = workload.owner == NO
-            || world
+            || graph
                 .workloads
                 .get(workload.owner as usize)
-                .is_some_and(|owner| world.name(owner.kind) == "CronJob");
+                .is_some_and(|owner| graph.name(owner.kind) == "CronJob");
         if top
             && known
-            && makes_runs(world.name(workload.kind))
-            && whathappened_connectors::kubernetes::is_workload(world.name(workload.kind))
+            && makes_runs(graph.name(workload.kind))
+            && whathappened_connectors::kubernetes::is_workload(graph.name(workload.kind))
         {
             pods_of.entry(Root::Workload(number(index))).or_default();
         }
@@ -186,9 +186,9 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
     let mut found: Vec<Run> = pods_of
         .into_iter()
         .map(|(root, pods)| {
-            let attempts = attempts(world, &pods, ends);
+            let attempts = attempts(graph, &pods, ends);
             let made = match root {
-                Root::Workload(number) => world
+                Root::Workload(number) => graph
                     .workloads
                     .get(number as usize)
                     .and_then(|one| one.created),
@@ -196,7 +196,7 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
             };
             let first = pods
                 .iter()
-                .filter_map(|pod| world.pods.get(*pod as usize)?.begin())
+                .filter_map(|pod| graph.pods.get(*pod as usize)?.begin())
                 .min();
             Run {
                 root,
@@ -209,39 +209,39 @@ pub fn runs(world: &World, ends: &[End]) -> Vec<Run> {
             }
         })
         .collect();
-    found.sort_by_cached_key(|run| (run.begin, run.id(world)));
+    found.sort_by_cached_key(|run| (run.begin, run.id(graph)));
     found
 }
 
 /// A new generation begins with a pod that takes the place of one that ended:
 /// the same slot again, or any new pod after a death where slots are not named.
-fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
+fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
     let mut in_order: Vec<u32> = pods.to_vec();
     in_order.sort_by_key(|pod| {
         (
-            world
+            graph
                 .pods
                 .get(*pod as usize)
-                .and_then(crate::world::Pod::begin),
+                .and_then(crate::graph::Task::begin),
             *pod,
         )
     });
     let mut attempts: Vec<Attempt> = Vec::new();
     for pod in in_order {
-        let begin = world
+        let begin = graph
             .pods
             .get(pod as usize)
-            .and_then(crate::world::Pod::begin);
+            .and_then(crate::graph::Task::begin);
         // Of bare pods with one name there is one at a time.
-        let bare = world
+        let bare = graph
             .pods
             .get(pod as usize)
             .is_some_and(|new| new.root == NO);
         let replaces = bare
             || attempts.last().is_some_and(|attempt| {
                 attempt.pods.iter().any(|earlier| {
-                    let ended = || over(world, *earlier, ends);
-                    took_place(world, *earlier, pod)
+                    let ended = || over(graph, *earlier, ends);
+                    took_place(graph, *earlier, pod)
                         && begin.is_some_and(|begin| ended().is_some_and(|ended| ended <= begin))
                 })
             });
@@ -258,35 +258,38 @@ fn attempts(world: &World, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
 
 /// When a pod was over: its end, or, of one that waited in its place of a gang and of which
 /// only Events told, when they last did.
-fn over(world: &World, pod: u32, ends: &[End]) -> Option<Nanos> {
+fn over(graph: &EntityGraph, pod: u32, ends: &[End]) -> Option<Nanos> {
     let end = ends.get(pod as usize)?;
     let waited = matches!(end.state, State::NeverScheduled | State::StuckStarting);
-    let one = world.pods.get(pod as usize)?;
-    let told = one
+    let one = graph.pods.get(pod as usize)?;
+    let reported = one
         .seen
         .filter(|_| waited && one.rank.is_some() && one.body.is_none());
     end.final_time()
         .map(|end| end.lo)
-        .or(told.map(|(_, last)| last))
+        .or(reported.map(|(_, last)| last))
 }
 
 /// Whether a pod stands where an earlier one stood in its gang. Of one that is known from
 /// Events alone only its rank is.
-fn took_place(world: &World, earlier: u32, pod: u32) -> bool {
+fn took_place(graph: &EntityGraph, earlier: u32, pod: u32) -> bool {
     let index = |pod: u32| {
-        let name = world.pods.get(pod as usize)?.name;
-        indexed(world.name(name))
+        let name = graph.pods.get(pod as usize)?.name;
+        indexed(graph.name(name))
     };
     if index(earlier).is_some_and(|index_before| index(pod) == Some(index_before)) {
         return true;
     }
-    let (before, after) = (slot(world, earlier), slot(world, pod));
+    let (before, after) = (slot(graph, earlier), slot(graph, pod));
+    let owner_of = |pod: u32| Some(graph.pods.get(pod as usize)?.owner);
     match (&before, &after) {
+        // The rank of one of them is known from its log, if it wrote it there.
+        (None, Some(_)) | (Some(_), None) => owner_of(earlier) == owner_of(pod),
         (Some((None, before)), Some((_, after))) | (Some((_, before)), Some((None, after))) => {
             // A Job that its set made anew bears the name of the one before.
             let owner = |pod: u32| {
-                let number = world.pods.get(pod as usize)?.owner;
-                let owner = world.workloads.get(number as usize)?;
+                let number = graph.pods.get(pod as usize)?.owner;
+                let owner = graph.workloads.get(number as usize)?;
                 Some((owner.kind, owner.name, owner.owner))
             };
             before == after && owner(earlier) == owner(pod)
@@ -297,7 +300,7 @@ fn took_place(world: &World, earlier: u32, pod: u32) -> bool {
 
 /// The place in the gang that a pod takes: the group it is of, where its labels are
 /// known, and its rank there.
-fn slot(world: &World, pod: u32) -> Option<(Option<String>, i32)> {
+fn slot(graph: &EntityGraph, pod: u32) -> Option<(Option<String>, i32)> {
     const GROUPS: [&str; 5] = [
         "jobset.sigs.k8s.io/replicatedjob-name",
         "training.kubeflow.org/replica-type",
@@ -305,7 +308,7 @@ fn slot(world: &World, pod: u32) -> Option<(Option<String>, i32)> {
         "volcano.sh/task-spec",
         "ray.io/group",
     ];
-    let pod = world.pods.get(pod as usize)?;
+    let pod = graph.pods.get(pod as usize)?;
     let rank = pod.rank?;
     let group = pod.body.as_ref().map(|body| {
         let labels = &body.labels;

@@ -4,7 +4,7 @@ use whathappened_connectors::event::Event;
 
 use super::error::SignalError;
 use super::file;
-use super::pattern::{Pattern, Place, patterns};
+use super::pattern::{Pattern, PatternSource, patterns};
 
 /// A kind of actor. The first class that matches is an actor's class.
 #[derive(Debug)]
@@ -16,9 +16,12 @@ pub(super) struct ActorClass {
 }
 
 impl ActorClass {
-    pub(super) fn compile(place: Place<'_>, class: &file::ActorClass) -> Result<Self, SignalError> {
+    pub(super) fn compile(
+        place: PatternSource<'_>,
+        class: &file::ActorClass,
+    ) -> Result<Self, SignalError> {
         let rule = &format!("actor {}", class.name);
-        let place = Place { rule, ..place };
+        let place = PatternSource { rule, ..place };
         if class.user.0.is_empty() && class.user_agent.0.is_empty() {
             return Err(SignalError::Field {
                 file: place.file.to_owned(),

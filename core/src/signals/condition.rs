@@ -7,7 +7,7 @@ use whathappened_connectors::event::Event;
 
 use super::error::SignalError;
 use super::file::When;
-use super::pattern::{Pattern, Place, patterns};
+use super::pattern::{Pattern, PatternSource, patterns};
 use super::values::{AnyOf, ExitCodes};
 
 /// Conditions that must all hold. Facts and exact reasons are in the index
@@ -35,7 +35,7 @@ pub(super) struct Condition {
 impl Condition {
     /// `rule` and `part` say where in `file` it stands.
     pub(super) fn compile(
-        (place, part): (Place<'_>, usize),
+        (place, part): (PatternSource<'_>, usize),
         signal: u32,
         when: &When,
     ) -> Result<Self, SignalError> {

@@ -12,7 +12,7 @@ const SIZE: usize = 1 << 20;
 
 /// Where in a file patterns stand.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct PatternSource<'a> {
     pub(super) file: &'a str,
     pub(super) rule: &'a str,
     /// The file is compiled in and tested, so that its patterns need no check
@@ -61,7 +61,7 @@ impl Pattern {
 
 /// The patterns of a field.
 pub(super) fn patterns(
-    place: Place<'_>,
+    place: PatternSource<'_>,
     field: &str,
     texts: &AnyOf,
 ) -> Result<Vec<Pattern>, SignalError> {

@@ -13,7 +13,7 @@ use super::error::SignalError;
 use super::expand::{expand, rule_error};
 use super::file::{self, Example, Signal};
 use super::literals;
-use super::pattern::Place;
+use super::pattern::PatternSource;
 use super::scan::Scanner;
 
 /// A signal as `rules list` shows it.
@@ -101,7 +101,7 @@ impl Ruleset {
             for class in &file.actor {
                 let trusted = trusted(&files, name);
                 let (file, rule) = (*name, "");
-                let place = Place {
+                let place = PatternSource {
                     file,
                     rule,
                     trusted,
@@ -114,7 +114,7 @@ impl Ruleset {
             let mut written = BTreeSet::new();
             for signal in file.signal {
                 if !written.insert(signal.name.clone()) {
-                    return Err(rule_error(name, &signal.name, "name", "is there twice"));
+                    return Err(rule_error(name, &signal.name, "name", "is defined twice"));
                 }
                 expand(name, signal, &actors, &mut signals)?;
             }
@@ -166,7 +166,7 @@ impl Ruleset {
                     .filter(|(alike, _)| *alike >= ALIKE)
                     .map_or_else(String::new, |(_, near)| format!("; did you mean {near:?}?"));
                 let field = format!("when {}, fact", part + 1);
-                let problem = format!("no record tells a fact {unknown:?}{near}");
+                let problem = format!("no record has a fact {unknown:?}{near}");
                 return Err(rule_error(&info.file, &info.written, &field, &problem));
             }
         }
@@ -178,7 +178,7 @@ impl Ruleset {
         for (mut info, signal) in signals {
             let number = count(self.rules.len());
             for (part, when) in signal.when.iter().enumerate() {
-                let place = Place {
+                let place = PatternSource {
                     file: &info.file,
                     rule: &info.written,
                     trusted: trusted(&self.files, &info.file),

@@ -184,7 +184,7 @@ fn errors_say_file_rule_and_field() {
     let twice = format!("{head}fact = 'a'\n{head}fact = 'b'\n");
     assert_eq!(
         ruleset(&twice).unwrap_err().to_string(),
-        "mine.toml: my.signal: name: is there twice"
+        "mine.toml: my.signal: name: is defined twice"
     );
 }
 

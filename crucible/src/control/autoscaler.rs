@@ -2,7 +2,7 @@
 
 use super::{collect, evict};
 use crate::time::SEC;
-use crate::world::{ActId, Client, Key, Kind, Source, Taint, Tie, World, names};
+use crate::world::{ActId, Client, Key, Kind, Relation, Source, Taint, World, names};
 
 /// Its identity.
 #[must_use]
@@ -81,7 +81,7 @@ pub fn scale_down(w: &mut World, node: usize, act: ActId) {
             let Some(key) = w.pods.get(pod).map(crate::world::Pod::key) else {
                 continue;
             };
-            evict(w, pod, &client(), act, Tie::Victim);
+            evict(w, pod, &client(), act, Relation::Victim);
             w.tell(
                 &teller(),
                 key,

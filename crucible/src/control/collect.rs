@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::make;
-use crate::world::{ActId, Ask, Change, Client, Key, Kind, Source, Tie, World, claims, names};
+use crate::world::{ActId, Ask, Change, Client, Key, Kind, Relation, Source, World, claims, names};
 
 /// The cloud's controller finds no machine behind a node and deletes the object.
 pub(crate) fn cloud_deletes(w: &mut World, node: usize) {
@@ -87,7 +87,7 @@ pub fn collect_orphans(w: &mut World, node: usize, act: Option<ActId>) {
             );
             body.phase = crate::world::Phase::Failed;
             if let Some(act) = act
-                && let Some(death) = w.die(pod, act, Tie::Victim, true)
+                && let Some(death) = w.die(pod, act, Relation::Victim, true)
             {
                 tags.extend(claims(death));
             }
@@ -159,7 +159,7 @@ pub fn delete_namespace(w: &mut World, namespace: &str, by: &Client, act: ActId)
             if let Some(pod) = w.pods.get_mut(pod) {
                 pod.tracked = false;
             }
-            make::delete_pod(w, pod, &controller, act, Tie::Victim);
+            make::delete_pod(w, pod, &controller, act, Relation::Victim);
         }
         let events: Vec<Key> = w
             .api

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{make, taint};
 use crate::time::SEC;
-use crate::world::{ActId, Ask, Client, Source, Tag, Taint, Tie, World, names};
+use crate::world::{ActId, Ask, Client, Relation, Source, Tag, Taint, World, names};
 
 /// The subresource.
 pub(super) const EVICTION: &str = "eviction";
@@ -58,7 +58,7 @@ fn set_schedulable(w: &mut World, node: usize, cordoned: bool, by: &Client, tags
     let tags: Vec<Tag> = tags
         .iter()
         .map(|tag| Tag {
-            says: crate::world::Says::Claims,
+            says: crate::world::Attribution::Claims,
             ..*tag
         })
         .collect();
@@ -109,7 +109,7 @@ pub fn set_taint(w: &mut World, node: usize, taint: Taint, by: &Client, act: Act
 }
 
 /// Asks the eviction API for one pod. Gives whether it was granted.
-pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) -> bool {
+pub fn evict(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Relation) -> bool {
     let now = w.now;
     let Some(body) = w.pods.get(pod) else {
         return false;
@@ -199,7 +199,7 @@ pub fn drain(w: &mut World, node: usize, by: &Client, act: ActId) {
 }
 
 fn attempt(w: &mut World, pod: usize, by: &Client, act: ActId, times: u32) {
-    if evict(w, pod, by, act, Tie::Victim) || times > 20 {
+    if evict(w, pod, by, act, Relation::Victim) || times > 20 {
         return;
     }
     let by = by.clone();

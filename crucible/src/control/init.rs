@@ -3,7 +3,9 @@
 use super::kubelet::{backoff_text, begin, client, hears};
 use super::{make, schedule};
 use crate::time::{MIN, SEC};
-use crate::world::{Ask, Ended, Involved, LogLine, Phase, Running, Source, Tag, Tie, World, names};
+use crate::world::{
+    Ask, Ended, Involved, LogLine, Phase, Relation, Running, Source, Tag, World, names,
+};
 
 /// Runs the init container of a pod.
 pub(super) fn run(w: &mut World, pod: usize) {
@@ -116,7 +118,7 @@ fn fail(w: &mut World, pod: usize, why: (i32, &'static str, crate::world::ActId)
     let restarts = w.pod_spec(load, body.job.is_some())["restartPolicy"] != "Never";
     say(w, pod, text, &names(act));
     let mut tags = crate::world::claims(act);
-    if let Some(death) = w.die(pod, act, Tie::Victim, !restarts) {
+    if let Some(death) = w.die(pod, act, Relation::Victim, !restarts) {
         tags.extend(names(death));
     }
     let Some(body) = w.pods.get_mut(pod) else {

@@ -7,7 +7,7 @@ use crate::plan::LoadKind;
 use crate::time::{MIN, MS, SEC};
 use crate::train;
 use crate::world::{
-    ActId, Ask, Change, Client, Job, Owner, Phase, Pod, Source, State, Tie, World, claims,
+    ActId, Ask, Change, Client, Job, Owner, Phase, Pod, Relation, Source, State, World, claims,
 };
 
 /// Makes a Job of a workload.
@@ -363,9 +363,9 @@ pub(super) fn give_up(
         })
         .collect();
     let tie = if why.is_some() {
-        Tie::Victim
+        Relation::Victim
     } else {
-        Tie::Collateral
+        Relation::Collateral
     };
     for pod in left {
         let Some(key) = w.job_key(at) else { return };

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::job::{client, give_up, let_go};
 use super::make;
 use crate::train;
-use crate::world::{ActId, Ask, Change, Client, Running, Source, Tie, World, claims};
+use crate::world::{ActId, Ask, Change, Client, Relation, Running, Source, World, claims};
 
 /// Exit code at which a policy of failures gives up at once.
 pub(crate) const FATAL: i32 = 42;
@@ -76,7 +76,7 @@ pub(super) fn expire(w: &mut World, at: usize) {
             if let Some(pod) = w.pods.get_mut(pod) {
                 pod.tracked = false;
             }
-            make::delete_pod(w, pod, &by, act, Tie::Collateral);
+            make::delete_pod(w, pod, &by, act, Relation::Collateral);
         }
         w.soon(300, 1500, move |w| {
             w.put(Change::Deleted, &key, dying, Ask::new(by, "patch", ""));
@@ -130,7 +130,7 @@ pub fn suspend(w: &mut World, at: usize, by: &Client, act: ActId) {
                 .get(pod)
                 .map(|pod| pod.name.clone())
                 .unwrap_or_default();
-            w.die(pod, act, Tie::Victim, true);
+            w.die(pod, act, Relation::Victim, true);
             make::request_deletion(w, pod, client(), None, &claims(act));
             w.tell(
                 &Source::Controller("job-controller"),

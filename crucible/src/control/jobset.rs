@@ -205,7 +205,7 @@ pub fn child_ended(w: &mut World, load: usize, at: usize, state: State) {
             pod,
             &Client::controller("generic-garbage-collector"),
             teardown,
-            crate::world::Tie::Collateral,
+            crate::world::Relation::Collateral,
         );
     }
     w.soon(900, 4000, move |w| child(w, load));

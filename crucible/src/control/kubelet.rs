@@ -5,8 +5,8 @@ use crate::control::{make, schedule};
 use crate::time::{MIN, SEC};
 use crate::train;
 use crate::world::{
-    ActId, Ask, Client, Ended, Involved, Phase, Running, Source, Stage, Tag, Tie, Trouble, World,
-    claims,
+    ActId, Ask, Client, Ended, Involved, Phase, Relation, Running, Source, Stage, StartFailure,
+    Tag, World, claims,
 };
 
 /// How a container's process ended.
@@ -21,7 +21,7 @@ pub struct Exit {
     /// Why; none for a good end.
     pub act: Option<ActId>,
     /// How it is tied to that.
-    pub tie: Tie,
+    pub tie: Relation,
     /// What the status tells.
     pub tags: Vec<Tag>,
 }
@@ -29,7 +29,7 @@ pub struct Exit {
 impl Exit {
     /// An end with a code, of which the status says no more than that.
     #[must_use]
-    pub fn code(code: i32, act: ActId, tie: Tie) -> Self {
+    pub fn code(code: i32, act: ActId, tie: Relation) -> Self {
         Self {
             code,
             reason: "Error",
@@ -175,7 +175,7 @@ fn run(w: &mut World, pod: usize) {
         created,
         &[],
     );
-    if let Some(Trouble {
+    if let Some(StartFailure {
         at: Stage::Command(code),
         message,
         act,
@@ -204,7 +204,7 @@ fn run(w: &mut World, pod: usize) {
                 reason,
                 message,
                 act: Some(act),
-                tie: Tie::Victim,
+                tie: Relation::Victim,
                 tags,
             },
         );

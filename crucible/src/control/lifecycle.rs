@@ -6,7 +6,7 @@ use super::{collect, stop, taint};
 use crate::plan::Cloud;
 use crate::time::{MS, SEC};
 use crate::train;
-use crate::world::{ActId, Ask, Client, Source, Taint, Tie, Unit, World, claims, names};
+use crate::world::{ActId, Ask, Client, Relation, Source, Taint, Unit, World, claims, names};
 
 /// The kubelet of a node no longer speaks to the API server; its containers run on.
 pub fn go_silent(w: &mut World, node: usize, act: ActId) {
@@ -160,7 +160,7 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
     } else {
         // It is down: where it comes back, it has booted anew.
         w.act(
-            "the node stopped answering",
+            "the node stopped responding",
             &["node.not_ready", "node.reboot"],
             Some(act),
         )
@@ -183,7 +183,7 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
         .collect();
     for &pod in &pods {
         let was = w.pods.get(pod).is_some_and(|pod| pod.alive);
-        w.die(pod, act, Tie::Victim, true);
+        w.die(pod, act, Relation::Victim, true);
         let load = w.pods.get(pod).map_or(0, |pod| pod.load);
         if let Some(pod) = w.pods.get_mut(pod) {
             pod.alive = false;

@@ -6,8 +6,8 @@ use crate::control::{job, jobset, pytorch, replica, schedule, stop};
 use crate::plan::LoadKind;
 use crate::time::SEC;
 use crate::world::{
-    ActId, Ask, Change, Client, Container, Key, Kind, Owner, Phase, Pod, Running, State, Tag, Tie,
-    World, names,
+    ActId, Ask, Change, Client, Container, Key, Kind, Owner, Phase, Pod, Relation, Running, State,
+    Tag, World, names,
 };
 
 /// Somebody makes a workload.
@@ -184,7 +184,7 @@ pub(super) fn settle(w: &mut World, pod: usize) {
 }
 
 /// Somebody deletes a pod by its name.
-pub fn delete_pod(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Tie) {
+pub fn delete_pod(w: &mut World, pod: usize, by: &Client, act: ActId, tie: Relation) {
     if w.pods
         .get(pod)
         .is_none_or(|pod| pod.gone.is_some() || pod.deletion.is_some())
@@ -216,7 +216,7 @@ pub fn delete_root(w: &mut World, at: usize, by: &Client, act: ActId) {
     }
     if key.kind == Kind::Pod {
         for pod in pods_of(w, at) {
-            delete_pod(w, pod, by, act, Tie::Victim);
+            delete_pod(w, pod, by, act, Relation::Victim);
         }
         return;
     }
@@ -299,6 +299,6 @@ fn collect_children(w: &mut World, load: usize, act: ActId) {
         if let Some(pod) = w.pods.get_mut(pod) {
             pod.tracked = false;
         }
-        delete_pod(w, pod, &by, act, Tie::Victim);
+        delete_pod(w, pod, &by, act, Relation::Victim);
     }
 }

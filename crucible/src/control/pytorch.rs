@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{make, schedule};
 use crate::train;
 use crate::world::{
-    ActId, Ask, Change, Client, Owner, Phase, Pod, Source, State, Tag, Tie, World, claims, names,
+    ActId, Ask, Change, Client, Owner, Phase, Pod, Relation, Source, State, Tag, World, claims,
+    names,
 };
 
 fn client() -> Client {
@@ -160,7 +161,7 @@ fn give_up(w: &mut World, load: usize, first: usize, count: usize) {
         .collect();
     for pod in left {
         let name = w.pods.get(pod).map(|pod| pod.name.clone());
-        w.die(pod, teardown, Tie::Collateral, true);
+        w.die(pod, teardown, Relation::Collateral, true);
         make::request_deletion(w, pod, client(), None, &tags);
         if let (Some(key), Some(name)) = (w.root_key(load), name) {
             w.tell(

@@ -6,8 +6,8 @@ use super::{make, schedule};
 use crate::plan::LoadKind;
 use crate::time::SEC;
 use crate::world::{
-    ActId, Ask, Change, Client, Key, Kind, Owner, Phase, Pod, Source, State, Tie, World, claims,
-    names,
+    ActId, Ask, Change, Client, Key, Kind, Owner, Phase, Pod, Relation, Source, State, World,
+    claims, names,
 };
 
 /// What admission answers to a pod of this workload, where it refuses it.
@@ -124,7 +124,8 @@ fn labels(w: &World, load: usize) -> Value {
 
 fn put_root(w: &mut World, load: usize, change: Change, ask: Ask) {
     let Some(key) = w.root_key(load) else { return };
-    if change != Change::Added && !w.exists(&key) {
+    let replicated = matches!(key.kind, Kind::Deployment | Kind::StatefulSet);
+    if !replicated || change != Change::Added && !w.exists(&key) {
         return;
     }
     let Some(body) = w.loads.get(load) else {
@@ -199,7 +200,7 @@ pub fn sync(w: &mut World, load: usize) {
                 pod,
                 &Client::controller("statefulset-controller"),
                 act,
-                Tie::Collateral,
+                Relation::Collateral,
             );
             if let Some(key) = w.root_key(load) {
                 let set = key.name.clone();
@@ -394,7 +395,13 @@ pub fn scale(w: &mut World, load: usize, to: u32, by: &Client, act: ActId) {
                 .get(pod)
                 .map(|pod| pod.name.clone())
                 .unwrap_or_default();
-            make::delete_pod(w, pod, &Client::controller(component), act, Tie::Victim);
+            make::delete_pod(
+                w,
+                pod,
+                &Client::controller(component),
+                act,
+                Relation::Victim,
+            );
             let (key, message) = match &set {
                 Some((set, uid)) => (
                     Key {
@@ -443,12 +450,12 @@ pub fn replace_template(w: &mut World, load: usize, by: &Client, act: ActId) {
     body.generation += 1;
     let old = body.set.clone();
     let is_deployment = body.plan.kind == LoadKind::Deployment;
-    body.curse = Some(crate::world::Curse(std::rc::Rc::new(
+    body.curse = Some(crate::world::PodFault(std::rc::Rc::new(
         move |w: &mut World, pod| {
             w.soon(900, 4000, move |w| {
             if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
                 crate::train::say_all(w, pod, "usage: serve.py [-h] [--shards SHARDS]\nserve.py: error: unrecognized arguments: --shrads=8", &claims(act));
-                super::exit(w, pod, &super::Exit::code(2, act, Tie::Victim));
+                super::exit(w, pod, &super::Exit::code(2, act, Relation::Victim));
             }
         });
         },
@@ -483,7 +490,13 @@ pub fn replace_template(w: &mut World, load: usize, by: &Client, act: ActId) {
             new_set(w, load);
         }
         for pod in make::pods_of(w, load) {
-            make::delete_pod(w, pod, &Client::controller(component), act, Tie::Victim);
+            make::delete_pod(
+                w,
+                pod,
+                &Client::controller(component),
+                act,
+                Relation::Victim,
+            );
         }
     });
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::control::{kubelet, make};
 use crate::time::MS;
-use crate::world::{ActId, Ask, Change, Client, Key, Kind, Source, Tie, World, names};
+use crate::world::{ActId, Ask, Change, Client, Key, Kind, Relation, Source, World, names};
 
 /// How soon the scheduler looks at a pod again.
 const BACKOFF: i64 = 1000 * MS;
@@ -307,7 +307,7 @@ fn preempt(w: &mut World, pod: usize) -> bool {
 fn push_out(w: &mut World, victim: usize, act: ActId, preemptor: &str, node: &str) {
     let now = w.now;
     let tags = names(act);
-    w.die(victim, act, Tie::Victim, true);
+    w.die(victim, act, Relation::Victim, true);
     let Some(body) = w.pods.get_mut(victim) else {
         return;
     };

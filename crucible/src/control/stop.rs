@@ -6,7 +6,7 @@ use super::kubelet::{Exit, begin, client, exit, hears, report, restarts_in_place
 use super::{make, schedule};
 use crate::time::SEC;
 use crate::train;
-use crate::world::{Ask, Ended, Involved, Phase, Running, Source, Tie, Unit, World, claims};
+use crate::world::{Ask, Ended, Involved, Phase, Relation, Running, Source, Unit, World, claims};
 
 /// A pod whose deletion was asked for is stopped.
 pub fn stop(w: &mut World, pod: usize) {
@@ -64,7 +64,7 @@ pub fn stop(w: &mut World, pod: usize) {
                 reason: "Error",
                 message: String::new(),
                 act: death,
-                tie: Tie::Collateral,
+                tie: Relation::Collateral,
                 tags,
             },
         );

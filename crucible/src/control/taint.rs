@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::make;
 use crate::time::SEC;
-use crate::world::{Ask, Client, Involved, Source, Tag, Tie, World, claims};
+use crate::world::{Ask, Client, Involved, Relation, Source, Tag, World, claims};
 
 /// How long a pod bears a taint; `None` for ever.
 fn bears(w: &World, key: &str) -> i64 {
@@ -85,7 +85,7 @@ fn delete(w: &mut World, pod: usize, node: usize, key: &str) {
     if over {
         tags.clear();
     } else if let Some(act) = act
-        && let Some(death) = w.die(pod, act, Tie::Victim, true)
+        && let Some(death) = w.die(pod, act, Relation::Victim, true)
     {
         tags.extend(claims(death));
     }

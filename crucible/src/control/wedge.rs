@@ -2,14 +2,14 @@
 
 use super::kubelet::{begin, client, hears};
 use crate::time::{MIN, SEC};
-use crate::world::{Ask, Involved, Running, Source, Stage, Trouble, World};
+use crate::world::{Ask, Involved, Running, Source, Stage, StartFailure, World};
 
 /// What stands in the way of a pod on its node.
-pub(super) fn trouble(w: &World, pod: usize) -> Option<Trouble> {
+pub(super) fn trouble(w: &World, pod: usize) -> Option<StartFailure> {
     let body = w.pods.get(pod)?;
     let node = body.node?;
     if let Some(act) = w.nodes.get(node)?.broken_runtime {
-        return Some(Trouble {
+        return Some(StartFailure {
             at: Stage::Sandbox,
             message: "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused\"".to_owned(),
             act,
@@ -21,7 +21,7 @@ pub(super) fn trouble(w: &World, pod: usize) -> Option<Trouble> {
 }
 
 /// A container that cannot start: says so again and again.
-pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &Trouble, times: u32) {
+pub(super) fn stuck(w: &mut World, pod: usize, hindrance: &StartFailure, times: u32) {
     let Some(node) = hears(w, pod) else { return };
     let Some(body) = w.pods.get(pod) else { return };
     if body.gone.is_some() || body.stopping || body.phase.is_over() {

@@ -4,12 +4,12 @@ use super::OPERATOR;
 use crate::control::{
     delete_namespace, delete_root, drain, machine_dies, machine_returns, make, set_taint,
 };
-use crate::plan::{Deed, LoadKind};
+use crate::plan::{Aftermath, LoadKind};
 use crate::time::SEC;
 use crate::world::{Ask, Client, Phase, Taint, Unit, World, names};
 
 /// Plays a deed; the first workload is the one that is asked for.
-pub fn play(w: &mut World, deed: Deed) {
+pub fn play(w: &mut World, deed: Aftermath) {
     let operator = Client::person(OPERATOR);
     // The machine where it died, now that nothing else of it runs there.
     let node = w
@@ -24,7 +24,7 @@ pub fn play(w: &mut World, deed: Deed) {
         .iter()
         .any(|pod| pod.load == 0 && pod.alive && pod.gone.is_none());
     match deed {
-        Deed::SameNameElsewhere => {
+        Aftermath::SameNameElsewhere => {
             let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else {
                 return;
             };
@@ -48,7 +48,7 @@ pub fn play(w: &mut World, deed: Deed) {
         _ => {}
     }
     match deed {
-        Deed::Rerun => {
+        Aftermath::Rerun => {
             let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else {
                 return;
             };
@@ -75,7 +75,7 @@ pub fn play(w: &mut World, deed: Deed) {
                 make(w, at);
             });
         }
-        Deed::DeleteRun => {
+        Aftermath::DeleteRun => {
             let Some(plan) = w.loads.first().map(|load| load.plan.clone()) else {
                 return;
             };
@@ -87,7 +87,7 @@ pub fn play(w: &mut World, deed: Deed) {
             );
             delete_root(w, 0, &Client::person(&plan.owner), act);
         }
-        Deed::DeleteNamespace => {
+        Aftermath::DeleteNamespace => {
             let Some(namespace) = w.loads.first().map(|load| load.plan.namespace.clone()) else {
                 return;
             };
@@ -104,7 +104,7 @@ pub fn play(w: &mut World, deed: Deed) {
     }
 }
 
-fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
+fn on_node(w: &mut World, deed: Aftermath, node: Option<usize>, operator: &Client) {
     let Some(node) = node else { return };
     let others = w.pods.iter().any(|pod| {
         pod.node == Some(node)
@@ -116,7 +116,7 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
         .get(node)
         .is_some_and(|node| node.up && node.gone.is_none());
     match deed {
-        Deed::TaintNode if !others => {
+        Aftermath::TaintNode if !others => {
             let act = w.deed(
                 "the node is set aside",
                 &["ops.node_drained"],
@@ -137,7 +137,7 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
                 act,
             );
         }
-        Deed::DrainNode if !others => {
+        Aftermath::DrainNode if !others => {
             let act = w.deed(
                 "the node is drained later",
                 &["ops.node_drained"],
@@ -146,7 +146,7 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
             );
             drain(w, node, operator, act);
         }
-        Deed::RebootNode if !others && up => {
+        Aftermath::RebootNode if !others && up => {
             let act = w.act("the node is rebooted later", &["node.reboot"], None);
             w.host_line(
                 node,
@@ -160,7 +160,7 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
                 w.after(lag, move |w| machine_returns(w, node, act));
             });
         }
-        Deed::DeleteNode if !others => {
+        Aftermath::DeleteNode if !others => {
             let act = w.deed(
                 "the node is deleted later",
                 &["ops.node_drained"],
@@ -176,7 +176,7 @@ fn on_node(w: &mut World, deed: Deed, node: Option<usize>, operator: &Client) {
                 crate::control::collect_orphans(w, node, Some(act));
             });
         }
-        Deed::XidLater if up => {
+        Aftermath::XidLater if up => {
             let act = w.act("a GPU breaks later", &["hw.gpu"], None);
             w.host_line(node, Unit::Kernel, "NVRM: Xid (PCI:0000:18:00): 79, pid=4711, name=nvidia-smi, GPU has fallen off the bus.", &names(act));
         }

@@ -5,7 +5,7 @@ use crate::control::{Exit, exit};
 use crate::plan::Fault;
 use crate::time::SEC;
 use crate::train::{say, say_all};
-use crate::world::{Tie, Unit, World, claims, names};
+use crate::world::{Relation, Unit, World, claims, names};
 
 /// Takes away what a workload depends on.
 pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
@@ -20,7 +20,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 "urllib3.exceptions.MaxRetryError: HTTPSConnectionPool(host='storage.lab.example', port=443): Max retries exceeded with url: /shards/000017.tar (Caused by NameResolutionError(\"<urllib3.connection.HTTPSConnection object at 0x7f1>: Failed to resolve 'storage.lab.example' ([Errno -3] Temporary failure in name resolution)\"))",
             ]);
             say_all(w, pod, text, &names(act));
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
         Fault::Redis => {
             let act = w.act("the queue's Redis refuses", &["dep.redis"], None);
@@ -36,7 +36,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 ),
                 &names(act),
             );
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
         _ => {
             let act = w.act("a service refuses", &["dep.service"], None);
@@ -48,7 +48,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 ),
                 &names(act),
             );
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
     }
 }
@@ -67,7 +67,7 @@ fn storage(w: &mut World, pod: usize) {
             "Traceback (most recent call last):\n  File \"/workspace/ckpt.py\", line 61, in save\n    torch.save(state, path)\nRuntimeError: [enforce fail at inline_container.cc:858] . PytorchStreamWriter failed writing file data/37: file write failed\nOSError: [Errno 28] No space left on device: '/mnt/ckpt/step-1200/model.pt'",
             &names(act),
         );
-        exit(w, pod, &Exit::code(1, act, Tie::Victim));
+        exit(w, pod, &Exit::code(1, act, Relation::Victim));
         return;
     }
     let act = w.act("the file server does not answer", &["dep.storage"], None);
@@ -101,7 +101,7 @@ fn storage(w: &mut World, pod: usize) {
                 "OSError: [Errno 110] Connection timed out: '/mnt/ckpt/data/shard-000311.bin'",
                 &claims(act),
             );
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
     });
 }

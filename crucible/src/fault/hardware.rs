@@ -5,7 +5,7 @@ use crate::control::{Exit, exit, machine_dies};
 use crate::plan::Fault;
 use crate::time::SEC;
 use crate::train::say_all;
-use crate::world::{ActId, Ask, Client, Tie, Unit, World, claims, names};
+use crate::world::{ActId, Ask, Client, Relation, Unit, World, claims, names};
 
 /// Breaks something under a pod of a workload.
 pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
@@ -130,7 +130,7 @@ fn crash(w: &mut World, pod: usize, rank: u32, act: ActId, error: &str) {
             .is_some_and(|pod| pod.alive && !pod.stopping)
         {
             say_all(w, pod, &text, &claims(act));
-            exit(w, pod, &Exit::code(134, act, Tie::Victim));
+            exit(w, pod, &Exit::code(134, act, Relation::Victim));
         }
     });
 }
@@ -153,7 +153,7 @@ fn nic(w: &mut World, pod: usize, node: usize, rank: u32) {
     w.soon(3000, 20_000, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
             say_all(w, pod, &format!("{name}:{pid}:{} [2] transport/net_ib.cc:1296 NCCL WARN NET/IB : mlx5_2:1 Got async event : port error\n{name}:{pid}:{} [2] transport/net_ib.cc:2122 NCCL WARN NET/IB: Got completion from peer 10.128.0.11<33092> with status=12 opcode=129 len=0 vendor err 129 (Recv)\n[rank{rank}]: torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:2133, remote process exited or there was a network error, NCCL version 2.27.3", pid + 300, pid + 300), &claims(act));
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
         w.after(25 * SEC, move |w| w.host_line(node, Unit::Kernel, "mlx5_core 0000:5c:00.0 ib2: Port: 1 Link ACTIVE", &claims(act)));
     });
@@ -174,7 +174,7 @@ fn disk(w: &mut World, pod: usize, node: usize, rank: u32) {
     w.soon(1000, 9000, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
             say_all(w, pod, &format!("[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/workspace/data.py\", line 118, in read_shard\n[rank{rank}]:     buf = f.read(n)\n[rank{rank}]: OSError: [Errno 5] Input/output error"), &claims(act));
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
     });
 }

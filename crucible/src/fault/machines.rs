@@ -4,7 +4,7 @@ use super::{node_of, process};
 use crate::control::{go_silent, machine_dies, machine_returns};
 use crate::plan::Fault;
 use crate::time::SEC;
-use crate::world::{ActId, Ask, Client, Source, Taint, Tie, Unit, World, claims, names};
+use crate::world::{ActId, Ask, Client, Relation, Source, Taint, Unit, World, claims, names};
 
 /// Lets a node of a workload fail.
 pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
@@ -158,7 +158,7 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
         .collect();
     for pod in pods {
         let message = "Pod was terminated in response to imminent node shutdown.";
-        w.die(pod, act, Tie::Victim, true);
+        w.die(pod, act, Relation::Victim, true);
         let Some(body) = w.pods.get_mut(pod) else {
             continue;
         };
@@ -195,7 +195,7 @@ pub(super) fn shutdown_pods(w: &mut World, node: usize, act: ActId) {
                         reason: "Error",
                         message: String::new(),
                         act: Some(act),
-                        tie: Tie::Victim,
+                        tie: Relation::Victim,
                         tags: claims(act),
                     },
                 );
@@ -254,7 +254,7 @@ fn system_oom(w: &mut World, node: usize, load: usize) {
             reason,
             message: String::new(),
             act: Some(step),
-            tie: Tie::Victim,
+            tie: Relation::Victim,
             tags: if reason == "OOMKilled" {
                 claims(step)
             } else {
@@ -286,7 +286,11 @@ fn driver(w: &mut World, node: usize, load: usize) {
         "Traceback (most recent call last):\n  File \"/workspace/train.py\", line 52, in setup\n    torch.cuda.set_device(local_rank)\nRuntimeError: CUDA error: initialization error\nFailed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133",
         &tags,
     );
-    crate::control::exit(w, pod, &crate::control::Exit::code(1, act, Tie::Victim));
+    crate::control::exit(
+        w,
+        pod,
+        &crate::control::Exit::code(1, act, Relation::Victim),
+    );
 }
 
 /// The node runs short, and its kubelet evicts.

@@ -9,7 +9,7 @@ use crate::plan::Fault;
 use crate::time::SEC;
 use crate::train::{info, say, say_all};
 use crate::world::{
-    ActId, Ask, Change, Client, Key, Kind, Source, Taint, Tie, Unit, World, claims, names,
+    ActId, Ask, Change, Client, Key, Kind, Relation, Source, Taint, Unit, World, claims, names,
 };
 
 /// Lets it go wrong.
@@ -38,7 +38,7 @@ fn fails_for_good(w: &mut World, load: usize) {
         ),
         &names(act),
     );
-    exit(w, pod, &Exit::code(FATAL, act, Tie::Victim).telling());
+    exit(w, pod, &Exit::code(FATAL, act, Relation::Victim).telling());
 }
 
 /// The program raises each time; the script around it starts it anew, and no container ends.

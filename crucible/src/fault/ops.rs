@@ -6,7 +6,7 @@ use crate::control::{
 };
 use crate::plan::{Cloud, Fault, LoadKind};
 use crate::time::{MIN, SEC};
-use crate::world::{Ask, Change, Client, Key, Kind, Source, Taint, Tie, World, claims, names};
+use crate::world::{Ask, Change, Client, Key, Kind, Relation, Source, Taint, World, claims, names};
 
 const CA: &[&str] = &[
     "cluster-autoscaler",
@@ -92,7 +92,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 .collect();
             w.drop_node(node, Ask::new(operator, "delete", "").tells(&names(act)));
             for pod in pods {
-                w.die(pod, act, Tie::Victim, true);
+                w.die(pod, act, Relation::Victim, true);
             }
             let lag = w.rng.secs(20, 80);
             w.after(lag, move |w| {
@@ -137,7 +137,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
                 })
                 .collect();
             for pod in pods {
-                delete_pod(w, pod, &Client::person(&who), act, Tie::Victim);
+                delete_pod(w, pod, &Client::person(&who), act, Relation::Victim);
             }
         }
         Fault::JobDeleted => {

@@ -8,7 +8,8 @@ use crate::plan::Fault;
 use crate::time::SEC;
 use crate::train::{self, info, say, say_all};
 use crate::world::{
-    ActId, Client, Curse, Involved, Says, Source, Tag, Tie, Unit, World, claims, names,
+    ActId, Attribution, Client, Involved, PodFault, Relation, Source, Tag, Unit, World, claims,
+    names,
 };
 
 /// Lets a process of a workload end, or hang.
@@ -34,7 +35,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
             // What is wrong with the program is wrong with it again.
             let again = w.rng.chance(80) || fault == Fault::Flapping;
             if again && let Some(load) = w.loads.get_mut(load) {
-                load.curse = Some(Curse(Rc::new(move |w: &mut World, pod| {
+                load.curse = Some(PodFault(Rc::new(move |w: &mut World, pod| {
                     let lag = w.rng.secs(8, 60);
                     w.after(lag, move |w| {
                         if w.pods
@@ -89,13 +90,13 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
             let which = w.rng.below(EXCEPTIONS.len());
             let text = EXCEPTIONS.get(which).copied().unwrap_or("");
             say_all(w, pod, &text.replace("{rank}", &rank.to_string()), &tags);
-            exit(w, pod, &Exit::code(1, act, Tie::Victim).telling());
+            exit(w, pod, &Exit::code(1, act, Relation::Victim).telling());
         }
         Fault::ConfigOrInput => {
             let which = w.rng.below(INPUTS.len());
             let (code, text) = INPUTS.get(which).copied().unwrap_or((1, ""));
             say_all(w, pod, text, &tags);
-            exit(w, pod, &Exit::code(code, act, Tie::Victim));
+            exit(w, pod, &Exit::code(code, act, Relation::Victim));
         }
         Fault::CudaOom => {
             say_all(
@@ -104,7 +105,7 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
                 &CUDA_OOM.replace("{rank}", &rank.to_string()),
                 &tags,
             );
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
         Fault::HostOom => host_oom(w, pod, act),
         Fault::Segfault => {
@@ -119,9 +120,9 @@ fn end(w: &mut World, fault: Fault, pod: usize, act: ActId) {
                 "Fatal Python error: Segmentation fault\n\nThread 0x00007f7c12fd8640 (most recent call first):\n  File \"/workspace/kernels/fused.py\", line 88 in forward",
                 &tags,
             );
-            exit(w, pod, &Exit::code(139, act, Tie::Victim).telling());
+            exit(w, pod, &Exit::code(139, act, Relation::Victim).telling());
         }
-        _ => exit(w, pod, &Exit::code(137, act, Tie::Victim).telling()),
+        _ => exit(w, pod, &Exit::code(137, act, Relation::Victim).telling()),
     }
 }
 
@@ -163,7 +164,7 @@ fn host_oom(w: &mut World, pod: usize, act: ActId) {
             reason: "OOMKilled",
             message: String::new(),
             act: Some(act),
-            tie: Tie::Victim,
+            tie: Relation::Victim,
             tags: names(act),
         },
     );
@@ -186,7 +187,7 @@ fn liveness(w: &mut World, pod: usize, act: ActId) {
                 w.tell(&Source::Kubelet(node), key, "Normal", "Killing", "Container trainer failed liveness probe, will be restarted", &names(act));
                 w.after(30 * SEC, move |w| {
                     if w.pods.get(pod).is_some_and(|pod| pod.alive && pod.container.restarts == round) {
-                        exit(w, pod, &Exit::code(137, act, Tie::Victim));
+                        exit(w, pod, &Exit::code(137, act, Relation::Victim));
                     }
                 });
             }
@@ -195,7 +196,7 @@ fn liveness(w: &mut World, pod: usize, act: ActId) {
     // A program that hangs in its probe hangs again.
     let load = w.pods.get(pod).map_or(0, |pod| pod.load);
     if let Some(load) = w.loads.get_mut(load) {
-        load.curse = Some(Curse(Rc::new(move |w: &mut World, pod| {
+        load.curse = Some(PodFault(Rc::new(move |w: &mut World, pod| {
             let lag = w.rng.secs(40, 120);
             w.after(lag, move |w| {
                 if w.pods
@@ -257,7 +258,7 @@ pub(super) fn evicted_by_kubelet(
         &claims(act),
     );
     let load = w.pods.get(pod).map_or(0, |pod| pod.load);
-    w.die(pod, act, Tie::Victim, true);
+    w.die(pod, act, Relation::Victim, true);
     let Some(body) = w.pods.get_mut(pod) else {
         return;
     };
@@ -286,7 +287,7 @@ pub(super) fn evicted_by_kubelet(
                     reason: "Error",
                     message: String::new(),
                     act: Some(act),
-                    tie: Tie::Victim,
+                    tie: Relation::Victim,
                     tags: claims(act),
                 },
             );
@@ -337,7 +338,7 @@ fn diverge(w: &mut World, pod: usize) {
     w.after(40 * SEC, move |w| {
         if w.pods.get(pod).is_some_and(|pod| pod.alive && !pod.stopping) {
             say_all(w, pod, "Traceback (most recent call last):\n  File \"/workspace/train.py\", line 203, in main\n    raise FloatingPointError(f\"loss is {loss.item()} for 3 steps, giving up\")\nFloatingPointError: loss is nan for 3 steps, giving up", &names(act));
-            exit(w, pod, &Exit::code(1, act, Tie::Victim));
+            exit(w, pod, &Exit::code(1, act, Relation::Victim));
         }
     });
 }
@@ -391,12 +392,12 @@ fn timeout_of_all(
     waited: i64,
     act: ActId,
 ) {
-    train::timeout(w, pod, (rank, step, nccl, waited), act, Tie::Victim);
+    train::timeout(w, pod, (rank, step, nccl, waited), act, Relation::Victim);
     // Here the words are the record of the fault itself.
     for line in w.logs.iter_mut().rev().take(4) {
         line.tags = vec![Tag {
             act,
-            says: Says::Names,
+            says: Attribution::Names,
         }];
     }
 }

@@ -3,7 +3,7 @@
 use crate::plan::{Cloud, Fault, LoadKind};
 use crate::time::SEC;
 use crate::world::{
-    ActId, Ask, Change, Client, Key, Kind, Source, Stage, Trouble, World, claims, names,
+    ActId, Ask, Change, Client, Key, Kind, Source, Stage, StartFailure, World, claims, names,
 };
 
 /// Prepares what will keep a workload from starting.
@@ -327,7 +327,7 @@ fn trouble(w: &mut World, fault: Fault, load: usize) {
     let act = w.act(format!("its start fails: {message}"), causes, None);
     block(w, load, act);
     if let Some(load) = w.loads.get_mut(load) {
-        load.trouble = Some(Trouble {
+        load.trouble = Some(StartFailure {
             at,
             message,
             act,
@@ -390,7 +390,7 @@ fn readiness(w: &mut World, load: usize) {
     block(w, load, act);
     if let Some(load) = w.loads.get_mut(load) {
         load.unready = true;
-        load.curse = Some(crate::world::Curse(std::rc::Rc::new(
+        load.curse = Some(crate::world::PodFault(std::rc::Rc::new(
             move |w: &mut World, pod| unready(w, pod, act, 0),
         )));
     }

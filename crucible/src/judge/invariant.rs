@@ -79,7 +79,7 @@ fn late(run: &Run, incident: &Incident, skew: i64, found: &mut Vec<Broken>) {
 /// Words of a machine that is back, or that is found to be gone: they tell of what was before.
 const BACK: &[&str] = &[
     "has been rebooted",
-    "booted anew",
+    "rebooted (boot ID",
     "Linux version",
     "does not exist in the cloud",
     "cloud-node-controller deleted Node",

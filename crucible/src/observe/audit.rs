@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::files::{File, Record};
 use crate::case::Case;
 use crate::plan::Policy;
-use crate::world::{Call, Kind, Says, Tag};
+use crate::world::{Attribution, Call, Kind, Tag};
 
 /// The log, as a policy keeps it.
 pub(super) fn log(case: &Case, policy: Policy, files: &mut Vec<File>) {
@@ -61,7 +61,7 @@ fn tells(call: &Call, policy: Policy) -> Vec<Tag> {
         return Vec::new();
     }
     let traces = call.tags.iter().map(|tag| Tag {
-        says: Says::Claims,
+        says: Attribution::Claims,
         ..*tag
     });
     traces.collect()

@@ -1,8 +1,8 @@
 //! A plan is drawn from a seed.
 
 use super::{
-    Cloud, Cluster, Damage, Deed, Fault, Load, LoadKind, LogForm, More, Observe, Plan, Planned,
-    Policy, When,
+    Aftermath, Cloud, Cluster, Damage, Fault, Load, LoadKind, LogForm, More, Observe, Plan,
+    Planned, Policy, When,
 };
 use crate::rng::Rng;
 use crate::time::{HOUR, SEC, Time};
@@ -101,7 +101,7 @@ pub fn draw(seed: u64) -> Plan {
     let mut deeds = Vec::new();
     if rng.chance(40) {
         for _ in 0..rng.range(1, 3) {
-            if let Some(&deed) = rng.pick(Deed::ALL)
+            if let Some(&deed) = rng.pick(Aftermath::ALL)
                 && !deeds.contains(&deed)
             {
                 deeds.push(deed);

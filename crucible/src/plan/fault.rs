@@ -234,7 +234,7 @@ impl Fault {
 /// What people and controllers do after a death, on the same machines and names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Deed {
+pub enum Aftermath {
     TaintNode,
     DrainNode,
     RebootNode,
@@ -246,7 +246,7 @@ pub enum Deed {
     SameNameElsewhere,
 }
 
-impl Deed {
+impl Aftermath {
     /// All of them.
     pub const ALL: &[Self] = &[
         Self::TaintNode,

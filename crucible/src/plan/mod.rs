@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::time::Time;
 
 pub use draw::draw;
-pub use fault::{Deed, Fault};
+pub use fault::{Aftermath, Fault};
 pub use observe::{Damage, LogForm, Observe, Policy, When};
 
 /// Everything that is drawn from a seed.
@@ -27,7 +27,7 @@ pub struct Plan {
     /// What goes wrong.
     pub faults: Vec<Planned>,
     /// What is done to the same machines and names after a death.
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<Aftermath>,
     /// What was recorded of it.
     pub observe: Observe,
     /// What the first workload and its cluster have that many do not.

@@ -24,12 +24,12 @@ pub enum State {
 
 /// What befalls every new pod of a workload once its process runs.
 #[derive(Clone)]
-pub struct Curse(pub Rc<Spell>);
+pub struct PodFault(pub Rc<FaultScript>);
 
 /// What is done to a pod.
-type Spell = dyn Fn(&mut World, usize);
+type FaultScript = dyn Fn(&mut World, usize);
 
-impl fmt::Debug for Curse {
+impl fmt::Debug for PodFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Curse")
     }
@@ -37,7 +37,7 @@ impl fmt::Debug for Curse {
 
 /// What keeps a container from starting on its node.
 #[derive(Clone, Debug)]
-pub struct Trouble {
+pub struct StartFailure {
     /// Where it stops.
     pub at: Stage,
     /// What the kubelet or the runtime says.
@@ -85,7 +85,7 @@ pub struct Load {
     /// What keeps it from starting.
     pub blocked: Option<ActId>,
     /// What befalls its new pods.
-    pub curse: Option<Curse>,
+    pub curse: Option<PodFault>,
     /// The object between a Deployment and its pods.
     pub set: Option<(String, String)>,
     /// How many pods are wanted now.
@@ -121,7 +121,7 @@ pub struct Load {
     /// That its work is done.
     pub done: Option<ActId>,
     /// What keeps its containers from starting on a node.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<StartFailure>,
     /// When all that is wanted last began to run.
     pub well: Option<Time>,
     /// How often its pods were refused, and whether another attempt is to come.

@@ -15,11 +15,11 @@ use std::fmt;
 pub use api::{Api, Ask, Call, Change, Key, Kind, Rev};
 pub use client::Client;
 pub use event::{Involved, LIFE, Source};
-pub use load::{Curse, Job, Load, Stage, State, Trouble};
+pub use load::{Job, Load, PodFault, Stage, StartFailure, State};
 pub use node::{Node, Taint};
 pub use pod::{Condition, Container, Ended, Owner, Phase, Pod, Running};
 pub use record::{CloudRecord, HostLine, LogLine, Unit};
-pub use truth::{Act, ActId, Graph, Says, Tag, claims, names};
+pub use truth::{Act, ActId, Attribution, Graph, Tag, claims, names};
 
 use crate::plan::Plan;
 use crate::rng::Rng;
@@ -30,7 +30,7 @@ pub type Task = Box<dyn FnOnce(&mut World)>;
 
 /// How a pod is tied to what ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub enum Tie {
+pub enum Relation {
     /// It was struck itself.
     Victim,
     /// It died because others of its gang had.
@@ -47,7 +47,7 @@ pub struct Death {
     /// Its own place in the graph.
     pub act: ActId,
     /// How it is tied to its cause.
-    pub tie: Tie,
+    pub tie: Relation,
     /// Whether the pod itself ended with it.
     pub last: bool,
 }
@@ -224,7 +224,7 @@ impl World {
     }
 
     /// A container or pod begins to end, unless it is dead already. Gives the death.
-    pub fn die(&mut self, pod: usize, by: ActId, tie: Tie, last: bool) -> Option<ActId> {
+    pub fn die(&mut self, pod: usize, by: ActId, tie: Relation, last: bool) -> Option<ActId> {
         let body = self.pods.get_mut(pod)?;
         if let Some(act) = body.death {
             return Some(act);

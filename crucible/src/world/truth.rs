@@ -25,7 +25,7 @@ pub struct Act {
 
 /// How much a record tells of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Says {
+pub enum Attribution {
     /// A component's word, or a trace of it.
     Claims,
     /// It names the act.
@@ -38,7 +38,7 @@ pub struct Tag {
     /// The act.
     pub act: ActId,
     /// How much of it.
-    pub says: Says,
+    pub says: Attribution,
 }
 
 /// A record that names an act.
@@ -46,7 +46,7 @@ pub struct Tag {
 pub fn names(act: ActId) -> Vec<Tag> {
     vec![Tag {
         act,
-        says: Says::Names,
+        says: Attribution::Names,
     }]
 }
 
@@ -55,7 +55,7 @@ pub fn names(act: ActId) -> Vec<Tag> {
 pub fn claims(act: ActId) -> Vec<Tag> {
     vec![Tag {
         act,
-        says: Says::Claims,
+        says: Attribution::Claims,
     }]
 }
 

@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::Url;
-use whathappened_connectors::http::{Answer, Auth, Client, HttpOptions, Request, Secret, Trouble};
+use whathappened_connectors::http::{
+    Answer, Auth, Client, HttpError, HttpOptions, Request, Secret,
+};
 
 use super::error::ApiError;
-use super::said::{Channel, Done, Frame, Identity, OfChannel, OfSocket, OfUpload, Posted};
+use super::responses::{
+    Acknowledged, Channel, Frame, Identity, OfChannel, OfSocket, OfUpload, Posted,
+};
 use crate::message::Message;
 use crate::reply_to::{NotSlack, ReplyTo, ours};
 
@@ -51,8 +55,8 @@ impl Api {
     /// Prepares to call Slack, or whatever plays it at `address`.
     ///
     /// # Errors
-    /// When the address is none.
-    pub fn new(address: &str, token: Secret) -> Result<Self, Trouble> {
+    /// When the address is not valid.
+    pub fn new(address: &str, token: Secret) -> Result<Self, HttpError> {
         let options = HttpOptions {
             auth: Auth::Bearer(token),
             request_timeout: Duration::from_secs(30),
@@ -60,7 +64,7 @@ impl Api {
             ..HttpOptions::new(address)
         };
         let base = Url::parse(address.trim())
-            .map_err(|error| Trouble::BadRequest(format!("{address:?} is no address: {error}")))?;
+            .map_err(|error| HttpError::BadRequest(format!("{address:?} is not a URL: {error}")))?;
         Ok(Self {
             client: Client::new(options)?,
             base,
@@ -115,7 +119,7 @@ impl Api {
         if let Some(thread) = thread {
             with["thread_ts"] = json!(thread);
         }
-        self.write::<Done>("chat.postEphemeral", with, message)
+        self.write::<Acknowledged>("chat.postEphemeral", with, message)
             .await?;
         Ok(())
     }
@@ -126,7 +130,8 @@ impl Api {
     /// [`ApiError`].
     pub async fn update(&self, channel: &str, ts: &str, message: &Message) -> Result<(), ApiError> {
         let with = json!({"channel": channel, "ts": ts});
-        self.write::<Done>("chat.update", with, message).await?;
+        self.write::<Acknowledged>("chat.update", with, message)
+            .await?;
         Ok(())
     }
 
@@ -211,7 +216,7 @@ impl Api {
         let request = Request::post("files.completeUploadExternal")
             .form(&fields)
             .done_once();
-        self.call::<Done>("files.completeUploadExternal", request)
+        self.call::<Acknowledged>("files.completeUploadExternal", request)
             .await?;
         Ok(())
     }
@@ -250,7 +255,7 @@ impl Api {
         };
         match send(message).await {
             Err(error) if error.is_about_blocks() => {
-                tracing::warn!("{error}; the text is sent alone");
+                tracing::warn!("{error}; sending only the text");
                 send(&message.without_blocks()).await
             }
             other => other,
@@ -298,7 +303,7 @@ impl Api {
     }
 }
 
-fn trouble(method: &'static str) -> impl Fn(Trouble) -> ApiError {
+fn trouble(method: &'static str) -> impl Fn(HttpError) -> ApiError {
     move |trouble| ApiError::Trouble { method, trouble }
 }
 
@@ -319,7 +324,7 @@ fn filled(
 
 /// An answer that Slack means: 200 may say no, too, and so may a status that
 /// says no hold its word for why.
-fn read(method: &'static str, sent: Result<Answer, Trouble>) -> Result<Answer, ApiError> {
+fn read(method: &'static str, sent: Result<Answer, HttpError>) -> Result<Answer, ApiError> {
     let said = |frame: Frame| ApiError::Said {
         method,
         error: frame.error.unwrap_or_else(|| "no error".to_owned()),
@@ -337,7 +342,7 @@ fn read(method: &'static str, sent: Result<Answer, Trouble>) -> Result<Answer, A
             Err(_) if method == "response_url" => Ok(answer),
             Err(garbage) => Err(trouble(method)(garbage)),
         },
-        Err(Trouble::Refused {
+        Err(HttpError::Refused {
             code,
             message,
             wait,
@@ -356,7 +361,7 @@ fn read(method: &'static str, sent: Result<Answer, Trouble>) -> Result<Answer, A
                     messages: Vec::new(),
                 });
             }
-            Err(trouble(method)(Trouble::Refused {
+            Err(trouble(method)(HttpError::Refused {
                 code,
                 message,
                 wait,

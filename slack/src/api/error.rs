@@ -1,6 +1,6 @@
 //! What Slack says no to, and what to do about it.
 
-use whathappened_connectors::http::Trouble;
+use whathappened_connectors::http::HttpError;
 
 use crate::reply_to::NotSlack;
 
@@ -14,10 +14,10 @@ pub enum ApiError {
         /// Which method.
         method: &'static str,
         /// What is wrong.
-        trouble: Trouble,
+        trouble: HttpError,
     },
     /// Slack answers that it did nothing.
-    #[error("Slack's {method} answers {error}{}: {}", detail(.needed, .messages), advice(.error))]
+    #[error("Slack's {method} returned {error}{}: {}", detail(.needed, .messages), advice(.error))]
     Said {
         /// Which method.
         method: &'static str,
@@ -102,31 +102,33 @@ fn advice(error: &str) -> &'static str {
         "not_in_channel" | "channel_not_found" | "user_not_in_channel" => {
             "invite the app to the channel with /invite"
         }
-        "is_archived" => "the channel is archived; unsubscribe it, or bring it back",
+        "is_archived" => "the channel is archived; unsubscribe it, or restore it",
         "restricted_action" | "restricted_action_read_only_channel" => {
-            "the workspace lets few people write there; ask an administrator"
+            "the workspace restricts who can post there; ask an administrator"
         }
         "missing_scope" => {
-            "add the scope to the app (deploy/slack-manifest.yaml has all) and install it again"
+            "add the scope to the app (deploy/slack-manifest.yaml lists them all) and reinstall it"
         }
         "invalid_auth" | "not_authed" | "token_expired" | "token_revoked" | "account_inactive" => {
-            "install the app again and set its new token"
+            "reinstall the app and set its new token"
         }
         "not_allowed_token_type" => "SLACK_BOT_TOKEN begins with xoxb-, SLACK_APP_TOKEN with xapp-",
-        "org_login_required" => "the workspace is being moved; try again later",
-        "ratelimited" | "rate_limited" | "message_limit_exceeded" => "ask again in a minute",
-        "expired_url" | "used_url" => "Slack takes five messages within 30 minutes for one command",
+        "org_login_required" => "the workspace is being migrated; try again later",
+        "ratelimited" | "rate_limited" | "message_limit_exceeded" => "try again in a minute",
+        "expired_url" | "used_url" => {
+            "Slack accepts five messages within 30 minutes for one command"
+        }
         "msg_too_long" | "msg_blocks_too_long" | "invalid_blocks" | "no_text" => {
-            "this is a fault in whathappened; the answer is in the file"
+            "this is a bug in whathappened; the answer is in the file"
         }
         "message_not_found" | "cant_update_message" | "edit_window_closed" => {
-            "the message is gone or can no longer be changed"
+            "the message was deleted or can no longer be changed"
         }
         "file_uploads_disabled" | "storage_limit_reached" => {
-            "the workspace takes no files; ask an administrator"
+            "the workspace does not accept files; ask an administrator"
         }
         "internal_error" | "fatal_error" | "service_unavailable" | "request_timeout" => {
-            "Slack has trouble; try again later"
+            "Slack has a problem; try again later"
         }
         _ => "see docs.slack.dev for this method's errors",
     }

@@ -2,10 +2,10 @@
 
 mod client;
 mod error;
-mod said;
+mod responses;
 #[cfg(test)]
 mod tests;
 
 pub use client::{Api, Upload};
 pub use error::ApiError;
-pub use said::{Channel, Identity, Posted};
+pub use responses::{Channel, Identity, Posted};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fake::{Asked, Fake};
+use crate::fake::{Fake, ReceivedRequest};
 use crate::{Message, Mrkdwn, ReplyTo};
 
 fn api(fake: &Fake) -> Api {
@@ -69,8 +69,8 @@ async fn messages_are_posted_quietly_and_as_who_we_are() {
 async fn a_no_says_what_to_do() {
     for (word, advice) in [
         ("not_in_channel", "invite the app"),
-        ("token_revoked", "install the app again"),
-        ("ratelimited", "ask again"),
+        ("token_revoked", "reinstall the app"),
+        ("ratelimited", "try again"),
         ("something_new", "docs.slack.dev"),
     ] {
         let fake = Fake::start(move |_| no(word)).await;
@@ -138,7 +138,7 @@ async fn a_channel_gets_a_message_a_second() {
 
 #[tokio::test]
 async fn where_blocks_are_turned_away_the_text_is_sent() {
-    let fake = Fake::start(|asked: &Asked| match asked.json().get("blocks") {
+    let fake = Fake::start(|asked: &ReceivedRequest| match asked.json().get("blocks") {
         Some(_) => no("msg_blocks_too_long"),
         None => ok(json!({"channel": "C1", "ts": "1.1"})),
     })
@@ -149,7 +149,7 @@ async fn where_blocks_are_turned_away_the_text_is_sent() {
 
 #[tokio::test]
 async fn commands_are_answered_where_slack_says_and_nowhere_else() {
-    let fake = Fake::start(|asked: &Asked| match asked.path.as_str() {
+    let fake = Fake::start(|asked: &ReceivedRequest| match asked.path.as_str() {
         "/respond" => (200, Vec::new(), "ok".to_owned()),
         _ => (
             404,
@@ -238,7 +238,7 @@ async fn files_go_up_in_three_steps() {
 
 #[tokio::test]
 async fn a_channel_is_shared_where_others_are_or_were_asked_to_come() {
-    let fake = Fake::start(|asked: &Asked| {
+    let fake = Fake::start(|asked: &ReceivedRequest| {
         let is_pending = asked.form("channel") == "C2";
         ok(json!({"channel": {"id": "C1", "is_ext_shared": false, "is_pending_ext_shared": is_pending}}))
     })

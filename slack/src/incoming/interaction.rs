@@ -122,7 +122,7 @@ impl Interaction {
             "block_actions" => {
                 let actions = fields
                     .actions()
-                    .ok_or_else(|| wrong("nobody clicked".to_owned()))?;
+                    .ok_or_else(|| wrong("the user who clicked is missing".to_owned()))?;
                 Ok(Self::BlockActions(actions))
             }
             "view_submission" => Ok(Self::ViewSubmission(

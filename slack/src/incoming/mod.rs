@@ -17,7 +17,7 @@ pub use wording::Wording;
 
 /// A payload that is not of the shape Slack documents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the {what} cannot be read: {why}")]
+#[error("the {what} cannot be parsed: {why}")]
 pub struct Unreadable {
     what: &'static str,
     why: String,

@@ -194,7 +194,7 @@ fn what_is_none_of_it_is_an_error_that_says_why() {
         (Interaction::from_form(b"x=1").unwrap_err(), "no field"),
         (
             Interaction::from_form(b"payload={\"type\":\"block_actions\"}").unwrap_err(),
-            "nobody clicked",
+            "the user who clicked is missing",
         ),
     ] {
         assert!(error.to_string().contains(says), "{error}");

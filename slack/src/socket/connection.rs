@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 
-use super::frame::{Envelope, Frame, Leave};
+use super::frame::{DisconnectReason, Envelope, Frame};
 use super::mode::{Handler, SocketTimes};
 
 /// The largest request that is taken.
@@ -29,8 +29,8 @@ pub(super) struct Connection {
 #[derive(Debug)]
 pub(super) enum End {
     /// Slack told why.
-    Told(Leave),
-    /// It broke, or nothing was heard for too long.
+    Told(DisconnectReason),
+    /// It broke, or nothing was received for too long.
     Broken(String),
 }
 
@@ -47,15 +47,15 @@ impl Connection {
         let open = connect_async_with_config(address.expose_secret(), Some(config), true);
         let (socket, _) = timeout(times.greeting, open)
             .await
-            .map_err(|_| "no connection in time".to_owned())?
-            .map_err(|error| told(&error))?;
+            .map_err(|_| "connection timed out".to_owned())?
+            .map_err(|error| reported(&error))?;
         let mut connection = Self {
             socket,
             times,
             handler,
         };
         let greeted = timeout(times.greeting, connection.greeted()).await;
-        greeted.map_err(|_| "Slack did not greet us in time".to_owned())??;
+        greeted.map_err(|_| "Slack did not send its hello message in time".to_owned())??;
         Ok(connection)
     }
 
@@ -65,19 +65,21 @@ impl Connection {
                 Some(Ok(Message::Text(text))) => match Frame::read(&text) {
                     Some(Frame::Hello) => return Ok(()),
                     Some(Frame::Disconnect(leave)) => {
-                        return Err(format!("Slack sends us away: {leave:?}"));
+                        return Err(format!("Slack closed the session: {leave:?}"));
                     }
                     _ => {}
                 },
-                Some(Ok(Message::Close(_))) | None => return Err("Slack closed it".to_owned()),
+                Some(Ok(Message::Close(_))) | None => {
+                    return Err("Slack closed the connection".to_owned());
+                }
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(told(&error)),
+                Some(Err(error)) => return Err(reported(&error)),
             }
         }
     }
 
     /// Serves until the connection ends or is about to. It may be served on
-    /// after [`Leave::Refresh`].
+    /// after [`DisconnectReason::Refresh`].
     pub(super) async fn serve(&mut self) -> End {
         let mut heard = Instant::now();
         let mut next_ping = heard + self.times.ping;
@@ -88,17 +90,17 @@ impl Connection {
                 Some(acknowledgement) = acknowledgements.recv() => {
                     let text = Message::text(acknowledgement.to_string());
                     if let Err(error) = self.socket.send(text).await {
-                        return End::Broken(told(&error));
+                        return End::Broken(reported(&error));
                     }
                     continue;
                 }
                 () = tokio::time::sleep_until(next_ping) => {
                     if heard.elapsed() > self.times.silence {
-                        return End::Broken("nothing was heard for too long".to_owned());
+                        return End::Broken("nothing was received for too long".to_owned());
                     }
                     next_ping = Instant::now() + self.times.ping;
                     if let Err(error) = self.socket.send(Message::Ping(bytes::Bytes::new())).await {
-                        return End::Broken(told(&error));
+                        return End::Broken(reported(&error));
                     }
                     continue;
                 }
@@ -111,16 +113,16 @@ impl Connection {
                     return End::Broken("Slack closed the connection".to_owned());
                 }
                 Some(Ok(_)) => continue,
-                Some(Err(error)) => return End::Broken(told(&error)),
+                Some(Err(error)) => return End::Broken(reported(&error)),
             };
             match Frame::read(&text) {
                 Some(Frame::Envelope(envelope)) => self.take(envelope, done.clone()),
                 Some(Frame::Disconnect(leave)) => return End::Told(leave),
                 Some(Frame::Hello) => {}
                 Some(Frame::Other(kind)) => {
-                    tracing::debug!("a frame of an unknown kind through Slack's socket: {kind:?}");
+                    tracing::debug!("a frame of unknown type on Slack's socket: {kind:?}");
                 }
-                None => tracing::debug!("a frame through Slack's socket cannot be read"),
+                None => tracing::debug!("a frame on Slack's socket cannot be parsed"),
             }
         }
     }
@@ -153,13 +155,13 @@ impl Connection {
 }
 
 /// What broke, without the address, which is a secret.
-fn told(error: &tungstenite::Error) -> String {
+fn reported(error: &tungstenite::Error) -> String {
     match error {
         tungstenite::Error::Http(answer) => {
-            format!("the server answers {}", answer.status().as_u16())
+            format!("the server returned {}", answer.status().as_u16())
         }
         tungstenite::Error::Url(_) | tungstenite::Error::HttpFormat(_) => {
-            "the address is none".to_owned()
+            "the address is not valid".to_owned()
         }
         other => other.to_string(),
     }

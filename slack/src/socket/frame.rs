@@ -9,7 +9,7 @@ pub(super) enum Frame {
     /// The connection stands.
     Hello,
     /// The connection ends.
-    Disconnect(Leave),
+    Disconnect(DisconnectReason),
     /// A request.
     Envelope(Envelope),
     /// Something new.
@@ -18,7 +18,7 @@ pub(super) enum Frame {
 
 /// Why the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum DisconnectReason {
     /// It is being renewed: open another, then leave this one.
     Refresh,
     /// Somebody switched Socket Mode off.
@@ -86,9 +86,9 @@ impl Frame {
         Some(match kind.as_str() {
             "hello" => Self::Hello,
             "disconnect" => Self::Disconnect(match fields.reason.as_deref() {
-                Some("link_disabled") => Leave::LinkDisabled,
-                Some("too_many_websockets") => Leave::TooMany,
-                _ => Leave::Refresh,
+                Some("link_disabled") => DisconnectReason::LinkDisabled,
+                Some("too_many_websockets") => DisconnectReason::TooMany,
+                _ => DisconnectReason::Refresh,
             }),
             _ => Self::Other(kind),
         })

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 use whathappened_connectors::http::choose_encryption;
 
 use super::connection::{Connection, End};
-use super::frame::{Envelope, Leave};
+use super::frame::{DisconnectReason, Envelope};
 use crate::api::Api;
 
 /// Takes requests.
@@ -96,7 +96,7 @@ impl SocketMode {
                     let pause = self.times.pause * 2_u32.pow(failures.min(7));
                     failures += 1;
                     tracing::warn!(
-                        "Slack's socket cannot be opened: {why}; next try in {:.1} s",
+                        "cannot open Slack's socket: {why}; retrying in {:.1} s",
                         pause.as_secs_f64()
                     );
                     tokio::select! {
@@ -120,7 +120,7 @@ impl SocketMode {
             }
             match end {
                 // Served on until the next one stands and a while longer.
-                End::Told(Leave::Refresh) => {
+                End::Told(DisconnectReason::Refresh) => {
                     let overlap = self.times.overlap;
                     tokio::spawn(async move {
                         let _ended = timeout(overlap, connection.serve()).await;
@@ -159,13 +159,13 @@ impl SocketMode {
     }
 }
 
-fn advice(leave: Leave) -> &'static str {
+fn advice(leave: DisconnectReason) -> &'static str {
     match leave {
-        Leave::Refresh => "Slack renews the socket",
-        Leave::LinkDisabled => {
+        DisconnectReason::Refresh => "Slack is renewing the socket",
+        DisconnectReason::LinkDisabled => {
             "Slack ended the socket: Socket Mode is switched off on the app's page"
         }
-        Leave::TooMany => {
+        DisconnectReason::TooMany => {
             "Slack ended the socket: more than ten are open; run one service for one app"
         }
     }

@@ -58,9 +58,9 @@ async fn slack() -> (String, Sockets) {
 /// Notes what it is given; a command is answered, `slow` takes too long and
 /// `lost` cannot be taken down.
 #[derive(Default)]
-struct Noted(Mutex<Vec<String>>);
+struct Recorder(Mutex<Vec<String>>);
 
-impl Handler for Noted {
+impl Handler for Recorder {
     fn take(&self, envelope: Envelope) -> BoxFuture<'_, Option<Value>> {
         async move {
             self.0.lock().unwrap().push(envelope.id.clone());
@@ -75,7 +75,7 @@ impl Handler for Noted {
 }
 
 struct Running {
-    noted: Arc<Noted>,
+    noted: Arc<Recorder>,
     stop: watch::Sender<bool>,
     standing: watch::Receiver<bool>,
     ended: tokio::task::JoinHandle<()>,
@@ -83,7 +83,7 @@ struct Running {
 
 fn run(address: &str, token: &str) -> Running {
     let api = Arc::new(Api::new(address, token.to_owned().into()).unwrap());
-    let noted = Arc::new(Noted::default());
+    let noted = Arc::new(Recorder::default());
     let times = SocketTimes {
         greeting: Duration::from_secs(2),
         ping: Duration::from_millis(100),
@@ -229,7 +229,7 @@ async fn a_secure_address_is_spoken_to_securely_or_not_at_all() {
     });
     whathappened_connectors::http::choose_encryption();
     let address = format!("wss://127.0.0.1:{port}/link").into();
-    let handler: Arc<dyn Handler> = Arc::new(Noted::default());
+    let handler: Arc<dyn Handler> = Arc::new(Recorder::default());
     let opened = connection::Connection::open(&address, SocketTimes::default(), handler);
     let Err(why) = opened.await else {
         panic!("no TLS is spoken there");

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
-use super::own::Own;
+use super::user_rules::UserRules;
 use crate::case::Rules;
 use crate::cli::OutputArgs;
 use crate::commands::common;
 use crate::error::Error;
 use crate::render;
 
-pub(super) fn run(own: &Own, signals: bool, output: &OutputArgs) -> Result<(), Error> {
+pub(super) fn run(own: &UserRules, signals: bool, output: &OutputArgs) -> Result<(), Error> {
     let rules = own.load()?;
     let batch = if signals {
         signal_rows(&rules)

@@ -1,32 +1,34 @@
 //! `whathappened rules`: the rules that verdicts come from, in the open.
 
+mod columns;
 mod list;
-mod own;
+mod new;
 mod show;
 mod test;
+mod user_rules;
 
 use std::path::PathBuf;
 
-use self::own::Own;
-pub use self::test::{Report, Wrong, check};
+pub use self::test::{FailedExample, Report, check};
+use self::user_rules::UserRules;
 use crate::cli::OutputArgs;
 use crate::config::Config;
 use crate::error::Error;
 
-/// Lists, prints and tests the rules
+/// Lists, prints, tests and starts rules
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// What to do with them.
+    /// The action to perform.
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: RulesCommand,
 }
 
 /// Where more rules come from.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FolderArgs {
-    /// Folder with rules of your own: *.sql for causes, with *.yaml examples beside them, *.toml for signals.
+    /// Folder with your own rules: *.sql for causes, with *.yaml examples beside them, *.toml for signals.
     ///
-    /// The configuration's `rules` where it is not given.
+    /// By default the `rules` folder of the configuration.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<PathBuf>,
     /// Configuration file; `whathappened init` writes one.
@@ -46,34 +48,49 @@ impl FolderArgs {
 
 /// What can be done with rules.
 #[derive(clap::Subcommand, Clone, Debug)]
-pub enum Verb {
-    /// All causes, furthest upstream first
+pub enum RulesCommand {
+    /// Lists all causes, furthest upstream first
     List {
-        /// All signals instead: what records can mean.
+        /// List all signals instead: what records can mean.
         #[arg(long)]
         signals: bool,
-        /// Rules of your own.
+        /// Your own rules.
         #[command(flatten)]
         folder: FolderArgs,
-        /// How the list is written.
+        /// Output format.
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// The text of one rule and its examples
+    /// Prints one rule and its examples
     Show {
         /// A cause (sched.preempted), a signal (k8s.pod.preempted) or a file.
         #[arg(value_name = "NAME")]
         name: String,
-        /// Rules of your own.
+        /// Your own rules.
+        #[command(flatten)]
+        folder: FolderArgs,
+    },
+    /// Prints the tables that rules read, and the placeholders of their summaries
+    Columns {
+        /// Output format.
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Writes the two files of a new rule, with comments, into your folder of rules
+    New {
+        /// The cause: two words with a dot between, as in lab.repair.
+        #[arg(value_name = "CAUSE")]
+        cause: String,
+        /// Your own rules.
         #[command(flatten)]
         folder: FolderArgs,
     },
     /// Runs every example of every rule
     Test {
-        /// Only these causes, signals or files.
+        /// Only test these causes, signals or files.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
-        /// Rules of your own.
+        /// Your own rules.
         #[command(flatten)]
         folder: FolderArgs,
     },
@@ -86,14 +103,29 @@ pub enum Verb {
 /// not come out as written.
 pub async fn run(args: &Args) -> Result<(), Error> {
     match &args.verb {
-        Verb::List {
+        RulesCommand::List {
             signals,
             folder,
             output,
-        } => list::run(&Own::read(folder.folder()?.as_deref())?, *signals, output),
-        Verb::Show { name, folder } => show::run(&Own::read(folder.folder()?.as_deref())?, name),
-        Verb::Test { names, folder } => {
-            test::run(&Own::read(folder.folder()?.as_deref())?, names).await
+        } => list::run(
+            &UserRules::read(folder.folder()?.as_deref())?,
+            *signals,
+            output,
+        ),
+        RulesCommand::Show { name, folder } => {
+            show::run(&UserRules::read(folder.folder()?.as_deref())?, name)
+        }
+        RulesCommand::Columns { output } => columns::run(output),
+        RulesCommand::New { cause, folder } => {
+            let folder = folder.folder()?;
+            new::run(
+                &UserRules::read(folder.as_deref())?,
+                folder.as_deref(),
+                cause,
+            )
+        }
+        RulesCommand::Test { names, folder } => {
+            test::run(&UserRules::read(folder.folder()?.as_deref())?, names).await
         }
     }
 }

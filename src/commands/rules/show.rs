@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 
-use super::own::Own;
+use super::user_rules::UserRules;
 use crate::case::Rules;
 use crate::error::Error;
 
 /// How alike two names must be for one to be offered for the other.
 const ALIKE: f64 = 0.8;
 
-pub(super) fn run(own: &Own, name: &str) -> Result<(), Error> {
+pub(super) fn run(own: &UserRules, name: &str) -> Result<(), Error> {
     let rules = own.load()?;
     let parts = texts(own, &rules, name).ok_or_else(|| unknown(&rules, name))?;
     let failed = |error| Error::Io {
@@ -22,7 +22,7 @@ pub(super) fn run(own: &Own, name: &str) -> Result<(), Error> {
 }
 
 /// The texts to print, of a cause, a signal or a file.
-fn texts(own: &Own, rules: &Rules, name: &str) -> Option<Vec<String>> {
+fn texts(own: &UserRules, rules: &Rules, name: &str) -> Option<Vec<String>> {
     if let Some((_, text)) = own.examples.iter().find(|(file, _)| file == name) {
         return Some(vec![text.clone()]);
     }
@@ -66,11 +66,12 @@ pub(super) fn unknown(rules: &Rules, name: &str) -> Error {
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
     let hint = if near.is_empty() {
-        "`rules list` shows them all".to_owned()
+        "list them all: whathappened rules list".to_owned()
     } else {
         format!("did you mean {}?", near.join(", "))
     };
-    Error::Usage(format!(
-        "no cause, signal or file is called {name:?}; {hint}"
-    ))
+    Error::misused(
+        format!("there is no cause, signal or file named {name:?}"),
+        hint,
+    )
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use whathappened_connectors::recording::{Input, Options};
 
-use super::own::Own;
 use super::show::{examples_of, unknown};
+use super::user_rules::UserRules;
 use crate::answer::Incident;
-use crate::assemble::{self, Question};
 use crate::case::{Case, Rules};
 use crate::error::Error;
 use crate::explain::examples::{Example, Examples};
+use crate::report::{self, Question};
 
 /// An example that did not come out as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FailedExample {
     /// The file.
     pub file: String,
     /// The example.
@@ -36,10 +36,10 @@ pub struct Report {
     /// Examples of signals that were run.
     pub signals: usize,
     /// Those that did not come out as written, and rules without the examples they need.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<FailedExample>,
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for FailedExample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -49,7 +49,7 @@ impl std::fmt::Display for Wrong {
     }
 }
 
-pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
+pub(super) async fn run(own: &UserRules, names: &[String]) -> Result<(), Error> {
     let report = check_all(own, names).await?;
     let failed = |error| Error::Io {
         path: "standard output".to_owned(),
@@ -62,21 +62,21 @@ pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
     let all = report.causes + report.signals;
     let counts = format!("{} of causes, {} of signals", report.causes, report.signals);
     if report.wrong.is_empty() {
-        writeln!(out, "{all} examples came out as written ({counts}).").map_err(failed)?;
+        writeln!(out, "{all} examples passed ({counts}).").map_err(failed)?;
         return out.flush().map_err(failed);
     }
     out.flush().map_err(failed)?;
     let lacking = report.wrong.iter().filter(|wrong| wrong.is_lacking).count();
     let wrong = report.wrong.len() - lacking;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     if all > 0 {
-        told.push(format!("{wrong} of {all} examples are wrong ({counts})"));
+        reported.push(format!("{wrong} of {all} examples failed ({counts})"));
     }
     if lacking > 0 {
         let s = if lacking == 1 { "" } else { "s" };
-        told.push(format!("{lacking} kind{s} of example missing"));
+        reported.push(format!("{lacking} kind{s} of example missing"));
     }
-    Err(Error::Failed(told.join("; ")))
+    Err(Error::Failed(reported.join("; ")))
 }
 
 /// Runs every example of the built-in rules and of a folder, or of those named.
@@ -84,10 +84,10 @@ pub(super) async fn run(own: &Own, names: &[String]) -> Result<(), Error> {
 /// # Errors
 /// A rule that cannot be used, a name that no rule bears.
 pub async fn check(folder: Option<&std::path::Path>, names: &[String]) -> Result<Report, Error> {
-    check_all(&Own::read(folder)?, names).await
+    check_all(&UserRules::read(folder)?, names).await
 }
 
-async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
+async fn check_all(own: &UserRules, names: &[String]) -> Result<Report, Error> {
     let rules = Arc::new(own.load()?);
     let mut report = Report::default();
     let mut met = vec![false; names.len()];
@@ -124,7 +124,7 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
         for (list, word) in [(&examples.fires, "fires"), (&examples.silent, "silent")] {
             if list.is_empty() {
                 let expected = format!("at least one example under `{word}:`");
-                report.wrong.push(Wrong {
+                report.wrong.push(FailedExample {
                     file: file.clone(),
                     example: cause.clone(),
                     expected,
@@ -136,7 +136,7 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
         for (example, fires) in examples.all() {
             report.causes += 1;
             if let Some((expected, got)) = one(&rules, cause, example, fires).await? {
-                report.wrong.push(Wrong {
+                report.wrong.push(FailedExample {
                     file: file.clone(),
                     example: example.name.clone(),
                     expected,
@@ -157,10 +157,10 @@ async fn check_all(own: &Own, names: &[String]) -> Result<Report, Error> {
     report.signals = signals.checked;
     report
         .wrong
-        .extend(signals.failures.into_iter().map(|failure| Wrong {
+        .extend(signals.failures.into_iter().map(|failure| FailedExample {
             file: failure.file,
             example: format!("{}, {}", failure.signal, failure.example),
-            expected: "the example to come out as written".to_owned(),
+            expected: "the example to pass".to_owned(),
             got: failure.problem,
             is_lacking: false,
         }));
@@ -195,18 +195,17 @@ async fn one(
         name: example.ask.clone(),
         ..Question::default()
     };
-    let problem = match assemble::answer(&case, &question).await {
+    let problem = match report::answer(&case, &question).await {
         Ok(answer) => judge(cause, example, fires, &answer.incidents),
-        Err(Error::UnknownName { name, .. }) => Some((
-            format!("{name} to be found"),
-            "nothing of that name".to_owned(),
-        )),
+        Err(Error::UnknownName { name, .. }) => {
+            Some((format!("{name} to be found"), "no match".to_owned()))
+        }
         Err(error) => return Err(error),
     };
     let problem = problem.or_else(|| {
         let rejected = case.summary.rejected.first()?;
         Some((
-            "every record to be of use".to_owned(),
+            "every record to be used".to_owned(),
             format!("{}: {}", rejected.origin, rejected.why),
         ))
     });

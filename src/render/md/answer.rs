@@ -2,13 +2,13 @@ use std::io;
 
 use crate::answer::{Answer, Incident};
 
-use super::super::before::before;
 use super::super::clock::{Clock, duration, offset, run_of, seconds_between, zero};
 use super::super::error::RenderError;
+use super::super::machine_history::before;
 use super::super::page::{Spans, Tone};
 use super::super::style::Style;
 use super::super::table::main_incident;
-use super::super::{facts, said, words};
+use super::super::{facts, process_output, wording};
 use super::escape::{code, escape, plain};
 use super::records::{coverage, timeline};
 
@@ -37,9 +37,12 @@ pub(crate) fn answer(
         .now
         .as_deref()
         .map(|now| format!("As of {} · ", clock.full(now)));
+    let page =
+        super::super::page_of(answer, None).map(|page| format!("[open the page](<{page}>) · "));
     writeln!(
         out,
-        "<sub>{}rules {}</sub>",
+        "<sub>{}{}rules {}</sub>",
+        page.unwrap_or_default(),
         now.unwrap_or_default(),
         escape(&answer.ruleset)
     )?;
@@ -55,7 +58,7 @@ fn headline(
         writeln!(
             out,
             "## {}\n",
-            plain(&words::count(answer.incidents.len(), "incident"))
+            plain(&wording::count(answer.incidents.len(), "incident"))
         )?;
         return Ok(());
     };
@@ -65,7 +68,7 @@ fn headline(
     else {
         writeln!(
             out,
-            "## ? {}\n\nNo run of that name was seen in what was read.\n",
+            "## ? {}\n\nNo run with that name was found in the data that was read.\n",
             escape(experiment)
         )?;
         return Ok(());
@@ -74,9 +77,9 @@ fn headline(
     let took = seconds_between(run.start.as_deref(), until)
         .filter(|s| *s >= 0.0)
         .map(duration);
-    let (sign, _) = words::state_sign(&run.state);
-    let state = words::state_took(&run.state, took.as_deref());
-    let which = words::run_of_runs(run);
+    let (sign, _) = wording::state_sign(&run.state);
+    let state = wording::state_took(&run.state, took.as_deref());
+    let which = wording::run_of_runs(run);
     writeln!(
         out,
         "## {sign} {} · {} · {}\n",
@@ -88,7 +91,7 @@ fn headline(
 }
 
 fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    let level = words::level(&incident.level);
+    let level = wording::level(&incident.level);
     if incident.level == "unknown" {
         writeln!(out, "- Cause: {level}")?;
     } else {
@@ -102,10 +105,10 @@ fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(
     match &incident.actor {
         Some(actor) => {
             let by = facts::done_by(incident);
-            writeln!(out, "- {by}: {}", spans(&words::actor(actor)))?;
+            writeln!(out, "- {by}: {}", spans(&wording::actor(actor)))?;
         }
         None if incident.actor_unseen => {
-            writeln!(out, "- {}: an unseen actor", facts::done_by(incident))?;
+            writeln!(out, "- {}: an unknown actor", facts::done_by(incident))?;
         }
         None => {}
     }
@@ -119,7 +122,7 @@ fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(
         } else {
             format!(", {}", escape(&victim.how))
         };
-        let first = spans(&words::victim(victim));
+        let first = spans(&wording::victim(victim));
         writeln!(
             out,
             "- First victim: {first}{}{how}",
@@ -130,14 +133,14 @@ fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(
         writeln!(
             out,
             "- Followed: {}",
-            spans(&words::crowd(&incident.collateral))
+            spans(&wording::crowd(&incident.collateral))
         )?;
     }
     if let Some(known) = &incident.before {
         let body = before(known, incident.time.as_deref(), clock);
         writeln!(out, "- Before: {}", spans(&body))?;
     }
-    for (label, body) in said::facts(incident, clock) {
+    for (label, body) in process_output::facts(incident, clock) {
         writeln!(out, "- {label}: {}", spans(&body))?;
     }
     writeln!(out)?;
@@ -209,9 +212,11 @@ fn beside(incident: &Incident, out: &mut dyn io::Write) -> Result<(), RenderErro
         writeln!(out)?;
     }
     list("What to do", &incident.advice, out)?;
-    let told = incident.would_have_told.iter();
-    let told: Vec<String> = told.map(|line| words::would_have_told(line)).collect();
-    list("What would have told more", &told, out)
+    let reported = incident.would_have_told.iter();
+    let reported: Vec<String> = reported
+        .map(|line| wording::would_have_told(line))
+        .collect();
+    list("Missing evidence", &reported, out)
 }
 
 fn list(title: &str, items: &[String], out: &mut dyn io::Write) -> Result<(), RenderError> {

@@ -2,8 +2,10 @@
 
 mod answer;
 mod escape;
+mod fleet;
 mod records;
 mod rows;
 
 pub(crate) use self::answer::answer;
+pub(crate) use self::fleet::fleet;
 pub(crate) use self::rows::Rows;

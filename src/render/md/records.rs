@@ -6,19 +6,19 @@ use crate::answer::Answer;
 
 use super::super::clock::{Clock, offset};
 use super::super::error::RenderError;
-use super::super::select::{Shown, select};
+use super::super::select::{VisibleRow, select};
 use super::super::style::Style;
 use super::super::text::clip;
-use super::super::words;
+use super::super::wording;
 use super::escape::{code, escape, plain};
 
 /// Characters of a timeline row that are shown.
 const CHARACTERS: usize = 600;
 
 pub(super) fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    writeln!(out, "### What was read\n")?;
+    writeln!(out, "### Sources read\n")?;
     if answer.coverage.is_empty() {
-        writeln!(out, "No source was asked.\n")?;
+        writeln!(out, "No sources were queried.\n")?;
         return Ok(());
     }
     writeln!(
@@ -26,7 +26,7 @@ pub(super) fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), R
         "| source | records | status | would have shown |\n| --- | ---: | --- | --- |"
     )?;
     for row in &answer.coverage {
-        let name = escape(&words::source(&row.source, &row.resource));
+        let name = escape(&wording::source(&row.source, &row.resource));
         let detail = row
             .detail
             .as_deref()
@@ -58,7 +58,7 @@ pub(super) fn timeline(
     if answer.timeline.is_empty() {
         return Ok(());
     }
-    let many = plain(&words::count(answer.timeline.len(), "row"));
+    let many = plain(&wording::count(answer.timeline.len(), "row"));
     writeln!(out, "<details><summary>Timeline, {many}</summary>\n")?;
     writeln!(
         out,
@@ -66,12 +66,12 @@ pub(super) fn timeline(
     )?;
     for shown in select(&answer.timeline, style.timeline_limit) {
         match shown {
-            Shown::LeftOut(n) => writeln!(
+            VisibleRow::LeftOut(n) => writeln!(
                 out,
                 "| | ⋯ | | | {} left out |",
-                plain(&words::count(n, "row"))
+                plain(&wording::count(n, "row"))
             )?,
-            Shown::Row(row) => {
+            VisibleRow::Row(row) => {
                 let mark = if row.in_chain { "▸" } else { "" };
                 let repeats = if row.count > 1 {
                     format!(" ×{}", row.count)

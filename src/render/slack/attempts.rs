@@ -7,7 +7,7 @@ use crate::answer::{Answer, Run};
 use super::super::clock::{Clock, duration, seconds_between};
 use super::super::style::Tz;
 use super::super::text::escape;
-use super::super::words;
+use super::super::wording;
 use super::markup::plain;
 
 /// Every run and attempt, the newest first.
@@ -16,15 +16,15 @@ pub fn attempts(answer: &Answer) -> Message {
     let name = answer.experiment.as_deref().unwrap_or("it");
     let all: usize = answer.runs.iter().map(|run| run.attempts.len()).sum();
     let mut message = MessageBuilder::new(&format!(
-        "{} has {} with {} in all.",
+        "{} has {} with {} in total.",
         escape(name),
-        words::count(answer.runs.len(), "run").replace('\u{a0}', " "),
-        words::count(all, "attempt").replace('\u{a0}', " "),
+        wording::count(answer.runs.len(), "run").replace('\u{a0}', " "),
+        wording::count(all, "attempt").replace('\u{a0}', " "),
     ));
     for run in &answer.runs {
         let title = format!(
             "{}: {} {}",
-            plain(&super::super::page::Spans::new().say(words::run_of_runs(run))),
+            plain(&super::super::page::Spans::new().say(wording::run_of_runs(run))),
             run.kind,
             escape(&run.name)
         );
@@ -43,13 +43,13 @@ fn of_run(answer: &Answer, run: &Run) -> Vec<Mrkdwn> {
         let took = seconds_between(attempt.start.as_deref(), until)
             .filter(|seconds| *seconds >= 0.0)
             .map(duration);
-        let (sign, _) = words::state_sign(&attempt.state);
+        let (sign, _) = wording::state_sign(&attempt.state);
         let mut text = Mrkdwn::new()
             .bold(format!("attempt {}", attempt.number))
             .say(format!(" {sign} "))
-            .say(words::state_took(&attempt.state, took.as_deref()).replace('\u{a0}', " "))
+            .say(wording::state_took(&attempt.state, took.as_deref()).replace('\u{a0}', " "))
             .say(", ")
-            .say(words::pods_died(attempt).replace('\u{a0}', " "));
+            .say(wording::pods_died(attempt).replace('\u{a0}', " "));
         if let Some(start) = &attempt.start {
             text = text.say(format!(", from {}", clock.full(start)));
         }

@@ -10,7 +10,7 @@ use super::super::page::{Spans, Tone};
 use super::super::style::Tz;
 use super::super::table::{main_incident, shortfalls};
 use super::super::text::escape;
-use super::super::words;
+use super::super::wording;
 use super::fallback::read_aloud;
 use super::markup::{lines, markup, plain, sentence};
 
@@ -31,11 +31,23 @@ pub struct Card<'a> {
     pub incident: Option<usize>,
 }
 
+/// The page of what a message is about: of the incident, else of the answer.
+#[must_use]
+pub fn page_of(answer: &Answer, incident: Option<usize>) -> Option<String> {
+    let page = about(answer, incident).and_then(|main| main.page.clone());
+    page.or_else(|| answer.page.clone())
+}
+
+/// The incident that a message is about.
+fn about(answer: &Answer, incident: Option<usize>) -> Option<&Incident> {
+    let wanted = incident.and_then(|at| answer.incidents.get(at));
+    wanted.or_else(|| main_incident(answer).filter(|_| answer.experiment.is_some()))
+}
+
 /// The answer as one message, whatever its size.
 #[must_use]
 pub fn card(answer: &Answer, around: &Card<'_>) -> Message {
-    let wanted = around.incident.and_then(|at| answer.incidents.get(at));
-    let main = wanted.or_else(|| main_incident(answer).filter(|_| answer.experiment.is_some()));
+    let main = about(answer, around.incident);
     let mut message = MessageBuilder::new(&read_aloud(answer, main));
     if let Some(buttons) = buttons(answer, main, around) {
         message.last(buttons);
@@ -62,7 +74,7 @@ pub fn card(answer: &Answer, around: &Card<'_>) -> Message {
 
 fn headline(answer: &Answer, main: Option<&Incident>) -> String {
     if answer.experiment.is_none() {
-        return words::count(answer.incidents.len(), "incident").replace('\u{a0}', " ");
+        return wording::count(answer.incidents.len(), "incident").replace('\u{a0}', " ");
     }
     let (sign, line) = facts::headline(answer, main);
     format!("{}{}", plain(&sign), plain(&line))
@@ -105,14 +117,14 @@ fn verdict(message: &mut MessageBuilder, answer: &Answer, incident: &Incident) {
 
 /// Why others lost, in lines.
 pub(super) fn alternatives(incident: &Incident) -> Vec<Mrkdwn> {
-    let told = incident.alternatives.iter().map(|lost| {
+    let reported = incident.alternatives.iter().map(|lost| {
         let text = Mrkdwn::new()
             .say("not ")
             .code(escape(&lost.cause))
             .say(": ");
         text.and(sentence(&lost.why_not))
     });
-    told.collect()
+    reported.collect()
 }
 
 /// A step of the chain in a line.
@@ -185,13 +197,13 @@ fn others(message: &mut MessageBuilder, answer: &Answer, main: Option<&Incident>
 
 /// What could not be seen, and what it would have told.
 fn unseen(message: &mut MessageBuilder, answer: &Answer, main: Option<&Incident>) {
-    let told = main.map_or(&[][..], |incident| &incident.would_have_told);
-    let told = told
+    let reported = main.map_or(&[][..], |incident| &incident.would_have_told);
+    let reported = reported
         .iter()
-        .map(|text| sentence(&words::would_have_told(text)));
+        .map(|text| sentence(&wording::would_have_told(text)));
     let short = shortfalls(answer, Clock(Tz::Utc));
-    let all: Vec<Mrkdwn> = told.chain(short.iter().map(markup)).collect();
-    message.lines("What could not be seen", &all, 5);
+    let all: Vec<Mrkdwn> = reported.chain(short.iter().map(markup)).collect();
+    message.lines("Missing data", &all, 5);
 }
 
 fn foot(answer: &Answer, main: Option<&Incident>) -> Block {
@@ -210,8 +222,8 @@ fn foot(answer: &Answer, main: Option<&Incident>) -> Block {
         .iter()
         .filter(|row| row.status == "complete");
     match full.count() {
-        0 => parts.push("no source was read in full".to_owned()),
-        read => parts.push(format!("{} read in full", words::count(read, "source"))),
+        0 => parts.push("no source was read completely".to_owned()),
+        read => parts.push(format!("{} read in full", wording::count(read, "source"))),
     }
     parts.push(format!("rules {}", answer.ruleset));
     let spans = Spans::new().data(Tone::Dim, &parts.join(" · "));
@@ -235,4 +247,27 @@ fn buttons(answer: &Answer, main: Option<&Incident>, around: &Card<'_>) -> Optio
             .page
             .and_then(|page| Button::open("Open in the browser", "open", page)),
     ])
+}
+
+#[cfg(test)]
+mod page_tests {
+    use super::super::super::fixtures::gpt2;
+    use super::page_of;
+
+    #[test]
+    fn the_button_leads_to_the_incident_that_is_shown() {
+        let mut answer = gpt2();
+        assert_eq!(page_of(&answer, None), None);
+        answer.page = Some("https://w.example.com/x/gpt2".to_owned());
+        assert_eq!(page_of(&answer, None), answer.page);
+        for (at, incident) in answer.incidents.iter_mut().enumerate() {
+            incident.page = Some(format!("https://w.example.com/i/{at}"));
+        }
+        let last = answer.incidents.len() - 1;
+        assert_eq!(
+            page_of(&answer, None).as_deref(),
+            Some("https://w.example.com/i/0")
+        );
+        assert_eq!(page_of(&answer, Some(last)), answer.incidents[last].page);
+    }
 }

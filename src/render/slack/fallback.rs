@@ -6,7 +6,7 @@ use super::super::clock::Clock;
 use super::super::facts;
 use super::super::style::Tz;
 use super::super::text::escape;
-use super::super::words;
+use super::super::wording;
 use super::markup::plain;
 
 /// The answer in some sentences.
@@ -16,7 +16,7 @@ pub(super) fn read_aloud(answer: &Answer, main: Option<&Incident>) -> String {
         let (_, headline) = facts::headline(answer, main);
         sentences.push(plain(&headline).replace(" · ", ", "));
     } else {
-        sentences.push(words::count(answer.incidents.len(), "incident"));
+        sentences.push(wording::count(answer.incidents.len(), "incident"));
     }
     match main {
         Some(incident) => of_incident(incident, &mut sentences),
@@ -50,7 +50,7 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
             "hypothesis" => "a hypothesis, unconfirmed",
             other => other,
         };
-        let what = if words::is_calm(incident) {
+        let what = if wording::is_calm(incident) {
             "Verdict"
         } else {
             "Cause"
@@ -60,7 +60,7 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
     if let Some(actor) = &incident.actor {
         sentences.push(format!("Done by {}, a {}", actor.name, actor.kind));
     } else if incident.actor_unseen {
-        sentences.push("Nobody saw who did it".to_owned());
+        sentences.push("It is not known who did it".to_owned());
     }
     if let Some(victim) = &incident.first_victim {
         let rank = victim.rank.map(|rank| format!(", rank {rank},"));
@@ -80,7 +80,7 @@ fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
     }
     match incident.collateral.len() {
         0 => {}
-        many => sentences.push(format!("{} followed", words::count(many, "pod"))),
+        many => sentences.push(format!("{} followed", wording::count(many, "pod"))),
     }
     if let Some(advice) = incident.advice.first() {
         sentences.push(format!("What to do: {advice}"));

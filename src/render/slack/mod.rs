@@ -11,7 +11,7 @@ mod timeline;
 mod why;
 
 pub use attempts::attempts;
-pub use card::{Card, card};
+pub use card::{Card, card, page_of};
 pub use redacted::redacted;
 pub use timeline::timeline;
 pub use why::why;

@@ -2,13 +2,13 @@
 
 use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, TimelineRow};
 
 use super::super::clock::{Clock, offset};
-use super::super::select::{Shown, select};
+use super::super::select::{VisibleRow, select};
 use super::super::style::Tz;
 use super::super::text::{clip, escape};
-use super::super::words;
+use super::super::wording;
 
 /// Characters of a line.
 const CHARACTERS: usize = 160;
@@ -21,16 +21,20 @@ const BLOCK: usize = 12;
 #[must_use]
 pub fn timeline(answer: &Answer, limit: usize) -> (Message, usize) {
     let name = answer.experiment.as_deref().unwrap_or("everything");
-    let many = words::count(answer.timeline.len(), "line").replace('\u{a0}', " ");
+    let many = wording::count(answer.timeline.len(), "line").replace('\u{a0}', " ");
     let left_out = answer.timeline.len().saturating_sub(limit);
     let mut read = format!("The timeline of {} has {many}.", escape(name));
     if let (Some(first), Some(last)) = (answer.timeline.first(), answer.timeline.last()) {
         let clock = Clock(Tz::Utc);
+        let at = |row: &TimelineRow| match clock.full(&row.time) {
+            unknown if unknown.is_empty() => String::new(),
+            time => format!(" at {time}"),
+        };
         read = format!(
-            "{read} It begins at {} with: {} It ends at {} with: {}",
-            clock.full(&first.time),
+            "{read} It begins{} with: {} It ends{} with: {}",
+            at(first),
             sentence(&first.text),
-            clock.full(&last.time),
+            at(last),
             sentence(&last.text)
         );
     }
@@ -65,11 +69,11 @@ fn lines(answer: &Answer, limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for shown in select(&answer.timeline, Some(limit)) {
         let row = match shown {
-            Shown::LeftOut(many) => {
+            VisibleRow::LeftOut(many) => {
                 lines.push(format!("        ⋯ {many} left out"));
                 continue;
             }
-            Shown::Row(row) => row,
+            VisibleRow::Row(row) => row,
         };
         let today = clock.day(&row.time);
         if today.is_some() && today != day {

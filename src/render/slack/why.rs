@@ -8,7 +8,7 @@ use super::super::clock::Clock;
 use super::super::style::Tz;
 use super::super::table::{main_incident, witness};
 use super::super::text::escape;
-use super::super::words;
+use super::super::wording;
 use super::card::{alternatives, step};
 use super::markup::{markup, plain, sentence};
 
@@ -17,26 +17,27 @@ use super::markup::{markup, plain, sentence};
 #[must_use]
 pub fn why(answer: &Answer) -> Message {
     let Some(incident) = main_incident(answer) else {
-        return Message::text(&Mrkdwn::new().say(
-            "No incident leads here, so that there is nothing to explain. The timeline shows what was seen.",
-        ));
+        return Message::text(
+            &Mrkdwn::new()
+                .say("There is no incident to explain. The timeline shows what was recorded."),
+        );
     };
     let clock = Clock(Tz::Utc);
-    let who = incident.first_victim.as_ref().map(words::victim);
+    let who = incident.first_victim.as_ref().map(wording::victim);
     let whom = who.as_ref().map_or_else(|| "it".to_owned(), plain);
-    let means = words::level_means(&incident.level);
+    let means = wording::level_means(&incident.level);
     let mut message = MessageBuilder::new(&format!(
         "Why {whom} ended. {} This is {}: {means}. {} it, {} against it.",
         escape(&incident.summary),
         incident.level,
         match incident.evidence.len() {
-            1 => "1 record proves".to_owned(),
-            many => format!("{} prove", words::count(many, "record")),
+            1 => "1 record supports".to_owned(),
+            many => format!("{} support", wording::count(many, "record")),
         },
         match incident.against.len() {
-            0 => "and nothing speaks".to_owned(),
-            1 => "1 record speaks".to_owned(),
-            many => format!("{} speak", words::count(many, "record")),
+            0 => "and there is no evidence".to_owned(),
+            1 => "1 record is evidence".to_owned(),
+            many => format!("{} are evidence", wording::count(many, "record")),
         },
     ));
     let title = Mrkdwn::new().bold("Why").say(" ");
@@ -66,12 +67,12 @@ pub fn why(answer: &Answer) -> Message {
         .collect();
     message.lines("Against", &against, 6);
     message.lines("Ruled out", &alternatives(incident), 8);
-    let told: Vec<Mrkdwn> = incident
+    let reported: Vec<Mrkdwn> = incident
         .would_have_told
         .iter()
-        .map(|text| sentence(&words::would_have_told(text)))
+        .map(|text| sentence(&wording::would_have_told(text)))
         .collect();
-    message.lines("What would have told more", &told, 6);
+    message.lines("Missing evidence", &reported, 6);
     message.build()
 }
 
@@ -84,7 +85,7 @@ fn steps(message: &mut MessageBuilder, incident: &Incident, clock: Clock) {
                 Some("asserted") => " (one record names this step and the one before)",
                 Some("inferred") => " (inferred from place and time)",
                 Some("guess") => " (by elimination)",
-                Some("context") => " (beside the point, for context)",
+                Some("context") => " (for context only)",
                 _ => "",
             };
             step(link, clock).italic(how)

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Incident, Run};
 
 use super::super::clock::{Clock, duration, run_of, seconds_between};
 use super::super::page::{Page, Spans, Tone};
-use super::super::words;
+use super::super::wording;
 
 /// Lines of a list before the rest is counted.
 const LINES: usize = 6;
@@ -106,7 +106,7 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         page.section("Attempts", Spans::new());
         let older = run.attempts.len().saturating_sub(LINES);
         if older > 0 {
-            let older = format!("⋯ {} before", words::count(older, "attempt"));
+            let older = format!("⋯ {} before", wording::count(older, "attempt"));
             page.prose(Spans::new().say("    "), Spans::new().own(Tone::Dim, older));
         }
         for attempt in &run.attempts[older..] {
@@ -117,14 +117,14 @@ pub(super) fn runs(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
                 &what,
                 &attempt.state,
                 took,
-                Spans::new().say(words::pods_died(attempt)),
+                Spans::new().say(wording::pods_died(attempt)),
             );
         }
     }
     if answer.runs.len() > 1 {
         page.section("Runs", Spans::new());
         for run in answer.runs.iter().take(LINES) {
-            let what = words::run_of_runs(run);
+            let what = wording::run_of_runs(run);
             line(
                 page,
                 &what,
@@ -152,13 +152,13 @@ fn about(run: &Run) -> Spans {
     if let Some(cluster) = &run.cluster {
         spans = spans.say(" on ").data(Tone::Plain, cluster);
     }
-    let pods = run.attempts.last().map(words::pods_died);
+    let pods = run.attempts.last().map(wording::pods_died);
     match (run.attempts.len(), pods) {
         (0, _) | (_, None) => spans,
         (1, Some(pods)) => spans.own(Tone::Dim, format!(" · {pods}")),
         (n, Some(pods)) => spans.own(
             Tone::Dim,
-            format!(" · {}, the last with {pods}", words::count(n, "attempt")),
+            format!(" · {}, the last with {pods}", wording::count(n, "attempt")),
         ),
     }
 }
@@ -170,7 +170,7 @@ fn line(
     (start, end): (Option<&str>, Option<&str>),
     more: Spans,
 ) {
-    let (sign, tone) = words::state_sign(state);
+    let (sign, tone) = wording::state_sign(state);
     let mut body = Spans::new();
     if let Some(start) = start {
         let clock = Clock(page.style.tz);
@@ -182,7 +182,7 @@ fn line(
         .filter(|s| *s >= 0.0)
         .map(duration);
     body = body
-        .own(tone, words::state_took(state, took.as_deref()))
+        .own(tone, wording::state_took(state, took.as_deref()))
         .own(Tone::Dim, " · ")
         .and(more);
     page.prose(
@@ -220,7 +220,7 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
             .data(Tone::Strong, &incident.cause)
             .own(Tone::Dim, " · ");
         body = body
-            .data(words::level_tone(&incident.level), &incident.level)
+            .data(wording::level_tone(&incident.level), &incident.level)
             .own(Tone::Dim, " · ");
         body = body.say(role(&incident.role));
         if let Some(attempt) = incident.attempt {
@@ -243,9 +243,9 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
 }
 
 /// What an incident was to its run, in words.
-pub(super) fn role(role: &str) -> &str {
+pub(crate) fn role(role: &str) -> &str {
     match role {
-        "recovered" => "the run went on",
+        "recovered" => "the run continued",
         "earlier" => "of an earlier run",
         "episode" => "a restart that recovered",
         "fault" => "no known victim",
@@ -255,7 +255,7 @@ pub(super) fn role(role: &str) -> &str {
 
 fn and_more(page: &mut Page<'_>, all: usize, shown: usize, noun: &str, by: &str) {
     if all > shown {
-        let more = format!("⋯ and {}: {by}", words::count(all - shown, noun));
+        let more = format!("⋯ and {}: {by}", wording::count(all - shown, noun));
         page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
         day = today.or(day);
         let (sign, tone) = sign(&link.role);
         let time = format!(
-            "  {:time_width$} {:>offset_width$}  ",
+            "  {:>time_width$} {:>offset_width$}  ",
             cell.time, cell.offset
         );
         let prefix = Spans::new().own(Tone::Dim, time).own(tone, sign).say(" ");
@@ -61,14 +61,14 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
         } else {
             Tone::Plain
         };
-        let told = if page.style.explain {
+        let reported = if page.style.explain {
             link.text.clone()
         } else {
             clip(&link.text, CHARACTERS).into_owned()
         };
-        page.hang(prefix.clone(), Spans::new().data(text, &told));
+        page.hang(prefix.clone(), Spans::new().data(text, &reported));
         if page.style.explain {
-            page.hang(Spans::new().pad(prefix.width()), tie(link));
+            page.hang(Spans::new().pad(prefix.width()), edge_words(link));
         }
     }
 }
@@ -83,7 +83,10 @@ fn cell(link: &ChainLink, clock: Clock, zero: Option<&str>) -> Cell {
         time: link
             .time
             .as_deref()
-            .map(|time| clock.time(time))
+            .map(|time| match &link.time_hi {
+                Some(_) => format!("~{}", clock.time(time)),
+                None => clock.time(time),
+            })
             .unwrap_or_default(),
         offset: seconds_between(zero, link.time.as_deref())
             .map(offset)
@@ -104,7 +107,7 @@ fn sign(role: &str) -> (&'static str, Tone) {
 }
 
 /// How the step is tied to the one before it, and which records say so.
-fn tie(link: &ChainLink) -> Spans {
+fn edge_words(link: &ChainLink) -> Spans {
     let spans = Spans::new();
     let spans = match link.edge.as_deref() {
         Some("asserted") => spans.own(
@@ -117,9 +120,9 @@ fn tie(link: &ChainLink) -> Spans {
         ),
         Some("guess") => spans.own(
             Tone::Dim,
-            "guess: nothing speaks for it but that nothing else is there · ",
+            "guess: by elimination, since nothing else was found · ",
         ),
-        Some("context") => spans.own(Tone::Dim, "context: decides nothing · "),
+        Some("context") => spans.own(Tone::Dim, "context: not part of the proof · "),
         Some(other) => spans.data(Tone::Dim, other).own(Tone::Dim, " · "),
         None => spans,
     };

@@ -6,18 +6,18 @@ use crate::answer::{Answer, CoverageRow, Incident};
 
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
-use super::super::words::{count, grouped, source, would_have_told};
+use super::super::wording::{count, grouped, source, would_have_told};
 use super::gaps;
 
 /// Sources that were not configured and are named one by one.
 const UNCONFIGURED: usize = 6;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
-    let told: &[String] = main.map_or(&[], |incident| &incident.would_have_told);
+    let reported: &[String] = main.map_or(&[], |incident| &incident.would_have_told);
     let unknown = main.is_some_and(|incident| incident.level == "unknown");
-    if unknown && !told.is_empty() {
-        page.section("What would have told", Spans::new());
-        for text in told {
+    if unknown && !reported.is_empty() {
+        page.section("Evidence that would settle it", Spans::new());
+        for text in reported {
             page.prose(
                 Spans::new().own(Tone::Warn, "  • "),
                 Spans::new().data(Tone::Plain, &would_have_told(text)),
@@ -32,13 +32,13 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
         row.status != "complete" && row.status != "not_configured"
     });
     let absent = groups(answer, |row| row.status == "not_configured");
-    let told = if unknown { &[] } else { told };
-    if short.is_empty() && absent.is_empty() && told.is_empty() {
-        page.section("What was read", Spans::new());
+    let reported = if unknown { &[] } else { reported };
+    if short.is_empty() && absent.is_empty() && reported.is_empty() {
+        page.section("Sources read", Spans::new());
     } else {
-        page.section("What could not be seen", Spans::new());
+        page.section("Missing data", Spans::new());
     }
-    for text in told {
+    for text in reported {
         page.prose(
             Spans::new().own(Tone::Dim, "  • "),
             Spans::new().data(Tone::Plain, &would_have_told(text)),
@@ -119,10 +119,10 @@ pub(crate) fn shortfalls(answer: &Answer, clock: Clock) -> Vec<Spans> {
     let short = groups(answer, |row| {
         row.status != "complete" && row.status != "not_configured"
     });
-    let told = short
+    let reported = short
         .iter()
         .map(|group| shortfall(group, Tone::Plain, clock));
-    told.collect()
+    reported.collect()
 }
 
 fn shortfall(group: &Group<'_>, tone: Tone, clock: Clock) -> Spans {
@@ -208,9 +208,9 @@ fn healthy(page: &mut Page<'_>, answer: &Answer) {
     }
     if sources.is_empty() {
         let none = if answer.coverage.is_empty() {
-            "No source was asked."
+            "No sources were queried."
         } else {
-            "No source was read in full."
+            "No source was read completely."
         };
         page.prose(Spans::new().say("  "), Spans::new().own(Tone::Warn, none));
         return;

@@ -7,7 +7,7 @@ use crate::answer::Incident;
 use super::super::clock::Clock;
 use super::super::page::{Page, Spans, Tone};
 use super::super::text::clip;
-use super::super::words::{count, grouped};
+use super::super::wording::{count, grouped};
 
 /// Hexadecimal digits of an id that are shown; the whole is in the JSON.
 const ID: usize = 12;
@@ -120,7 +120,7 @@ pub(crate) fn witness(row: &Value, clock: Clock) -> Spans {
 }
 
 /// `file:line`, from a text or from `{file, line}`.
-fn origin(row: &Value) -> Option<String> {
+pub(crate) fn origin(row: &Value) -> Option<String> {
     match row.get("origin")? {
         Value::String(origin) if !origin.is_empty() => Some(origin.clone()),
         Value::Object(origin) => {

@@ -7,7 +7,7 @@ use crate::answer::{Answer, CoverageRow, Incident};
 use super::super::facts;
 use super::super::page::{Page, Spans, Tone};
 use super::super::text::clip;
-use super::super::words::{count, source as in_words};
+use super::super::wording::{count, source as in_words};
 
 /// Lines of sources that fell short before the rest is counted.
 const LINES: usize = 6;
@@ -21,9 +21,9 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     let short = short(&own);
     let absent = absent(&own);
     if short.is_empty() && absent.is_empty() {
-        page.section("What was read", Spans::new());
+        page.section("Sources read", Spans::new());
     } else {
-        page.section("What could not be seen", Spans::new());
+        page.section("Missing data", Spans::new());
     }
     for gap in short.iter().take(LINES) {
         let prefix = Spans::new().say("  ").own(gap.tone, gap.sign).say(" ");
@@ -65,7 +65,7 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
         let key = (weight(&row.status), in_words(&row.source, &row.resource));
         groups.entry(key).or_default().push(row);
     }
-    let told = groups.into_iter().map(|((weight, what), rows)| {
+    let reported = groups.into_iter().map(|((weight, what), rows)| {
         let mut reasons: Vec<&str> = Vec::new();
         for row in &rows {
             let reason = row.detail.as_deref().unwrap_or_default();
@@ -78,7 +78,9 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
             0 | 1 => ("✗", Tone::Bad),
             _ => ("!", Tone::Warn),
         };
-        let folded = reasons.first().and_then(|reason| folded(reason));
+        let of_containers = rows.iter().all(|row| row.resource == "logs");
+        let reason = reasons.first().filter(|_| of_containers);
+        let folded = reason.and_then(|reason| folded(reason));
         let mut body = Spans::new().data(Tone::Strong, &what);
         if let Some((number, _)) = &folded {
             body = body.say(format!(" of {}", count(*number, "container")));
@@ -97,7 +99,7 @@ fn short(rows: &[&CoverageRow]) -> Vec<Gap> {
         }
         Gap { sign, tone, body }
     });
-    told.collect()
+    reported.collect()
 }
 
 /// What a source says of many containers one by one, once, and of how many: `pod/container:
@@ -125,7 +127,7 @@ fn folded(detail: &str) -> Option<(usize, String)> {
 /// A reason as a person would put it.
 fn plainly(why: &str) -> String {
     if why.contains("no such host") {
-        "the names of the nodes do not resolve from the API server".to_owned()
+        "the API server cannot resolve the nodes' host names".to_owned()
     } else {
         why.to_owned()
     }
@@ -168,9 +170,9 @@ fn read(page: &mut Page<'_>, rows: &[&CoverageRow]) {
     names.dedup();
     if names.is_empty() {
         let none = if rows.is_empty() {
-            "No source was asked."
+            "No sources were queried."
         } else {
-            "No source was read in full."
+            "No source was read completely."
         };
         page.prose(Spans::new().say("  "), Spans::new().own(Tone::Warn, none));
         return;
@@ -189,7 +191,7 @@ mod tests {
         let lookup = "dial tcp: lookup node-1 on 10.0.0.2:53: no such host";
         let other = lookup.replace("node-1", "node-2");
         let detail = format!("a-0/main: {lookup}; a-1/main: {other}; and 3 more");
-        let why = "the names of the nodes do not resolve from the API server";
+        let why = "the API server cannot resolve the nodes' host names";
         assert_eq!(folded(&detail), Some((5, why.to_owned())));
         assert_eq!(folded("a-0/main: denied; a-1/main: cut off"), None);
         assert_eq!(folded("the server is busy; ask later"), None);
@@ -228,9 +230,6 @@ mod tests {
         assert_eq!(gaps.len(), 1);
         let text: String = gaps[0].body.0.iter().map(|span| &*span.text).collect();
         assert_eq!(text, "logs failed: no such host (and 1\u{a0}more reason)");
-        assert_eq!(
-            absent(&rows),
-            ["the cloud's activity", "the machines' own logs"]
-        );
+        assert_eq!(absent(&rows), ["machine logs", "the cloud activity log"]);
     }
 }

@@ -10,8 +10,9 @@ mod overview;
 mod timeline;
 mod verdict;
 
+pub(crate) use self::aside::role;
 pub(crate) use self::coverage::shortfalls;
-pub(crate) use self::evidence::witness;
+pub(crate) use self::evidence::{origin, witness};
 
 use std::io;
 
@@ -70,22 +71,22 @@ pub(crate) fn main_incident(answer: &Answer) -> Option<&Incident> {
 fn more(page: &Page<'_>, answer: &Answer) -> Vec<String> {
     let mut more = Vec::new();
     let mut incidents = answer.incidents.iter();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     if incidents.any(|incident| !incident.evidence.is_empty()) {
-        told.push("the evidence".to_owned());
+        reported.push("evidence".to_owned());
     }
     // A list of everything says what became of each run already.
     let runs = answer.runs.len();
     if runs > 1 && answer.experiment.is_some() {
-        told.push(format!("its {}", super::words::count(runs, "run")));
+        reported.push(format!("its {}", super::wording::count(runs, "run")));
     }
-    if !page.style.explain && !told.is_empty() {
-        more.push(format!("{}: --explain", told.join(", ")));
+    if !page.style.explain && !reported.is_empty() {
+        more.push(format!("{}: --explain", reported.join(", ")));
     }
     let lines = answer.timeline.len();
     if page.style.timeline_limit == Some(0) && lines > 0 {
-        let lines = super::words::count(lines, "line");
-        more.push(format!("what happened, {lines}: --timeline 30"));
+        let lines = super::wording::count(lines, "line");
+        more.push(format!("timeline, {lines}: --timeline 30"));
     }
     more
 }
@@ -107,7 +108,7 @@ fn foot(page: &mut Page<'_>, answer: &Answer) {
         spans = spans.own(Tone::Dim, format!(" · {}", more.replace(' ', "\u{a0}")));
     }
     if page.style.tz != Tz::Utc {
-        spans = spans.own(Tone::Dim, " · a time that ends in Z is UTC");
+        spans = spans.own(Tone::Dim, " · times ending in Z are UTC");
     }
     page.gap();
     page.hang(Spans::new(), spans);

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use crate::answer::{Answer, Bore, Guest, Happened, NodeHistory, PastFault, SCHEMA};
+use crate::answer::{HostedRun, MachineEvent, MachineTenure, NodeHistory, PastFault};
 
-use super::super::before::gpu_name;
 use super::super::clock::{Clock, duration, seconds_between};
 use super::super::error::RenderError;
+use super::super::machine_history::{gpu_name, sources_of};
 use super::super::page::{Page, Spans, Tone};
 use super::super::style::Style;
-use super::super::words;
+use super::super::wording;
 use super::coverage;
 
 /// Lines of each part that are shown, the latest.
@@ -33,7 +33,7 @@ pub(crate) fn node(
     }
     befell(&mut page, history);
     guests(&mut page, history);
-    coverage::show(&mut page, &coverage_of(history), None);
+    coverage::show(&mut page, &sources_of(history), None);
     foot(&mut page, history);
     page.write(out)
 }
@@ -41,7 +41,9 @@ pub(crate) fn node(
 fn head(page: &mut Page<'_>, history: &NodeHistory) {
     let faults: usize = history.machines.iter().map(|one| one.faults.len()).sum();
     let (own, done) = causes(history);
+    let down = not_ready(history);
     let (sign, tone) = match (faults + own.len(), done.len()) {
+        _ if down => ("✗", Tone::Fatal),
         (0, 0) => ("✓", Tone::Good),
         (0, _) => ("!", Tone::Warn),
         _ => ("✗", Tone::Fatal),
@@ -54,16 +56,17 @@ fn head(page: &mut Page<'_>, history: &NodeHistory) {
         let mut causes = runs.to_vec();
         causes.sort_unstable();
         causes.dedup();
-        let runs = words::count(runs.len(), "run");
+        let runs = wording::count(runs.len(), "run");
         format!("ended {runs}: {}", causes.join(", "))
     };
     line = match (faults, own.as_slice(), done.as_slice()) {
-        (0, [], []) => line.say("no fault of the machine is known"),
+        (0, [], []) if down => line.own(tone, "not ready"),
+        (0, [], []) => line.say("no known faults"),
         (0, [], done) => line
-            .say("no fault of its own is known; ")
-            .own(tone, format!("what was done to it {}", listed(done))),
+            .say("no known faults of its own; ")
+            .own(tone, format!("operations on it {}", listed(done))),
         (0, own, _) => line.own(tone, format!("it {}", listed(own))),
-        (n, ..) => line.own(tone, words::count(n, "fault")),
+        (n, ..) => line.own(tone, wording::count(n, "fault")),
     };
     if let Some(from) = &history.from {
         let to = history.to.as_ref().or(history.now.as_ref());
@@ -77,9 +80,22 @@ fn head(page: &mut Page<'_>, history: &NodeHistory) {
         machine(page, one, history.machines.len() > 1);
     }
     if history.machines.len() > 1 {
-        let note = "The name was borne by several machines, one after the other.";
+        let note = "Several machines had this name, one after another.";
         page.prose(Spans::new().say("  "), Spans::new().own(Tone::Dim, note));
     }
+}
+
+/// Whether the last word on the node is that it is not ready.
+fn not_ready(history: &NodeHistory) -> bool {
+    let says = |event: &MachineEvent, known: &[&str]| {
+        let mut signals = event.signals.iter();
+        signals.any(|signal| known.contains(&signal.as_str()))
+    };
+    let down = ["k8s.node.not_ready", "k8s.node.silent", "slurm.node.down"];
+    let up = ["k8s.node.ready", "slurm.node.back"];
+    let mut told = history.happened.iter().rev();
+    told.find(|event| says(event, &down) || says(event, &up))
+        .is_some_and(|event| says(event, &down))
 }
 
 /// Causes of the ends of runs on it: its own faults, and what was done to it.
@@ -94,13 +110,13 @@ fn causes(history: &NodeHistory) -> (Vec<&str>, Vec<&str>) {
 }
 
 /// One that bore the name: which, when, and how often it failed.
-fn machine(page: &mut Page<'_>, one: &Bore, several: bool) {
+fn machine(page: &mut Page<'_>, one: &MachineTenure, several: bool) {
     let clock = Clock(page.style.tz);
     let day = |time: &Option<String>| time.as_deref().and_then(|time| clock.day(time));
     let mut line = Spans::new();
     match &one.instance {
         Some(id) => line = line.say("instance ").data(Tone::Name, id),
-        None if several => line = line.say("an instance that nothing names"),
+        None if several => line = line.say("an unidentified instance"),
         None => {}
     }
     match (day(&one.from), day(&one.to)) {
@@ -157,7 +173,7 @@ fn fault_line(fault: &PastFault, clock: Clock) -> Spans {
     }
     let lasted = seconds_between(Some(&fault.time), Some(&fault.end)).filter(|s| *s >= 60.0);
     if let Some(lasted) = lasted {
-        line = line.own(Tone::Dim, format!(", told for {}", duration(lasted)));
+        line = line.own(Tone::Dim, format!(", reported for {}", duration(lasted)));
     }
     line
 }
@@ -166,7 +182,7 @@ fn befell(page: &mut Page<'_>, history: &NodeHistory) {
     if history.happened.is_empty() {
         return;
     }
-    page.section("What befell it", Spans::new());
+    page.section("History", Spans::new());
     let left_out = history.happened.len().saturating_sub(SHOWN);
     more(page, left_out, "line");
     for one in history.happened.iter().skip(left_out) {
@@ -177,14 +193,14 @@ fn befell(page: &mut Page<'_>, history: &NodeHistory) {
 fn more(page: &mut Page<'_>, left_out: usize, noun: &str) {
     if left_out > 0 {
         let text = format!(
-            "⋯ {} before: --format\u{a0}json",
-            words::count(left_out, noun)
+            "⋯ {} omitted: --format\u{a0}json",
+            wording::count(left_out, noun)
         );
         page.hang(Spans::new().say("  "), Spans::new().own(Tone::Dim, text));
     }
 }
 
-fn happened(page: &mut Page<'_>, one: &Happened) {
+fn happened(page: &mut Page<'_>, one: &MachineEvent) {
     let clock = Clock(page.style.tz);
     let at = clock.full(&one.time).replace(' ', "\u{a0}");
     let tone = match one.kind.as_str() {
@@ -192,8 +208,10 @@ fn happened(page: &mut Page<'_>, one: &Happened) {
         "state" => Tone::Dim,
         _ => Tone::Warn,
     };
+    let vague = seconds_between(Some(&one.time), Some(&one.time_hi)).is_some_and(|s| s > 1.0);
+    let about = if vague { "~" } else { " " };
     let prefix = Spans::new()
-        .own(Tone::Dim, format!("  {at}  "))
+        .own(Tone::Dim, format!(" {about}{at}  "))
         .own(tone, format!("{:11}", one.kind))
         .say("  ");
     let mut body = Spans::new().data(Tone::Plain, &one.text);
@@ -218,7 +236,7 @@ fn guests(page: &mut Page<'_>, history: &NodeHistory) {
     if history.runs.is_empty() {
         return;
     }
-    page.section("What ran on it", Spans::new());
+    page.section("Runs on this machine", Spans::new());
     let left_out = history.runs.len().saturating_sub(SHOWN);
     more(page, left_out, "run");
     for one in history.runs.iter().skip(left_out) {
@@ -226,9 +244,9 @@ fn guests(page: &mut Page<'_>, history: &NodeHistory) {
     }
 }
 
-fn guest(page: &mut Page<'_>, one: &Guest) {
+fn guest(page: &mut Page<'_>, one: &HostedRun) {
     let clock = Clock(page.style.tz);
-    let (sign, tone) = words::state_sign(&one.state);
+    let (sign, tone) = wording::state_sign(&one.state);
     let at = one.from.as_deref().map_or_else(
         || "time unknown".to_owned(),
         |from| clock.full(from).replace(' ', "\u{a0}"),
@@ -246,7 +264,10 @@ fn guest(page: &mut Page<'_>, one: &Guest) {
     if let Some(here) = here {
         line = line.own(Tone::Dim, format!(", here for {}", duration(here)));
     }
-    line = line.own(Tone::Dim, format!(" · {}", words::count(one.pods, "pod")));
+    // An instance or a batch job has none.
+    if !matches!(one.kind.as_str(), "Instance" | "Log" | "SlurmJob") {
+        line = line.own(Tone::Dim, format!(" · {}", wording::count(one.pods, "pod")));
+    }
     page.prose(
         Spans::new()
             .own(Tone::Dim, format!("  {at}  "))
@@ -258,7 +279,7 @@ fn guest(page: &mut Page<'_>, one: &Guest) {
         let mut why = Spans::new()
             .data(Tone::Bad, &incident.cause)
             .own(Tone::Dim, " · ")
-            .data(words::level_tone(&incident.level), &incident.level);
+            .data(wording::level_tone(&incident.level), &incident.level);
         if incident.of_this_machine {
             why = why.own(Tone::Dim, " · ").own(Tone::Bad, "this machine");
         }
@@ -274,27 +295,11 @@ fn guest(page: &mut Page<'_>, one: &Guest) {
     }
     let rest = one.died.len().saturating_sub(NAMED);
     if rest > 0 {
-        let rest = format!("and {} more", words::count(rest, "pod"));
+        let rest = format!("and {} more", wording::count(rest, "pod"));
         page.prose(
             Spans::new().say("      "),
             Spans::new().own(Tone::Dim, rest),
         );
-    }
-}
-
-/// Coverage is told as in any answer.
-fn coverage_of(history: &NodeHistory) -> Answer {
-    Answer {
-        schema: SCHEMA,
-        experiment: None,
-        matched_by: None,
-        now: history.now.clone(),
-        ruleset: history.ruleset.clone(),
-        runs: Vec::new(),
-        incidents: Vec::new(),
-        coverage: history.coverage.clone(),
-        timeline: Vec::new(),
-        notes: Vec::new(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::answer::{Answer, Incident, Run};
 
-use super::super::before::before;
 use super::super::clock::{Clock, run_of};
 use super::super::grid::{Cell, Grid};
+use super::super::machine_history::before;
 use super::super::page::{Page, Spans, Tone};
-use super::super::words;
+use super::super::wording;
 use super::aside::role;
 
 /// Incidents shown before the rest is counted.
@@ -40,7 +40,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer) {
         .checked_sub(SHOWN)
         .filter(|more| *more > 0)
     {
-        let more = words::count(more, "more incident");
+        let more = wording::count(more, "more incident");
         let more = format!("⋯ and {more}: --format\u{a0}json, or in SQL SELECT * FROM incidents");
         page.hang(Spans::new().say("  "), Spans::new().own(Tone::Dim, more));
     }
@@ -50,7 +50,7 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
     let calm = answer
         .incidents
         .iter()
-        .filter(|incident| words::is_calm(incident))
+        .filter(|incident| wording::is_calm(incident))
         .count();
     let trouble = answer.timeline.iter().filter(|row| row.weight == "error");
     let trouble = trouble.count();
@@ -64,18 +64,18 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
             Tone::Dim,
             format!(
                 "No incident, but {} on the timeline without a known victim",
-                words::count(trouble, "error")
+                wording::count(trouble, "error")
             ),
         ),
-        0 if well => ("✓", Tone::Good, "Nothing ended badly".to_owned()),
+        0 if well => ("✓", Tone::Good, "No failures".to_owned()),
         // Whoever asked for a machine asked whether it was to blame.
         0 if failed && answer.matched_by.is_some() => (
             "•",
             Tone::Dim,
-            "No failure is traced to this machine".to_owned(),
+            "No failure was traced to this machine".to_owned(),
         ),
         0 => ("•", Tone::Dim, "No incident found".to_owned()),
-        n => ("✗", Tone::Fatal, words::count(n, "incident")),
+        n => ("✗", Tone::Fatal, wording::count(n, "incident")),
     };
     let mut line = Spans::new().own(Tone::Strong, title);
     for state in [
@@ -90,7 +90,7 @@ fn head(page: &mut Page<'_>, answer: &Answer) {
         if n > 0 {
             line = line
                 .own(Tone::Dim, " · ")
-                .say(format!("{}\u{a0}{state}", words::count(n, "run")));
+                .say(format!("{}\u{a0}{state}", wording::count(n, "run")));
         }
     }
     page.hang(Spans::new().own(tone, sign).say(" "), line);
@@ -104,7 +104,7 @@ fn run_name<'a>(answer: &'a Answer, incident: &'a Incident) -> &'a str {
 }
 
 fn tone(incident: &Incident) -> Tone {
-    if words::is_calm(incident) {
+    if wording::is_calm(incident) {
         Tone::Good
     } else {
         Tone::Bad
@@ -128,7 +128,7 @@ fn table(page: &mut Page<'_>, answer: &Answer, incidents: &[Incident]) {
         grid.row(vec![
             Cell::new(&time, Tone::Dim),
             Cell::new(&incident.cause, tone(incident)),
-            Cell::new(&incident.level, words::level_tone(&incident.level)),
+            Cell::new(&incident.level, wording::level_tone(&incident.level)),
             Cell::new(run_name(answer, incident), Tone::Plain),
             Cell::new(first, Tone::Name),
             Cell::new(&incident.summary, Tone::Plain),
@@ -149,7 +149,7 @@ fn entry(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     if incident.cause != incident.level {
         line = line
             .own(Tone::Dim, " · ")
-            .data(words::level_tone(&incident.level), &incident.level);
+            .data(wording::level_tone(&incident.level), &incident.level);
     }
     if !["main", "earlier"].contains(&incident.role.as_str()) {
         line = line.own(Tone::Dim, " · ").say(role(&incident.role));
@@ -165,7 +165,7 @@ fn entry(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     if followed > 1 {
         about = about
             .own(Tone::Dim, " · ")
-            .say(format!("{} in all", words::count(followed, "pod")));
+            .say(format!("{} in total", wording::count(followed, "pod")));
     }
     if !about.is_empty() {
         page.hang(Spans::new().say("    "), about);

@@ -4,9 +4,9 @@ use crate::answer::{Answer, Incident, TimelineRow};
 
 use super::super::clock::{Clock, offset, seconds_between};
 use super::super::page::{Page, Spans, Tone};
-use super::super::select::{Shown, select};
+use super::super::select::{VisibleRow, select};
 use super::super::text::{clip, escape, middle, width};
-use super::super::words::{count, grouped};
+use super::super::wording::{count, grouped};
 
 /// Rows that are shown where nobody asked for any and nothing else tells of an error.
 const LAST: usize = 5;
@@ -43,11 +43,11 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>
     let mut day = None;
     for item in &shown {
         match item {
-            Shown::LeftOut(n) => {
+            VisibleRow::LeftOut(n) => {
                 let text = format!("⋯ {} left out", count(*n, "row"));
                 page.hang(Spans::new().say("  "), Spans::new().own(Tone::Dim, text));
             }
-            Shown::Row(row) => {
+            VisibleRow::Row(row) => {
                 let today = clock.day(&row.time);
                 if day.is_some() && today.is_some() && day != today {
                     let text = Spans::new().own(Tone::Strong, today.clone().unwrap_or_default());
@@ -67,10 +67,10 @@ fn is_untold(answer: &Answer, main: Option<&Incident>) -> bool {
     untold && answer.timeline.iter().any(|row| row.weight == "error")
 }
 
-fn row_of<'a>(shown: &Shown<'a>) -> Option<&'a TimelineRow> {
+fn row_of<'a>(shown: &VisibleRow<'a>) -> Option<&'a TimelineRow> {
     match shown {
-        Shown::Row(row) => Some(row),
-        Shown::LeftOut(_) => None,
+        VisibleRow::Row(row) => Some(row),
+        VisibleRow::LeftOut(_) => None,
     }
 }
 

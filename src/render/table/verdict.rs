@@ -48,9 +48,7 @@ fn identity(page: &mut Page<'_>, answer: &Answer, run: Option<&Run>) {
             .data(Tone::Dim, cluster);
     }
     if let Some(owner) = &run.owner {
-        body = body
-            .own(Tone::Dim, " · made by\u{a0}")
-            .data(Tone::Dim, owner);
+        body = body.own(Tone::Dim, " · by\u{a0}").data(Tone::Dim, owner);
     }
     if let Some(start) = &run.start {
         let start = Clock(page.style.tz).full(start).replace(' ', "\u{a0}");

@@ -7,19 +7,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::problem::{Problem, Refused};
-use super::question::Asked;
-use super::take::{By, Named, Params};
+use super::extract::{AuthenticatedCaller, Params, PathName};
+use super::problem::{ErrorResponses, Problem};
+use super::question::QuestionParams;
 use crate::answer::Answer;
 use crate::render::{self, Format, Style};
-use crate::serve::{Asking, Service};
+use crate::serve::{CallerQuestion, Service};
 
 /// How much longer than live sources an answer may take until the caller is told to come back.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What happened to an experiment, a workload, a pod or a machine
 ///
-/// The name is what the command line takes: an experiment's label, a workload, a pod, `kind/[namespace/]name` (its
+/// The name is anything that the command line accepts: an experiment's label, a workload, a pod, `kind/[namespace/]name` (its
 /// slashes as `%2F`), `node/NAME`, or `*` for everything. With `Accept: text/markdown` or `text/plain` the same for
 /// people.
 #[utoipa::path(
@@ -27,24 +27,24 @@ const PATIENCE: Duration = Duration::from_secs(60);
     path = "/api/v1/answers/{name}",
     operation_id = "answer",
     tag = "ask",
-    params(("name" = String, Path, description = "experiment, workload, pod, or kind/[namespace/]name"), Asked),
+    params(("name" = String, Path, description = "experiment, workload, pod, or kind/[namespace/]name"), QuestionParams),
     responses(
         (status = 200, description = "The answer; also in docs/answer.schema.json", content(
             (Answer = "application/json"), (String = "text/markdown"), (String = "text/plain"))),
-        (status = 406, description = "None of the accepted forms is there", body = Problem, content_type = "application/problem+json"),
-        Refused,
+        (status = 406, description = "None of the accepted formats is available", body = Problem, content_type = "application/problem+json"),
+        ErrorResponses,
     )
 )]
 pub(super) async fn get(
     State(service): State<Arc<Service>>,
-    By(caller): By,
-    Named(name): Named,
-    Params(asked): Params<Asked>,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
+    PathName(name): PathName,
+    Params(asked): Params<QuestionParams>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let form = form(&headers)?;
     let asking = asked.about(name, caller.access, &service)?;
-    let answer = answer(&service, asking).await?;
+    let answer = answer(&service, "api", asking).await?;
     let mut text = Vec::new();
     let mut style = Style::default();
     if form == Format::Table {
@@ -61,15 +61,19 @@ pub(super) async fn get(
 }
 
 /// The answer, or the advice to come back for it: it is found to its end anyway.
-pub(super) async fn answer(service: &Arc<Service>, asking: Asking) -> Result<Arc<Answer>, Problem> {
+pub(in crate::serve) async fn answer(
+    service: &Arc<Service>,
+    face: &'static str,
+    asking: CallerQuestion,
+) -> Result<Arc<Answer>, Problem> {
     let patience = service.config.kubernetes.timeout + PATIENCE;
-    match tokio::time::timeout(patience, service.answer("api", asking)).await {
-        Ok(told) => told.map_err(|error| Problem::from(&*error)),
+    match tokio::time::timeout(patience, service.answer(face, asking)).await {
+        Ok(reported) => reported.map_err(|error| Problem::from(&*error)),
         Err(_) => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "the answer is still being found",
+            "the answer is still being computed",
         )
-        .hint("ask the same again in a minute")),
+        .hint("repeat the request in a minute")),
     }
 }
 
@@ -94,7 +98,7 @@ fn form(headers: &HeaderMap) -> Result<Format, Problem> {
     if any {
         return Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
-            format!("there is no answer as {refused}"),
+            format!("the answer is not available as {refused}"),
         )
         .hint("accept application/json, text/markdown or text/plain"));
     }

@@ -6,25 +6,25 @@ use axum::Json;
 use axum::extract::State;
 use whathappened_store::Store;
 
+use super::extract::{AuthenticatedCaller, Params};
 use super::page::{Page, Paging};
-use super::problem::{Problem, Refused};
-use super::take::{By, Params};
+use super::problem::{ErrorResponses, Problem};
 use crate::answer::CoverageRow;
-use crate::assemble::coverage_row;
+use crate::report::coverage_row;
 use crate::serve::Service;
 
-/// What every source could and could not show while the store was filled
+/// What each source could and could not show while the store was filled
 #[utoipa::path(
     get,
     path = "/api/v1/coverage",
     operation_id = "coverage",
     tag = "ask",
     params(Paging),
-    responses((status = 200, description = "A page of rows", body = Page<CoverageRow>), Refused)
+    responses((status = 200, description = "A page of rows", body = Page<CoverageRow>), ErrorResponses)
 )]
 pub(super) async fn list(
     State(service): State<Arc<Service>>,
-    By(caller): By,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
     Params(paging): Params<Paging>,
 ) -> Result<Json<Page<CoverageRow>>, Problem> {
     let read = move |service: &Service| {
@@ -33,12 +33,12 @@ pub(super) async fn list(
     };
     let mut rows: Vec<(String, CoverageRow)> = Vec::new();
     for row in &service.work(read).await? {
-        let told = coverage_row(row);
-        let rest = serde_json::to_string(&told).map_err(|error| Problem::inside(&error))?;
+        let reported = coverage_row(row);
+        let rest = serde_json::to_string(&reported).map_err(|error| Problem::inside(&error))?;
         // Rows that say the same are one.
-        let key = format!("{} {} {rest}", told.source, told.resource);
+        let key = format!("{} {} {rest}", reported.source, reported.resource);
         if rows.last().is_none_or(|(last, _)| *last != key) {
-            rows.push((key, told));
+            rows.push((key, reported));
         }
     }
     paging.page(&["coverage"], rows).map(Json)

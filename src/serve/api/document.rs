@@ -13,14 +13,14 @@ use crate::serve::Service;
 #[openapi(
     info(
         title = "whathappened",
-        description = "Which pod of a training run died first, who or what killed it, the evidence, and what could not be seen.",
+        description = "Which pod of a training run died first, who or what killed it, the evidence, and which data is missing.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
         contact(),
     ),
     servers((url = "/", description = "this service")),
     tags(
         (name = "ask", description = "What happened."),
-        (name = "rules", description = "How causes are recognised."),
+        (name = "rules", description = "How causes are detected."),
         (name = "data", description = "Statements and imports."),
     ),
     security(("token" = [])),
@@ -66,7 +66,7 @@ mod tests {
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(FILE, &text).unwrap();
         }
-        let kept = std::fs::read_to_string(FILE).unwrap();
-        assert!(kept == text, "run with BLESS=1 to write {FILE}");
+        let stored = std::fs::read_to_string(FILE).unwrap();
+        assert!(stored == text, "run with BLESS=1 to write {FILE}");
     }
 }

@@ -13,13 +13,13 @@ use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::resolve::rank_names;
 use whathappened_store::Store;
 
-use super::incidents::{explain, told};
+use super::extract::{AuthenticatedCaller, Params};
+use super::incidents::{explain, reported};
 use super::page::{Page, Paging, descending};
-use super::problem::{Problem, Refused};
+use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
-use super::take::{By, Params};
-use crate::answer::{Listed, no_state};
-use crate::gather;
+use crate::answer::{ListedRun, no_state};
+use crate::fetch;
 use crate::serve::Service;
 
 /// Owners or namespaces that are offered for one that nobody has.
@@ -29,16 +29,16 @@ const NEAR: usize = 5;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
-    /// Only those of this person, by the whole name or the part before the `@`.
+pub(super) struct ExperimentParams {
+    /// Only runs of this owner: the full name or the part before the `@`.
     owner: Option<String>,
     /// Only those of this namespace.
     namespace: Option<String>,
-    /// Only those that stand so: `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`.
+    /// Only runs in this state: `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`.
     state: Option<String>,
-    /// Only those that lived at or after this time: RFC 3339, or a distance back from now such as `2h`.
+    /// Only runs that were active at or after this time: RFC 3339, or an age such as `2h`.
     since: Option<String>,
-    /// Items of a page, at most 1000; 100 where nothing is said.
+    /// Items of a page, at most 1000; 100 by default.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// `next` of the page before.
@@ -58,21 +58,21 @@ pub(super) struct Experiment {
     namespace: Option<String>,
     /// Its name.
     name: String,
-    /// Its uid, where a record says it; else its names.
+    /// Its UID, if a record shows it; else its names.
     #[schema(required)]
     id: Option<String>,
-    /// The earliest time that a record of it tells.
+    /// The earliest time in its records.
     #[schema(required)]
     first_seen: Option<String>,
-    /// The latest time that a record of it tells.
+    /// The latest time in its records.
     #[schema(required)]
     last_seen: Option<String>,
     /// Pods it had in all.
     pods: u64,
-    /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`; null where nobody explained it.
+    /// `completed`, `failed`, `running`, `pending`, `deleted` or `unknown`; null if it was not explained.
     #[schema(required)]
     state: Option<String>,
-    /// What ended it; null where nothing did, or nobody explained it.
+    /// What ended it; null if nothing did, or if it was not explained.
     #[schema(required)]
     cause: Option<String>,
     /// How well that is proven.
@@ -81,13 +81,13 @@ pub(super) struct Experiment {
     /// Who did it.
     #[schema(required)]
     actor: Option<String>,
-    /// Whose run it is, where that was seen.
+    /// The owner of the run, if known.
     #[schema(required)]
     owner: Option<String>,
 }
 
 impl Experiment {
-    fn of(one: Listed) -> (String, Self) {
+    fn of(one: ListedRun) -> (String, Self) {
         // What explaining tells must not move a run from one page to another.
         let key = format!(
             "{} {} {} {} {}",
@@ -97,7 +97,7 @@ impl Experiment {
             one.name,
             one.id.as_deref().unwrap_or_default()
         );
-        let told = Self {
+        let reported = Self {
             experiment: one.label,
             kind: one.kind,
             namespace: one.namespace,
@@ -112,18 +112,18 @@ impl Experiment {
             actor: one.actor,
             owner: one.owner,
         };
-        (key, told)
+        (key, reported)
     }
 }
 
 /// What is wrong where an owner or a namespace is asked for that no run has. `list` is
 /// what the caller may see, so a name that is hidden and one that is nobody's are told alike.
-fn nobodys(list: &[Listed], owner: Option<&str>, namespace: Option<&str>) -> Option<Problem> {
+fn nobodys(list: &[ListedRun], owner: Option<&str>, namespace: Option<&str>) -> Option<Problem> {
     if list.is_empty() {
         return None;
     }
     let has = |owner, namespace| list.iter().any(|one| one.is(owner, namespace, None));
-    let known = |of: fn(&Listed) -> Option<&String>| -> Vec<String> {
+    let known = |of: fn(&ListedRun) -> Option<&String>| -> Vec<String> {
         let names: BTreeSet<String> = list.iter().filter_map(of).cloned().collect();
         names.into_iter().collect()
     };
@@ -139,7 +139,7 @@ fn nobodys(list: &[Listed], owner: Option<&str>, namespace: Option<&str>) -> Opt
     let near = rank_names(asked, known.iter().cloned());
     let some = if near.is_empty() { &known } else { &near };
     let some: Vec<&str> = some.iter().take(NEAR).map(String::as_str).collect();
-    let problem = Problem::not_found(format!("no run that is listed has the {what} {asked:?}"));
+    let problem = Problem::not_found(format!("no listed run has the {what} {asked:?}"));
     Some(match (some.is_empty(), near.is_empty()) {
         (true, _) => problem.hint(format!("no run has a known {what}")),
         (false, true) => problem.hint(format!("known: {}", some.join(", "))),
@@ -147,22 +147,22 @@ fn nobodys(list: &[Listed], owner: Option<&str>, namespace: Option<&str>) -> Opt
     })
 }
 
-/// Every run that the store knows, the latest first, with how it stands and why
+/// Every run in the store, newest first, with its state and cause
 ///
-/// Some runs that nobody explained yet are explained on the way; the header
-/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and asking again explains more.
+/// Some runs that have not been explained yet are explained on demand; the header
+/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and repeating the request explains more.
 #[utoipa::path(
     get,
     path = "/api/v1/experiments",
     operation_id = "experiments",
     tag = "ask",
-    params(Wanted),
-    responses((status = 200, description = "A page of runs", body = Page<Experiment>), Refused)
+    params(ExperimentParams),
+    responses((status = 200, description = "A page of runs", body = Page<Experiment>), ErrorResponses)
 )]
 pub(super) async fn list(
     State(service): State<Arc<Service>>,
-    By(caller): By,
-    Params(wanted): Params<Wanted>,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
+    Params(wanted): Params<ExperimentParams>,
 ) -> Result<impl IntoResponse, Problem> {
     if let Some(why) = no_state(wanted.state.as_deref()) {
         return Err(Problem::bad(why));
@@ -175,7 +175,7 @@ pub(super) async fn list(
         let explained = handle.block_on(explain(service, window))?;
         let store = Store::open_to_read(&service.store)?;
         let snapshot = store.snapshot_for(&caller.access)?;
-        Ok((explained, gather::listed(&snapshot, window)?))
+        Ok((explained, fetch::listed(&snapshot, window)?))
     };
     let (explained, list) = service.work(read).await?;
     let asked = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -185,7 +185,8 @@ pub(super) async fn list(
         asked(&wanted.state),
     ];
     let [owner, namespace, state] = [&wanted.owner, &wanted.namespace, &wanted.state];
-    let is_wanted = |one: &Listed| one.is(owner.as_deref(), namespace.as_deref(), state.as_deref());
+    let is_wanted =
+        |one: &ListedRun| one.is(owner.as_deref(), namespace.as_deref(), state.as_deref());
     // Whose run it is comes out when it is explained.
     let owner_is_known = explained.explained == explained.runs;
     let no_owner = owner.as_deref().filter(|_| owner_is_known);
@@ -201,5 +202,5 @@ pub(super) async fn list(
         &["experiments", &about[0], &about[1], &about[2]],
         items.collect(),
     )?;
-    Ok((told(&explained), Json(page)))
+    Ok((reported(&explained), Json(page)))
 }

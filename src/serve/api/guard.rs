@@ -11,12 +11,12 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::problem::Problem;
 use crate::config::Right;
-use crate::serve::audit::Asked;
+use crate::serve::audit::AuditEntry;
 use crate::serve::{Caller, Service};
 
 /// What the audit trail says of a request beside its path.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trail {
+pub(super) struct AuditDetails {
     /// What was asked, where the path does not say it.
     pub(super) what: Option<String>,
     /// Rows that were told.
@@ -51,9 +51,9 @@ pub(super) async fn guard(
             None => Ok(caller),
             Some(why) => Err(Problem::new(
                 StatusCode::INSUFFICIENT_STORAGE,
-                format!("nothing is answered that cannot be written down: {why}"),
+                format!("requests are refused because the audit trail cannot be written: {why}"),
             )
-            .hint("the operator has to make room on the disk of the store")),
+            .hint("the operator must free space on the store's disk")),
         });
     let name = caller
         .as_ref()
@@ -65,19 +65,19 @@ pub(super) async fn guard(
         }
         Ok(caller) => Problem::new(
             StatusCode::FORBIDDEN,
-            format!("{} may not do this", caller.name),
+            format!("{} is not allowed to do this", caller.name),
         )
         .hint(format!(
-            "it takes the right {:?} in [[serve.caller]]",
+            "this requires the right {:?} in [[serve.caller]]",
             right.as_str()
         ))
         .into_response(),
         Err(problem) => problem.into_response(),
     };
-    let trail = response.extensions().get::<Trail>().cloned();
+    let trail = response.extensions().get::<AuditDetails>().cloned();
     let trail = trail.unwrap_or_default();
     let status = response.status();
-    let asked = Asked {
+    let asked = AuditEntry {
         caller: &name,
         face,
         what: trail.what.as_deref().unwrap_or(&what),
@@ -89,7 +89,8 @@ pub(super) async fn guard(
     response
 }
 
-fn who(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {
+/// Who asks, by the token of the request.
+pub(in crate::serve) fn who(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {
     if let Some(token) = headers.get(header::AUTHORIZATION) {
         let token = token.to_str().ok().and_then(|text| {
             let (scheme, token) = text.split_once(' ')?;
@@ -103,15 +104,15 @@ fn who(service: &Service, headers: &HeaderMap) -> Result<Caller, Problem> {
             return Ok(caller.clone());
         }
         if !service.callers.is_open() {
-            return Err(refused("the token is nobody's"));
+            return Err(refused("the token is not valid"));
         }
     }
     match service.callers.local() {
         Some(caller) if is_of_this_machine(headers) => Ok(caller),
         Some(_) => Err(refused(
-            "without a token only programs on this machine may ask, not a web page or a proxy",
+            "without a token only programs on this machine may use the API, not web pages or proxies",
         )),
-        None => Err(refused("this takes a token")),
+        None => Err(refused("a token is required")),
     }
 }
 
@@ -136,11 +137,17 @@ pub(in crate::serve) fn is_of_this_machine(headers: &HeaderMap) -> bool {
     if elsewhere {
         return false;
     }
-    let name = host(headers);
-    let forwarded = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
-    matches!(name, "localhost" | "127.0.0.1" | "[::1]" | "::1")
+    is_for_this_machine(headers)
         && !headers.contains_key(header::ORIGIN)
         && !headers.contains_key(header::REFERER)
+}
+
+/// Whether the service is called by a name that only this machine has, and not for others.
+pub(in crate::serve) fn is_for_this_machine(headers: &HeaderMap) -> bool {
+    let name = host(headers);
+    let forwarded = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+    headers.get_all(header::HOST).iter().count() == 1
+        && matches!(name, "localhost" | "127.0.0.1" | "[::1]" | "::1")
         && !forwarded.iter().any(|name| headers.contains_key(*name))
 }
 

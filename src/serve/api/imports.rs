@@ -17,13 +17,14 @@ use tokio::sync::mpsc;
 use tokio::time::timeout_at;
 use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::recording::{FileStatus, Input, Summary};
+use whathappened_connectors::redact::redact;
 use whathappened_store::{Store, Written};
 
-use super::guard::Trail;
-use super::problem::{Problem, Refused};
-use super::take::{By, Params};
+use super::extract::{AuthenticatedCaller, Params};
+use super::guard::AuditDetails;
+use super::problem::{ErrorResponses, Problem};
 use crate::error::Error;
-use crate::gather;
+use crate::fetch;
 use crate::serve::Service;
 
 /// How often an import says how far it is.
@@ -43,38 +44,39 @@ const LONGEST_NAME: usize = 120;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Upload {
-    /// The file's name, which origins of records and messages show; `upload` where nothing is said.
+    /// The file's name, as shown in the origins of records and in messages; `upload` by default.
     name: Option<String>,
 }
 
-/// What became of an upload.
+/// The result of an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct Imported {
+pub(super) struct ImportReport {
     /// Always `done`, and `reading` in lines of progress.
     state: &'static str,
-    /// What it was recognised as, in words.
+    /// The format that was detected, in words.
     form: String,
     /// Records or log lines found in it.
     records: u64,
-    /// Facts and versions of objects that they told.
-    told: u64,
-    /// Those of them that were new or told something new.
+    /// Facts and versions of objects in them.
+    #[serde(rename = "told")]
+    reported: u64,
+    /// Those of them that were new or contained something new.
     new: u64,
-    /// Records that are not what they claim to be.
+    /// Invalid records.
     rejected: u64,
-    /// Records of no use here.
+    /// Irrelevant records.
     irrelevant: u64,
     /// Log lines that were left out because the log is long.
     left_out: u64,
-    /// Files that could not be read to their end, at most a hundred.
-    short: Vec<Short>,
+    /// Files that could not be read completely, at most a hundred.
+    short: Vec<IncompleteFile>,
     /// The first rejected records, at most a hundred.
-    samples: Vec<Sample>,
+    samples: Vec<UnusedRecord>,
 }
 
-/// A file that could not be read to its end.
+/// A file that could not be read completely.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct Short {
+pub(super) struct IncompleteFile {
     /// The file, `archive!member` inside archives.
     file: String,
     /// `truncated` or `failed`.
@@ -85,7 +87,7 @@ pub(super) struct Short {
 
 /// A record that was not used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct Sample {
+pub(super) struct UnusedRecord {
     /// File and line.
     origin: String,
     /// What is wrong with it.
@@ -94,8 +96,8 @@ pub(super) struct Sample {
 
 /// Takes a recording into the store
 ///
-/// The body is a file as it is: everything that `whathappened import` reads, packed or not. What is there already is not
-/// kept twice, so an upload can be repeated. With `Accept: application/x-ndjson` lines say how far it is, the last one
+/// The body is a file as it is: everything that `whathappened import` reads, packed or not. Nothing
+/// is stored twice, so an upload can be repeated. With `Accept: application/x-ndjson` lines say how far it is, the last one
 /// what became of it.
 #[utoipa::path(
     post,
@@ -105,43 +107,43 @@ pub(super) struct Sample {
     params(Upload),
     request_body(description = "The file", content((Vec<u8> = "application/octet-stream"))),
     responses(
-        (status = 200, description = "What became of it", content(
-            (Imported = "application/json"), (String = "application/x-ndjson"))),
-        (status = 408, description = "The upload came too slowly", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "The result of the import", content(
+            (ImportReport = "application/json"), (String = "application/x-ndjson"))),
+        (status = 408, description = "The upload was too slow", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The upload is too large", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "Nothing in it could be read", body = Problem, content_type = "application/problem+json"),
-        (status = 507, description = "No room is left on the service's disk", body = Problem, content_type = "application/problem+json"),
-        Refused,
+        (status = 507, description = "The service's disk is full", body = Problem, content_type = "application/problem+json"),
+        ErrorResponses,
     )
 )]
 pub(super) async fn post(
     State(service): State<Arc<Service>>,
-    By(caller): By,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
     Params(upload): Params<Upload>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     let name = named(upload.name.as_deref());
-    let trail = Trail {
+    let trail = AuditDetails {
         what: Some(format!("import {name}")),
         rows: None,
     };
-    let told = if caller.access.is_whole() {
+    let reported = if caller.access.is_whole() {
         take(service, &name, &headers, body).await
     } else {
         Err(Problem::new(
             StatusCode::FORBIDDEN,
-            "an upload may speak of every namespace, which this caller may not",
+            "uploads may contain data of any namespace, and this caller is limited to some",
         ))
     };
-    let mut response = told.unwrap_or_else(Problem::into_response);
+    let mut response = reported.unwrap_or_else(Problem::into_response);
     response.extensions_mut().insert(trail);
     response
 }
 
 /// A name without a path, of letters that are the same everywhere.
 fn named(asked: Option<&str>) -> String {
-    let name = asked.unwrap_or_default();
+    let name = redact(asked.unwrap_or_default());
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = |letter: char| {
         if letter.is_ascii_alphanumeric() || "._-".contains(letter) {
@@ -169,7 +171,7 @@ async fn take(
     let input = Input::Named(name.into(), file.path().to_owned());
     let accepted = headers.get(header::ACCEPT);
     let lines = accepted.is_some_and(|kinds| kinds == "application/x-ndjson");
-    let (tell, told) = mpsc::channel::<Bytes>(16);
+    let (tell, reported) = mpsc::channel::<Bytes>(16);
     let begun = Arc::clone(&service);
     let work = tokio::task::spawn_blocking(move || {
         let done = import(&begun, &input, &tell);
@@ -180,9 +182,9 @@ async fn take(
         }
     });
     if lines {
-        return Ok(progress(told, work));
+        return Ok(progress(reported, work));
     }
-    drop(told);
+    drop(reported);
     let done = work.await.map_err(|error| Problem::inside(&error))?;
     Ok(Json(done?).into_response())
 }
@@ -202,7 +204,7 @@ pub(super) fn sweep(store: &Path) -> io::Result<()> {
         let path = entry.path();
         if std::fs::File::open(&path)?.try_lock().is_ok() {
             std::fs::remove_file(&path)?;
-            tracing::info!(path = %path.display(), "removed what was left of an upload");
+            tracing::info!(path = %path.display(), "removed the remains of an upload");
         }
     }
     Ok(())
@@ -210,14 +212,14 @@ pub(super) fn sweep(store: &Path) -> io::Result<()> {
 
 /// How fast an upload comes.
 #[derive(Debug)]
-struct Pace {
+struct UploadPace {
     /// The end of the stretch.
     until: Instant,
     /// What came in it.
     came: u64,
 }
 
-impl Pace {
+impl UploadPace {
     fn from(now: Instant) -> Self {
         Self {
             until: now + STRETCH,
@@ -246,9 +248,9 @@ fn slow(came: u64) -> Problem {
     let seconds = STRETCH.as_secs();
     Problem::new(
         StatusCode::REQUEST_TIMEOUT,
-        format!("{came} bytes of the upload came in {seconds} s; {LEAST} have to"),
+        format!("{came} bytes of the upload arrived in {seconds} s; the minimum is {LEAST}"),
     )
-    .hint("send it again over a faster line: what was taken in before is not kept twice")
+    .hint("send it again over a faster connection; nothing is stored twice")
 }
 
 /// The body in a file that goes when it was read.
@@ -267,7 +269,7 @@ async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile,
     let mut to = tokio::fs::File::create(&path).await.map_err(failed)?;
     let mut taken: u64 = 0;
     let mut pieces = body.into_data_stream();
-    let mut pace = Pace::from(Instant::now());
+    let mut pace = UploadPace::from(Instant::now());
     loop {
         let piece = match timeout_at(pace.until.into(), pieces.next()).await {
             Ok(Some(piece)) => piece,
@@ -276,7 +278,7 @@ async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile,
             Err(_) => return Err(slow(pace.came)),
         };
         let piece =
-            piece.map_err(|error| Problem::bad(format!("the upload broke off: {error}")))?;
+            piece.map_err(|error| Problem::bad(format!("the upload was interrupted: {error}")))?;
         taken = taken.saturating_add(piece.len() as u64);
         if !pace.takes(piece.len() as u64, Instant::now()) {
             return Err(slow(pace.came));
@@ -284,9 +286,9 @@ async fn spool(service: &Service, body: Body) -> Result<tempfile::NamedTempFile,
         if taken > most {
             return Err(Problem::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("an upload may have {most} bytes"),
+                format!("an upload may be at most {most} bytes long"),
             )
-            .hint("divide it, or let the operator run `whathappened import`"));
+            .hint("split it, or have the operator run `whathappened import`"));
         }
         to.write_all(&piece).await.map_err(failed)?;
     }
@@ -312,7 +314,7 @@ fn import(
         tell.try_send(format!("{line}\n").into()).ok();
     };
     let inputs = std::slice::from_ref(input);
-    let done = gather::import(
+    let done = fetch::import(
         &mut store,
         &service.rules.signals,
         inputs,
@@ -323,8 +325,8 @@ fn import(
     Ok(done)
 }
 
-fn imported(summary: &Summary, written: Written) -> Result<Imported, Problem> {
-    let short: Vec<Short> = summary
+fn imported(summary: &Summary, written: Written) -> Result<ImportReport, Problem> {
+    let short: Vec<IncompleteFile> = summary
         .files
         .iter()
         .filter_map(|file| {
@@ -333,7 +335,7 @@ fn imported(summary: &Summary, written: Written) -> Result<Imported, Problem> {
                 FileStatus::Truncated(why) => ("truncated", why),
                 FileStatus::Failed(why) => ("failed", why),
             };
-            Some(Short {
+            Some(IncompleteFile {
                 file: file.name.to_string(),
                 status,
                 why: why.clone(),
@@ -350,18 +352,22 @@ fn imported(summary: &Summary, written: Written) -> Result<Imported, Problem> {
             format!("nothing could be read: {}: {}", first.file, first.why),
         )
         .hint(
-            "send the file as it is, as application/octet-stream; the README lists what is read",
+            "send the file unchanged, as application/octet-stream; the README lists the supported formats",
         ));
     }
-    let samples = summary.rejected.iter().take(TOLD).map(|record| Sample {
-        origin: record.origin.to_string(),
-        why: record.why.clone(),
-    });
-    Ok(Imported {
+    let samples = summary
+        .rejected
+        .iter()
+        .take(TOLD)
+        .map(|record| UnusedRecord {
+            origin: record.origin.to_string(),
+            why: record.why.clone(),
+        });
+    Ok(ImportReport {
         state: "done",
         form: total.form.clone(),
         records: total.records,
-        told: written.told,
+        reported: written.reported,
         new: written.new,
         rejected: total.rejected,
         irrelevant: total.irrelevant,
@@ -373,11 +379,11 @@ fn imported(summary: &Summary, written: Written) -> Result<Imported, Problem> {
 
 /// Lines of progress, then the outcome.
 fn progress(
-    told: mpsc::Receiver<Bytes>,
-    work: tokio::task::JoinHandle<Result<Imported, Problem>>,
+    reported: mpsc::Receiver<Bytes>,
+    work: tokio::task::JoinHandle<Result<ImportReport, Problem>>,
 ) -> Response {
-    let lines = futures::stream::unfold(told, |mut told| async move {
-        told.recv().await.map(|line| (line, told))
+    let lines = futures::stream::unfold(reported, |mut reported| async move {
+        reported.recv().await.map(|line| (line, reported))
     });
     let last = futures::stream::once(async move {
         let text = match work.await {
@@ -395,19 +401,19 @@ fn progress(
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{LEAST, Pace, STRETCH, named, sweep};
+    use super::{LEAST, STRETCH, UploadPace, named, sweep};
 
     #[test]
     fn an_upload_that_trickles_is_cut() {
         let begun = Instant::now();
         // A byte every ten seconds, and never silence.
-        let mut pace = Pace::from(begun);
+        let mut pace = UploadPace::from(begun);
         let after = |seconds| begun + Duration::from_secs(seconds);
         assert!(pace.takes(1, after(10)) && pace.takes(1, after(20)));
         assert!(!pace.takes(1, begun + STRETCH));
         assert!(!pace.goes_on());
         // Slow and steady is fast enough, as is a pause in a stretch that had its part.
-        let mut pace = Pace::from(begun);
+        let mut pace = UploadPace::from(begun);
         for stretch in 0..20 {
             assert!(pace.takes(LEAST, after(stretch * STRETCH.as_secs() + 1)));
         }

@@ -12,38 +12,38 @@ use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_store::Store;
 
+use super::extract::{AuthenticatedCaller, Params};
 use super::page::{Page, Paging, descending};
-use super::problem::{Problem, Refused};
+use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
-use super::take::{By, Params};
 use crate::answer::{Incident, Run};
 use crate::error::Error;
-use crate::gather::{self, Explained};
+use crate::fetch::{self, Explained};
 use crate::serve::Service;
 
 /// Which incidents are wanted.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
+pub(super) struct IncidentParams {
     /// Only those of this experiment.
     experiment: Option<String>,
     /// Only those of this cause.
     cause: Option<String>,
-    /// Only those at or after this time: RFC 3339, or a distance back from now such as `2h`.
+    /// Only those at or after this time: RFC 3339, or an age such as `2h`.
     since: Option<String>,
     /// Only those before this time.
     until: Option<String>,
-    /// Items of a page, at most 1000; 100 where nothing is said.
+    /// Items of a page, at most 1000; 100 by default.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// `next` of the page before.
     cursor: Option<String>,
 }
 
-/// An incident and the run that it hurt.
+/// An incident and the run that it affected.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Kept {
+pub(super) struct IncidentOfExperiment {
     /// The run's experiment.
     experiment: String,
     /// The incident.
@@ -55,20 +55,20 @@ pub(super) struct Kept {
 
 /// Incidents as they were explained, the latest first
 ///
-/// Some runs of the window that nobody explained yet are explained on the way; the header
-/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and asking again explains more.
+/// Some runs of the window that have not been explained yet are explained on demand; the header
+/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and repeating the request explains more.
 #[utoipa::path(
     get,
     path = "/api/v1/incidents",
     operation_id = "incidents",
     tag = "ask",
-    params(Wanted),
-    responses((status = 200, description = "A page of incidents", body = Page<Kept>), Refused)
+    params(IncidentParams),
+    responses((status = 200, description = "A page of incidents", body = Page<IncidentOfExperiment>), ErrorResponses)
 )]
 pub(super) async fn list(
     State(service): State<Arc<Service>>,
-    By(caller): By,
-    Params(wanted): Params<Wanted>,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
+    Params(wanted): Params<IncidentParams>,
 ) -> Result<impl IntoResponse, Problem> {
     let now = (service.clock)();
     let time = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
@@ -80,16 +80,19 @@ pub(super) async fn list(
         let store = Store::open_to_read(&service.store)?;
         Ok((
             explained,
-            gather::kept(&store.snapshot_for(&caller.access)?)?,
+            fetch::stored_incidents(&store.snapshot_for(&caller.access)?)?,
         ))
     };
     let mut items = Vec::new();
-    let (explained, kept) = service.work(read).await?;
-    for (experiment, one) in kept {
+    let (explained, stored) = service.work(read).await?;
+    for (experiment, mut one) in stored {
+        let id = one.incident.id.as_deref();
+        one.incident.page = id.and_then(|id| service.addresses().incident(id));
         let at = one.incident.time.as_deref().and_then(Stamp::parse);
         let at = at.map_or(Nanos::MIN, |stamp| stamp.lo);
-        let is =
-            |asked: &Option<String>, told: &str| asked.as_deref().is_none_or(|asked| asked == told);
+        let is = |asked: &Option<String>, reported: &str| {
+            asked.as_deref().is_none_or(|asked| asked == reported)
+        };
         if !is(&wanted.experiment, &experiment)
             || !is(&wanted.cause, &one.incident.cause)
             || since.is_some_and(|since| at < since)
@@ -101,7 +104,7 @@ pub(super) async fn list(
         let key = format!("{} {}", descending(at), EventId::of(&[&experiment, &rest]));
         items.push((
             key,
-            Kept {
+            IncidentOfExperiment {
                 experiment,
                 incident: one.incident,
                 run: one.run,
@@ -115,26 +118,29 @@ pub(super) async fn list(
         cursor: wanted.cursor,
     };
     let page = paging.page(&["incidents", &about[0], &about[1]], items)?;
-    Ok((told(&explained), Json(page)))
+    Ok((reported(&explained), Json(page)))
 }
 
 /// Runs that are explained for one request.
 const MOST: usize = 20;
 
 /// Explains what is not yet, as far as it is little.
-pub(super) async fn explain(service: &Service, window: (Nanos, Nanos)) -> Result<Explained, Error> {
+pub(in crate::serve) async fn explain(
+    service: &Service,
+    window: (Nanos, Nanos),
+) -> Result<Explained, Error> {
     // A store that is not there is not to be made.
     drop(Store::open_to_read(&service.store)?);
     let mut store = Store::open(&service.store, service.config.limits())?;
     let (rules, now) = (&service.rules, (service.clock)());
-    gather::explain_rest(&mut store, window, MOST, rules, now, &mut |_, _| {}).await
+    fetch::explain_rest(&mut store, window, MOST, rules, now, &mut |_, _| {}).await
 }
 
 /// The header that says how many of the runs are explained.
 pub(super) const EXPLAINED: &str = "x-whathappened-explained";
 
 /// How many of the runs are explained, in a header.
-pub(super) fn told(explained: &Explained) -> [(&'static str, String); 1] {
+pub(super) fn reported(explained: &Explained) -> [(&'static str, String); 1] {
     [(EXPLAINED, many(explained))]
 }
 

@@ -13,6 +13,7 @@ mod answers;
 mod coverage;
 mod document;
 mod experiments;
+mod extract;
 mod guard;
 mod imports;
 mod incidents;
@@ -22,7 +23,6 @@ mod problem;
 mod question;
 mod rules;
 mod sql;
-mod take;
 mod timelines;
 mod upcoming;
 
@@ -36,16 +36,21 @@ use axum::{Json, Router};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::problem::Problem;
 use super::Service;
 
+pub(super) use self::answers::answer;
 pub use self::document::document;
-pub(super) use self::guard::may_read_metrics;
+pub(super) use self::guard::{is_for_this_machine, may_read_metrics, who};
+pub(super) use self::incidents::explain;
+pub(super) use self::nodes::{NodeParams, node_history};
+pub(super) use self::problem::Problem;
+pub(super) use self::question::QuestionParams;
+pub(super) use self::sql::explained_for;
 
 /// Removes what services that were killed left in the store's folder.
 pub(super) fn sweep(store: &Path) {
     if let Err(error) = imports::sweep(store) {
-        tracing::warn!(%error, "what may be left of uploads stays");
+        tracing::warn!(%error, "the remains of uploads were not removed");
     }
 }
 
@@ -81,13 +86,14 @@ pub(super) fn router(service: &Arc<Service>) -> Router<Arc<Service>> {
 
 /// Whoever is lost, on any face, is told where the way is.
 pub(super) async fn nowhere() -> impl IntoResponse {
-    Problem::not_found("nothing is here").hint("GET /api/v1/openapi.json says what there is")
+    Problem::not_found("there is no such resource")
+        .hint("see GET /api/v1/openapi.json for all resources")
 }
 
 async fn other_method() -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        "this resource has other methods",
+        "this resource does not support this method",
     )
-    .hint("GET /api/v1/openapi.json says which")
+    .hint("see GET /api/v1/openapi.json for its methods")
 }

@@ -10,9 +10,10 @@ use utoipa::IntoParams;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_store::Store;
 
-use super::problem::{Problem, Refused};
+use super::extract::{AuthenticatedCaller, Params, PathName};
+use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
-use super::take::{By, Named, Params};
+use crate::access::Access;
 use crate::answer::NodeHistory;
 use crate::history;
 use crate::serve::Service;
@@ -21,15 +22,15 @@ use crate::serve::Service;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
-    /// Only what happened at or after this time: RFC 3339, or a distance back from now such as `7d`; 30 days before
-    /// the latest record where nothing is said.
-    since: Option<String>,
+pub(in crate::serve) struct NodeParams {
+    /// Only what happened at or after this time: RFC 3339, or an age such as `7d`; by default 30
+    /// days before the latest record.
+    pub(in crate::serve) since: Option<String>,
     /// Only what happened before this time.
-    until: Option<String>,
+    pub(in crate::serve) until: Option<String>,
 }
 
-/// What befell a machine over all experiments, and what ran on it
+/// The history of a machine across all experiments, and what ran on it
 ///
 /// Its faults, drains, reboots, maintenance and upgrades in order of time, how often it failed, and how each run that
 /// was on it ended, as far as the caller may see those. From the store.
@@ -38,17 +39,31 @@ pub(super) struct Wanted {
     path = "/api/v1/nodes/{name}",
     operation_id = "node",
     tag = "ask",
-    params(("name" = String, Path, description = "a node's or host's name, or the id of a cloud instance"), Wanted),
-    responses((status = 200, description = "The history", body = NodeHistory), Refused)
+    params(("name" = String, Path, description = "the name of a node or host, or the ID of a cloud instance"), NodeParams),
+    responses((status = 200, description = "The history", body = NodeHistory), ErrorResponses)
 )]
 pub(super) async fn get(
     State(service): State<Arc<Service>>,
-    By(caller): By,
-    Named(name): Named,
-    Params(wanted): Params<Wanted>,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
+    PathName(name): PathName,
+    Params(wanted): Params<NodeParams>,
 ) -> Result<Json<NodeHistory>, Problem> {
+    node_history(&service, caller.access, name, &wanted)
+        .await
+        .map(Json)
+}
+
+/// The history of a machine as a caller may see it.
+pub(in crate::serve) async fn node_history(
+    service: &Arc<Service>,
+    access: Access,
+    name: String,
+    wanted: &NodeParams,
+) -> Result<NodeHistory, Problem> {
     if name.contains('/') {
-        return Err(Problem::bad("the name of a machine alone, without a kind"));
+        return Err(Problem::bad(
+            "give only the name of a machine, without a kind",
+        ));
     }
     let now = (service.clock)();
     let time = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
@@ -58,12 +73,12 @@ pub(super) async fn get(
         let store = Store::open_to_read(&service.store)?;
         let last = store.latest()?;
         let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
-        let asked = history::Asked {
+        let asked = history::NodeQuery {
             name,
             since: since.or(last.map(|last| last.saturating_sub(back))),
             until,
         };
-        let snapshot = store.snapshot_for(&caller.access)?;
+        let snapshot = store.snapshot_for(&access)?;
         let coverage = snapshot.coverage()?;
         handle.block_on(history::of_store(
             &snapshot,
@@ -73,5 +88,5 @@ pub(super) async fn get(
             &service.rules,
         ))
     };
-    Ok(Json(service.work(look).await?))
+    Ok(service.work(look).await?)
 }

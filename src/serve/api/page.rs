@@ -16,14 +16,14 @@ const MOST: u32 = 1_000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Paging {
-    /// Items of a page, at most 1000; 100 where nothing is said.
+    /// Items of a page, at most 1000; 100 by default.
     #[param(minimum = 1, maximum = 1000)]
     pub(super) limit: Option<u32>,
     /// `next` of the page before.
     pub(super) cursor: Option<String>,
 }
 
-/// A page of a list in its whole order.
+/// A page of a list in a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(super) struct Page<T> {
     /// The items.
@@ -48,14 +48,16 @@ impl Paging {
             None => USUAL,
             Some(limit @ 1..=MOST) => limit,
             Some(limit) => {
-                return Err(Problem::bad(format!("limit {limit}: say 1 to {MOST}")));
+                return Err(Problem::bad(format!(
+                    "limit {limit} is out of range: use 1 to {MOST}"
+                )));
             }
         };
         items.sort_by(|(a, _), (b, _)| a.cmp(b));
         if let Some(cursor) = &self.cursor {
             let key = decode(cursor, mark).ok_or_else(|| {
-                Problem::bad("the cursor is none of this list")
-                    .hint("begin anew without a cursor, with the same parameters on each page")
+                Problem::bad("the cursor does not belong to this list")
+                    .hint("start again without a cursor, and use the same parameters on each page")
             })?;
             items.retain(|(one, _)| *one > key);
         }

@@ -14,7 +14,7 @@ const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json"
 
 /// What is wrong with a request, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct Problem {
+pub(in crate::serve) struct Problem {
     /// Always `about:blank`: the status says what kind it is.
     #[serde(rename = "type")]
     #[schema(example = "about:blank")]
@@ -28,53 +28,63 @@ pub(super) struct Problem {
     detail: String,
     /// What to do about it.
     hints: Vec<String>,
+    /// Names that may have been meant, for pages that link to them.
+    #[serde(skip)]
+    near: Vec<String>,
 }
 
 /// What every route may answer instead.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "only the document is made of it")]
-pub(super) enum Refused {
+pub(super) enum ErrorResponses {
     /// A parameter is wrong
     #[response(status = 400, content_type = "application/problem+json")]
     Bad(Problem),
-    /// No token that is known
+    /// No valid token
     #[response(status = 401, content_type = "application/problem+json")]
     Unknown(Problem),
     /// The caller may not
     #[response(status = 403, content_type = "application/problem+json")]
     Forbidden(Problem),
-    /// Nothing that the caller may see bears the name
+    /// Nothing visible to the caller has this name
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(Problem),
     /// Something failed inside the service
     #[response(status = 500, content_type = "application/problem+json")]
     Failed(Problem),
-    /// There is no store yet, or the answer is still being found
+    /// There is no store yet, or the answer is still being computed
     #[response(status = 503, content_type = "application/problem+json")]
     NotYet(Problem),
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+    pub(in crate::serve) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             kind: "about:blank",
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             status: status.as_u16(),
             detail: detail.into(),
             hints: Vec::new(),
+            near: Vec::new(),
         }
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// The status, its name, what is wrong, what to do, and names that may have been meant.
+    pub(in crate::serve) fn parts(&self) -> (StatusCode, &str, &str, &[String], &[String]) {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, &self.title, &self.detail, &self.hints, &self.near)
+    }
+
+    pub(in crate::serve) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    pub(super) fn bad(detail: impl Into<String>) -> Self {
+    pub(in crate::serve) fn bad(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    pub(super) fn not_found(detail: impl Into<String>) -> Self {
+    pub(in crate::serve) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
@@ -83,49 +93,57 @@ impl Problem {
         tracing::error!("the disk is full: {error}");
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
-            "no room is left on the service's disk; what was stored before is intact",
+            "the service's disk is full; what was stored before is intact",
         )
-        .hint("tell the operator, and come again: what is sent twice is kept once")
+        .hint("tell the operator and retry later; nothing is stored twice")
     }
 
     /// What the operator has to look into: the log has it, the caller need not know.
-    pub(super) fn inside(error: &dyn std::fmt::Display) -> Self {
+    pub(in crate::serve) fn inside(error: &dyn std::fmt::Display) -> Self {
         tracing::error!("a request failed: {error}");
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "something failed inside the service",
+            "an internal error occurred",
         )
-        .hint("the service's log says what")
+        .hint("see the service's log for details")
     }
 }
 
 impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
-        let told = match error {
+        let reported = match error {
             Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
                 Self::not_found(error.to_string())
             }
-            Error::Usage(_) => Self::bad(error.to_string()),
+            Error::Usage(_) | Error::Misused { .. } => Self::bad(error.to_string()),
             Error::Store(StoreError::Missing { .. }) => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "there is no store yet; nothing was collected",
+                "there is no store yet: nothing has been collected",
             ),
             Error::Store(error @ StoreError::Full { .. }) => return Self::full(error),
             other => return Self::inside(other),
         };
         let hints = match error {
             Error::UnknownName { nearest, .. } if nearest.is_empty() => {
-                vec!["see what there is: GET /api/v1/experiments".to_owned()]
+                vec!["list all experiments: GET /api/v1/experiments".to_owned()]
             }
             Error::UnknownRun { .. } => {
                 vec![
-                    "the ids are in the answer, field runs; the newest has the highest number"
+                    "the IDs are in the answer, field runs; the newest run has the highest number"
                         .to_owned(),
                 ]
             }
             other => other.hints(),
         };
-        Self { hints, ..told }
+        let near = match error {
+            Error::UnknownName { nearest, .. } => nearest.clone(),
+            _ => Vec::new(),
+        };
+        Self {
+            hints,
+            near,
+            ..reported
+        }
     }
 }
 

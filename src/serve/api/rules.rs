@@ -7,24 +7,24 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::extract::{Params, PathName};
 use super::page::{Page, Paging, descending};
-use super::problem::{Problem, Refused};
-use super::take::{Named, Params};
+use super::problem::{ErrorResponses, Problem};
 use crate::explain::Rule;
 use crate::serve::Service;
 
-/// A cause and how it is recognised.
+/// A cause and how it is detected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(super) struct Cause {
     /// Its id, such as `ops.node_drained`.
     cause: String,
     /// The cause in a few words.
     title: String,
-    /// How far upstream it acts: of two as well proven, the higher wins.
+    /// How far upstream it acts: of two equally well proven causes, the higher wins.
     rank: i64,
     /// The highest level it can reach.
     level: String,
-    /// Signals of which at least one must be there.
+    /// Signals of which at least one must be present.
     needs: Vec<String>,
     /// Sources that could overturn it, and how.
     overturned_by: Vec<String>,
@@ -32,9 +32,9 @@ pub(super) struct Cause {
     advice: Vec<String>,
 }
 
-/// A cause with the file that recognises it.
+/// A cause with its rule file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct Whole {
+pub(super) struct CauseWithRule {
     /// The cause.
     rule: Cause,
     /// The rule's file: a header and one SELECT.
@@ -59,14 +59,14 @@ impl Cause {
     }
 }
 
-/// Every cause that is known, furthest upstream first
+/// Every known cause, furthest upstream first
 #[utoipa::path(
     get,
     path = "/api/v1/rules",
     operation_id = "rules",
     tag = "rules",
     params(Paging),
-    responses((status = 200, description = "A page of causes", body = Page<Cause>), Refused)
+    responses((status = 200, description = "A page of causes", body = Page<Cause>), ErrorResponses)
 )]
 pub(super) async fn list(
     State(service): State<Arc<Service>>,
@@ -80,25 +80,25 @@ pub(super) async fn list(
     paging.page(&["rules"], items.collect()).map(Json)
 }
 
-/// One cause, with the file that recognises it
+/// One cause, with its rule file
 #[utoipa::path(
     get,
     path = "/api/v1/rules/{cause}",
     operation_id = "rule",
     tag = "rules",
     params(("cause" = String, Path, description = "the cause's id", example = "ops.node_drained")),
-    responses((status = 200, description = "The cause", body = Whole), Refused)
+    responses((status = 200, description = "The cause", body = CauseWithRule), ErrorResponses)
 )]
 pub(super) async fn get(
     State(service): State<Arc<Service>>,
-    Named(cause): Named,
-) -> Result<Json<Whole>, Problem> {
+    PathName(cause): PathName,
+) -> Result<Json<CauseWithRule>, Problem> {
     let rule = service.rules.causes.iter().find(|rule| rule.cause == cause);
     let rule = rule.ok_or_else(|| {
-        Problem::not_found(format!("no cause is called {cause:?}"))
-            .hint("GET /api/v1/rules lists them all")
+        Problem::not_found(format!("there is no cause named {cause:?}"))
+            .hint("list them all: GET /api/v1/rules")
     })?;
-    Ok(Json(Whole {
+    Ok(Json(CauseWithRule {
         rule: Cause::of(rule),
         text: rule.text.clone(),
     }))

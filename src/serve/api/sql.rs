@@ -13,13 +13,14 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 use whathappened_connectors::time::Nanos;
 
-use super::guard::Trail;
+use super::extract::AuthenticatedCaller;
+use super::guard::AuditDetails;
 use super::incidents::{EXPLAINED, explain, many};
-use super::problem::{Problem, Refused};
-use super::take::By;
+use super::problem::{ErrorResponses, Problem};
 use crate::error::Error;
 use crate::serve::Service;
-use crate::serve::statement::Halted;
+use crate::serve::callers::Caller;
+use crate::serve::statement::StatementError;
 use crate::sql::{Form, rests_on_explaining};
 
 /// The longest statement.
@@ -44,8 +45,8 @@ pub(super) struct Statement {
 /// Runs one statement over the store
 ///
 /// Tables are in docs/sql.md. Statements only read, and see of the store what the caller may see. Where a statement names
-/// `incidents`, `collateral`, `runs` or `experiments`, some runs that nobody explained yet are explained before; the header
-/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and asking again explains more. Rows come as
+/// `incidents`, `collateral`, `runs` or `experiments`, some runs that have not been explained yet are explained before; the header
+/// `x-whathappened-explained` says how many are, `12 of 15 runs`, and repeating the request explains more. Rows come as
 /// `application/json` (an array of objects), `application/x-ndjson`, `text/csv` or
 /// `application/vnd.apache.arrow.stream`. A statement that takes too much time or memory is ended; too many rows are
 /// left out, which the header `whathappened-truncated` says.
@@ -60,35 +61,35 @@ pub(super) struct Statement {
         (status = 200, description = "The rows",
             headers(
                 ("whathappened-rows" = u64, description = "how many rows there are"),
-                ("whathappened-truncated" = bool, description = "whether rows were left out"),
-                ("x-whathappened-explained" = String, description = "how many runs of the store are explained, where the statement hangs on that"),
+                ("whathappened-truncated" = bool, description = "whether rows were omitted"),
+                ("x-whathappened-explained" = String, description = "how many runs of the store are explained, if the statement depends on it"),
             ),
             content(
                 (Vec<Object> = "application/json"), (String = "application/x-ndjson"), (String = "text/csv"),
                 (Vec<u8> = "application/vnd.apache.arrow.stream"))),
-        (status = 408, description = "The statement came too slowly", body = Problem, content_type = "application/problem+json"),
-        (status = 406, description = "Rows have none of the accepted forms", body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "The statement was sent too slowly", body = Problem, content_type = "application/problem+json"),
+        (status = 406, description = "Rows are not available in any of the accepted formats", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The statement is too long", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "The body is neither JSON nor SQL", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "The statement took too much time or memory, or answers too much", body = Problem, content_type = "application/problem+json"),
-        Refused,
+        (status = 422, description = "The statement took too much time or memory, or its result is too large", body = Problem, content_type = "application/problem+json"),
+        ErrorResponses,
     )
 )]
 pub(super) async fn post(
     State(service): State<Arc<Service>>,
-    By(caller): By,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let mut trail = Trail::default();
-    let told = match statement(&headers, body).await {
+    let mut trail = AuditDetails::default();
+    let reported = match statement(&headers, body).await {
         Ok(statement) => {
             trail.what = Some(statement.clone());
-            answer(&service, caller.access, statement, &headers, &mut trail).await
+            answer(&service, caller, statement, &headers, &mut trail).await
         }
         Err(problem) => Err(problem),
     };
-    let mut response = told.unwrap_or_else(Problem::into_response);
+    let mut response = reported.unwrap_or_else(Problem::into_response);
     response.extensions_mut().insert(trail);
     response
 }
@@ -97,14 +98,14 @@ async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
     let too_long = |_| {
         Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a statement may have {LONGEST} bytes"),
+            format!("a statement may be at most {LONGEST} bytes long"),
         )
     };
     let slow = |_| {
         Problem::new(
             StatusCode::REQUEST_TIMEOUT,
             format!(
-                "the statement came too slowly: it may take {} s",
+                "the statement was sent too slowly: the limit is {} s",
                 SLOWEST.as_secs()
             ),
         )
@@ -123,10 +124,10 @@ async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
             Ok(sent.statement)
         }
         "application/sql" | "text/plain" => String::from_utf8(bytes.into())
-            .map_err(|error| Problem::bad(format!("the statement is no UTF-8: {error}"))),
+            .map_err(|error| Problem::bad(format!("the statement is not UTF-8: {error}"))),
         other => Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            format!("a statement does not come as {other:?}"),
+            format!("a statement cannot be sent as {other:?}"),
         )
         .hint("send application/json with {\"statement\": \"…\"}, or application/sql")),
     }
@@ -134,22 +135,17 @@ async fn statement(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
 
 async fn answer(
     service: &Arc<Service>,
-    access: crate::access::Access,
+    caller: Caller,
     statement: String,
     headers: &HeaderMap,
-    trail: &mut Trail,
+    trail: &mut AuditDetails,
 ) -> Result<Response, Problem> {
     let (form, kind) = form(headers)?;
-    let explained = if rests_on_explaining(&statement) {
-        // Where it cannot be done now, the rows that there are are told all the same.
-        explain_some(service).await.ok()
-    } else {
-        None
-    };
+    let explained = explained_for(service, &statement).await;
     let ran = service
-        .statement(access, statement, form)
+        .statement(caller, statement, form)
         .await
-        .map_err(|halted| why(&halted))?;
+        .map_err(|halted| Problem::from(&halted))?;
     trail.rows = Some(ran.rows);
     let truncated = if ran.truncated { "true" } else { "false" };
     let head = [
@@ -165,6 +161,18 @@ async fn answer(
     Ok(response)
 }
 
+/// How many runs are explained, where a statement rests on that, after some more were.
+pub(in crate::serve) async fn explained_for(
+    service: &Arc<Service>,
+    statement: &str,
+) -> Option<String> {
+    if !rests_on_explaining(statement) {
+        return None;
+    }
+    // Where it cannot be done now, the rows that there are are told all the same.
+    explain_some(service).await.ok()
+}
+
 /// Explains some of the runs that nobody explained yet; says how many are.
 async fn explain_some(service: &Arc<Service>) -> Result<String, Error> {
     let handle = Handle::current();
@@ -173,28 +181,31 @@ async fn explain_some(service: &Arc<Service>) -> Result<String, Error> {
     Ok(many(&service.work(work).await?))
 }
 
-fn why(halted: &Halted) -> Problem {
-    let status = match halted {
-        Halted::Inside(error) => return Problem::inside(error),
-        Halted::Refused(..) => StatusCode::BAD_REQUEST,
-        Halted::Busy => StatusCode::SERVICE_UNAVAILABLE,
-        Halted::Late(_) | Halted::Large(_) | Halted::Long(_) | Halted::Broke(_) => {
-            StatusCode::UNPROCESSABLE_ENTITY
-        }
-    };
-    let mut problem = Problem::new(status, halted.to_string());
-    let hint = match halted {
-        Halted::Refused(_, hints) => {
-            for hint in hints {
-                problem = problem.hint(hint.clone());
+impl From<&StatementError> for Problem {
+    fn from(halted: &StatementError) -> Self {
+        let status = match halted {
+            StatementError::Inside(error) => return Self::inside(error),
+            StatementError::Refused(..) => StatusCode::BAD_REQUEST,
+            StatementError::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            StatementError::Late(_)
+            | StatementError::Large(_)
+            | StatementError::Long(_)
+            | StatementError::Broke(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        let mut problem = Self::new(status, halted.to_string());
+        let hint = match halted {
+            StatementError::Refused(_, hints) => {
+                for hint in hints {
+                    problem = problem.hint(hint.clone());
+                }
+                return problem;
             }
-            return problem;
-        }
-        Halted::Busy => "ask again in a while",
-        Halted::Broke(_) => "write it less deeply nested",
-        _ => "narrow it with WHERE, above all on time, pod or experiment, or with LIMIT",
-    };
-    problem.hint(hint)
+            StatementError::Busy => "try again later",
+            StatementError::Broke(_) => "nest it less deeply",
+            _ => "narrow it with LIMIT, or with WHERE, ideally on time, pod or experiment",
+        };
+        problem.hint(hint)
+    }
 }
 
 /// The first form that is accepted; JSON where anything is.
@@ -222,7 +233,7 @@ fn form(headers: &HeaderMap) -> Result<(Form, &'static str), Problem> {
         None => Ok((Form::Json, "application/json")),
         Some(kind) => Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
-            format!("rows do not come as {kind}"),
+            format!("rows are not available as {kind}"),
         )
         .hint(
             "accept application/json, application/x-ndjson, text/csv or application/vnd.apache.arrow.stream",

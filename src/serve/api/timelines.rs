@@ -9,10 +9,10 @@ use utoipa::IntoParams;
 use whathappened_connectors::time::{Nanos, Stamp};
 
 use super::answers::answer;
+use super::extract::{AuthenticatedCaller, Params, PathName};
 use super::page::{Page, Paging, ascending};
-use super::problem::{Problem, Refused};
-use super::question::Asked;
-use super::take::{By, Named, Params};
+use super::problem::{ErrorResponses, Problem};
+use super::question::QuestionParams;
 use crate::answer::TimelineRow;
 use crate::serve::Service;
 
@@ -20,16 +20,16 @@ use crate::serve::Service;
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
-    /// Only what happened at or after this time: RFC 3339, or a distance back from now such as `2h`.
+pub(super) struct TimelineParams {
+    /// Only what happened at or after this time: RFC 3339, or an age such as `2h`.
     since: Option<String>,
     /// Only what happened before this time.
     until: Option<String>,
     /// Only this run, by the beginning of its id.
     run: Option<String>,
-    /// Whether live sources are asked before; false by default.
+    /// Whether to query live sources first; false by default.
     fetch: Option<bool>,
-    /// Items of a page, at most 1000; 100 where nothing is said.
+    /// Items of a page, at most 1000; 100 by default.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// `next` of the page before.
@@ -42,16 +42,16 @@ pub(super) struct Wanted {
     path = "/api/v1/timelines/{name}",
     operation_id = "timeline",
     tag = "ask",
-    params(("name" = String, Path, description = "experiment, workload, pod, or kind/[namespace/]name"), Wanted),
-    responses((status = 200, description = "A page of the timeline", body = Page<TimelineRow>), Refused)
+    params(("name" = String, Path, description = "experiment, workload, pod, or kind/[namespace/]name"), TimelineParams),
+    responses((status = 200, description = "A page of the timeline", body = Page<TimelineRow>), ErrorResponses)
 )]
 pub(super) async fn get(
     State(service): State<Arc<Service>>,
-    By(caller): By,
-    Named(name): Named,
-    Params(wanted): Params<Wanted>,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
+    PathName(name): PathName,
+    Params(wanted): Params<TimelineParams>,
 ) -> Result<Json<Page<TimelineRow>>, Problem> {
-    let Wanted {
+    let TimelineParams {
         since,
         until,
         run,
@@ -59,16 +59,16 @@ pub(super) async fn get(
         limit,
         cursor,
     } = wanted;
-    let asked = Asked {
+    let asked = QuestionParams {
         since,
         until,
         run,
         // Pages of one timeline should be of one state of the store.
         fetch: Some(fetch.unwrap_or(false)),
-        ..Asked::default()
+        ..QuestionParams::default()
     };
     let asking = asked.about(name.clone(), caller.access, &service)?;
-    let answer = answer(&service, asking).await?;
+    let answer = answer(&service, "api", asking).await?;
     let rows = answer.timeline.iter().map(|row| {
         let at = Stamp::parse(&row.time).map_or(Nanos::MIN, |stamp| stamp.lo);
         let first = row.event_ids.first().map_or("", String::as_str);

@@ -7,11 +7,11 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::problem::{Problem, Refused};
-use super::question::{Asked, moment};
-use super::take::{By, Named, Params};
-use crate::assemble::{self, Report};
+use super::extract::{AuthenticatedCaller, Params, PathName};
+use super::problem::{ErrorResponses, Problem};
+use super::question::{QuestionParams, moment};
 use crate::config::parse_duration;
+use crate::report::{self, Report};
 use crate::serve::Service;
 
 /// How far ahead is looked where nothing is said.
@@ -21,31 +21,31 @@ const USUAL: &str = "60m";
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Ahead {
-    /// How far ahead, such as `60m`, `2h` or `7d`; an hour where nothing is said.
+pub(super) struct UpcomingParams {
+    /// How far ahead, such as `60m`, `2h` or `7d`; one hour by default.
     within: Option<String>,
-    /// The moment to look from; now where nothing is said.
+    /// The time to look ahead from; now by default.
     at: Option<String>,
-    /// Whether live sources are asked before; true where there are some.
+    /// Whether to query live sources first; true if there are any.
     fetch: Option<bool>,
 }
 
-/// Maintenance that is announced for the machines of a run, or for one machine
+/// Maintenance announced for the machines of a run, or for one machine
 ///
-/// For launchers: ask before starting work on a host.
+/// For launchers, to check before starting work on a host.
 #[utoipa::path(
     get,
     path = "/api/v1/upcoming/{name}",
     operation_id = "upcoming",
     tag = "ask",
-    params(("name" = String, Path, description = "experiment, workload or pod, or node/NAME"), Ahead),
-    responses((status = 200, description = "What is announced", body = Report), Refused)
+    params(("name" = String, Path, description = "experiment, workload or pod, or node/NAME"), UpcomingParams),
+    responses((status = 200, description = "What is announced", body = Report), ErrorResponses)
 )]
 pub(super) async fn get(
     State(service): State<Arc<Service>>,
-    By(caller): By,
-    Named(name): Named,
-    Params(ahead): Params<Ahead>,
+    AuthenticatedCaller(caller): AuthenticatedCaller,
+    PathName(name): PathName,
+    Params(ahead): Params<UpcomingParams>,
 ) -> Result<Json<Report>, Problem> {
     let text = ahead.within.as_deref().unwrap_or(USUAL);
     let within = parse_duration(text)
@@ -55,15 +55,15 @@ pub(super) async fn get(
         Some(at) => moment(at, now)?,
         None => now,
     };
-    let asked = Asked {
+    let asked = QuestionParams {
         fetch: ahead.fetch,
-        ..Asked::default()
+        ..QuestionParams::default()
     };
     let asking = asked.about(name.clone(), caller.access, &service)?;
     let live = service.fetched(&asking).await?;
     let look = move |service: &Service| {
         let case = service.case(&asking, live)?;
-        assemble::upcoming(&case, &name, from, within)
+        report::upcoming(&case, &name, from, within)
     };
     Ok(Json(service.work(look).await?))
 }

@@ -12,10 +12,10 @@ use whathappened_connectors::connector::{Batch, Cursor, Stop};
 use whathappened_connectors::coverage::{Coverage, Mode, Status};
 use whathappened_store::{Store, StoreError};
 
-use super::board::Board;
-use super::dice::Dice;
-use super::intake::{Intake, Parcel};
-use super::{How, beat, words};
+use super::intake::{Intake, WriteBatch};
+use super::jitter::Jitter;
+use super::status::CollectorStatus;
+use super::{CollectOptions, heartbeat, words};
 use crate::error::Error;
 
 /// The pause after the first attempt to connect that failed; doubles.
@@ -69,27 +69,27 @@ pub fn are_there(options: &ClusterOptions) -> Result<bool, Error> {
     {
         Some(name) => {
             let known: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
-            Err(Error::Usage(format!(
-                "the kubeconfig has no context {name:?}; there are: {}",
-                known.join(", ")
-            )))
+            Err(Error::misused(
+                format!("the kubeconfig has no context {name:?}"),
+                format!("its contexts are: {}", known.join(", ")),
+            ))
         }
         None => Ok(true),
     }
 }
 
 /// One cluster to follow.
-pub(super) struct Follow {
+pub(super) struct ClusterFollower {
     pub(super) options: ClusterOptions,
-    pub(super) how: How,
+    pub(super) how: CollectOptions,
     pub(super) intake: Intake,
-    pub(super) board: Arc<Board>,
+    pub(super) collector_status: Arc<CollectorStatus>,
     /// Clusters that somebody follows already, by id.
     pub(super) claimed: Arc<Mutex<BTreeSet<String>>>,
     pub(super) stop: Stop,
 }
 
-impl Follow {
+impl ClusterFollower {
     /// Follows until the stop.
     pub(super) async fn run(self) {
         let Some(cluster) = self.connect().await else {
@@ -111,9 +111,9 @@ impl Follow {
         let again = if cursors.is_empty() {
             ""
         } else {
-            ", going on where it was"
+            ", resuming where it left off"
         };
-        (self.how.say)(&format!("following {alias} ({}){again}", cluster.server()));
+        (self.how.say)(&format!("watching {alias} ({}){again}", cluster.server()));
         let (to, from) = mpsc::channel(BATCHES);
         let clock = Arc::clone(&self.how.clock);
         let watching = cluster.watch(cursors, clock, self.stop.clone(), to);
@@ -128,8 +128,8 @@ impl Follow {
 
     /// Tries until it answers; `None` at the stop.
     async fn connect(&self) -> Option<Cluster> {
-        let mut dice = Dice::new(self.how.seed);
-        let mut told = None;
+        let mut jitter = Jitter::new(self.how.seed);
+        let mut reported = None;
         for failures in 1.. {
             let tried = tokio::select! {
                 () = self.stop.cancelled() => return None,
@@ -137,16 +137,16 @@ impl Follow {
             };
             let error = match tried {
                 Ok(cluster) => {
-                    self.answered(&mut told).await;
+                    self.answered(&mut reported).await;
                     return Some(cluster);
                 }
                 Err(error) => error,
             };
             if failures == 1 {
-                (self.how.say)(&format!("not followed yet: {}", words(&error)));
+                (self.how.say)(&format!("not watched yet: {}", words(&error)));
             }
-            self.failed(&error, &mut told).await;
-            let pause = dice.backoff(failures, FIRST, LONGEST);
+            self.failed(&error, &mut reported).await;
+            let pause = jitter.backoff(failures, FIRST, LONGEST);
             tokio::select! {
                 () = self.stop.cancelled() => return None,
                 () = tokio::time::sleep(pause) => {}
@@ -156,31 +156,34 @@ impl Follow {
     }
 
     /// The row of a cluster that does not answer grows until it does.
-    async fn failed(&self, error: &ClusterError, told: &mut Option<Coverage>) {
+    async fn failed(&self, error: &ClusterError, reported: &mut Option<Coverage>) {
         let now = (self.how.clock)();
         let source = &self.options.source;
         let place = error.context.clone().unwrap_or_default();
         tracing::warn!(source, place, "{}", words(error));
-        self.board
+        self.collector_status
             .failed((source, &place, "connect"), &words(error));
-        let began = told.as_ref().and_then(|row| row.asked_from);
+        let began = reported.as_ref().and_then(|row| row.asked_from);
         let row = Coverage {
             mode: Mode::Interval,
             asked_from: Some(began.unwrap_or(now).min(now)),
             ..error.coverage(source, now)
         };
-        self.tell(row, told).await;
+        self.tell(row, reported).await;
     }
 
-    async fn answered(&self, told: &mut Option<Coverage>) {
-        let Some(before) = told.clone() else { return };
+    async fn answered(&self, reported: &mut Option<Coverage>) {
+        let Some(before) = reported.clone() else {
+            return;
+        };
         let now = (self.how.clock)();
         let place = before.cluster.clone().unwrap_or_default();
-        self.board.reached((&before.source, &place, "connect"), now);
+        self.collector_status
+            .reached((&before.source, &place, "connect"), now);
         // Events of the last hour are still there; of objects only what is left.
         let short = before
             .asked_from
-            .is_some_and(|from| now - from < beat::HOUR);
+            .is_some_and(|from| now - from < heartbeat::HOUR);
         let row = Coverage {
             asked_to: Some(now),
             status: if short {
@@ -188,20 +191,22 @@ impl Follow {
             } else {
                 Status::Truncated
             },
-            detail: Some("it did not answer at first; what it had was read when it did".to_owned()),
+            detail: Some(
+                "it did not respond at first; its data was read as soon as it did".to_owned(),
+            ),
             ..before
         };
-        self.tell(row, told).await;
+        self.tell(row, reported).await;
     }
 
-    async fn tell(&self, row: Coverage, told: &mut Option<Coverage>) {
-        let key = beat::key("connect", &row, row.asked_from.unwrap_or_default());
-        *told = Some(row.clone());
-        let parcel = Parcel {
+    async fn tell(&self, row: Coverage, reported: &mut Option<Coverage>) {
+        let key = heartbeat::key("connect", &row, row.asked_from.unwrap_or_default());
+        *reported = Some(row.clone());
+        let write_batch = WriteBatch {
             coverage: vec![(key, row)],
-            ..Parcel::default()
+            ..WriteBatch::default()
         };
-        self.intake.hand(parcel).await;
+        self.intake.hand(write_batch).await;
     }
 
     async fn cursors(&self, id: String) -> Result<Vec<Cursor>, StoreError> {
@@ -218,17 +223,17 @@ impl Follow {
         let place = cluster.alias().to_owned();
         let mut last: BTreeMap<String, u64> = BTreeMap::new();
         while let Some(batch) = from.recv().await {
-            let told = batch.observations.len() as u64;
+            let reported = batch.observations.len() as u64;
             let resource = batch.cursor.as_ref().map(|cursor| cursor.resource.clone());
             *last
                 .entry(resource.clone().unwrap_or_default())
-                .or_default() += told;
+                .or_default() += reported;
             if let Some(cursor) = &batch.cursor {
                 let of = (source.as_str(), place.as_str(), cursor.resource.as_str());
-                self.board.reached(of, cursor.at);
+                self.collector_status.reached(of, cursor.at);
                 let lists = last.remove("").unwrap_or_default();
                 let own = last.remove(&cursor.resource).unwrap_or_default();
-                self.board.told(of, lists + own);
+                self.collector_status.reported(of, lists + own);
             }
             let coverage: Vec<(String, Coverage)> = batch
                 .coverage
@@ -238,13 +243,13 @@ impl Follow {
                     (watch_key(&row), row)
                 })
                 .collect();
-            let parcel = Parcel {
+            let write_batch = WriteBatch {
                 observations: batch.observations,
                 cursors: batch.cursor.into_iter().collect(),
                 coverage,
                 receipt: None,
             };
-            if !self.intake.hand(parcel).await {
+            if !self.intake.hand(write_batch).await {
                 return;
             }
         }
@@ -254,8 +259,8 @@ impl Follow {
         let of = (source, place, row.resource.as_str());
         let why = row.detail.as_deref().unwrap_or_default();
         match row.status {
-            Status::Truncated => self.board.gap(of),
-            Status::Failed | Status::Denied => self.board.failed(of, why),
+            Status::Truncated => self.collector_status.gap(of),
+            Status::Failed | Status::Denied => self.collector_status.failed(of, why),
             _ => {}
         }
     }
@@ -265,7 +270,11 @@ impl Follow {
 /// Others say what is so now; the latest of an hour counts.
 fn watch_key(row: &Coverage) -> String {
     match row.asked_from {
-        Some(from) => beat::key("watch", row, from),
-        None => beat::key("state", row, row.asked_to.unwrap_or_default() / beat::HOUR),
+        Some(from) => heartbeat::key("watch", row, from),
+        None => heartbeat::key(
+            "state",
+            row,
+            row.asked_to.unwrap_or_default() / heartbeat::HOUR,
+        ),
     }
 }

@@ -9,9 +9,9 @@ use whathappened_connectors::connector::{Cursor, Stop};
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 
-use super::board::Board;
+use super::status::CollectorStatus;
 
-/// Parcels that wait for the store before sources wait, too.
+/// Batches waiting to be written to the store before sources wait, too.
 pub(super) const QUEUE: usize = 64;
 
 /// Bytes of pushed bodies that are under way at once. What is made of them in
@@ -23,49 +23,49 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is to be kept together: all of it, or nothing.
 #[derive(Debug, Default)]
-pub(super) struct Parcel {
+pub(super) struct WriteBatch {
     pub(super) observations: Vec<Observation>,
     pub(super) cursors: Vec<Cursor>,
     pub(super) coverage: Vec<(String, Coverage)>,
     /// Told once it is kept; without one it is kept for until it is.
-    pub(super) receipt: Option<oneshot::Sender<Result<Kept, Refused>>>,
+    pub(super) receipt: Option<oneshot::Sender<Result<WriteReceipt, IntakeError>>>,
 }
 
 /// What became of something that was pushed: it is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct WriteReceipt {
     /// Facts and versions in it.
-    pub told: u64,
+    pub reported: u64,
 }
 
 /// Why something is not kept. Whoever has it should come again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum IntakeError {
     /// Too much waits already.
-    #[error("too much waits for the store; come again")]
+    #[error("the store's queue is full; try again later")]
     Full,
     /// The store cannot be written.
-    #[error("the store cannot be written: {0}")]
+    #[error("cannot write to the store: {0}")]
     Broken(String),
     /// The collector has ended.
-    #[error("the collector is stopping")]
+    #[error("the collector is shutting down")]
     Stopping,
 }
 
 /// The way into the store; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Intake {
-    to: mpsc::Sender<Parcel>,
+    to: mpsc::Sender<WriteBatch>,
     room: Arc<Semaphore>,
-    board: Arc<Board>,
+    collector_status: Arc<CollectorStatus>,
     stop: Stop,
 }
 
 /// Bytes that are set aside until this is dropped.
 #[derive(Debug)]
-pub struct Room(OwnedSemaphorePermit);
+pub struct ReservedBytes(OwnedSemaphorePermit);
 
-impl Room {
+impl ReservedBytes {
     /// Sets aside both.
     pub fn add(&mut self, more: Self) {
         self.0.merge(more.0);
@@ -73,12 +73,15 @@ impl Room {
 }
 
 /// A way in, and what comes through it.
-pub(super) fn open(board: &Arc<Board>, stop: &Stop) -> (Intake, mpsc::Receiver<Parcel>) {
+pub(super) fn open(
+    collector_status: &Arc<CollectorStatus>,
+    stop: &Stop,
+) -> (Intake, mpsc::Receiver<WriteBatch>) {
     let (to, from) = mpsc::channel(QUEUE);
     let intake = Intake {
         to,
         room: Arc::new(Semaphore::new(ROOM)),
-        board: Arc::clone(board),
+        collector_status: Arc::clone(collector_status),
         stop: stop.clone(),
     };
     (intake, from)
@@ -87,8 +90,8 @@ pub(super) fn open(board: &Arc<Board>, stop: &Stop) -> (Intake, mpsc::Receiver<P
 impl Intake {
     /// Hands over what a source read; waits where the queue is full. Whether
     /// anybody takes it.
-    pub(super) async fn hand(&self, parcel: Parcel) -> bool {
-        self.to.send(parcel).await.is_ok()
+    pub(super) async fn hand(&self, write_batch: WriteBatch) -> bool {
+        self.to.send(write_batch).await.is_ok()
     }
 
     /// Whether nobody takes anything any more.
@@ -100,16 +103,16 @@ impl Intake {
     ///
     /// # Errors
     /// When there is none: too much is under way, or it could not be kept.
-    pub fn room(&self, bytes: usize) -> Result<Room, Refused> {
-        if let Some(why) = self.board.broken() {
-            return Err(Refused::Broken(why));
+    pub fn room(&self, bytes: usize) -> Result<ReservedBytes, IntakeError> {
+        if let Some(why) = self.collector_status.broken() {
+            return Err(IntakeError::Broken(why));
         }
         if self.stop.is_cancelled() {
-            return Err(Refused::Stopping);
+            return Err(IntakeError::Stopping);
         }
         let wanted = u32::try_from(bytes.min(ROOM)).unwrap_or(u32::MAX);
         let taken = Arc::clone(&self.room).try_acquire_many_owned(wanted);
-        taken.map(Room).map_err(|_| Refused::Full)
+        taken.map(ReservedBytes).map_err(|_| IntakeError::Full)
     }
 
     /// Keeps what was pushed: once this says so, it is on disk. `coverage` are
@@ -121,18 +124,18 @@ impl Intake {
         &self,
         observations: Vec<Observation>,
         coverage: Vec<(String, Coverage)>,
-    ) -> Result<Kept, Refused> {
-        let (receipt, told) = oneshot::channel();
-        let parcel = Parcel {
+    ) -> Result<WriteReceipt, IntakeError> {
+        let (receipt, reported) = oneshot::channel();
+        let write_batch = WriteBatch {
             observations,
             coverage,
             receipt: Some(receipt),
-            ..Parcel::default()
+            ..WriteBatch::default()
         };
-        match self.to.send_timeout(parcel, PATIENCE).await {
-            Ok(()) => told.await.unwrap_or(Err(Refused::Stopping)),
-            Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(Refused::Full),
-            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(Refused::Stopping),
+        match self.to.send_timeout(write_batch, PATIENCE).await {
+            Ok(()) => reported.await.unwrap_or(Err(IntakeError::Stopping)),
+            Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(IntakeError::Full),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(IntakeError::Stopping),
         }
     }
 

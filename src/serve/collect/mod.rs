@@ -13,16 +13,16 @@
 //! A source's trouble never ends the others. Whatever a source was not asked
 //! for, or could not give, is a coverage row.
 
-mod beat;
-mod board;
 mod clusters;
-mod dice;
-mod habit;
+mod heartbeat;
 mod intake;
-mod judge;
-mod keeper;
+mod jitter;
+mod maintenance;
+mod outcome;
 mod polls;
-mod tidy;
+mod schedule;
+mod status;
+mod writer;
 
 #[cfg(test)]
 mod tests;
@@ -37,17 +37,17 @@ use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::rfc3339;
 use whathappened_store::{Claim, Limits, Store};
 
-pub use board::{Board, Key, Line, Totals};
 pub use clusters::are_there;
-pub use intake::{Intake, Kept, Refused, Room};
+pub use intake::{Intake, IntakeError, ReservedBytes, WriteReceipt};
+pub use status::{CollectorStatus, Key, Line, Totals};
 
 use crate::case::Rules;
 use crate::error::Error;
-use crate::gather::Sources;
+use crate::fetch::Sources;
 
 /// What is collected.
 #[derive(Debug, Default)]
-pub struct What {
+pub struct CollectTargets {
     /// Clusters that are followed; none where `None`.
     pub clusters: Option<ClusterOptions>,
     /// Sources that are asked again and again, those of them that can be.
@@ -59,7 +59,7 @@ pub struct What {
 
 /// How it is collected.
 #[derive(Clone)]
-pub struct How {
+pub struct CollectOptions {
     /// The store's folder.
     pub store: PathBuf,
     /// How much is kept.
@@ -74,7 +74,7 @@ pub struct How {
     pub say: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-impl std::fmt::Debug for How {
+impl std::fmt::Debug for CollectOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("How")
             .field("store", &self.store)
@@ -87,12 +87,12 @@ impl std::fmt::Debug for How {
 #[derive(Debug)]
 pub struct Collector {
     intake: Intake,
-    board: Arc<Board>,
+    collector_status: Arc<CollectorStatus>,
     stop: Stop,
     /// Nothing more is to be kept.
     last: Stop,
     sources: JoinSet<()>,
-    keeper: JoinHandle<Result<(), Error>>,
+    writer: JoinHandle<Result<(), Error>>,
     tidier: JoinHandle<()>,
 }
 
@@ -101,7 +101,7 @@ impl Collector {
     ///
     /// # Errors
     /// When the store or the kubeconfig cannot be used.
-    pub fn start(what: What, how: &How, stop: &Stop) -> Result<Self, Error> {
+    pub fn start(what: CollectTargets, how: &CollectOptions, stop: &Stop) -> Result<Self, Error> {
         let each = match &what.clusters {
             Some(options) => clusters::each(options)?,
             None => Vec::new(),
@@ -114,56 +114,67 @@ impl Collector {
             .then(|| Claim::take(&how.store, &who))
             .transpose()?;
         let store = Store::open(&how.store, how.limits)?;
-        let board = Arc::new(Board::default());
-        let (intake, waiting) = intake::open(&board, stop);
-        let mut keeper = keeper::Keeper::new(store, how, &board, &what.pushed, collects)?;
+        let collector_status = Arc::new(CollectorStatus::default());
+        let (intake, waiting) = intake::open(&collector_status, stop);
+        let mut writer =
+            writer::StoreWriter::new(store, how, &collector_status, &what.pushed, collects)?;
         for row in what.sources.failed {
-            board.failed((&row.source, "", &row.resource), "it cannot be used");
-            keeper.tell(row);
+            collector_status.failed((&row.source, "", &row.resource), "it cannot be used");
+            writer.tell(row);
         }
         let (stopped, last) = (stop.clone(), Stop::new());
         let ended = last.clone();
-        let keeper = tokio::task::spawn_blocking(move || {
+        let writer = tokio::task::spawn_blocking(move || {
             // Held as long as something may be written.
             let _claim = claim;
-            keeper.run(waiting, (&stopped, &ended))
+            writer.run(waiting, (&stopped, &ended))
         });
         let mut sources = JoinSet::new();
         let claimed = Arc::<Mutex<_>>::default();
         for one in each {
-            let follow = clusters::Follow {
+            let follow = clusters::ClusterFollower {
                 options: ClusterOptions {
                     seed: how.seed,
                     ..one
                 },
                 how: how.clone(),
                 intake: intake.clone(),
-                board: Arc::clone(&board),
+                collector_status: Arc::clone(&collector_status),
                 claimed: Arc::clone(&claimed),
                 stop: stop.clone(),
             };
             sources.spawn(follow.run());
         }
         for (number, source) in (1_u64..).zip(what.sources.usable) {
-            let Some(habit) = habit::of(source.source_kind()) else {
+            let Some(schedule) = schedule::of(source.source_kind()) else {
                 continue;
             };
-            let how = How {
-                seed: dice::mix(how.seed, number),
+            let how = CollectOptions {
+                seed: jitter::mix(how.seed, number),
                 ..how.clone()
             };
-            let poll = polls::Poll::new(source, habit, how, intake.clone(), &board, stop);
+            let poll = polls::Poll::new(
+                source,
+                schedule,
+                how,
+                intake.clone(),
+                &collector_status,
+                stop,
+            );
             sources.spawn(poll.run());
         }
-        let (tidy, stopped) = (tidy::Tidy::new(how, &board), stop.clone());
+        let (tidy, stopped) = (
+            maintenance::Maintenance::new(how, &collector_status),
+            stop.clone(),
+        );
         let tidier = tokio::task::spawn_blocking(move || tidy.run(&stopped));
         Ok(Self {
             intake,
-            board,
+            collector_status,
             stop: stop.clone(),
             last,
             sources,
-            keeper,
+            writer,
             tidier,
         })
     }
@@ -176,8 +187,8 @@ impl Collector {
 
     /// How the sources are doing.
     #[must_use]
-    pub fn board(&self) -> Arc<Board> {
-        Arc::clone(&self.board)
+    pub fn collector_status(&self) -> Arc<CollectorStatus> {
+        Arc::clone(&self.collector_status)
     }
 
     /// Whether there is nothing to follow and nothing to ask.
@@ -194,11 +205,11 @@ impl Collector {
     pub async fn finish(self) -> Result<Totals, Error> {
         let Self {
             intake: _,
-            board,
+            collector_status,
             stop,
             last,
             mut sources,
-            keeper,
+            writer,
             tidier,
         } = self;
         stop.cancelled().await;
@@ -206,12 +217,12 @@ impl Collector {
             resume(ended);
         }
         last.cancel();
-        let kept = match keeper.await {
-            Ok(kept) => kept,
+        let stored = match writer.await {
+            Ok(stored) => stored,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
         resume(tidier.await);
-        kept.map(|()| board.totals())
+        stored.map(|()| collector_status.totals())
     }
 }
 

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use whathappened_connectors::connector::{Ask, Connector, Cursor, Scope, Stop, Window};
+use whathappened_connectors::connector::{Connector, Cursor, FetchRequest, Scope, Stop, Window};
 use whathappened_connectors::coverage::{Coverage, Mode, Status};
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Store, StoreError};
 
-use super::board::Board;
-use super::dice::Dice;
-use super::habit::Habit;
-use super::intake::{Intake, Parcel};
-use super::judge::{Went, judge};
-use super::{How, beat};
+use super::intake::{Intake, WriteBatch};
+use super::jitter::Jitter;
+use super::outcome::{PollOutcome, judge};
+use super::schedule::PollSchedule;
+use super::status::CollectorStatus;
+use super::{CollectOptions, heartbeat};
 
 /// How long one question may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -36,12 +36,12 @@ const DAY: Nanos = 86_400 * SECOND;
 /// One source, and how far it was read.
 pub(super) struct Poll {
     source: Arc<dyn Connector>,
-    habit: Habit,
-    how: How,
+    schedule: PollSchedule,
+    how: CollectOptions,
     intake: Intake,
-    board: Arc<Board>,
+    collector_status: Arc<CollectorStatus>,
     stop: Stop,
-    dice: Dice,
+    jitter: Jitter,
     /// How long a stretch the next question is about at most.
     slice: Nanos,
     /// Questions in a row that came short, or were not answered.
@@ -55,20 +55,20 @@ pub(super) struct Poll {
 impl Poll {
     pub(super) fn new(
         source: Arc<dyn Connector>,
-        habit: Habit,
-        how: How,
+        schedule: PollSchedule,
+        how: CollectOptions,
         intake: Intake,
-        board: &Arc<Board>,
+        collector_status: &Arc<CollectorStatus>,
         stop: &Stop,
     ) -> Self {
         Self {
-            dice: Dice::new(how.seed),
-            slice: habit.slice,
+            jitter: Jitter::new(how.seed),
+            slice: schedule.slice,
             source,
-            habit,
+            schedule,
             how,
             intake,
-            board: Arc::clone(board),
+            collector_status: Arc::clone(collector_status),
             stop: stop.clone(),
             failures: 0,
             outage: None,
@@ -86,8 +86,8 @@ impl Poll {
             }
         };
         let again = until.map_or_else(String::new, |until| format!(" from {}", rfc3339(until)));
-        (self.how.say)(&format!("asking {} regularly{again}", self.source.name()));
-        let mut until = until.unwrap_or_else(|| (self.how.clock)() - self.habit.first);
+        (self.how.say)(&format!("polling {}{again}", self.source.name()));
+        let mut until = until.unwrap_or_else(|| (self.how.clock)() - self.schedule.first);
         let (stop, intake) = (self.stop.clone(), self.intake.clone());
         loop {
             let pause = tokio::select! {
@@ -126,68 +126,68 @@ impl Poll {
         // The clock may have been set back.
         let mut done = (*until).min(now);
         let mut rows = Vec::new();
-        let forgotten = now - self.habit.keeps;
+        let forgotten = now - self.schedule.keeps;
         if done < forgotten {
             rows.push(self.gap(done, forgotten));
             done = forgotten;
         }
         let to = now.min(done.saturating_add(self.slice));
-        let ask = Ask {
+        let ask = FetchRequest {
             scope: Scope::default(),
             window: Window {
-                from: Some((done - self.habit.late).max(forgotten)),
+                from: Some((done - self.schedule.late).max(forgotten)),
                 to: Some(to),
             },
             now,
             deadline: Instant::now() + PATIENCE,
         };
-        let mut told: Vec<Observation> = Vec::new();
-        let said = self.source.fetch(&ask, &mut told).await;
+        let mut reported: Vec<Observation> = Vec::new();
+        let said = self.source.fetch(&ask, &mut reported).await;
         let went = judge(&said);
         let moves = match went {
-            Went::Well => true,
-            Went::Not => false,
+            PollOutcome::Well => true,
+            PollOutcome::Not => false,
             // What is still short after all is told as such.
-            Went::Short => to - done <= SHORTEST && self.failures + 1 >= TRIES,
+            PollOutcome::Short => to - done <= SHORTEST && self.failures + 1 >= TRIES,
         };
         self.failures = if moves { 0 } else { self.failures + 1 };
         if moves {
             rows.extend(self.over(done, to));
             rows.extend(self.daily(&said, done, to, went));
-            self.slice = (self.slice * 2).min(self.habit.slice);
+            self.slice = (self.slice * 2).min(self.schedule.slice);
         } else {
             rows.push(self.short(&said, done, now));
             self.slice = (self.slice.min(to - done) / 2).max(SHORTEST);
         }
-        self.note(&said, moves, to, told.len());
-        if !self.keep(told, rows, moves.then_some(to)).await {
+        self.note(&said, moves, to, reported.len());
+        if !self.keep(reported, rows, moves.then_some(to)).await {
             return LONGEST;
         }
         if !moves {
-            return self.dice.backoff(self.failures, FIRST, LONGEST);
+            return self.jitter.backoff(self.failures, FIRST, LONGEST);
         }
         *until = to;
         if to < now {
             Duration::ZERO
         } else {
-            self.dice.about(self.habit.every)
+            self.jitter.about(self.schedule.every)
         }
     }
 
     /// Hands over what was told; the cursor comes with the last of it.
     async fn keep(
         &self,
-        mut told: Vec<Observation>,
+        mut reported: Vec<Observation>,
         coverage: Vec<(String, Coverage)>,
         until: Option<Nanos>,
     ) -> bool {
-        while told.len() > LOT {
-            let rest = told.split_off(LOT);
-            let parcel = Parcel {
-                observations: std::mem::replace(&mut told, rest),
-                ..Parcel::default()
+        while reported.len() > LOT {
+            let rest = reported.split_off(LOT);
+            let write_batch = WriteBatch {
+                observations: std::mem::replace(&mut reported, rest),
+                ..WriteBatch::default()
             };
-            if !self.intake.hand(parcel).await {
+            if !self.intake.hand(write_batch).await {
                 return false;
             }
         }
@@ -198,13 +198,13 @@ impl Poll {
             position: until.to_string(),
             at: (self.how.clock)(),
         });
-        let parcel = Parcel {
-            observations: told,
+        let write_batch = WriteBatch {
+            observations: reported,
             cursors: cursor.into_iter().collect(),
             coverage,
             receipt: None,
         };
-        self.intake.hand(parcel).await
+        self.intake.hand(write_batch).await
     }
 
     fn row(&self, from: Nanos, to: Nanos) -> Coverage {
@@ -212,26 +212,26 @@ impl Poll {
             mode: Mode::Interval,
             asked_from: Some(from),
             asked_to: Some(to),
-            retention_s: Some(self.habit.keeps / SECOND),
-            ..Coverage::new(self.source.name(), self.habit.tells.0)
+            retention_s: Some(self.schedule.keeps / SECOND),
+            ..Coverage::new(self.source.name(), self.schedule.tells.0)
         }
     }
 
     /// What the source has forgotten before it was asked.
     fn gap(&self, from: Nanos, to: Nanos) -> (String, Coverage) {
-        self.board
+        self.collector_status
             .gap((self.source.name(), self.source.place(), "poll"));
         let row = Coverage {
             status: Status::Expired,
             detail: Some(format!(
-                "not asked from {} to {}, and forgotten since",
+                "not queried from {} to {}, and the data has expired since",
                 rfc3339(from),
                 rfc3339(to)
             )),
-            would_have_shown: Some(self.habit.tells.1.to_owned()),
+            would_have_shown: Some(self.schedule.tells.1.to_owned()),
             ..self.row(from, to)
         };
-        (beat::key("gap", &row, from), row)
+        (heartbeat::key("gap", &row, from), row)
     }
 
     /// The row of a source that does not answer, or not in full, since `from`;
@@ -242,18 +242,18 @@ impl Poll {
             let short = matches!(row.status, Status::Failed | Status::Truncated);
             row.detail.as_ref().filter(|_| short)
         });
-        let why = why.map_or("no reason is given", String::as_str);
+        let why = why.map_or("no reason was given", String::as_str);
         let row = Coverage {
             status: Status::Failed,
             detail: Some(format!(
-                "not read from {} to {} yet, and tried further: {why}",
+                "not read from {} to {} yet, still retrying: {why}",
                 rfc3339(from),
                 rfc3339(now)
             )),
-            would_have_shown: Some(self.habit.tells.1.to_owned()),
+            would_have_shown: Some(self.schedule.tells.1.to_owned()),
             ..self.row(from, now)
         };
-        (beat::key("outage", &row, from), row)
+        (heartbeat::key("outage", &row, from), row)
     }
 
     /// Takes the row of an outage back, as far as it was caught up on.
@@ -262,10 +262,10 @@ impl Poll {
         let row = Coverage {
             got_from: Some(from.min(done)),
             got_to: Some(to),
-            detail: Some("it did not answer for a while; this was read later".to_owned()),
+            detail: Some("it did not respond for a while; this was read later".to_owned()),
             ..self.row(from, to)
         };
-        Some((beat::key("outage", &row, from), row))
+        Some((heartbeat::key("outage", &row, from), row))
     }
 
     /// A row a day and resource that grows with each question, and one for each
@@ -275,18 +275,20 @@ impl Poll {
         said: &[Coverage],
         from: Nanos,
         to: Nanos,
-        went: Went,
+        went: PollOutcome,
     ) -> Vec<(String, Coverage)> {
         let day = to / DAY;
         self.days
             .retain(|_, row| row.asked_to.is_some_and(|at| at / DAY == day));
         let mut rows = Vec::new();
         for row in said {
-            if went == Went::Short && matches!(row.status, Status::Failed | Status::Truncated) {
-                rows.push((beat::key("short", row, from), row.clone()));
+            if went == PollOutcome::Short
+                && matches!(row.status, Status::Failed | Status::Truncated)
+            {
+                rows.push((heartbeat::key("short", row, from), row.clone()));
                 continue;
             }
-            let key = beat::key("day", row, day);
+            let key = heartbeat::key("day", row, day);
             let grown = match self.days.get(&key).filter(|_| row.mode == Mode::Interval) {
                 Some(before) => Coverage {
                     asked_from: earlier(before.asked_from, row.asked_from),
@@ -302,20 +304,20 @@ impl Poll {
         rows
     }
 
-    fn note(&self, said: &[Coverage], moves: bool, to: Nanos, told: usize) {
+    fn note(&self, said: &[Coverage], moves: bool, to: Nanos, reported: usize) {
         let of = (self.source.name(), self.source.place(), "poll");
-        self.board.told(of, told as u64);
+        self.collector_status.reported(of, reported as u64);
         let denied = said.iter().find(|row| row.status == Status::Denied);
         let failed = said
             .iter()
             .find(|row| matches!(row.status, Status::Failed | Status::Truncated));
         let why = failed.or(denied).and_then(|row| row.detail.as_deref());
         if moves {
-            self.board.reached(of, to);
+            self.collector_status.reached(of, to);
         } else {
-            let why = why.unwrap_or("no reason is given");
+            let why = why.unwrap_or("no reason was given");
             tracing::warn!(source = of.0, failures = self.failures, "{why}");
-            self.board.failed(of, why);
+            self.collector_status.failed(of, why);
         }
     }
 }

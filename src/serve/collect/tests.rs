@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
-use whathappened_connectors::connector::{Ask, Clock, Connector, Health, Stop, Window};
+use whathappened_connectors::connector::{Clock, Connector, FetchRequest, Health, Stop, Window};
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::event::{Event, EventId, SourceKind};
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::Sink;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-use super::board::Board;
-use super::intake::Parcel;
+use super::intake::WriteBatch;
 use super::polls::Poll;
+use super::status::CollectorStatus;
 use super::*;
 
 const NOW: Nanos = 1_795_000_000 * SECOND;
@@ -24,12 +24,12 @@ const HOUR: Nanos = 3_600 * SECOND;
 
 /// A cloud that answers with the statuses it was told, then always in full.
 #[derive(Debug, Default)]
-struct Cloud {
+struct FakeCloud {
     statuses: Mutex<VecDeque<Status>>,
     asked: Mutex<Vec<Window>>,
 }
 
-impl Connector for Cloud {
+impl Connector for FakeCloud {
     fn name(&self) -> &'static str {
         "aws"
     }
@@ -48,7 +48,7 @@ impl Connector for Cloud {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        ask: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
         self.asked.lock().unwrap().push(ask.window);
@@ -71,25 +71,25 @@ impl Connector for Cloud {
     }
 }
 
-struct Play {
-    cloud: Arc<Cloud>,
+struct PollTest {
+    cloud: Arc<FakeCloud>,
     now: Arc<AtomicI64>,
     poll: Poll,
-    parcels: mpsc::Receiver<Parcel>,
+    parcels: mpsc::Receiver<WriteBatch>,
     until: Nanos,
 }
 
-impl Play {
+impl PollTest {
     fn new(statuses: &[Status], until: Nanos) -> Self {
-        let cloud = Arc::new(Cloud::default());
+        let cloud = Arc::new(FakeCloud::default());
         cloud.statuses.lock().unwrap().extend(statuses);
         let now = Arc::new(AtomicI64::new(NOW));
-        let told = Arc::clone(&now);
-        let clock: Clock = Arc::new(move || told.load(Ordering::Relaxed));
-        let board = Arc::new(Board::default());
+        let reported = Arc::clone(&now);
+        let clock: Clock = Arc::new(move || reported.load(Ordering::Relaxed));
+        let collector_status = Arc::new(CollectorStatus::default());
         let stop = Stop::new();
-        let (intake, parcels) = intake::open(&board, &stop);
-        let how = How {
+        let (intake, parcels) = intake::open(&collector_status, &stop);
+        let how = CollectOptions {
             store: "none".into(),
             limits: Limits::default(),
             rules: Arc::new(Rules::load(&[]).unwrap()),
@@ -97,10 +97,10 @@ impl Play {
             seed: 1,
             say: Arc::new(|_| {}),
         };
-        let habit = habit::of(SourceKind::Aws).unwrap();
+        let schedule = schedule::of(SourceKind::Aws).unwrap();
         let source: Arc<dyn Connector> = Arc::clone(&cloud) as Arc<dyn Connector>;
         Self {
-            poll: Poll::new(source, habit, how, intake, &board, &stop),
+            poll: Poll::new(source, schedule, how, intake, &collector_status, &stop),
             cloud,
             now,
             parcels,
@@ -109,7 +109,7 @@ impl Play {
     }
 
     /// One question; the pause after it and what is kept.
-    async fn step(&mut self) -> (Duration, Parcel) {
+    async fn step(&mut self) -> (Duration, WriteBatch) {
         let pause = self.poll.step(&mut self.until).await;
         (pause, self.parcels.try_recv().unwrap())
     }
@@ -121,9 +121,9 @@ impl Play {
     }
 }
 
-fn row<'p>(parcel: &'p Parcel, what: &str) -> Option<&'p (String, Coverage)> {
+fn row<'p>(write_batch: &'p WriteBatch, what: &str) -> Option<&'p (String, Coverage)> {
     let starts = format!("{what}|");
-    parcel
+    write_batch
         .coverage
         .iter()
         .find(|(key, _)| key.starts_with(&starts))
@@ -131,12 +131,12 @@ fn row<'p>(parcel: &'p Parcel, what: &str) -> Option<&'p (String, Coverage)> {
 
 #[tokio::test]
 async fn what_was_missed_is_caught_up_on_without_a_hole() {
-    let mut play = Play::new(&[], NOW - 20 * HOUR);
+    let mut play = PollTest::new(&[], NOW - 20 * HOUR);
     let mut cursors = Vec::new();
     loop {
-        let (pause, parcel) = play.step().await;
-        assert_eq!(parcel.observations.len(), 1);
-        cursors.push(parcel.cursors[0].position.parse::<Nanos>().unwrap());
+        let (pause, write_batch) = play.step().await;
+        assert_eq!(write_batch.observations.len(), 1);
+        cursors.push(write_batch.cursors[0].position.parse::<Nanos>().unwrap());
         if pause > Duration::ZERO {
             assert!(pause > Duration::from_secs(200), "{pause:?}");
             break;
@@ -156,23 +156,23 @@ async fn what_was_missed_is_caught_up_on_without_a_hole() {
 
 #[tokio::test]
 async fn an_outage_moves_no_cursor_and_is_taken_back_when_it_is_over() {
-    let mut play = Play::new(&[Status::Failed; 3], NOW - HOUR);
+    let mut play = PollTest::new(&[Status::Failed; 3], NOW - HOUR);
     let mut key = None;
     let mut pauses = Vec::new();
     for n in 0..3 {
         play.now.store(NOW + n * 60 * SECOND, Ordering::Relaxed);
-        let (pause, parcel) = play.step().await;
+        let (pause, write_batch) = play.step().await;
         pauses.push(pause);
-        assert!(parcel.cursors.is_empty());
-        let (now, row) = row(&parcel, "outage").unwrap().clone();
+        assert!(write_batch.cursors.is_empty());
+        let (now, row) = row(&write_batch, "outage").unwrap().clone();
         assert_eq!(row.status, Status::Failed);
         assert_eq!(row.asked_from, Some(NOW - HOUR));
         assert_eq!(row.asked_to, Some(NOW + n * 60 * SECOND));
         assert_eq!(*key.get_or_insert(now.clone()), now);
     }
     assert!(pauses[0] < pauses[1] && pauses[1] < pauses[2], "{pauses:?}");
-    let (_, parcel) = play.step().await;
-    let (again, row) = row(&parcel, "outage").unwrap();
+    let (_, write_batch) = play.step().await;
+    let (again, row) = row(&write_batch, "outage").unwrap();
     assert_eq!(Some(again), key.as_ref());
     assert_eq!(row.status, Status::Complete);
     assert!(play.asked()[3].0 < NOW - HOUR, "{:?}", play.asked());
@@ -180,7 +180,7 @@ async fn an_outage_moves_no_cursor_and_is_taken_back_when_it_is_over() {
 
 #[tokio::test]
 async fn what_is_too_much_at_once_is_asked_for_in_smaller_stretches() {
-    let mut play = Play::new(&[Status::Truncated; 2], NOW - 6 * HOUR);
+    let mut play = PollTest::new(&[Status::Truncated; 2], NOW - 6 * HOUR);
     for _ in 0..3 {
         play.step().await;
     }
@@ -194,33 +194,33 @@ async fn what_is_too_much_at_once_is_asked_for_in_smaller_stretches() {
 
 #[tokio::test]
 async fn what_stays_short_is_told_and_does_not_hold_up_the_rest() {
-    let mut play = Play::new(&[Status::Truncated; 20], NOW - 200 * SECOND);
+    let mut play = PollTest::new(&[Status::Truncated; 20], NOW - 200 * SECOND);
     for _ in 0..2 {
-        let (_, parcel) = play.step().await;
-        assert!(parcel.cursors.is_empty());
+        let (_, write_batch) = play.step().await;
+        assert!(write_batch.cursors.is_empty());
         // What it told is kept all the same.
-        assert_eq!(parcel.observations.len(), 1);
+        assert_eq!(write_batch.observations.len(), 1);
     }
-    let (_, parcel) = play.step().await;
-    assert_eq!(parcel.cursors[0].position, NOW.to_string());
-    let (_, row) = row(&parcel, "short").unwrap();
+    let (_, write_batch) = play.step().await;
+    assert_eq!(write_batch.cursors[0].position, NOW.to_string());
+    let (_, row) = row(&write_batch, "short").unwrap();
     assert_eq!(row.status, Status::Truncated);
 }
 
 #[tokio::test]
 async fn a_clock_that_was_set_back_asks_for_no_time_to_come() {
-    let mut play = Play::new(&[], NOW + 48 * HOUR);
-    let (_, parcel) = play.step().await;
+    let mut play = PollTest::new(&[], NOW + 48 * HOUR);
+    let (_, write_batch) = play.step().await;
     let (from, to) = play.asked()[0];
     assert!(from < to && to <= NOW, "{from} {to}");
-    assert_eq!(parcel.cursors[0].position, NOW.to_string());
+    assert_eq!(write_batch.cursors[0].position, NOW.to_string());
 }
 
 #[tokio::test]
 async fn what_the_source_has_forgotten_is_a_gap() {
-    let mut play = Play::new(&[], NOW - 200 * 24 * HOUR);
-    let (_, parcel) = play.step().await;
-    let (_, row) = row(&parcel, "gap").unwrap();
+    let mut play = PollTest::new(&[], NOW - 200 * 24 * HOUR);
+    let (_, write_batch) = play.step().await;
+    let (_, row) = row(&write_batch, "gap").unwrap();
     assert_eq!(row.status, Status::Expired);
     assert_eq!(row.asked_from, Some(NOW - 200 * 24 * HOUR));
     assert_eq!(row.asked_to, Some(NOW - 90 * 24 * HOUR));
@@ -229,13 +229,13 @@ async fn what_the_source_has_forgotten_is_a_gap() {
 
 #[tokio::test]
 async fn a_day_is_one_row_however_often_it_is_asked() {
-    let mut play = Play::new(&[], NOW);
+    let mut play = PollTest::new(&[], NOW);
     let mut keys = std::collections::BTreeSet::new();
     let mut last = None;
     for n in 1..20 {
         play.now.store(NOW + n * 300 * SECOND, Ordering::Relaxed);
-        let (_, parcel) = play.step().await;
-        let (key, row) = row(&parcel, "day").unwrap().clone();
+        let (_, write_batch) = play.step().await;
+        let (key, row) = row(&write_batch, "day").unwrap().clone();
         keys.insert(key);
         last = Some(row);
     }
@@ -249,7 +249,7 @@ async fn a_day_is_one_row_however_often_it_is_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_acknowledged_is_kept_and_the_rest_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let how = How {
+    let how = CollectOptions {
         store: folder.path().join("store"),
         limits: Limits::default(),
         rules: Arc::new(Rules::load(&[]).unwrap()),
@@ -258,7 +258,7 @@ async fn what_is_acknowledged_is_kept_and_the_rest_is_refused() {
         say: Arc::new(|_| {}),
     };
     let stop = Stop::new();
-    let collector = Collector::start(What::default(), &how, &stop).unwrap();
+    let collector = Collector::start(CollectTargets::default(), &how, &stop).unwrap();
     let intake = collector.intake();
     let event = |n: u64| {
         let id = EventId::of(&["test", &n.to_string()]);
@@ -266,27 +266,27 @@ async fn what_is_acknowledged_is_kept_and_the_rest_is_refused() {
         Observation::Event(Box::new(event))
     };
     for n in 0..10 {
-        let kept = intake.keep(vec![event(n), event(n)], Vec::new()).await;
-        assert_eq!(kept, Ok(Kept { told: 2 }));
+        let stored = intake.keep(vec![event(n), event(n)], Vec::new()).await;
+        assert_eq!(stored, Ok(WriteReceipt { reported: 2 }));
     }
     // More than there can ever be room for at once.
     let room = intake.room(60 << 20).unwrap();
-    assert_eq!(intake.room(60 << 20).unwrap_err(), Refused::Full);
+    assert_eq!(intake.room(60 << 20).unwrap_err(), IntakeError::Full);
     drop(room);
     assert!(intake.room(60 << 20).is_ok());
     stop.cancel();
     let totals = collector.finish().await.unwrap();
-    assert_eq!((totals.told, totals.new), (20, 10));
+    assert_eq!((totals.reported, totals.new), (20, 10));
     let late = intake.keep(vec![event(11)], Vec::new()).await;
-    assert_eq!(late, Err(Refused::Stopping));
+    assert_eq!(late, Err(IntakeError::Stopping));
     assert_eq!(
         intake.room(1).unwrap_err(),
-        Refused::Broken("the collector has ended".to_owned())
+        IntakeError::Broken("the collector has ended".to_owned())
     );
     let store = Store::open_to_read(&how.store).unwrap();
     assert_eq!(store.status().unwrap().hot, 10);
     // Who has no source is missed by nobody.
-    assert!(store.cursors(beat::PLACE).unwrap().is_empty());
+    assert!(store.cursors(heartbeat::PLACE).unwrap().is_empty());
 }
 
 /// A segment that is gone costs what it held, and stops nobody.
@@ -294,7 +294,7 @@ async fn what_is_acknowledged_is_kept_and_the_rest_is_refused() {
 async fn a_segment_that_is_gone_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
-    let how = How {
+    let how = CollectOptions {
         store: path.clone(),
         limits: Limits::default(),
         rules: Arc::new(Rules::load(&[]).unwrap()),
@@ -303,8 +303,8 @@ async fn a_segment_that_is_gone_stops_nobody() {
         say: Arc::new(|_| {}),
     };
     let stop = Stop::new();
-    let collector = Collector::start(What::default(), &how, &stop).unwrap();
-    let (intake, board) = (collector.intake(), collector.board());
+    let collector = Collector::start(CollectTargets::default(), &how, &stop).unwrap();
+    let (intake, collector_status) = (collector.intake(), collector.collector_status());
     let event = |n: u64| {
         let id = EventId::of(&["test", &n.to_string()]);
         let event = Event::new(id, "test", Stamp::second(NOW), SourceKind::Aws);
@@ -314,13 +314,13 @@ async fn a_segment_that_is_gone_stops_nobody() {
     Store::open(&path, how.limits).unwrap().flush(NOW).unwrap();
     std::fs::remove_file(segment(&path)).unwrap();
     assert!(intake.keep(vec![event(1)], Vec::new()).await.is_ok());
-    let read = Parcel {
+    let read = WriteBatch {
         observations: vec![event(1), event(2)],
-        ..Parcel::default()
+        ..WriteBatch::default()
     };
     assert!(intake.hand(read).await);
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(board.broken().is_none());
+    assert!(collector_status.broken().is_none());
     stop.cancel();
     collector.finish().await.unwrap();
     let status = Store::open_to_read(&path).unwrap().status().unwrap();

@@ -3,8 +3,8 @@
 use whathappened_slack::{Message, Mrkdwn, Upload};
 
 use super::Slack;
-use super::talk::Talk;
-use super::wish::About;
+use super::command::Subject;
+use super::reply::Replies;
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::render::{self, Format, Style};
@@ -14,41 +14,40 @@ impl Slack {
     /// it is about the timeline alone.
     pub(super) async fn hand_over(
         &self,
-        talk: &Talk<'_>,
+        replies: &Replies<'_>,
         answer: &Answer,
-        about: &About,
+        about: &Subject,
         text_alone: bool,
     ) {
-        let refusal = match self.files(talk, answer, about, text_alone).await {
+        let refusal = match self.files(replies, answer, about, text_alone).await {
             Ok(()) => return,
             Err(why) => Message::text(&Mrkdwn::new().say(why)),
         };
-        talk.say(&refusal, true).await;
+        replies.say(&refusal, true).await;
     }
 
     async fn files(
         &self,
-        talk: &Talk<'_>,
+        replies: &Replies<'_>,
         answer: &Answer,
-        about: &About,
+        about: &Subject,
         text_alone: bool,
     ) -> Result<(), String> {
-        if talk.is_private && !talk.place.is_direct {
+        if replies.is_private && !replies.place.is_direct {
             return Err(
-                "A file would be seen by everybody in this channel, and this answer is for you alone. Ask for it in a direct message.".to_owned(),
+                "Everyone in this channel would see the file, but this answer is only for you. Ask for it in a direct message.".to_owned(),
             );
         }
-        let api = self
-            .api
-            .as_ref()
-            .ok_or_else(|| "No file can be sent: the service has no SLACK_BOT_TOKEN.".to_owned())?;
+        let api = self.api.as_ref().ok_or_else(|| {
+            "Files cannot be sent because the service has no SLACK_BOT_TOKEN.".to_owned()
+        })?;
         let name = file_name(&about.name);
         let mut files = vec![written(answer, Format::Md, &name)?];
         if !text_alone {
             files.push(written(answer, Format::Json, &name)?);
         }
         let comment = format!("What happened to {}, in full", quiet(&about.name));
-        let (channel, thread) = (&talk.place.channel, talk.thread.as_deref());
+        let (channel, thread) = (&replies.place.channel, replies.thread.as_deref());
         api.upload(channel, thread, &comment, &files)
             .await
             .map_err(|error| format!("The file could not be sent. {error}."))

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router, middleware};
+use bytes::BytesMut;
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tower_http::timeout::TimeoutLayer;
 use whathappened_slack::{Command, EventRequest, Interaction, Unreadable};
 
@@ -19,10 +23,14 @@ use crate::serve::listen;
 
 /// The largest request that is looked at.
 const LARGEST: usize = 1 << 20;
-/// How long a request may take to come and be noted: Slack waits for three seconds.
-const SLOWEST: Duration = Duration::from_secs(6);
-/// Requests under way at once.
+/// How long a request may take to come: Slack waits for three seconds in all.
+const COMES_WITHIN: Duration = Duration::from_secs(3);
+/// How long it may take to be noted.
+const SLOWEST: Duration = Duration::from_secs(3);
+/// Requests that are here and worked on at once.
 const AT_ONCE: usize = 128;
+/// Bytes of requests that have not come in full, in KiB. Whoever sends nothing takes nothing.
+const COMING: usize = 64 << 10;
 
 /// `/slack/commands`, `/slack/events` and `/slack/interactivity`; nothing where no
 /// signing secret is.
@@ -39,12 +47,45 @@ pub fn router(slack: Arc<Slack>) -> Router {
             StatusCode::REQUEST_TIMEOUT,
             SLOWEST,
         ))
-        // Who is not Slack can send bodies as well, and wait with them.
         .layer(middleware::from_fn_with_state(
             Arc::new(Semaphore::new(AT_ONCE)),
             listen::bound,
         ))
+        // Who is not Slack can send bodies as well, and wait with them: that takes no place.
+        .layer(middleware::from_fn_with_state(
+            Arc::new(Semaphore::new(COMING)),
+            whole,
+        ))
         .with_state(slack)
+}
+
+/// Lets a request on when it has come in full.
+async fn whole(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let mut chunks = body.into_data_stream();
+    let mut held = Vec::new();
+    let mut bytes = BytesMut::new();
+    let came = timeout(COMES_WITHIN, async {
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|_| StatusCode::BAD_REQUEST)?;
+            if bytes.len() + chunk.len() > LARGEST {
+                return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            let size = u32::try_from(chunk.len().div_ceil(1024)).unwrap_or(u32::MAX);
+            let room = Arc::clone(&room).try_acquire_many_owned(size);
+            held.push(room.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?);
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(())
+    });
+    match came.await {
+        Ok(Ok(())) => {
+            let body = Body::from(bytes.freeze());
+            next.run(Request::from_parts(head, body)).await
+        }
+        Ok(Err(status)) => status.into_response(),
+        Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+    }
 }
 
 async fn commands(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes) -> Response {
@@ -73,7 +114,7 @@ async fn events(State(slack): State<Arc<Slack>>, headers: HeaderMap, body: Bytes
         }
         Ok(EventRequest::Callback(callback)) => taken(slack.event(callback)),
         Ok(EventRequest::RateLimited) => {
-            tracing::warn!("Slack sends no events for a minute, since there were too many");
+            tracing::warn!("Slack is sending no events for a minute because there were too many");
             StatusCode::OK.into_response()
         }
         Ok(EventRequest::Other(_)) => StatusCode::OK.into_response(),
@@ -103,7 +144,7 @@ fn taken(noted: Result<(), crate::error::Error>) -> Response {
     match noted {
         Ok(()) => StatusCode::OK.into_response(),
         Err(error) => {
-            tracing::error!("a request of Slack cannot be noted: {error}");
+            tracing::error!("a request from Slack cannot be recorded: {error}");
             StatusCode::SERVICE_UNAVAILABLE.into_response()
         }
     }
@@ -137,9 +178,9 @@ impl Slack {
             Ok(false) if headers.contains_key("x-slack-retry-num") => {
                 Err(Box::new(StatusCode::OK.into_response()))
             }
-            Ok(false) => refused("this very request came before".to_owned()),
+            Ok(false) => refused("this request was received before".to_owned()),
             Err(error) => {
-                tracing::error!("a request of Slack cannot be noted: {error}");
+                tracing::error!("a request from Slack cannot be recorded: {error}");
                 Err(Box::new(StatusCode::SERVICE_UNAVAILABLE.into_response()))
             }
         }

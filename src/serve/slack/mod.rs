@@ -2,17 +2,17 @@
 //!
 //! A request is taken down and acknowledged at once (`desk`); what it wishes
 //! is worked on afterwards (`answering`) and told where it was asked
-//! (`talk`). What has to outlive a restart is in [`Notes`].
+//! (`talk`). What has to outlive a restart is in [`ServiceState`].
 
-mod answering;
-mod desk;
+mod authorize;
+mod command;
 mod files;
+mod handler;
 mod http;
-mod permit;
+mod inbox;
+mod reply;
 mod socket;
 mod subscriptions;
-mod talk;
-mod wish;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use whathappened_connectors::http::Secret;
 use whathappened_slack::{Api, Verifier};
-use whathappened_store::Notes;
+use whathappened_store::ServiceState;
 
 use super::Service;
 use crate::config;
@@ -41,7 +41,7 @@ pub struct Slack {
     replies: Arc<Api>,
     /// Opens sockets; there where an app's token is.
     app: Option<Arc<Api>>,
-    notes: Notes,
+    notes: ServiceState,
     /// Whether people of other firms see a channel, and until when that is believed.
     shared: Mutex<BTreeMap<String, (bool, i64)>>,
     /// Requests that are being worked on.
@@ -88,7 +88,7 @@ impl Slack {
             };
             if !token.starts_with(start) {
                 return Err(Error::Usage(format!(
-                    "{variable} is no such token: it begins with {start}"
+                    "{variable} is not a valid token: it must start with {start}"
                 )));
             }
             match Api::new(&address, Secret::from(token)) {
@@ -100,7 +100,7 @@ impl Slack {
         let api = open("SLACK_BOT_TOKEN", "xox", bot)?;
         if api.is_none() {
             tracing::warn!(
-                "no SLACK_BOT_TOKEN: slash commands are answered, mentions and subscriptions cannot be"
+                "SLACK_BOT_TOKEN is not set: slash commands are answered, mentions and subscriptions are not"
             );
         }
         let replies = match &api {
@@ -115,7 +115,7 @@ impl Slack {
             verifier: secret.map(|secret| Verifier::new(Secret::from(secret))),
             api,
             app: open("SLACK_APP_TOKEN", "xapp-", app)?,
-            notes: Notes::open(&service.store, "slack")?,
+            notes: ServiceState::open(&service.store, "slack")?,
             settings,
             service,
             shared: Mutex::default(),

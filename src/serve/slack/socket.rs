@@ -18,15 +18,15 @@ use super::Slack;
 /// How long the service waits for answers when it is stopped.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
-struct Desk(Arc<Slack>);
+struct SocketInbox(Arc<Slack>);
 
-impl Handler for Desk {
+impl Handler for SocketInbox {
     fn take(&self, envelope: Envelope) -> BoxFuture<'_, Option<Value>> {
         async move { self.taken(&envelope) }.boxed()
     }
 }
 
-impl Desk {
+impl SocketInbox {
     fn taken(&self, envelope: &Envelope) -> Option<Value> {
         let unreadable = |error| {
             tracing::warn!("{error}");
@@ -51,7 +51,7 @@ impl Desk {
         match noted {
             Ok(()) => Some(Value::Null),
             Err(error) => {
-                tracing::error!("a request of Slack cannot be noted: {error}");
+                tracing::error!("a request from Slack cannot be recorded: {error}");
                 None
             }
         }
@@ -62,7 +62,7 @@ impl Slack {
     /// Takes down what comes through a socket.
     #[must_use]
     pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
-        Arc::new(Desk(Arc::clone(self)))
+        Arc::new(SocketInbox(Arc::clone(self)))
     }
 
     /// Keeps a socket open where an app's token is, and looks at what channels
@@ -97,8 +97,8 @@ impl Slack {
             return;
         };
         match api.identity().await {
-            Ok(own) => tracing::info!("Slack knows us as {} in {}", own.user, own.team),
-            Err(error) => tracing::error!("nothing can be written in Slack: {error}"),
+            Ok(own) => tracing::info!("connected to Slack as {} in {}", own.user, own.team),
+            Err(error) => tracing::error!("cannot post to Slack: {error}"),
         }
     }
 

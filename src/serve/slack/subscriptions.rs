@@ -13,9 +13,9 @@ use whathappened_connectors::time::{SECOND, Stamp};
 use whathappened_slack::{ApiError, Message, Mrkdwn};
 
 use super::Slack;
-use super::permit::{Permit, Place};
-use super::talk::Talk;
-use super::wish::About;
+use super::authorize::{Authorization, Origin};
+use super::command::Subject;
+use super::reply::Replies;
 use crate::answer::{Answer, Incident};
 use crate::error::Error;
 use crate::render;
@@ -43,7 +43,7 @@ struct Subscription {
 
 /// What was told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Announced {
+struct PostedIncident {
     /// The message.
     ts: String,
     run: Option<String>,
@@ -59,112 +59,115 @@ impl Subscription {
         format!("{}\n{}", self.channel, self.name)
     }
 
-    fn about(&self) -> About {
-        About {
+    fn about(&self) -> Subject {
+        Subject {
             name: self.name.clone(),
-            ..About::default()
+            ..Subject::default()
         }
     }
 }
 
 impl Slack {
     /// Subscribes a channel.
-    pub(super) async fn subscribe(&self, talk: &Talk<'_>, permit: &Permit, name: &str) {
-        let message = match self.subscribed(talk, permit, name).await {
+    pub(super) async fn subscribe(
+        &self,
+        replies: &Replies<'_>,
+        authorization: &Authorization,
+        name: &str,
+    ) {
+        let message = match self.subscribed(replies, authorization, name).await {
             Ok(text) | Err(text) => Message::text(&text),
         };
-        talk.say(&message, false).await;
+        replies.say(&message, false).await;
     }
 
     async fn subscribed(
         &self,
-        talk: &Talk<'_>,
-        permit: &Permit,
+        replies: &Replies<'_>,
+        authorization: &Authorization,
         name: &str,
     ) -> Result<Mrkdwn, Mrkdwn> {
         let no = |text: &str| Err(Mrkdwn::new().say(text));
         if self.api.is_none() {
-            return no(
-                "The service has no SLACK_BOT_TOKEN, so that it cannot tell a channel of itself.",
-            );
+            return no("The service cannot post to channels because it has no SLACK_BOT_TOKEN.");
         }
-        if permit.is_private && !talk.place.is_direct {
+        if authorization.is_private && !replies.place.is_direct {
             return no(
-                "What you may see is yours alone, so that this channel cannot be told of it. Subscribe in a direct message, or have the channel allowed: `[slack.channels]`.",
+                "You may see this, but the channel may not, so it cannot be notified. Subscribe in a direct message, or have the channel allowed: `[slack.channels]`.",
             );
         }
         let subscription = Subscription {
-            channel: talk.place.channel.clone(),
-            is_direct: talk.place.is_direct,
+            channel: replies.place.channel.clone(),
+            is_direct: replies.place.is_direct,
             name: name.to_owned(),
-            user: talk.place.user.clone(),
+            user: replies.place.user.clone(),
             since: self.now(),
         };
-        let before = self.of_channel(&talk.place.channel);
+        let before = self.of_channel(&replies.place.channel);
         let before = before.map_err(|error| Mrkdwn::new().say(error.to_string()))?;
         if before.iter().any(|other| other.name == name) {
             return Ok(Mrkdwn::new()
-                .say("This channel is told already when ")
+                .say("This channel is already notified when ")
                 .code(name)
                 .say(" loses a pod."));
         }
         if before.len() >= MOST {
-            return no("This channel is told of 50 experiments already; unsubscribe some.");
+            return no("This channel already has 50 subscriptions; unsubscribe some first.");
         }
         // A name that nothing bears yet may be about to start.
-        let seen = self.look_up(&subscription.about(), permit).await;
+        let seen = self.look_up(&subscription.about(), authorization).await;
         let value = serde_json::to_string(&subscription).unwrap_or_default();
         self.notes
             .set(SUBSCRIPTION, &subscription.key(), &value)
             .map_err(|error| Mrkdwn::new().say(error.to_string()))?;
-        let told = Mrkdwn::new()
-            .say("This channel will be told when ")
+        let reported = Mrkdwn::new()
+            .say("This channel will be notified when ")
             .code(name)
             .say(" loses a pod.");
         Ok(match seen {
-            Ok(_) => told,
+            Ok(_) => reported,
             Err(error) => match &*error {
                 Error::UnknownName { nearest, .. } => {
-                    let told = told.say(" Nothing of that name was seen so far");
+                    let reported = reported.say(" Nothing with that name was found so far");
                     match nearest.first() {
-                        Some(near) => told.say("; near it is ").code(near).say("."),
-                        None => told.say("."),
+                        Some(near) => reported.say("; the closest match is ").code(near).say("."),
+                        None => reported.say("."),
                     }
                 }
-                other => told.say(format!(" Just now there is no answer: {other}.")),
+                other => reported.say(format!(" No answer is available at the moment: {other}.")),
             },
         })
     }
 
     /// Ends a subscription.
-    pub(super) async fn unsubscribe(&self, talk: &Talk<'_>, name: &str) {
-        let key = format!("{}\n{name}", talk.place.channel);
+    pub(super) async fn unsubscribe(&self, replies: &Replies<'_>, name: &str) {
+        let key = format!("{}\n{name}", replies.place.channel);
         let text = match self.notes.remove(SUBSCRIPTION, &key) {
             Ok(true) => Mrkdwn::new()
-                .say("This channel is told no more of ")
+                .say("This channel is no longer notified about ")
                 .code(name)
                 .say("."),
             Ok(false) => Mrkdwn::new()
-                .say("This channel was not told of ")
+                .say("This channel was not subscribed to ")
                 .code(name)
                 .say("; see ")
                 .code("/whathappened subscriptions")
                 .say("."),
             Err(error) => Mrkdwn::new().say(error.to_string()),
         };
-        talk.say(&Message::text(&text), false).await;
+        replies.say(&Message::text(&text), false).await;
     }
 
     /// Lists a channel's subscriptions.
-    pub(super) async fn subscriptions(&self, talk: &Talk<'_>) {
-        let text = match self.of_channel(&talk.place.channel) {
+    pub(super) async fn subscriptions(&self, replies: &Replies<'_>) {
+        let text = match self.of_channel(&replies.place.channel) {
             Ok(none) if none.is_empty() => Mrkdwn::new()
-                .say("This channel is told of nothing. ")
+                .say("This channel has no subscriptions. Add one with ")
                 .code("/whathappened subscribe NAME")
-                .say(" changes that."),
+                .say("."),
             Ok(some) => {
                 let mut text =
-                    Mrkdwn::new().say("This channel is told when one of these loses a pod:");
+                    Mrkdwn::new().say("This channel is notified when one of these loses a pod:");
                 for one in some {
                     text = text.say("\n• ").code(one.name);
                 }
@@ -172,7 +175,7 @@ impl Slack {
             }
             Err(error) => Mrkdwn::new().say(error.to_string()),
         };
-        talk.say(&Message::text(&text), true).await;
+        replies.say(&Message::text(&text), true).await;
     }
 
     fn of_channel(&self, channel: &str) -> Result<Vec<Subscription>, Error> {
@@ -212,7 +215,7 @@ impl Slack {
         for one in &all {
             if let Err(error) = self.look_at(one).await {
                 tracing::warn!(
-                    "Slack's channel {} could not be told of {}: {error}",
+                    "the Slack channel {} could not be notified about {}: {error}",
                     one.channel,
                     one.name
                 );
@@ -224,22 +227,22 @@ impl Slack {
     }
 
     async fn look_at(&self, one: &Subscription) -> Result<(), ApiError> {
-        let place = Place {
+        let place = Origin {
             channel: one.channel.clone(),
             user: one.user.clone(),
             is_direct: one.is_direct,
             is_shared: None,
         };
         // Rights may have been taken away since.
-        let permit = match self.permit(&place).await {
-            Ok(permit) if !permit.is_private || one.is_direct => permit,
+        let authorization = match self.authorization(&place).await {
+            Ok(authorization) if !authorization.is_private || one.is_direct => authorization,
             _ => return Ok(()),
         };
-        let answer = match self.look_up(&one.about(), &permit).await {
+        let answer = match self.look_up(&one.about(), &authorization).await {
             Ok(answer) => answer,
             Err(error) => {
                 if !matches!(&*error, Error::UnknownName { .. }) {
-                    tracing::warn!("{} cannot be looked at: {error}", one.name);
+                    tracing::warn!("{} cannot be checked: {error}", one.name);
                 }
                 return Ok(());
             }
@@ -248,13 +251,14 @@ impl Slack {
         let mut known = self.known(&prefix);
         for (at, incident) in answer.incidents.iter().enumerate() {
             if is_news(incident, one.since) {
-                self.announce(one, &permit, &answer, at, &mut known).await?;
+                self.announce(one, &authorization, &answer, at, &mut known)
+                    .await?;
             }
         }
         Ok(())
     }
 
-    fn known(&self, prefix: &str) -> Vec<(String, Announced)> {
+    fn known(&self, prefix: &str) -> Vec<(String, PostedIncident)> {
         let notes = self.notes.all(ANNOUNCED).unwrap_or_else(|error| {
             tracing::error!("what was announced cannot be read: {error}");
             Vec::new()
@@ -269,47 +273,49 @@ impl Slack {
     async fn announce(
         &self,
         one: &Subscription,
-        permit: &Permit,
+        authorization: &Authorization,
         answer: &Answer,
         at: usize,
-        known: &mut Vec<(String, Announced)>,
+        known: &mut Vec<(String, PostedIncident)>,
     ) -> Result<(), ApiError> {
         let (Some(api), Some(incident)) = (&self.api, answer.incidents.get(at)) else {
             return Ok(());
         };
-        let mut told = Announced {
+        let mut reported = PostedIncident {
             ts: String::new(),
             run: incident.run_id.clone(),
             attempt: incident.attempt,
             pods: pods(incident),
             verdict: verdict(incident),
         };
-        let message = if permit.is_redacted {
+        let message = if authorization.is_redacted {
             render::redacted(answer)
         } else {
-            let remark = format!("Told since this channel subscribed to {}", one.name);
+            let remark = format!("Posted because this channel is subscribed to {}", one.name);
             self.card(answer, &one.about(), Some(at), Some(&remark))
         };
-        let before = known.iter_mut().find(|(_, before)| is_same(before, &told));
+        let before = known
+            .iter_mut()
+            .find(|(_, before)| is_same(before, &reported));
         let key = match before {
-            Some((_, before)) if before.verdict == told.verdict => return Ok(()),
+            Some((_, before)) if before.verdict == reported.verdict => return Ok(()),
             Some((key, before)) => {
                 api.update(&one.channel, &before.ts, &message).await?;
-                told.ts.clone_from(&before.ts);
-                told.pods.extend(before.pods.iter().cloned());
-                *before = told.clone();
+                reported.ts.clone_from(&before.ts);
+                reported.pods.extend(before.pods.iter().cloned());
+                *before = reported.clone();
                 key.clone()
             }
             None => {
-                told.ts = api.post(&one.channel, None, &message).await?.ts;
-                let key = format!("{}\n{}", one.key(), told.ts);
-                known.push((key.clone(), told.clone()));
+                reported.ts = api.post(&one.channel, None, &message).await?.ts;
+                let key = format!("{}\n{}", one.key(), reported.ts);
+                known.push((key.clone(), reported.clone()));
                 key
             }
         };
-        let value = serde_json::to_string(&told).unwrap_or_default();
+        let value = serde_json::to_string(&reported).unwrap_or_default();
         if let Err(error) = self.notes.set(ANNOUNCED, &key, &value) {
-            tracing::error!("what was announced cannot be noted: {error}");
+            tracing::error!("the announcement cannot be recorded: {error}");
         }
         Ok(())
     }
@@ -331,7 +337,7 @@ fn pods(incident: &Incident) -> BTreeSet<String> {
     all.map(|victim| victim.pod.clone()).collect()
 }
 
-fn is_same(before: &Announced, now: &Announced) -> bool {
+fn is_same(before: &PostedIncident, now: &PostedIncident) -> bool {
     before.run == now.run
         && before.attempt == now.attempt
         && before.pods.intersection(&now.pods).next().is_some()

@@ -53,8 +53,8 @@ impl Frames {
             let message = match counted(left) {
                 Count::Known { head, length } if length > self.largest => {
                     let start = self.at + head;
-                    let kept = self.bytes.get(start..start + self.largest)?;
-                    let message = text(kept);
+                    let stored = self.bytes.get(start..start + self.largest)?;
+                    let message = text(stored);
                     self.at = start + self.largest;
                     self.skip = Skip::Bytes(length - self.largest);
                     message

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use whathappened_connectors::connector::{Clock, Stop};
 use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::node_log::heard;
+use whathappened_connectors::node_log::decode_syslog;
 use whathappened_connectors::time::{Nanos, SECOND};
 
 use super::collect::Intake;
@@ -137,7 +137,7 @@ async fn connections(listener: TcpListener, to: mpsc::Sender<Message>, stop: Sto
             continue;
         };
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            tracing::warn!(from = %from.ip(), "too many connections of syslog: one more is closed");
+            tracing::warn!(from = %from.ip(), "too many syslog connections: closing one");
             continue;
         };
         let (to, stop) = (to.clone(), stop.clone());
@@ -224,7 +224,7 @@ fn read_all(
         by_sender.entry(from).or_default().push(message);
     }
     let each = by_sender.into_iter();
-    each.flat_map(|(from, lines)| heard(&lines, &from.to_string(), now).observations)
+    each.flat_map(|(from, lines)| decode_syslog(&lines, &from.to_string(), now).observations)
         .collect()
 }
 
@@ -236,12 +236,12 @@ async fn lost(intake: &Intake, now: Nanos, lines: u64) {
         asked_to: Some(now),
         status: Status::Truncated,
         detail: Some(format!(
-            "{lines} lines could not be kept in time and are lost"
+            "{lines} lines could not be stored in time and are lost"
         )),
         ..row()
     };
     let key = format!("syslog|lost|{minute:020}");
     if let Err(why) = intake.keep(Vec::new(), vec![(key, gap)]).await {
-        tracing::warn!(%why, "that lines were lost could not be kept either");
+        tracing::warn!(%why, "the loss of lines could not be recorded either");
     }
 }

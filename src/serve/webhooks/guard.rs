@@ -53,9 +53,9 @@ impl Guard {
     /// signature where one is asked for.
     pub(super) fn may_admit(&self, headers: &HeaderMap) -> bool {
         let token = self.token.is_none_or(|token| {
-            let told = bearer(headers).unwrap_or_default();
-            let told: [u8; 32] = Sha256::digest(told).into();
-            token.ct_eq(&told).into()
+            let reported = bearer(headers).unwrap_or_default();
+            let reported: [u8; 32] = Sha256::digest(reported).into();
+            token.ct_eq(&reported).into()
         });
         token && (self.secret.is_none() || signature(headers).is_some())
     }
@@ -73,11 +73,11 @@ impl Guard {
 fn secret(
     name: &str,
     what: &str,
-    told: &Option<String>,
+    reported: &Option<String>,
     file: Option<&Path>,
 ) -> Result<Option<String>, Error> {
-    let text = match (told, file) {
-        (Some(told), _) => told.clone(),
+    let text = match (reported, file) {
+        (Some(reported), _) => reported.clone(),
         (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| Error::Io {
             path: file.display().to_string(),
             error,
@@ -86,9 +86,10 @@ fn secret(
     };
     let text = text.trim();
     if text.len() < 16 {
-        return Err(Error::Usage(format!(
-            "[serve.hooks.{name}]: a {what} of fewer than 16 characters can be guessed; `openssl rand -hex 32` makes one"
-        )));
+        return Err(Error::misused(
+            format!("[serve.hooks.{name}]: a {what} of fewer than 16 characters can be guessed"),
+            "create one with: openssl rand -hex 32",
+        ));
     }
     Ok(Some(text.to_owned()))
 }
@@ -97,20 +98,20 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     if let Some(token) = headers.get(TOKEN) {
         return Some(token.as_bytes());
     }
-    let told = headers.get(axum::http::header::AUTHORIZATION)?.as_bytes();
-    let (scheme, token) = told.split_at_checked(7)?;
+    let reported = headers.get(axum::http::header::AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = reported.split_at_checked(7)?;
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
 /// What the headers say that the body is signed with.
 fn signature(headers: &HeaderMap) -> Option<[u8; 32]> {
-    let told = SIGNATURES.iter().find_map(|name| headers.get(*name))?;
-    let told = told.to_str().ok()?;
-    unhex(told.strip_prefix("sha256=").unwrap_or(told))
+    let reported = SIGNATURES.iter().find_map(|name| headers.get(*name))?;
+    let reported = reported.to_str().ok()?;
+    unhex(reported.strip_prefix("sha256=").unwrap_or(reported))
 }
 
 fn is_signed(secret: &[u8], headers: &HeaderMap, body: &[u8]) -> bool {
-    let Some(told) = signature(headers) else {
+    let Some(reported) = signature(headers) else {
         return false;
     };
     // Keys of any length are taken.
@@ -118,7 +119,7 @@ fn is_signed(secret: &[u8], headers: &HeaderMap, body: &[u8]) -> bool {
         return false;
     };
     mac.update(body);
-    mac.verify_slice(&told).is_ok()
+    mac.verify_slice(&reported).is_ok()
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

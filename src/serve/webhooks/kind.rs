@@ -63,9 +63,9 @@ impl Kind {
             Self::Alertmanager => alerts(&object(&body)?, now),
             Self::Datadog => notification(&object(&body)?),
             Self::KubernetesAudit | Self::Generic if is_json(&body) => Ok(body),
-            Self::KubernetesAudit | Self::Generic => {
-                Err("neither JSON nor NDJSON, packed with gzip or zstd or not".to_owned())
-            }
+            Self::KubernetesAudit | Self::Generic => Err(
+                "neither JSON nor NDJSON, whether compressed with gzip or zstd or not".to_owned(),
+            ),
         }
     }
 }
@@ -78,7 +78,7 @@ fn is_json(body: &[u8]) -> bool {
 }
 
 fn object(body: &[u8]) -> Result<Map<String, Value>, String> {
-    serde_json::from_slice(body).map_err(|error| format!("no JSON object: {error}"))
+    serde_json::from_slice(body).map_err(|error| format!("not a JSON object: {error}"))
 }
 
 /// After any end that somebody means.
@@ -88,10 +88,10 @@ const NEVER: &str = "2200-01-01T00:00:00Z";
 /// alert fires it has no end, and a notification writes the year 1 for it.
 fn alerts(body: &Map<String, Value>, now: Nanos) -> Result<Bytes, String> {
     let alerts = body.get("alerts").and_then(Value::as_array);
-    let alerts = alerts.ok_or("no notification of Alertmanager: it has no list `alerts`")?;
-    let told = alerts.iter().map(|alert| {
-        let mut told = alert.clone();
-        if let Some(fields) = told.as_object_mut() {
+    let alerts = alerts.ok_or("not an Alertmanager notification: it has no list `alerts`")?;
+    let reported = alerts.iter().map(|alert| {
+        let mut reported = alert.clone();
+        if let Some(fields) = reported.as_object_mut() {
             let resolved = fields.get("status").and_then(Value::as_str) == Some("resolved");
             let state = if resolved { "resolved" } else { "active" };
             fields.insert("status".to_owned(), json!({ "state": state }));
@@ -100,9 +100,9 @@ fn alerts(body: &Map<String, Value>, now: Nanos) -> Result<Bytes, String> {
                 fields.insert("endsAt".to_owned(), json!(NEVER));
             }
         }
-        told
+        reported
     });
-    Ok(Value::Array(told.collect()).to_string().into())
+    Ok(Value::Array(reported.collect()).to_string().into())
 }
 
 /// A notification as an event of Datadog's API has it.
@@ -117,10 +117,10 @@ fn notification(body: &Map<String, Value>) -> Result<Bytes, String> {
         found.filter(|text| !text.is_empty() && !text.starts_with('$') && text != "null")
     };
     let at = text(&["date", "last_updated"]).and_then(|text| text.parse::<i64>().ok());
-    let at = at.ok_or("no notification of Datadog: `date` is no time; use \"$DATE\"")?;
+    let at = at.ok_or("not a Datadog notification: `date` is not a time; use \"$DATE\"")?;
     // Milliseconds, unless somebody divided them.
     let seconds = if at > 100_000_000_000 { at / 1_000 } else { at };
-    let title = text(&["title"]).ok_or("no notification of Datadog: it has no `title`")?;
+    let title = text(&["title"]).ok_or("not a Datadog notification: it has no `title`")?;
     let tags: Vec<Value> = match body.get("tags") {
         Some(Value::Array(tags)) => tags.clone(),
         _ => text(&["tags"])
@@ -158,7 +158,7 @@ mod tests {
 
     const NOW: Nanos = 1_795_274_427 * SECOND;
 
-    fn told(kind: Kind, body: &Value) -> Value {
+    fn reported(kind: Kind, body: &Value) -> Value {
         let records = kind.records(body.to_string().into(), NOW).unwrap();
         serde_json::from_slice(&records).unwrap()
     }
@@ -173,12 +173,12 @@ mod tests {
             alert("firing", "0001-01-01T00:00:00Z"),
             alert("resolved", "2026-11-21T15:25:00Z"),
         ]});
-        let told = told(Kind::Alertmanager, &body);
-        assert_eq!(told[0]["endsAt"], NEVER);
-        assert_eq!(told[0]["status"]["state"], "active");
-        assert_eq!(told[1]["endsAt"], "2026-11-21T15:25:00Z");
-        assert_eq!(told[1]["status"]["state"], "resolved");
-        assert_eq!(told[1]["updatedAt"], rfc3339(NOW));
+        let reported = reported(Kind::Alertmanager, &body);
+        assert_eq!(reported[0]["endsAt"], NEVER);
+        assert_eq!(reported[0]["status"]["state"], "active");
+        assert_eq!(reported[1]["endsAt"], "2026-11-21T15:25:00Z");
+        assert_eq!(reported[1]["status"]["state"], "resolved");
+        assert_eq!(reported[1]["updatedAt"], rfc3339(NOW));
         let none = Kind::Alertmanager.records("{}".into(), NOW);
         assert!(none.unwrap_err().contains("alerts"));
     }
@@ -187,12 +187,12 @@ mod tests {
     fn datadogs_own_template_and_a_fuller_one_are_events() {
         let own = json!({"body": "it is down", "last_updated": "1795274430000", "event_type": "query_alert_monitor",
                          "title": "[Triggered] GPU lost", "date": "1795274427000", "org": {"id": "1", "name": "x"}, "id": "77"});
-        let event = told(Kind::Datadog, &own);
+        let event = reported(Kind::Datadog, &own);
         assert_eq!(event["date_happened"], 1_795_274_427);
         assert_eq!(event["text"], "it is down");
         assert_eq!(event["id_str"], "77");
         let full = json!({"date": 1_795_274_427, "title": "t", "text": "x", "host": "$HOSTNAME", "tags": "env:lab, pod_name:p-0", "alert_type": "error"});
-        let event = told(Kind::Datadog, &full);
+        let event = reported(Kind::Datadog, &full);
         assert_eq!(event["tags"], json!(["env:lab", "pod_name:p-0"]));
         assert!(event.get("host").is_none());
         let late = Kind::Datadog.records(r#"{"title": "t", "date": "$DATE"}"#.into(), NOW);

@@ -27,7 +27,7 @@ use whathappened_connectors::redact::redact;
 use whathappened_connectors::time::Nanos;
 
 use super::Service;
-use super::collect::{Intake, Refused};
+use super::collect::{Intake, IntakeError};
 use crate::config::Serve;
 use crate::error::Error;
 use guard::Guard;
@@ -66,9 +66,10 @@ impl Hooks {
         for (name, hook) in &config.hooks {
             let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) else {
                 let known = Kind::ALL.map(Kind::name).join(", ");
-                return Err(Error::Usage(format!(
-                    "[serve.hooks.{name}]: there is no such hook; there are {known}"
-                )));
+                return Err(Error::misused(
+                    format!("[serve.hooks.{name}]: there is no hook with this name"),
+                    format!("the hooks are: {known}"),
+                ));
             };
             if let Some(guard) = Guard::of(name, hook)? {
                 let cluster = hook.cluster.clone();
@@ -101,7 +102,7 @@ pub fn routes() -> Router<Arc<Service>> {
 /// What may stand behind the path.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct HookParams {
     /// The cluster that the records are of.
     cluster: Option<String>,
 }
@@ -109,17 +110,17 @@ struct Asked {
 async fn take(
     State(service): State<Arc<Service>>,
     Path(name): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<HookParams>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     let Some(collecting) = &service.collecting else {
-        return problem(StatusCode::NOT_FOUND, "nothing is collected here");
+        return problem(StatusCode::NOT_FOUND, "this service does not collect");
     };
     let Some(hook) = collecting.hooks.0.get(name.as_str()) else {
         let known = Kind::ALL.into_iter().any(|kind| kind.name() == name);
         let why = if known {
-            format!("this hook is off; set a token or secret in [serve.hooks.{name}]")
+            format!("this hook is disabled; set a token or secret in [serve.hooks.{name}]")
         } else {
             "there is no such hook".to_owned()
         };
@@ -127,7 +128,7 @@ async fn take(
     };
     let answer = answer(&service, &collecting.intake, hook, &headers, body, asked).await;
     let (outcome, response) = match answer {
-        Ok((taken, summary)) => ("kept", kept(taken, &summary)),
+        Ok((taken, summary)) => ("kept", stored(taken, &summary)),
         Err(not) => (not.outcome(), not.response()),
     };
     metrics::counter!("whathappened_hooks_total", "hook" => hook.kind.name(), "outcome" => outcome)
@@ -137,7 +138,7 @@ async fn take(
 
 /// Why a body was not taken.
 #[derive(Debug)]
-enum Not {
+enum BodyError {
     Admitted,
     /// It is larger than this.
     Small(usize),
@@ -146,10 +147,10 @@ enum Not {
     /// As many are being read of this hook as may be.
     Alone,
     Understood(String),
-    Kept(Refused),
+    Kept(IntakeError),
 }
 
-impl Not {
+impl BodyError {
     fn outcome(&self) -> &'static str {
         match self {
             Self::Admitted => "denied",
@@ -157,7 +158,7 @@ impl Not {
             Self::Whole(_) => "slow",
             Self::Understood(_) => "unreadable",
             Self::Alone => "full",
-            Self::Kept(Refused::Full) => "full",
+            Self::Kept(IntakeError::Full) => "full",
             Self::Kept(_) => "refused",
         }
     }
@@ -176,13 +177,13 @@ impl Not {
             Self::Small(most) => problem(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!(
-                    "a body may have {most} bytes; divide it, or raise [serve.limits] max_body"
+                    "a body may be at most {most} bytes long; split it, or raise [serve.limits] max_body"
                 ),
             ),
             Self::Whole(why) => problem(StatusCode::REQUEST_TIMEOUT, why),
             // What cannot be read may be quoted.
             Self::Understood(why) => problem(StatusCode::BAD_REQUEST, &redact(why)),
-            Self::Alone => again("too many bodies of this hook are being read; come again"),
+            Self::Alone => again("too many bodies are being read for this hook; try again later"),
             Self::Kept(why) => again(&why.to_string()),
         }
     }
@@ -202,30 +203,30 @@ async fn answer(
     hook: &Hook,
     headers: &HeaderMap,
     body: Body,
-    asked: Asked,
-) -> Result<(u64, Summary), Not> {
+    asked: HookParams,
+) -> Result<(u64, Summary), BodyError> {
     // Who may not push is told so before anything of the body is read.
     if !hook.guard.may_admit(headers) {
-        return Err(Not::Admitted);
+        return Err(BodyError::Admitted);
     }
     let Ok(_place) = hook.places.try_acquire() else {
-        return Err(Not::Alone);
+        return Err(BodyError::Alone);
     };
     // Held until it is kept: what is under way is bounded.
     let most = service.config.serve.limits.body();
     let (body, _room) = body::read(intake, headers, body, most).await?;
     if !hook.guard.admits(headers, &body) {
-        return Err(Not::Admitted);
+        return Err(BodyError::Admitted);
     }
     let now = (service.clock)();
     let (kind, cluster) = (hook.kind, asked.cluster.or_else(|| hook.cluster.clone()));
     let work = move || read(kind, body, cluster.as_deref(), now);
     let (observations, summary) = match tokio::task::spawn_blocking(work).await {
-        Ok(read) => read.map_err(Not::Understood)?,
+        Ok(read) => read.map_err(BodyError::Understood)?,
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     };
-    let kept = intake.keep(observations, Vec::new()).await;
-    Ok((kept.map_err(Not::Kept)?.told, summary))
+    let stored = intake.keep(observations, Vec::new()).await;
+    Ok((stored.map_err(BodyError::Kept)?.reported, summary))
 }
 
 /// Reads a body as the file that it could be.
@@ -254,9 +255,9 @@ fn read(
     if total.records == 0 || total.rejected == total.records {
         let why = summary.rejected.first().map(|record| record.why.clone());
         let form = summary.files.first().map(|file| file.form.as_str());
-        return Err(why.unwrap_or_else(|| {
-            format!("nothing in it can be read ({})", form.unwrap_or("empty"))
-        }));
+        return Err(
+            why.unwrap_or_else(|| format!("none of it can be read ({})", form.unwrap_or("empty")))
+        );
     }
     for observation in &mut observations {
         if let Observation::Event(event) = observation {
@@ -270,21 +271,21 @@ fn read(
 }
 
 /// What became of it, for whoever pushed it.
-fn kept(taken: u64, summary: &Summary) -> Response {
+fn stored(taken: u64, summary: &Summary) -> Response {
     let rejected: Vec<String> = summary
         .rejected
         .iter()
         .map(|record| format!("line {}: {}", record.origin.line, record.why))
         .collect();
     let total = &summary.total;
-    let told = json!({
+    let reported = json!({
         "kept": taken,
         "records": total.records,
         "irrelevant": total.irrelevant,
         "rejected": total.rejected,
         "why": rejected,
     });
-    (StatusCode::OK, Json(told)).into_response()
+    (StatusCode::OK, Json(reported)).into_response()
 }
 
 /// An answer that says what is wrong (RFC 9457).

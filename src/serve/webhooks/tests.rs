@@ -7,7 +7,7 @@ use super::*;
 
 const NOW: Nanos = 1_795_274_427_000_000_000;
 
-fn told(kind: Kind, body: &Value) -> (Vec<Observation>, Summary) {
+fn reported(kind: Kind, body: &Value) -> (Vec<Observation>, Summary) {
     read(kind, body.to_string().into(), Some("c1"), NOW).unwrap()
 }
 
@@ -24,9 +24,9 @@ fn audit(names: &[&str]) -> Value {
 
 #[test]
 fn an_audit_list_is_the_same_facts_however_often_it_comes() {
-    let (first, summary) = told(Kind::KubernetesAudit, &audit(&["a", "b"]));
+    let (first, summary) = reported(Kind::KubernetesAudit, &audit(&["a", "b"]));
     assert_eq!(summary.total.records, 2, "{summary:?}");
-    let (again, _) = told(Kind::KubernetesAudit, &audit(&["a", "b"]));
+    let (again, _) = reported(Kind::KubernetesAudit, &audit(&["a", "b"]));
     assert_eq!(first, again);
     let Observation::Event(event) = &first[0] else {
         panic!("{first:?}");
@@ -53,7 +53,7 @@ fn what_is_partly_broken_is_partly_taken_and_told() {
 #[test]
 fn a_notification_of_datadog_is_an_event() {
     let body = json!({"id": "7", "title": "GPU lost", "body": "x", "date": "1795274427000", "tags": "pod_name:p-0"});
-    let (observations, _) = told(Kind::Datadog, &body);
+    let (observations, _) = reported(Kind::Datadog, &body);
     let [Observation::Event(event)] = observations.as_slice() else {
         panic!("{observations:?}");
     };
@@ -64,8 +64,9 @@ fn a_notification_of_datadog_is_an_event() {
 #[test]
 fn hooks_that_do_not_exist_are_refused_at_the_start() {
     let config: Serve = toml::from_str("[hooks.slak]\ntoken = '0123456789abcdef'\n").unwrap();
-    let error = Hooks::of(&config).unwrap_err().to_string();
-    assert!(error.contains("alertmanager"), "{error}");
+    let error = Hooks::of(&config).unwrap_err();
+    assert!(error.to_string().contains("slak"), "{error}");
+    assert!(error.hints().concat().contains("alertmanager"));
     let config: Serve =
         toml::from_str("[hooks.generic]\n[hooks.datadog]\ntoken = '0123456789abcdef'\n").unwrap();
     let hooks = Hooks::of(&config).unwrap();

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::error::ArrowError;
 
-use crate::sql::cell::DESCRIPTION;
+use crate::sql::column::DESCRIPTION;
 use crate::sql::{Session, Table};
 
 /// What `help` prints.
 pub const HELP: &str = "\
-Statements end with a semicolon; they only read. Tab completes names.
+Statements end with a semicolon and are read-only. Tab completes names.
   \\d          list the tables and table functions
-  \\d NAME     list the columns of one, with what they mean
+  \\d NAME     list the columns of one, with their meaning
   \\q          quit; so does Ctrl-D
   help        this
 Try: SELECT experiment, cause, level, time FROM incidents;

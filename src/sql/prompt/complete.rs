@@ -61,14 +61,14 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Everything that can be completed.
-pub(super) struct Words {
+pub(super) struct Completions {
     tables: Vec<(String, Vec<String>)>,
     table_functions: Vec<String>,
     functions: Vec<String>,
     experiments: Vec<String>,
 }
 
-impl Words {
+impl Completions {
     pub(super) fn of(session: &Session) -> Self {
         let columns = |table: &super::super::Table| {
             let names = table
@@ -189,16 +189,16 @@ fn begins(word: &str, typed: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use super::Completions;
 
-    fn words() -> Words {
+    fn words() -> Completions {
         let table = |name: &str, columns: &[&str]| {
             (
                 name.to_owned(),
                 columns.iter().map(|name| (*name).to_owned()).collect(),
             )
         };
-        Words {
+        Completions {
             tables: vec![
                 table("events", &["pod", "pod_uid"]),
                 table("incidents", &["pods"]),

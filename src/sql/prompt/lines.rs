@@ -5,21 +5,21 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Highlighter, Hinter, Result};
 
 use super::command::Command;
-use super::complete::Words;
+use super::complete::Completions;
 
 /// Completes names, and lets a statement go on until its semicolon.
 #[derive(Helper, Highlighter, Hinter)]
-pub(super) struct Typing {
-    words: Words,
+pub(super) struct PromptHelper {
+    words: Completions,
 }
 
-impl Typing {
-    pub(super) fn new(words: Words) -> Self {
+impl PromptHelper {
+    pub(super) fn new(words: Completions) -> Self {
         Self { words }
     }
 }
 
-impl Completer for Typing {
+impl Completer for PromptHelper {
     type Candidate = String;
 
     fn complete(
@@ -32,7 +32,7 @@ impl Completer for Typing {
     }
 }
 
-impl Validator for Typing {
+impl Validator for PromptHelper {
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
         let text = context.input();
         let done = text.trim().is_empty() || Command::parse(text).is_some() || is_complete(text);

@@ -10,12 +10,11 @@ use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{CompletionType, Config, Editor};
 
-#[cfg(test)]
-pub(super) use self::command::type_name;
+pub(crate) use self::command::type_name;
 pub use self::command::{Command, HELP};
 pub(super) use self::command::{columns, tables};
-use self::complete::Words;
-use self::lines::Typing;
+use self::complete::Completions;
+use self::lines::PromptHelper;
 use super::Session;
 
 /// What stands before a line.
@@ -23,7 +22,7 @@ const PROMPT: &str = "sql> ";
 
 /// A prompt with its history.
 pub struct Prompt {
-    editor: Editor<Typing, DefaultHistory>,
+    editor: Editor<PromptHelper, DefaultHistory>,
     history: Option<PathBuf>,
 }
 
@@ -37,7 +36,7 @@ impl std::fmt::Debug for Prompt {
 
 /// What a person did at the prompt.
 #[derive(Debug)]
-pub enum Typed {
+pub enum PromptInput {
     /// Statements, or a command.
     Text(String),
     /// Wants to go.
@@ -55,7 +54,7 @@ impl Prompt {
             .history_ignore_space(true)
             .build();
         let mut editor = Editor::with_config(config).map_err(std::io::Error::other)?;
-        editor.set_helper(Some(Typing::new(Words::of(session))));
+        editor.set_helper(Some(PromptHelper::new(Completions::of(session))));
         let history = data_folder.map(|folder| folder.join("whathappened").join("history"));
         if let Some(history) = &history {
             // The first time there is none; without one the prompt works as well.
@@ -68,17 +67,17 @@ impl Prompt {
     ///
     /// # Errors
     /// When the terminal cannot be read.
-    pub fn ask(&mut self) -> std::io::Result<Typed> {
+    pub fn ask(&mut self) -> std::io::Result<PromptInput> {
         loop {
             match self.editor.readline(PROMPT) {
                 Ok(text) if text.trim().is_empty() => {}
                 Ok(text) => {
                     self.keep(text.trim());
-                    return Ok(Typed::Text(text));
+                    return Ok(PromptInput::Text(text));
                 }
                 // Ctrl-C clears what was typed.
                 Err(ReadlineError::Interrupted) => {}
-                Err(ReadlineError::Eof) => return Ok(Typed::End),
+                Err(ReadlineError::Eof) => return Ok(PromptInput::End),
                 Err(error) => return Err(std::io::Error::other(error)),
             }
         }

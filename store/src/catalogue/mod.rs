@@ -1,11 +1,13 @@
 //! Who there is: pods and workloads, who owned them, from when to when, and
 //! under which names people ask for them.
 
-mod find;
-mod seen;
+mod lookup;
+mod update;
 
-pub(crate) use find::{Look, above, all, family, machines, nearest, on_node, others, roots};
-pub(crate) use seen::Seen;
+pub(crate) use lookup::{
+    CatalogueView, above, all, family, machines, nearest, on_node, others, roots,
+};
+pub(crate) use update::CatalogueUpdate;
 
 /// A pod or a workload, as far as the catalogue knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

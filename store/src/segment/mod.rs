@@ -1,19 +1,19 @@
 //! Segments: immutable Parquet files, each of one table and one day, in the
-//! order of [`crate::record::Place`].
+//! order of [`crate::record::SortKey`].
 
+mod checksums;
 mod filter;
 mod read;
-mod sums;
 mod write;
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+pub(crate) use checksums::{VerifiedFile, sums};
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
-pub(crate) use read::{Rows, Salvage, Wanted, at, footer, ids, places};
-pub(crate) use sums::{Checked, sums};
+pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
 pub(crate) use write::{Draft, Writer, id_key, subject_key};
 
 use crate::day::Day;
@@ -113,7 +113,7 @@ pub(crate) fn open(
     db: &Connection,
     (root, db_path): (&Path, &Path),
     segment: &Segment,
-) -> Result<Checked, StoreError> {
+) -> Result<VerifiedFile, StoreError> {
     let sums = || {
         if !has(db, "checksums")? {
             return Ok(None);
@@ -123,12 +123,12 @@ pub(crate) fn open(
             .optional()
     };
     let sums = sums().map_err(StoreError::database(db_path))?;
-    Checked::open(&segment.path(root), Some(segment.bytes), sums)
+    VerifiedFile::open(&segment.path(root), Some(segment.bytes), sums)
 }
 
 /// Whether a segment is what was written, as far as there is something to compare it
 /// with; else whether its footer can be read.
-pub(crate) fn compare(file: &Checked) -> Result<(), StoreError> {
+pub(crate) fn compare(file: &VerifiedFile) -> Result<(), StoreError> {
     if file.has_sums() {
         return file.compare();
     }

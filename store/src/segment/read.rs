@@ -14,7 +14,7 @@ use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use whathappened_connectors::redact;
 
-use super::Checked;
+use super::VerifiedFile;
 use super::write::RULES;
 use crate::columns::{Reader, id};
 use crate::error::StoreError;
@@ -23,7 +23,7 @@ use crate::record::{Class, Record};
 const BATCH: usize = 1_024;
 
 /// A class, a namespace and a subject.
-pub(crate) type Wanted = (Class, String, String);
+pub(crate) type SubjectKey = (Class, String, String);
 
 /// All rows of a segment, in order.
 pub(crate) struct Rows<R> {
@@ -34,7 +34,7 @@ pub(crate) struct Rows<R> {
 }
 
 impl<R: Record> Rows<R> {
-    pub(crate) fn open(file: Checked) -> Result<Self, StoreError> {
+    pub(crate) fn open(file: VerifiedFile) -> Result<Self, StoreError> {
         let path = &file.path().to_owned();
         let builder =
             ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
@@ -73,7 +73,7 @@ impl<R: Record> Iterator for Rows<R> {
 }
 
 /// Reads the footer; says whether the texts were redacted under fewer rules than now.
-pub(crate) fn footer(file: &Checked) -> Result<bool, StoreError> {
+pub(crate) fn footer(file: &VerifiedFile) -> Result<bool, StoreError> {
     ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
         .map(|metadata| is_old(metadata.metadata()))
         .map_err(StoreError::segment(file.path()))
@@ -99,7 +99,7 @@ fn decoded<R: Record>(batch: &RecordBatch, is_old: bool) -> Result<Vec<R>, Strin
 }
 
 /// Calls `take` with every id of a segment and its row number.
-pub(crate) fn ids(file: Checked, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
+pub(crate) fn ids(file: VerifiedFile, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
     let path = &file.path().to_owned();
     let builder =
         ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
@@ -125,7 +125,7 @@ pub(crate) fn ids(file: Checked, take: &mut dyn FnMut(u128)) -> Result<(), Store
 }
 
 /// The rows of some numbers, which ascend.
-pub(crate) fn at<R: Record>(file: Checked, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
+pub(crate) fn at<R: Record>(file: VerifiedFile, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
@@ -152,12 +152,12 @@ const GIVEN_UP: usize = 64;
 
 /// What can still be read of a segment, however little of it that is.
 pub(crate) struct Salvage {
-    file: Checked,
+    file: VerifiedFile,
     metadata: ArrowReaderMetadata,
 }
 
 impl Salvage {
-    pub(crate) fn open(file: &Checked) -> Result<Self, StoreError> {
+    pub(crate) fn open(file: &VerifiedFile) -> Result<Self, StoreError> {
         let load = |policy| {
             let options = ArrowReaderOptions::new().with_page_index_policy(policy);
             ArrowReaderMetadata::load(file, options)
@@ -254,8 +254,8 @@ impl Salvage {
 
 /// The rows of some places: opens only the pages that may hold them.
 pub(crate) fn places<R: Record>(
-    file: Checked,
-    wanted: &BTreeSet<Wanted>,
+    file: VerifiedFile,
+    wanted: &BTreeSet<SubjectKey>,
 ) -> Result<Vec<R>, StoreError> {
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
@@ -292,7 +292,7 @@ pub(crate) fn places<R: Record>(
 }
 
 /// Runs of rows that are of a wanted place: (first row, length).
-fn hits(batch: &RecordBatch, wanted: &BTreeSet<Wanted>) -> Result<Vec<(usize, usize)>, String> {
+fn hits(batch: &RecordBatch, wanted: &BTreeSet<SubjectKey>) -> Result<Vec<(usize, usize)>, String> {
     let read = Reader(batch);
     let (class, namespace) = (read.ints("class")?, read.text("namespace")?);
     let subject = read.text("subject")?;

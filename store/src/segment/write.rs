@@ -12,12 +12,12 @@ use parquet::schema::types::ColumnPath;
 use whathappened_connectors::redact;
 use whathappened_connectors::time::Nanos;
 
+use super::checksums::ChecksumWriter;
 use super::filter::{Filter, filter_key};
-use super::sums::Summed;
 use crate::day::Day;
 use crate::error::StoreError;
-use crate::private;
-use crate::record::{Class, Place, Record, Table};
+use crate::permissions;
+use crate::record::{Class, Record, SortKey, Table};
 
 /// Rows of a page: what one experiment's day costs to read.
 const PAGE_ROWS: usize = 1_024;
@@ -62,7 +62,7 @@ pub(crate) struct Draft {
     pub(crate) time_to: Nanos,
     pub(crate) words: Vec<u8>,
     pub(crate) ids: Vec<u8>,
-    /// Checksums of its blocks; see [`super::Checked`].
+    /// Checksums of its blocks; see [`super::VerifiedFile`].
     pub(crate) sums: Vec<u8>,
 }
 
@@ -71,9 +71,9 @@ pub(crate) struct Writer<R: Record> {
     root: PathBuf,
     day: Day,
     draft_path: PathBuf,
-    writer: ArrowWriter<Summed>,
+    writer: ArrowWriter<ChecksumWriter>,
     rows: Vec<Box<R>>,
-    places: Vec<Place>,
+    places: Vec<SortKey>,
     class: Option<Class>,
     /// Rows in the open row group, and how many it gets.
     group: (usize, usize),
@@ -88,16 +88,17 @@ pub(crate) struct Writer<R: Record> {
 impl<R: Record> Writer<R> {
     pub(crate) fn new(root: &Path, day: Day) -> Result<Self, StoreError> {
         let folder = folder(root, R::TABLE, day);
-        private::folder(&folder).map_err(StoreError::io(&folder))?;
+        permissions::folder(&folder).map_err(StoreError::io(&folder))?;
         let draft_path = folder.join(format!("{}.writing", std::process::id()));
-        let file = private::private_file()
+        let file = permissions::private_file()
             .create(true)
             .truncate(true)
             .write(true)
             .open(&draft_path)
             .map_err(StoreError::io(&draft_path))?;
-        let writer = ArrowWriter::try_new(Summed::new(file), R::schema(), Some(properties()))
-            .map_err(StoreError::segment(&draft_path))?;
+        let writer =
+            ArrowWriter::try_new(ChecksumWriter::new(file), R::schema(), Some(properties()))
+                .map_err(StoreError::segment(&draft_path))?;
         Ok(Self {
             root: root.to_owned(),
             day,
@@ -116,7 +117,7 @@ impl<R: Record> Writer<R> {
         })
     }
 
-    pub(crate) fn push(&mut self, row: Box<R>, place: Place) -> Result<(), StoreError> {
+    pub(crate) fn push(&mut self, row: Box<R>, place: SortKey) -> Result<(), StoreError> {
         // Machines lie in row groups of their own, whose statistics are narrow then.
         if self.class.is_some_and(|class| class != place.class) {
             self.write()?;
@@ -230,7 +231,7 @@ fn sync_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// The key under which the filter of a segment knows a place.
-pub(crate) fn subject_key(place: &Place) -> i64 {
+pub(crate) fn subject_key(place: &SortKey) -> i64 {
     filter_key(
         "",
         &format!(

@@ -6,12 +6,15 @@ use crate::{StoreError, backup};
 #[test]
 fn a_copy_is_a_store_with_the_same_rows() {
     let (folder, mut store) = store();
-    import(&mut store, (0..600).map(|n| told(event(n, "p-0", START))));
+    import(
+        &mut store,
+        (0..600).map(|n| reported(event(n, "p-0", START))),
+    );
     import(&mut store, [pod("p-0", "exp", "job", START)]);
     // Some rows are in no segment yet, and one segment is no more.
-    let hot = (600..640).map(|n| told(event(n, "p-1", START + DAY)));
+    let hot = (600..640).map(|n| reported(event(n, "p-1", START + DAY)));
     store.write(hot.collect(), &[]).unwrap();
-    let lost = told(event(9_000, "p-2", START + 3 * DAY));
+    let lost = reported(event(9_000, "p-2", START + 3 * DAY));
     import(&mut store, [lost]);
     let to = folder.path().join("copy");
     let copied = backup(store.root(), &to, &mut |_| {}).unwrap();
@@ -23,7 +26,7 @@ fn a_copy_is_a_store_with_the_same_rows() {
     // Nothing is shared: the copy goes its own way, and so does the store.
     let mut copy = Store::open(&to, Limits::default()).unwrap();
     copy.flush(START).unwrap();
-    import(&mut copy, [told(event(10_000, "p-3", START))]);
+    import(&mut copy, [reported(event(10_000, "p-3", START))]);
     assert_eq!(facts(&copy).len(), 642);
     assert_eq!(facts(&store).len(), 641);
     assert!(copy.verify(&mut |_| {}).unwrap().is_well());
@@ -53,7 +56,7 @@ fn a_copy_is_whole_while_others_write_and_compact() {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 import(
                     &mut store,
-                    (0..50).map(|n| told(event(number + n, "p", START))),
+                    (0..50).map(|n| reported(event(number + n, "p", START))),
                 );
                 number += 50;
                 store.compact(3, START, &mut |_, _| {}).unwrap();

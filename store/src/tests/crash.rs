@@ -35,7 +35,7 @@ fn child() {
                 let n = if n % 10 == 0 { n % 1_000 } else { n };
                 let mut event = event(n, &format!("p-{}", n % 7), START + (n as i64 % 3) * DAY);
                 event.count = Some(seed * 1_000 + round);
-                told(event)
+                reported(event)
             })
         };
         store.write(rows(from).collect(), &[]).unwrap();

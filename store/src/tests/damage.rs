@@ -20,7 +20,7 @@ fn filled() -> (tempfile::TempDir, PathBuf) {
     let root = store.root().to_owned();
     for day in 0..3_u64 {
         let rows = (0..400).map(|n| {
-            told(event(
+            reported(event(
                 n + day * 1_000,
                 &format!("p-{}", n % 9),
                 START + DAY * day as i64,
@@ -54,7 +54,7 @@ fn a_lost_list_is_told_and_nothing_is_deleted() {
             Store::open(&root, Limits::default()).unwrap_err(),
             Store::open_to_read(&root).unwrap_err(),
         ] {
-            assert!(error.to_string().contains("lost or empty"), "{error}");
+            assert!(error.to_string().contains("missing or empty"), "{error}");
             assert!(error.hint().unwrap().contains("store repair"), "{error}");
         }
         assert_eq!(segments(&root), before, "{way}");
@@ -66,12 +66,15 @@ fn a_lost_list_is_told_and_nothing_is_deleted() {
         let name = whathappened_core::resolve::Name::parse("exp-a");
         assert!(snapshot.find(&name).unwrap().is_some(), "the catalogue");
         let coverage = snapshot.coverage().unwrap();
-        assert!(coverage[0].detail.as_ref().unwrap().contains("made anew"));
+        assert!(coverage[0].detail.as_ref().unwrap().contains("was rebuilt"));
         drop(snapshot);
         // The same again is known, and what is new gets a name that no file has.
-        let same = (0..400).map(|n| told(event(n, &format!("p-{}", n % 9), START)));
+        let same = (0..400).map(|n| reported(event(n, &format!("p-{}", n % 9), START)));
         assert_eq!(import(&mut store, same), 0);
-        assert_eq!(import(&mut store, [told(event(9_999, "p-0", START))]), 1);
+        assert_eq!(
+            import(&mut store, [reported(event(9_999, "p-0", START))]),
+            1
+        );
         store.retain(START + 10 * DAY).unwrap();
         store.compact(1, START + 10 * DAY, &mut |_, _| {}).unwrap();
         assert_eq!(facts(&store).len(), 1_201);
@@ -91,7 +94,7 @@ fn an_old_list_deletes_nothing_that_it_does_not_know() {
     let mut store = Store::open(&root, Limits::default()).unwrap();
     import(
         &mut store,
-        (5_000..5_050).map(|n| told(event(n, "q", START))),
+        (5_000..5_050).map(|n| reported(event(n, "q", START))),
     );
     drop(store);
     for end in ["-wal", "-shm"] {
@@ -133,10 +136,10 @@ fn a_flipped_byte_costs_at_most_its_segment_and_is_told() {
             .unwrap();
         assert!((800..=1_200).contains(&found), "byte {at}: {found}");
         if found < 1_200 {
-            let told = snapshot.coverage().unwrap();
+            let reported = snapshot.coverage().unwrap();
             assert!(
-                told.iter().any(|row| row.source == "store"),
-                "byte {at}: {told:?}"
+                reported.iter().any(|row| row.source == "store"),
+                "byte {at}: {reported:?}"
             );
         }
         snapshot
@@ -158,7 +161,7 @@ fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
             _ => std::fs::write(&path, &bytes).unwrap(),
         }
         let mut store = Store::open(&root, Limits::default()).unwrap();
-        let same = || (0..400).map(|n| told(event(n, &format!("p-{}", n % 9), START)));
+        let same = || (0..400).map(|n| reported(event(n, &format!("p-{}", n % 9), START)));
         if way == "hot" {
             store.write(same().collect(), &[]).unwrap();
         } else {
@@ -168,9 +171,9 @@ fn an_import_into_the_day_of_a_damaged_segment_makes_nothing_twice() {
         store.flush(START).unwrap();
         store.compact(1, START, &mut |_, _| {}).unwrap();
         assert_eq!(facts(&store).len(), 1_200, "{way}");
-        let told = store.coverage().unwrap();
+        let reported = store.coverage().unwrap();
         assert!(
-            told[0].detail.as_ref().unwrap().contains("is damaged"),
+            reported[0].detail.as_ref().unwrap().contains("is damaged"),
             "{way}"
         );
         assert!(way == "gone" || path.exists(), "what is damaged is kept");
@@ -197,7 +200,7 @@ fn broken(rows: u64, part: f64, changes: &[usize]) -> (tempfile::TempDir, PathBu
 }
 
 fn told_of(rows: u64) -> impl Iterator<Item = Observation> {
-    (0..rows).map(|n| told(event(n, &format!("p-{n:05}"), START)))
+    (0..rows).map(|n| reported(event(n, &format!("p-{n:05}"), START)))
 }
 
 #[test]
@@ -307,12 +310,12 @@ fn a_damaged_database_is_told_at_opening_and_by_status() {
     let store = Store::open_to_read(&root).unwrap();
     let status = store.status().unwrap();
     assert!(!status.is_well() && status.hint().unwrap().contains("store repair"));
-    let told = store.coverage().unwrap();
+    let reported = store.coverage().unwrap();
     let is_told = |row: &whathappened_connectors::coverage::Coverage| {
         let detail = row.detail.as_deref().unwrap_or_default();
         detail.contains("database is damaged")
     };
-    assert!(told.iter().any(is_told), "{told:?}");
+    assert!(reported.iter().any(is_told), "{reported:?}");
     drop(store);
     let error = Store::open(&root, Limits::default()).unwrap_err();
     assert!(error.hint().unwrap().contains("store repair"), "{error}");
@@ -346,7 +349,7 @@ fn a_broken_database_keeps_its_segments_and_is_made_anew() {
 fn what_is_kept_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let (_folder, root) = filled();
-    let _notes = crate::Notes::open(&root, "slack").unwrap();
+    let _notes = crate::ServiceState::open(&root, "slack").unwrap();
     // Of an older program.
     std::fs::write(root.join("collector.lock"), "").unwrap();
     let _claim = crate::Claim::take(&root, "this test").unwrap();
@@ -372,7 +375,7 @@ fn what_was_kept_under_fewer_rules_is_redacted_on_its_way_out_and_by_repair() {
     let mut secret = event(1, "a-0", START);
     secret.raw = "password=hunter2abc".to_owned();
     secret.message = Some("with password hunter2abc".to_owned());
-    import(&mut store, [told(secret)]);
+    import(&mut store, [reported(secret)]);
     // A segment of a program that did not say under which rules.
     let path = segments(&root).remove(0);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -385,8 +388,8 @@ fn what_was_kept_under_fewer_rules_is_redacted_on_its_way_out_and_by_repair() {
     let is_clean = |store: &Store| {
         let facts = facts(store);
         assert_eq!(facts.len(), 1);
-        let told = format!("{:?}", facts[0]);
-        assert!(!told.contains("hunter2"), "{told}");
+        let reported = format!("{:?}", facts[0]);
+        assert!(!reported.contains("hunter2"), "{reported}");
     };
     is_clean(&store);
     drop(store);

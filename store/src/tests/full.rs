@@ -44,7 +44,7 @@ fn a_full_disk_is_told_and_damages_nothing() {
                 event.raw = (0..40)
                     .map(|m| EventId::of(&[&format!("{n}-{m}")]).to_string())
                     .collect();
-                told(event)
+                reported(event)
             });
             let written = if bulk {
                 let mut bulk = store.bulk(START);
@@ -112,10 +112,10 @@ fn opening_on_a_full_disk_says_so() {
                 matches!(error, StoreError::Full { .. }),
                 "{left}: {error:?}"
             );
-            let told = error.to_string();
+            let reported = error.to_string();
             assert!(
-                told.contains("store-") && told.contains("Free some room"),
-                "{told}"
+                reported.contains("store-") && reported.contains("Free some space"),
+                "{reported}"
             );
         }
         std::fs::remove_file(&filler).unwrap();

@@ -22,7 +22,7 @@ fn two_writers_and_five_readers_do_not_disturb_each_other() {
             let mut store = Store::open(&root, limits).unwrap();
             for batch in 0..ROWS / 50 {
                 let rows = (batch * 50..(batch + 1) * 50)
-                    .map(|n| told(event(n, &format!("p-{}", n % 7), START)))
+                    .map(|n| reported(event(n, &format!("p-{}", n % 7), START)))
                     .collect();
                 store.write(rows, &[]).unwrap();
                 store.settle(START).unwrap();
@@ -34,7 +34,8 @@ fn two_writers_and_five_readers_do_not_disturb_each_other() {
                 let from = (5 - part) * ROWS / 6;
                 import(
                     &mut store,
-                    (from..from + ROWS / 6).map(|n| told(event(n, &format!("p-{}", n % 7), START))),
+                    (from..from + ROWS / 6)
+                        .map(|n| reported(event(n, &format!("p-{}", n % 7), START))),
                 );
                 store.compact(2, START, &mut |_, _| {}).unwrap();
             }

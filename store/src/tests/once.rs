@@ -20,7 +20,9 @@ fn what_is_written_reads_back_as_it_was() {
         hi: START,
     };
     let all = [whole, timeless, half];
-    store.write(all.clone().map(told).to_vec(), &[]).unwrap();
+    store
+        .write(all.clone().map(reported).to_vec(), &[])
+        .unwrap();
     let by_id =
         |facts: Vec<Fact>| -> Vec<Event> { facts.into_iter().map(|fact| fact.event).collect() };
     let mut expected = all.to_vec();
@@ -34,7 +36,7 @@ fn what_is_written_reads_back_as_it_was() {
 #[test]
 fn the_same_again_changes_nothing() {
     let (_folder, mut store) = store();
-    let all = || (0..500).map(|n| told(event(n, "a-0", START + DAY * (n as i64 % 3))));
+    let all = || (0..500).map(|n| reported(event(n, "a-0", START + DAY * (n as i64 % 3))));
     assert_eq!(import(&mut store, all()), 500);
     let segments = store.status().unwrap().segments;
     assert_eq!(import(&mut store, all()), 0);
@@ -53,12 +55,12 @@ fn a_second_witness_joins_the_first_on_every_path() {
         let mut other = event(1, "a-0", START);
         other.source_kind = SourceKind::KubernetesAudit;
         other.count = Some(9);
-        told(other)
+        reported(other)
     };
     for path in ["hot hot", "bulk hot", "bulk bulk", "hot bulk"] {
         let (_folder, mut store) = store();
         let (first, then) = path.split_once(' ').unwrap();
-        for (way, one) in [(first, told(event(1, "a-0", START))), (then, second())] {
+        for (way, one) in [(first, reported(event(1, "a-0", START))), (then, second())] {
             if way == "hot" {
                 store.write(vec![one], &[]).unwrap();
             } else {
@@ -109,7 +111,7 @@ fn merging_does_not_depend_on_the_order() {
             copies.reverse();
         }
         for copy in &copies {
-            store.write(vec![told(copy.clone())], &[]).unwrap();
+            store.write(vec![reported(copy.clone())], &[]).unwrap();
         }
         results.push(facts(&store));
     }
@@ -129,14 +131,19 @@ fn a_newer_format_is_refused() {
         Store::open(&root, Limits::default()).map(drop),
         Store::open_to_read(&root).map(drop),
     ] {
-        let told = opened.unwrap_err().to_string();
+        let reported = opened.unwrap_err().to_string();
         assert!(
-            told.contains("has format 99") && told.contains("newer"),
-            "{told}"
+            reported.contains("has format 99") && reported.contains("newer"),
+            "{reported}"
         );
     }
     let nothing = Store::open_to_read(&folder.path().join("nothing"));
-    assert!(nothing.unwrap_err().to_string().contains("no store there"));
+    assert!(
+        nothing
+            .unwrap_err()
+            .to_string()
+            .contains("there is no store here")
+    );
 }
 
 #[test]
@@ -147,6 +154,9 @@ fn what_is_no_store_is_left_alone() {
         "this is a diary, not a database",
     )
     .unwrap();
-    let told = Store::open(folder.path(), Limits::default()).unwrap_err();
-    assert!(told.to_string().contains("not a store"), "{told}");
+    let reported = Store::open(folder.path(), Limits::default()).unwrap_err();
+    assert!(
+        reported.to_string().contains("not a whathappened store"),
+        "{reported}"
+    );
 }

@@ -3,7 +3,7 @@
 use whathappened_core::resolve::Name;
 
 use super::*;
-use crate::Tier;
+use crate::MatchTier;
 
 fn filled() -> (tempfile::TempDir, Store) {
     let (folder, mut store) = store();
@@ -16,14 +16,14 @@ fn filled() -> (tempfile::TempDir, Store) {
             all.push(pod(&name, &format!("exp-{experiment}"), &job, at));
             for n in 0..50 {
                 let number = (experiment * 1_000 + rank * 100 + n) as u64;
-                all.push(told(event(number, &name, at + n * SECOND)));
+                all.push(reported(event(number, &name, at + n * SECOND)));
             }
         }
     }
     let mut node = event(999_999, "", START);
     node.entities.pod = None;
     node.entities.pod_uid = None;
-    all.push(told(node));
+    all.push(reported(node));
     import(&mut store, all);
     (folder, store)
 }
@@ -33,13 +33,13 @@ fn a_name_is_found_by_label_owner_pod_and_stem() {
     let (_folder, store) = filled();
     let snapshot = store.snapshot().unwrap();
     for (typed, tier, pods) in [
-        ("exp-3", Tier::Label("experiment"), 4),
-        ("run03", Tier::Workload, 4),
-        ("job/run03", Tier::Workload, 4),
-        ("run03-worker-2", Tier::Pod, 4),
-        ("run03-worker", Tier::Stem, 4),
-        ("run0*", Tier::Workload, 40),
-        ("namespace/ml", Tier::Namespace, 160),
+        ("exp-3", MatchTier::Label("experiment"), 4),
+        ("run03", MatchTier::Workload, 4),
+        ("job/run03", MatchTier::Workload, 4),
+        ("run03-worker-2", MatchTier::Pod, 4),
+        ("run03-worker", MatchTier::Stem, 4),
+        ("run0*", MatchTier::Workload, 40),
+        ("namespace/ml", MatchTier::Namespace, 160),
     ] {
         let found = snapshot.find(&Name::parse(typed)).unwrap().unwrap();
         assert_eq!(found.tier, tier, "{typed}");
@@ -75,7 +75,7 @@ fn what_is_hot_is_found_like_what_is_in_segments() {
         .write(
             vec![
                 pod("late-worker-0", "late", "late", START),
-                told(event(5_000_000, "late-worker-0", START)),
+                reported(event(5_000_000, "late-worker-0", START)),
             ],
             &[],
         )
@@ -97,8 +97,12 @@ fn what_was_stored_long_ago_goes_and_the_rest_stays() {
     let mut bulk = store.bulk(START + 5 * DAY);
     bulk.push(pod("old-worker-0", "old", "old", START - 400 * DAY))
         .unwrap();
-    bulk.push(told(event(7_000_000, "old-worker-0", START - 400 * DAY)))
-        .unwrap();
+    bulk.push(reported(event(
+        7_000_000,
+        "old-worker-0",
+        START - 400 * DAY,
+    )))
+    .unwrap();
     bulk.flush().unwrap();
     drop(bulk);
     let before = store.status().unwrap();
@@ -144,7 +148,7 @@ fn a_pod_that_only_events_know_belongs_to_the_job_that_its_name_tells() {
     let (_folder, mut store) = filled();
     let mut orphan = event(1_000_001, "run03-x2k8f", START + DAY);
     orphan.entities.pod_uid = None;
-    import(&mut store, vec![told(orphan)]);
+    import(&mut store, vec![reported(orphan)]);
     let roots = store.snapshot().unwrap().roots(i64::MIN, i64::MAX).unwrap();
     assert!(roots.iter().all(|root| root.kind != "Pod"), "{roots:?}");
     let job = roots.iter().find(|root| root.name == "run03").unwrap();

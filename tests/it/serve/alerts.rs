@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use super::api_server::ApiServer;
+use super::reported;
 use super::service::{Service, TOKEN, sql};
-use super::told;
 use crate::play::{field, play};
 
 /// Whether this is the first time.
@@ -55,7 +55,7 @@ fn alerts_that_are_over_when_somebody_asks_were_kept() {
         format!("[alertmanager]\nurl = '{alertmanager}'\n[prometheus]\nurl = '{prometheus}'\n");
     std::fs::write(server.path("config.toml"), config).unwrap();
     let service = Service::start(&server);
-    service.wait_for("/metrics", told(2));
+    service.wait_for("/metrics", reported(2));
     assert_eq!(service.stop(), Some(0));
     let rows = sql(
         &server,
@@ -101,16 +101,16 @@ fn an_alert_that_is_pushed_is_context_of_the_pods_on_its_node() {
                 "generatorURL": "", "fingerprint": "00aa11bb22cc33dd" }] });
         let token = format!("authorization: Bearer {TOKEN}");
         let body = body.to_string();
-        let told = service.ask("POST", "/hooks/alertmanager", &[&token], body.as_bytes());
-        assert_eq!(told.status, 200, "{}", told.text());
+        let reported = service.ask("POST", "/hooks/alertmanager", &[&token], body.as_bytes());
+        assert_eq!(reported.status, 200, "{}", reported.text());
     };
     let kept = || {
-        let told = service.sql(
+        let reported = service.sql(
             b"SELECT node, reason, message, CAST(end_time AS VARCHAR) AS until FROM events WHERE fact = 'alert.fired'",
             &["accept: application/json"],
         );
-        assert_eq!(told.status, 200, "{}", told.text());
-        told.text()
+        assert_eq!(reported.status, 200, "{}", reported.text());
+        reported.text()
     };
     push("firing", "0001-01-01T00:00:00Z");
     let fires = kept();

@@ -135,8 +135,8 @@ fn serve(connection: &TcpStream, state: &State) -> std::io::Result<()> {
         if line.is_empty() {
             break;
         }
-        if let Some(told) = line.strip_prefix("content-length: ") {
-            length = told.parse().unwrap_or(0);
+        if let Some(reported) = line.strip_prefix("content-length: ") {
+            length = reported.parse().unwrap_or(0);
         }
     }
     let mut body = vec![0; length];

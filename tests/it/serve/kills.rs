@@ -69,13 +69,13 @@ fn killed_at_any_moment_of_collecting() {
     for seed in 0..KILLS {
         let mut child = Service::spawn(&server);
         let stderr = child.stderr.take().unwrap();
-        let told = Arc::clone(&address);
+        let reported = Arc::clone(&address);
         let reading = std::thread::spawn(move || {
             let mut reader = BufReader::new(stderr);
             let mut line = String::new();
             while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
                 if let Some(at) = line.strip_prefix("listening on http://") {
-                    *told.lock().unwrap() = Some(at.trim().to_owned());
+                    *reported.lock().unwrap() = Some(at.trim().to_owned());
                     break;
                 }
                 line.clear();

@@ -61,8 +61,8 @@ fn who_may_not_push_is_told_before_the_body_comes() {
             408,
         ),
     ] {
-        let (told, took) = promise(&service.address, &head);
-        assert_eq!(told, code, "{head}");
+        let (reported, took) = promise(&service.address, &head);
+        assert_eq!(reported, code, "{head}");
         let most = if code == 408 { 20 } else { 3 };
         assert!(took < Duration::from_secs(most), "{head}: {took:?}");
     }
@@ -91,17 +91,17 @@ fn a_store_that_lost_its_list_is_told_at_once() {
     std::fs::write(folder.join("00000001-0123456789abcdef.parquet"), "PAR1").unwrap();
     let begun = std::time::Instant::now();
     let output = Service::spawn(&server).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let reported = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && told.contains("lost or empty"),
-        "{told}"
+        !output.status.success() && reported.contains("missing or empty"),
+        "{reported}"
     );
-    assert!(told.contains("whathappened store repair"), "{told}");
+    assert!(reported.contains("whathappened store repair"), "{reported}");
     assert!(begun.elapsed() < Duration::from_secs(8));
     assert!(folder.join("00000001-0123456789abcdef.parquet").exists());
 }
 
-fn told(count: usize) -> impl Fn(&str) -> bool {
+fn reported(count: usize) -> impl Fn(&str) -> bool {
     move |metrics| {
         let line = metrics
             .lines()
@@ -118,7 +118,7 @@ fn it_collects_answers_probes_and_stops_when_told() {
     server.happen(20);
     server.state.lists.store(true, Ordering::Relaxed);
     let service = Service::start(&server);
-    service.wait_for("/metrics", told(20));
+    service.wait_for("/metrics", reported(20));
     assert_eq!(service.get("/healthz"), (200, "ok\n".to_owned()));
     let (status, page) = service.get("/");
     assert!(
@@ -192,7 +192,7 @@ fn lines_of_machines_are_taken_over_udp_and_tcp() {
         writeln!(tcp, "{}", xid("gpu-3", n)).unwrap();
     }
     drop(tcp);
-    service.wait_for("/metrics", told(15));
+    service.wait_for("/metrics", reported(15));
     assert_eq!(service.stop(), Some(0));
     let rows = sql(
         &server,
@@ -216,7 +216,7 @@ fn an_api_server_that_was_down_is_caught_up_with() {
     server.state.down.store(false, Ordering::Relaxed);
     server.wait_for_watch();
     server.happen(50);
-    service.wait_for("/metrics", told(50));
+    service.wait_for("/metrics", reported(50));
     server.state.down.store(true, Ordering::Relaxed);
     server.happen(50);
     // Until it failed three times in a row, which is told.
@@ -226,7 +226,7 @@ fn an_api_server_that_was_down_is_caught_up_with() {
         )
     });
     server.state.down.store(false, Ordering::Relaxed);
-    service.wait_for("/metrics", told(100));
+    service.wait_for("/metrics", reported(100));
     assert_eq!(service.stop(), Some(0));
     assert_eq!(events(&server), (100, 100));
     let rows = sql(
@@ -252,7 +252,7 @@ fn what_the_server_forgot_meanwhile_is_a_gap() {
     let service = Service::start(&server);
     server.wait_for_watch();
     server.happen(10);
-    service.wait_for("/metrics", told(10));
+    service.wait_for("/metrics", reported(10));
     assert_eq!(service.stop(), Some(0));
     // While nobody was there more happened than its history holds.
     let all = server.happen(30);
@@ -262,14 +262,14 @@ fn what_the_server_forgot_meanwhile_is_a_gap() {
         .store(100 + all as u64, Ordering::Relaxed);
     server.state.lists.store(true, Ordering::Relaxed);
     let service = Service::start(&server);
-    service.wait_for("/metrics", told(30));
+    service.wait_for("/metrics", reported(30));
     server.happen(5);
-    service.wait_for("/metrics", told(35));
+    service.wait_for("/metrics", reported(35));
     assert_eq!(service.stop(), Some(0));
     assert_eq!(events(&server), (45, 45));
     let rows = sql(
         &server,
-        "SELECT cluster, status, detail FROM coverage WHERE resource = 'events' AND detail LIKE 'not followed from%'",
+        "SELECT cluster, status, detail FROM coverage WHERE resource = 'events' AND detail LIKE 'not watched from%'",
     );
     assert_eq!(rows[0]["cluster"], UID, "{rows}");
     // Events are kept for an hour, so that the list had them all.
@@ -284,7 +284,7 @@ fn a_watch_that_drips_is_read_as_it_comes() {
     let service = Service::start(&server);
     server.wait_for_watch();
     server.happen(100);
-    service.wait_for("/metrics", told(100));
+    service.wait_for("/metrics", reported(100));
     assert_eq!(service.stop(), Some(0));
     assert_eq!(events(&server), (100, 100));
 }

@@ -56,12 +56,12 @@ impl Service {
             let read = reader.read_line(&mut line).unwrap();
             all.push_str(&line);
             assert!(read > 0, "it ended: {all}");
-            if let Some(told) = line.strip_prefix("syslog on ") {
-                told.trim().clone_into(&mut syslog);
+            if let Some(reported) = line.strip_prefix("syslog on ") {
+                reported.trim().clone_into(&mut syslog);
             }
             address = line
                 .strip_prefix("listening on http://")
-                .map(|told| told.trim().to_owned());
+                .map(|reported| reported.trim().to_owned());
         }
         // Whoever does not read on makes it wait.
         std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));

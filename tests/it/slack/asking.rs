@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use whathappened::gather::Asked;
-use whathappened_connectors::connector::{Ask, Connector, Health};
+use whathappened::fetch::FetchTargets;
+use whathappened_connectors::connector::{Connector, FetchRequest, Health};
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::recording::Sink;
@@ -62,28 +62,28 @@ async fn a_command_is_acknowledged_and_then_answered() {
             .unwrap()
             .contains("gpt2-small-7f3")
     );
-    let told = setup.fake.wait("respond", 1).await;
-    let message = &told[0].body;
+    let reported = setup.fake.wait("respond", 1).await;
+    let message = &reported[0].body;
     assert_eq!(message["response_type"], "in_channel");
     let text = message["text"].as_str().unwrap();
     assert!(
-        text.contains("node stopped answering") && text.contains("first pod was"),
+        text.contains("node stopped responding") && text.contains("first pod was"),
         "{text}"
     );
     assert!(
-        told[0]
+        reported[0]
             .text()
             .contains("https://whathappened.example/gpt2-small-7f3")
     );
 
     // A name that nothing bears brings the nearest ones, to the person alone.
     setup.type_in("C1", "gpt2-smal-7f3").await;
-    let told = setup.fake.wait("respond", 2).await;
-    assert_eq!(told[1].body["response_type"], "ephemeral");
+    let reported = setup.fake.wait("respond", 2).await;
+    assert_eq!(reported[1].body["response_type"], "ephemeral");
     assert!(
-        told[1].text().contains("Did you mean"),
+        reported[1].text().contains("Did you mean"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
     // Help is the acknowledgement itself.
     let help = setup.type_in("C1", "").await;
@@ -93,9 +93,9 @@ async fn a_command_is_acknowledged_and_then_answered() {
         help["text"]
             .as_str()
             .unwrap()
-            .contains("One name at a time")
+            .contains("Only one name is allowed")
     );
-    assert_eq!(setup.fake.told("respond").len(), 2);
+    assert_eq!(setup.fake.reported("respond").len(), 2);
     // Who asked what is written down.
     let audit = kept.folder.path().join("store/audit.ndjson");
     let audit = std::fs::read_to_string(audit).unwrap();
@@ -112,10 +112,10 @@ async fn a_mention_is_answered_in_its_thread_once() {
     let body = mention("C1", "whathappened atari-dqn-42", "Ev-once", false);
     let (code, _) = first.send("slack/events", &body, &[]).await;
     assert_eq!(code, 200);
-    let told = first.fake.wait("chat.postMessage", 1).await;
-    assert_eq!(told[0].body["thread_ts"], "1700000000.000100");
+    let reported = first.fake.wait("chat.postMessage", 1).await;
+    assert_eq!(reported[0].body["thread_ts"], "1700000000.000100");
     assert!(
-        told[0].body["text"]
+        reported[0].body["text"]
             .as_str()
             .unwrap()
             .contains("atari-dqn-42")
@@ -134,11 +134,11 @@ async fn a_mention_is_answered_in_its_thread_once() {
     let again = format!("{body}  ");
     assert_eq!(second.send("slack/events", &again, &retry).await.0, 200);
     second.mention("C1", "robot-hand-sim").await;
-    let told = second.fake.wait("chat.postMessage", 1).await;
+    let reported = second.fake.wait("chat.postMessage", 1).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!(second.fake.told("chat.postMessage").len(), 1);
+    assert_eq!(second.fake.reported("chat.postMessage").len(), 1);
     assert!(
-        told[0].body["text"]
+        reported[0].body["text"]
             .as_str()
             .unwrap()
             .contains("robot-hand-sim")
@@ -153,9 +153,13 @@ async fn buttons_tell_more_in_the_thread() {
     let message = setup.fake.wait("respond", 1).await[0].body.clone();
     let why = click(&setup, &message, "why", "C1", false);
     assert_eq!(setup.send("slack/interactivity", &why, &[]).await.0, 200);
-    let told = setup.fake.wait("chat.postMessage", 1).await;
-    assert_eq!(told[0].body["thread_ts"], "1700000001.000100");
-    assert!(told[0].text().contains("Evidence"), "{}", told[0].text());
+    let reported = setup.fake.wait("chat.postMessage", 1).await;
+    assert_eq!(reported[0].body["thread_ts"], "1700000001.000100");
+    assert!(
+        reported[0].text().contains("Evidence"),
+        "{}",
+        reported[0].text()
+    );
     // The very same click again is none.
     let retry = [("x-slack-retry-num", "1".to_owned())];
     assert_eq!(setup.send("slack/interactivity", &why, &retry).await.0, 200);
@@ -164,8 +168,8 @@ async fn buttons_tell_more_in_the_thread() {
         setup.send("slack/interactivity", &timeline, &[]).await.0,
         200
     );
-    let told = setup.fake.wait("chat.postMessage", 2).await;
-    assert!(told[1].text().contains("Timeline of"));
+    let reported = setup.fake.wait("chat.postMessage", 2).await;
+    assert!(reported[1].text().contains("Timeline of"));
     // It is long, so the whole of it is a file.
     let done = setup.fake.wait("files.completeUploadExternal", 1).await;
     assert!(
@@ -176,13 +180,13 @@ async fn buttons_tell_more_in_the_thread() {
     let file = click(&setup, &message, "file", "C1", false);
     assert_eq!(setup.send("slack/interactivity", &file, &[]).await.0, 200);
     setup.fake.wait("files.completeUploadExternal", 2).await;
-    assert_eq!(setup.fake.told("files.getUploadURLExternal").len(), 3);
-    assert_eq!(setup.fake.told("chat.postMessage").len(), 2);
+    assert_eq!(setup.fake.reported("files.getUploadURLExternal").len(), 3);
+    assert_eq!(setup.fake.reported("chat.postMessage").len(), 2);
     // A message that one person sees has no thread; the answer comes the same way.
     let alone = click(&setup, &message, "why", "C1", true);
     assert_eq!(setup.send("slack/interactivity", &alone, &[]).await.0, 200);
-    let told = setup.fake.wait("respond", 2).await;
-    assert_eq!(told[1].body["replace_original"], false);
+    let reported = setup.fake.wait("respond", 2).await;
+    assert_eq!(reported[1].body["replace_original"], false);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -201,11 +205,11 @@ async fn where_one_way_is_closed_another_is_taken() {
     setup.fake.wait("respond", 2).await;
     let file = click(&setup, &message, "file", "C1", false);
     assert_eq!(setup.send("slack/interactivity", &file, &[]).await.0, 200);
-    let told = setup.fake.wait("chat.postEphemeral", 1).await;
+    let reported = setup.fake.wait("chat.postEphemeral", 1).await;
     assert!(
-        told[0].text().contains("invite the app"),
+        reported[0].text().contains("invite the app"),
         "{}",
-        told[0].text()
+        reported[0].text()
     );
 }
 
@@ -215,8 +219,8 @@ async fn an_address_that_is_used_up_is_no_end() {
     let setup = setup(&kept, ALL).await;
     setup.fake.refuse("respond", "expired_url");
     setup.type_in("C1", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("chat.postMessage", 1).await;
-    assert_eq!(told[0].body["channel"], "C1");
+    let reported = setup.fake.wait("chat.postMessage", 1).await;
+    assert_eq!(reported[0].body["channel"], "C1");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -258,8 +262,8 @@ async fn a_socket_brings_the_same_once() {
         assert!(handler.take(envelope(kind, json!([]))).await.is_some());
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!(setup.fake.told("chat.postMessage").len(), 1);
-    assert_eq!(setup.fake.told("respond").len(), 1);
+    assert_eq!(setup.fake.reported("chat.postMessage").len(), 1);
+    assert_eq!(setup.fake.reported("respond").len(), 1);
 }
 
 /// All at once, while four can be worked on at a time.
@@ -313,7 +317,7 @@ impl Connector for Slow {
 
     fn fetch<'a>(
         &'a self,
-        _: &'a Ask,
+        _: &'a FetchRequest,
         _: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
         async {
@@ -327,22 +331,22 @@ impl Connector for Slow {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_takes_longer_says_so_and_is_answered_in_its_place() {
     let kept = Kept::of(&[INPUT]);
-    let mut asked = Asked::default();
+    let mut asked = FetchTargets::default();
     asked.sources.usable.push(Arc::new(Slow));
     let folder = kept.folder.path();
     let setup = Setup::asking(folder, Fake::start().await, ALL, NOW, asked).await;
     setup.mention("C1", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("chat.postMessage", 1).await;
+    let reported = setup.fake.wait("chat.postMessage", 1).await;
     assert!(
-        told[0].text().contains("Still looking"),
+        reported[0].text().contains("Still looking"),
         "{}",
-        told[0].text()
+        reported[0].text()
     );
-    let told = setup.fake.wait("chat.update", 1).await;
+    let reported = setup.fake.wait("chat.update", 1).await;
     assert!(
-        told[0].text().contains("first pod was"),
+        reported[0].text().contains("first pod was"),
         "{}",
-        told[0].text()
+        reported[0].text()
     );
-    assert_eq!(setup.fake.told("chat.postMessage").len(), 1);
+    assert_eq!(setup.fake.reported("chat.postMessage").len(), 1);
 }

@@ -29,7 +29,7 @@ impl Told {
 
 #[derive(Default)]
 struct Inner {
-    told: Mutex<Vec<Told>>,
+    reported: Mutex<Vec<Told>>,
     url: Mutex<String>,
     /// Methods that fail, and with which word.
     refused: Mutex<Vec<(String, String)>>,
@@ -62,9 +62,9 @@ impl Fake {
     }
 
     /// Everything told so far by one method.
-    pub(crate) fn told(&self, what: &str) -> Vec<Told> {
-        let told = self.inner.told.lock().unwrap();
-        let of = told.iter().filter(|one| one.what == what);
+    pub(crate) fn reported(&self, what: &str) -> Vec<Told> {
+        let reported = self.inner.reported.lock().unwrap();
+        let of = reported.iter().filter(|one| one.what == what);
         of.cloned().collect()
     }
 
@@ -72,13 +72,16 @@ impl Fake {
     pub(crate) async fn wait(&self, what: &str, many: usize) -> Vec<Told> {
         let start = Instant::now();
         loop {
-            let told = self.told(what);
-            if told.len() >= many {
-                return told;
+            let reported = self.reported(what);
+            if reported.len() >= many {
+                return reported;
             }
             let all = || {
-                let told = self.inner.told.lock().unwrap();
-                told.iter().map(|one| one.what.clone()).collect::<Vec<_>>()
+                let reported = self.inner.reported.lock().unwrap();
+                reported
+                    .iter()
+                    .map(|one| one.what.clone())
+                    .collect::<Vec<_>>()
             };
             assert!(
                 start.elapsed() < Duration::from_secs(40),
@@ -101,12 +104,12 @@ async fn answer(
     let raw = String::from_utf8_lossy(&body).into_owned();
     let value = serde_json::from_slice(&body).unwrap_or_else(|_| json!({"raw": raw}));
     let number = {
-        let mut told = inner.told.lock().unwrap();
-        told.push(Told {
+        let mut reported = inner.reported.lock().unwrap();
+        reported.push(Told {
             what: what.clone(),
             body: value.clone(),
         });
-        told.len()
+        reported.len()
     };
     let authorised = headers
         .get("authorization")

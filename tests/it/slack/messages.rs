@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use whathappened::assemble::{self, Question};
 use whathappened::case::{Case, Rules};
 use whathappened::error::Error;
 use whathappened::render::{self, Card};
+use whathappened::report::{self, Question};
 use whathappened_connectors::recording::{Input, Options};
 use whathappened_slack::{Block, Message, length};
 
@@ -50,13 +50,13 @@ async fn messages() -> Vec<(String, Message)> {
                 name: name.clone(),
                 ..Question::default()
             };
-            let answer = assemble::answer(&case, &question).await;
+            let answer = report::answer(&case, &question).await;
             let answer = answer.unwrap_or_else(|error: Error| panic!("{name}: {error}"));
             let value = json!({"name": name}).to_string();
             let around = |incident| Card {
                 value: Some(&value),
                 page: Some("https://whathappened.example/x"),
-                remark: Some("Told since this channel subscribed"),
+                remark: Some("Posted because this channel is subscribed"),
                 incident,
             };
             let about = |what: &str| format!("{} {name} {what}", path.display());

@@ -19,11 +19,11 @@ use sha2::Sha256;
 use tokio::net::TcpListener;
 use whathappened::case::Rules;
 use whathappened::config::Config;
-use whathappened::gather::Asked;
+use whathappened::fetch::FetchTargets;
 use whathappened::serve::slack::Slack;
 use whathappened::serve::{Service, listen};
 use whathappened_connectors::connector::{Clock, Stop};
-use whathappened_connectors::http::{Client, HttpOptions, Request, Trouble};
+use whathappened_connectors::http::{Client, HttpError, HttpOptions, Request};
 use whathappened_connectors::time::{SECOND, Stamp};
 
 use fake::Fake;
@@ -55,11 +55,17 @@ impl Setup {
     /// A service over the store in `folder` that speaks to `fake`, at a time.
     async fn start(folder: &Path, fake: Fake, config: &str, now: &str) -> Self {
         let config = format!("fetch = false\n{config}");
-        Self::asking(folder, fake, &config, now, Asked::default()).await
+        Self::asking(folder, fake, &config, now, FetchTargets::default()).await
     }
 
     /// The same with live sources.
-    async fn asking(folder: &Path, fake: Fake, config: &str, now: &str, asked: Asked) -> Self {
+    async fn asking(
+        folder: &Path,
+        fake: Fake,
+        config: &str,
+        now: &str,
+        asked: FetchTargets,
+    ) -> Self {
         let now = Stamp::parse(now).unwrap().lo;
         let clock: Clock = Arc::new(move || now);
         let config: Config =
@@ -138,9 +144,9 @@ impl Setup {
                 let value = serde_json::from_slice(&answer.body).unwrap_or_default();
                 (answer.status.as_u16(), value)
             }
-            Err(Trouble::Refused { code, message, .. }) => (code, json!(message)),
+            Err(HttpError::Refused { code, message, .. }) => (code, json!(message)),
             // The service hung up while we were still telling.
-            Err(Trouble::Broken(why)) => (0, json!(why)),
+            Err(HttpError::Broken(why)) => (0, json!(why)),
             Err(other) => panic!("{other}"),
         }
     }

@@ -64,18 +64,18 @@ async fn only_what_slack_signed_is_taken() {
     for (wrong, says) in [
         (
             headers(&time, sign("another", &time, &body)),
-            "not that of this body",
+            "does not match the body",
         ),
         (
             headers(&time, sign(SECRET, &time, "x")),
-            "not that of this body",
+            "does not match the body",
         ),
         (
             headers("1795000000", sign(SECRET, "1795000000", &body)),
-            "check its clock",
+            "check the clock",
         ),
-        (headers("soon", sign(SECRET, "soon", &body)), "no readable"),
-        (headers(&time, String::new()), "no readable"),
+        (headers("soon", sign(SECRET, "soon", &body)), "no valid"),
+        (headers(&time, String::new()), "no valid"),
     ] {
         let (code, why) = setup.send_as(path, &body, &wrong).await;
         assert_eq!(code, 401);
@@ -89,9 +89,12 @@ async fn only_what_slack_signed_is_taken() {
     assert_eq!(setup.send_as(path, &body, &good).await.0, 200);
     let (code, why) = setup.send_as(path, &body, &good).await;
     assert_eq!(code, 401);
-    assert!(why.as_str().unwrap().contains("came before"), "{why}");
+    assert!(
+        why.as_str().unwrap().contains("was received before"),
+        "{why}"
+    );
     setup.fake.wait("respond", 1).await;
-    assert_eq!(setup.fake.told("respond").len(), 1);
+    assert_eq!(setup.fake.reported("respond").len(), 1);
     // Nobody signs the question for a certificate; a large body is not read.
     assert_eq!(setup.send_as(path, "ssl_check=1&token=x", &[]).await.0, 200);
     let large = "x".repeat(2 << 20);
@@ -151,42 +154,50 @@ async fn what_a_place_may_not_see_is_not_told() {
     let setup = setup(&kept, config).await;
     // Nothing is configured for this one.
     setup.type_in("C-NONE", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("respond", 1).await;
-    assert_eq!(told[0].body["response_type"], "ephemeral");
+    let reported = setup.fake.wait("respond", 1).await;
+    assert_eq!(reported[0].body["response_type"], "ephemeral");
     assert!(
-        told[0].text().contains("[slack.channels]"),
+        reported[0].text().contains("[slack.channels]"),
         "{}",
-        told[0].text()
+        reported[0].text()
     );
     // Another namespace is as good as not there, its names too.
     setup.type_in("C-OTHER", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("respond", 2).await;
+    let reported = setup.fake.wait("respond", 2).await;
     assert!(
-        told[1].text().contains("Nothing that may be seen here"),
+        reported[1]
+            .text()
+            .contains("Nothing visible in this channel"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
     assert!(
-        !told[1].text().contains("Did you mean"),
+        !reported[1].text().contains("Did you mean"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
     setup.type_in("C-ALL", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("respond", 3).await;
-    assert_eq!(told[2].body["response_type"], "in_channel");
+    let reported = setup.fake.wait("respond", 3).await;
+    assert_eq!(reported[2].body["response_type"], "in_channel");
     // Other firms are in this one.
     setup.type_in("C-SHARED", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("respond", 4).await;
+    let reported = setup.fake.wait("respond", 4).await;
     assert!(
-        told[3].text().contains("People of other firms"),
+        reported[3]
+            .text()
+            .contains("people from other organisations"),
         "{}",
-        told[3].text()
+        reported[3].text()
     );
     let body = mention("C-ALL", "gpt2-small-7f3", "EvShared", true);
     assert_eq!(setup.send("slack/events", &body, &[]).await.0, 200);
-    let told = setup.fake.wait("chat.postEphemeral", 1).await;
-    assert!(told[0].text().contains("People of other firms"));
-    assert_eq!(setup.fake.told("chat.postMessage").len(), 0);
+    let reported = setup.fake.wait("chat.postEphemeral", 1).await;
+    assert!(
+        reported[0]
+            .text()
+            .contains("people from other organisations")
+    );
+    assert_eq!(setup.fake.reported("chat.postMessage").len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -195,30 +206,38 @@ async fn what_is_a_persons_own_is_told_to_them_alone() {
     let config = "shared_channels = 'redact'\n[slack.users]\nU1 = 'all'\n";
     let setup = setup(&kept, config).await;
     setup.type_in("C1", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("respond", 1).await;
-    assert_eq!(told[0].body["response_type"], "ephemeral");
-    assert!(told[0].text().contains("node stopped answering"));
+    let reported = setup.fake.wait("respond", 1).await;
+    assert_eq!(reported[0].body["response_type"], "ephemeral");
+    assert!(reported[0].text().contains("node stopped responding"));
     setup.mention("C1", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("chat.postEphemeral", 1).await;
-    assert_eq!(told[0].body["user"], "U1");
+    let reported = setup.fake.wait("chat.postEphemeral", 1).await;
+    assert_eq!(reported[0].body["user"], "U1");
     setup.mention("C1", "file gpt2-small-7f3").await;
-    let told = setup.fake.wait("chat.postEphemeral", 2).await;
+    let reported = setup.fake.wait("chat.postEphemeral", 2).await;
     assert!(
-        told[1].text().contains("for you alone"),
+        reported[1].text().contains("only for you"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
     setup.mention("C1", "subscribe gpt2-small-7f3").await;
-    let told = setup.fake.wait("chat.postEphemeral", 3).await;
-    assert!(told[2].text().contains("yours alone"), "{}", told[2].text());
+    let reported = setup.fake.wait("chat.postEphemeral", 3).await;
+    assert!(
+        reported[2].text().contains("cannot be notified"),
+        "{}",
+        reported[2].text()
+    );
     // In a channel with other firms, names are left out.
     setup.type_in("C-SHARED", "gpt2-small-7f3").await;
-    let told = setup.fake.wait("respond", 2).await;
+    let reported = setup.fake.wait("respond", 2).await;
     assert!(
-        told[1].text().contains("node.not_ready"),
+        reported[1].text().contains("node.not_ready"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
-    assert!(!told[1].text().contains("gpt2"), "{}", told[1].text());
-    assert_eq!(setup.fake.told("files.completeUploadExternal").len(), 0);
+    assert!(
+        !reported[1].text().contains("gpt2"),
+        "{}",
+        reported[1].text()
+    );
+    assert_eq!(setup.fake.reported("files.completeUploadExternal").len(), 0);
 }

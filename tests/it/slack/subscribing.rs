@@ -27,26 +27,26 @@ async fn a_channel_is_told_once_and_again_where_the_verdict_changes() {
     let fake = Fake::start().await;
     let setup = Setup::start(kept.folder.path(), fake.clone(), ALL, BEFORE).await;
     setup.type_in("C1", "subscribe gpt2-small-7f3").await;
-    let told = fake.wait("respond", 1).await;
+    let reported = fake.wait("respond", 1).await;
     assert!(
-        told[0].text().contains("will be told when"),
+        reported[0].text().contains("will be notified when"),
         "{}",
-        told[0].text()
+        reported[0].text()
     );
-    let told = fake.wait("chat.postMessage", 1).await;
-    assert_eq!(told[0].body["channel"], "C1");
-    let first = told[0].body["text"].as_str().unwrap().to_owned();
+    let reported = fake.wait("chat.postMessage", 1).await;
+    assert_eq!(reported[0].body["channel"], "C1");
+    let first = reported[0].body["text"].as_str().unwrap().to_owned();
     assert!(first.contains("gpt2-small-7f3"), "{first}");
     pause().await;
     // One incident is one message, however many pods it took.
-    assert_eq!(fake.told("chat.postMessage").len(), 1);
+    assert_eq!(fake.reported("chat.postMessage").len(), 1);
     drop(setup);
 
     // A restart tells nothing again, and more evidence changes what was told.
     let setup = Setup::start(kept.folder.path(), fake.clone(), ALL, BEFORE).await;
     pause().await;
-    assert_eq!(fake.told("chat.postMessage").len(), 1);
-    assert_eq!(fake.told("chat.update").len(), 0);
+    assert_eq!(fake.reported("chat.postMessage").len(), 1);
+    assert_eq!(fake.reported("chat.update").len(), 0);
     let (code, _, err) = kept.run(&["import", INPUT]);
     assert_eq!(code, Some(0), "{err}");
     let changed = fake.wait("chat.update", 1).await;
@@ -58,38 +58,38 @@ async fn a_channel_is_told_once_and_again_where_the_verdict_changes() {
             .starts_with("18000000")
     );
     let text = changed[0].body["text"].as_str().unwrap();
-    assert!(text.contains("node stopped answering"), "{text}");
+    assert!(text.contains("node stopped responding"), "{text}");
     assert_ne!(text, first);
-    assert_eq!(fake.told("chat.postMessage").len(), 1);
+    assert_eq!(fake.reported("chat.postMessage").len(), 1);
 
     let listed = setup.type_in("C1", "subscriptions").await;
     assert_eq!(listed["response_type"], "ephemeral");
-    let told = fake.wait("respond", 2).await;
+    let reported = fake.wait("respond", 2).await;
     assert!(
-        told[1].text().contains("gpt2-small-7f3"),
+        reported[1].text().contains("gpt2-small-7f3"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
     setup.type_in("C2", "unsubscribe gpt2-small-7f3").await;
-    let told = fake.wait("respond", 3).await;
+    let reported = fake.wait("respond", 3).await;
     assert!(
-        told[2].text().contains("was not told of"),
+        reported[2].text().contains("was not subscribed to"),
         "{}",
-        told[2].text()
+        reported[2].text()
     );
     setup.type_in("C1", "unsubscribe gpt2-small-7f3").await;
-    let told = fake.wait("respond", 4).await;
+    let reported = fake.wait("respond", 4).await;
     assert!(
-        told[3].text().contains("told no more"),
+        reported[3].text().contains("no longer notified"),
         "{}",
-        told[3].text()
+        reported[3].text()
     );
     setup.type_in("C1", "subscriptions").await;
-    let told = fake.wait("respond", 5).await;
+    let reported = fake.wait("respond", 5).await;
     assert!(
-        told[4].text().contains("told of nothing"),
+        reported[4].text().contains("has no subscriptions"),
         "{}",
-        told[4].text()
+        reported[4].text()
     );
 }
 
@@ -102,12 +102,12 @@ async fn what_happened_before_is_no_news() {
     fake.wait("respond", 1).await;
     // A name that nothing bears yet may be about to start.
     setup.type_in("C1", "subscribe gpt2-small-7f4").await;
-    let told = fake.wait("respond", 2).await;
+    let reported = fake.wait("respond", 2).await;
     assert!(
-        told[1].text().contains("was seen so far"),
+        reported[1].text().contains("was found so far"),
         "{}",
-        told[1].text()
+        reported[1].text()
     );
     pause().await;
-    assert_eq!(fake.told("chat.postMessage").len(), 0);
+    assert_eq!(fake.reported("chat.postMessage").len(), 0);
 }

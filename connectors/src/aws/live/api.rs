@@ -9,14 +9,14 @@ use tokio::time::sleep_until;
 use super::options::{EC2, HEALTH, LiveOptions, SCALING, STS, TRAIL};
 use super::{region, wire, xml};
 use crate::aws_auth::{AwsAccess, Service};
-use crate::http::{Answer, Client, HttpOptions, Request, Trouble};
+use crate::http::{Answer, Client, HttpError, HttpOptions, Request};
 
 /// Fields of a record as AWS's command line prints them.
 pub(super) type Fields = Map<String, Value>;
 
 /// One question to a service, to be asked page by page.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct ServiceCall {
     /// The action: `DescribeInstances`.
     pub(super) action: &'static str,
     /// The permission that it takes: `ec2:DescribeInstances`.
@@ -37,7 +37,7 @@ enum Body {
 const TRAIL_PREFIX: &str = "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101";
 const HEALTH_PREFIX: &str = "AWSHealth_20160804";
 
-impl Call {
+impl ServiceCall {
     /// A question to EC2.
     pub(super) fn ec2(action: &'static str, permission: &'static str, items: &'static str) -> Self {
         let body = Body::Query("2016-11-15", Vec::new());
@@ -116,7 +116,7 @@ impl Call {
     }
 
     /// The request for a page.
-    fn request(&self, token: Option<&str>) -> Result<Request, Trouble> {
+    fn request(&self, token: Option<&str>) -> Result<Request, HttpError> {
         match &self.body {
             Body::Query(version, params) => {
                 let mut all = vec![("Action", self.action), ("Version", *version)];
@@ -145,7 +145,7 @@ impl Call {
     }
 
     /// What an answer holds.
-    fn fields(&self, answer: &Answer) -> Result<Fields, Trouble> {
+    fn fields(&self, answer: &Answer) -> Result<Fields, HttpError> {
         match self.body {
             Body::Query(_, _) => read_xml(answer, self.action),
             Body::Json(_, _) => answer.json(),
@@ -154,8 +154,9 @@ impl Call {
 }
 
 /// Fields of an answer in XML to an action.
-fn read_xml(answer: &Answer, action: &str) -> Result<Fields, Trouble> {
-    let garbage = |why: String| Trouble::Garbage(format!("no XML of {action}: {why}"));
+fn read_xml(answer: &Answer, action: &str) -> Result<Fields, HttpError> {
+    let garbage =
+        |why: String| HttpError::Garbage(format!("the response to {action} is not XML: {why}"));
     let root = xml::parse(&answer.body).map_err(garbage)?;
     if root.name != format!("{action}Response") {
         return Err(garbage(format!("it is a {:?}", root.name)));
@@ -176,7 +177,7 @@ pub(super) struct Pages {
     /// There is more: the limit was reached.
     pub(super) cut: bool,
     /// What ended it early; the records up to there are good.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) failure: Option<HttpError>,
 }
 
 /// Who we are to an account.
@@ -211,7 +212,7 @@ impl Api {
         access: &AwsAccess,
         region: &str,
         options: &LiveOptions,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, HttpError> {
         let client = |service: Service, region: &str| {
             let access = access.in_region(region);
             let url = match options.endpoint(service) {
@@ -241,14 +242,14 @@ impl Api {
     pub(super) async fn caller(
         &self,
         deadline: Instant,
-    ) -> Result<(Caller, Option<crate::time::Nanos>), Trouble> {
+    ) -> Result<(Caller, Option<crate::time::Nanos>), HttpError> {
         const ACTION: &str = "GetCallerIdentity";
         let request = Request::post("").form(&[("Action", ACTION), ("Version", "2011-06-15")]);
         let answer = self.sts.send(&request, deadline).await?;
         let fields = read_xml(&answer, ACTION)?;
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
         let Some(account) = text("Account") else {
-            return Err(Trouble::Garbage(format!("{ACTION} names no account")));
+            return Err(HttpError::Garbage(format!("{ACTION} returned no account")));
         };
         let caller = Caller {
             account: account.to_owned(),
@@ -258,15 +259,15 @@ impl Api {
     }
 
     /// Reads up to `most` pages.
-    pub(super) async fn pages(&self, call: &Call, most: u64, deadline: Instant) -> Pages {
+    pub(super) async fn pages(&self, call: &ServiceCall, most: u64, deadline: Instant) -> Pages {
         let mut pages = Pages::default();
         let mut token: Option<String> = None;
         while pages.requests < most {
             pages.requests += 1;
             let fields = match self.page(call, token.as_deref(), deadline).await {
                 Ok(fields) => fields,
-                Err(trouble) => {
-                    pages.trouble = Some(trouble);
+                Err(failure) => {
+                    pages.failure = Some(failure);
                     return pages;
                 }
             };
@@ -277,8 +278,8 @@ impl Api {
                 return pages;
             }
             if next == token {
-                let why = format!("{} gives the same token again", call.action);
-                pages.trouble = Some(Trouble::Garbage(why));
+                let why = format!("{} returned the same token again", call.action);
+                pages.failure = Some(HttpError::Garbage(why));
                 return pages;
             }
             token = next;
@@ -289,10 +290,10 @@ impl Api {
 
     async fn page(
         &self,
-        call: &Call,
+        call: &ServiceCall,
         token: Option<&str>,
         deadline: Instant,
-    ) -> Result<Fields, Trouble> {
+    ) -> Result<Fields, HttpError> {
         let client = match call.service() {
             EC2 => &self.ec2,
             SCALING => &self.scaling,
@@ -307,12 +308,12 @@ impl Api {
     }
 
     /// Waits until `CloudTrail` may be asked again.
-    async fn wait(&self, deadline: Instant) -> Result<(), Trouble> {
+    async fn wait(&self, deadline: Instant) -> Result<(), HttpError> {
         let mut turn = self.turn.lock().await;
         let now = Instant::now();
         let at = turn.map_or(now, |turn| turn.max(now));
         if at >= deadline {
-            return Err(Trouble::TimedOut(deadline.saturating_duration_since(now)));
+            return Err(HttpError::TimedOut(deadline.saturating_duration_since(now)));
         }
         *turn = Some(at + self.between_lookups);
         drop(turn);
@@ -322,7 +323,7 @@ impl Api {
 }
 
 /// An answer's records, and the token of the next page.
-fn split(mut fields: Fields, call: &Call) -> (Vec<Fields>, Option<String>) {
+fn split(mut fields: Fields, call: &ServiceCall) -> (Vec<Fields>, Option<String>) {
     let next = fields.get(call.token()).and_then(Value::as_str);
     let next = next.filter(|token| !token.is_empty()).map(str::to_owned);
     let records = match fields.remove(call.items) {

@@ -5,12 +5,12 @@ use std::time::Instant;
 use futures::future::join_all;
 use serde_json::json;
 
-use super::api::{Api, Call, Fields};
+use super::api::{Api, Fields, ServiceCall};
 use super::options::LiveOptions;
 use super::part::{Kind, advice};
 use super::source::{Account, Aws};
 use crate::connector::{Connector as _, Health, Permission, Skew, Verdict};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::time::{Nanos, SECOND};
 
 /// Asks each account who we are there, and for the least of each thing.
@@ -25,7 +25,7 @@ pub(super) async fn check(source: &Aws, now: Nanos, deadline: Instant) -> Health
         join_all(all.map(|account| Box::pin(of_account(account, &source.options, now, deadline))))
             .await;
     let mut places = Vec::new();
-    let mut troubles = Vec::new();
+    let mut failures = Vec::new();
     for (account, found) in source.accounts.iter().zip(found) {
         match found {
             Ok(found) => {
@@ -33,25 +33,25 @@ pub(super) async fn check(source: &Aws, now: Nanos, deadline: Instant) -> Health
                 health.permissions.extend(found.permissions);
                 health.skew = health.skew.or(found.skew);
             }
-            Err(trouble) => {
-                troubles.push(format!("{}: {trouble}; {}", account.label, trouble.hint()));
+            Err(failure) => {
+                failures.push(format!("{}: {failure}; {}", account.label, failure.hint()));
             }
         }
     }
     if places.is_empty() {
-        health.unreachable = Some(troubles.join("; "));
+        health.unreachable = Some(failures.join("; "));
         return health;
     }
     health.place = places.join(", ");
-    health.notes.extend(troubles);
+    health.notes.extend(failures);
     health.notes.push(
-        "CloudTrail's event history goes 90 days back and has calls about 5, at most 15 minutes later; it answers two lookups a second".to_owned(),
+        "CloudTrail's event history goes back 90 days and shows calls after about 5, at most 15 minutes; it allows two lookups per second".to_owned(),
     );
     health
 }
 
 /// What is known of one account.
-struct Found {
+struct AccountState {
     place: String,
     permissions: Vec<Permission>,
     skew: Option<Skew>,
@@ -62,9 +62,9 @@ async fn of_account(
     options: &LiveOptions,
     now: Nanos,
     deadline: Instant,
-) -> Result<Found, Trouble> {
+) -> Result<AccountState, HttpError> {
     let regions = account.regions(options)?;
-    let mut found: Option<Found> = None;
+    let mut found: Option<AccountState> = None;
     for region in &regions {
         let api = Api::new(&account.access, region, options)?;
         let mut place = match &found {
@@ -83,24 +83,25 @@ async fn of_account(
             });
         }
         let probes = probes();
-        let asked = probes
+        let requested = probes
             .iter()
             .map(|(kind, call)| Box::pin(probe(&api, &place, *kind, call, deadline)));
-        let permissions = join_all(asked).await;
-        let known = found.get_or_insert(Found {
+        let permissions = join_all(requested).await;
+        let known = found.get_or_insert(AccountState {
             place,
             permissions: Vec::new(),
             skew,
         });
         known.permissions.extend(permissions);
     }
-    found.ok_or_else(|| Trouble::BadRequest("no AWS region is named".to_owned()))
+    found.ok_or_else(|| HttpError::BadRequest("no AWS region is configured".to_owned()))
 }
 
 /// The least that can be asked of each kind.
-fn probes() -> Vec<(Kind, Call)> {
-    let ec2 =
-        |action, permission, items| Call::ec2(action, permission, items).with("MaxResults", "5");
+fn probes() -> Vec<(Kind, ServiceCall)> {
+    let ec2 = |action, permission, items| {
+        ServiceCall::ec2(action, permission, items).with("MaxResults", "5")
+    };
     let one = |key: &str, number: u64| {
         let mut fields = Fields::new();
         fields.insert(key.to_owned(), json!(number));
@@ -129,12 +130,12 @@ fn probes() -> Vec<(Kind, Call)> {
         ),
         (
             Kind::ScalingActivities,
-            Call::activities().with("MaxRecords", "1"),
+            ServiceCall::activities().with("MaxRecords", "1"),
         ),
-        (Kind::Activity, Call::lookup(one("MaxResults", 1))),
+        (Kind::Activity, ServiceCall::lookup(one("MaxResults", 1))),
         (
             Kind::Health,
-            Call::health(
+            ServiceCall::health(
                 "DescribeEvents",
                 "health:DescribeEvents",
                 "events",
@@ -144,18 +145,24 @@ fn probes() -> Vec<(Kind, Call)> {
     ]
 }
 
-async fn probe(api: &Api, place: &str, kind: Kind, call: &Call, deadline: Instant) -> Permission {
+async fn probe(
+    api: &Api,
+    place: &str,
+    kind: Kind,
+    call: &ServiceCall,
+    deadline: Instant,
+) -> Permission {
     let account = place.split(" as ").next().unwrap_or(place);
-    let trouble = api.pages(call, 1, deadline).await.trouble;
-    let verdict = match &trouble {
+    let failure = api.pages(call, 1, deadline).await.failure;
+    let verdict = match &failure {
         None => Verdict::Allowed,
-        Some(trouble) if trouble.is_denied() => Verdict::Denied,
+        Some(failure) if failure.is_denied() => Verdict::Denied,
         Some(_) => Verdict::Unknown,
     };
     Permission {
         what: format!("{} in {account}, {}", call.permission, api.region),
         verdict,
         shows: kind.shows().to_owned(),
-        detail: trouble.map(|trouble| advice(call.permission, &trouble)),
+        detail: failure.map(|failure| advice(call.permission, &failure)),
     }
 }

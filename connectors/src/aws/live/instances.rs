@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::api::{Api, Call, Fields};
+use super::api::{Api, Fields, ServiceCall};
 use super::decode;
-use super::part::{Kind, Part};
-use super::question::Question;
+use super::part::{Kind, KindResult};
+use super::question::AwsQuestion;
 use super::region;
 use crate::aws::{GROUP_TAG, tags};
 use crate::cloud::field;
@@ -28,7 +28,7 @@ const NAMED_BY: [&str; 4] = [
 
 /// What is known of the machines of a question, in one region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct KnownInstances {
     /// Instances that the question is about.
     pub(super) ids: BTreeSet<String>,
     /// Those of them that EC2 still lists.
@@ -48,22 +48,22 @@ pub(super) struct Known {
 /// Asks which instances of the question there are.
 pub(super) async fn instances(
     api: &Api,
-    question: &Question,
+    question: &AwsQuestion,
     origin: &Origin,
     deadline: Instant,
-) -> (Part, Known) {
-    let mut part = Part::new(Kind::Instances, &api.region);
-    let mut known = Known {
+) -> (KindResult, KnownInstances) {
+    let mut part = KindResult::new(Kind::Instances, &api.region);
+    let mut known = KnownInstances {
         ids: question.machines.keys().cloned().collect(),
         names: question.names.keys().cloned().collect(),
-        ..Known::default()
+        ..KnownInstances::default()
     };
     let mut records = Vec::new();
     let mut failed = false;
     for call in calls(question) {
         let pages = api.pages(&call, PAGES, deadline).await;
         part.read(&pages, call.permission, "instances");
-        failed |= pages.trouble.is_some();
+        failed |= pages.failure.is_some();
         records.extend(pages.records);
         if failed {
             break;
@@ -79,18 +79,18 @@ pub(super) async fn instances(
     known.all_grouped = !known.ids.is_empty() && known.ids.is_subset(&grouped);
     part.records = known.listed.len() as u64;
     decode::keep(&records, origin, &mut part);
-    known.tell(&mut part);
+    known.emit(&mut part);
     (part, known)
 }
 
 /// The requests. Filters are used where ids could be named: an id that is no
 /// longer known would fail the whole request.
-fn calls(question: &Question) -> Vec<Call> {
+fn calls(question: &AwsQuestion) -> Vec<ServiceCall> {
     let base = || {
-        Call::ec2("DescribeInstances", "ec2:DescribeInstances", "Reservations")
+        ServiceCall::ec2("DescribeInstances", "ec2:DescribeInstances", "Reservations")
             .with("MaxResults", PAGE)
     };
-    let by = |filter: &str, values: &[&str]| -> Vec<Call> {
+    let by = |filter: &str, values: &[&str]| -> Vec<ServiceCall> {
         let chunks = values.chunks(VALUES);
         chunks
             .map(|chunk| base().filter(1, filter, chunk.iter().copied()))
@@ -113,7 +113,7 @@ fn calls(question: &Question) -> Vec<Call> {
     calls
 }
 
-impl Known {
+impl KnownInstances {
     fn learn(&mut self, instance: &Fields, grouped: &mut BTreeSet<String>) {
         let Some(id) = field::text(instance, &["InstanceId"]) else {
             return;
@@ -137,7 +137,7 @@ impl Known {
     }
 
     /// Says which machines are not there any more.
-    fn tell(&self, part: &mut Part) {
+    fn emit(&self, part: &mut KindResult) {
         let wanted = self.ids.len() + self.names.len();
         let missing = wanted - self.listed.len();
         if !self.is_list || missing == 0 {
@@ -145,7 +145,7 @@ impl Known {
         }
         part.expired = self.listed.is_empty() && !self.ids.is_empty();
         part.note(format!(
-            "{missing} of {wanted} machines are not listed: EC2 forgets terminated ones after about an hour, or they are in another account"
+            "{missing} of {wanted} machines are not listed: EC2 drops terminated ones after about an hour, or they are in another account"
         ));
     }
 }

@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::api::{Api, Call, Fields};
+use super::api::{Api, Fields, ServiceCall};
 use super::decode;
-use super::instances::Known;
-use super::part::{Kind, Part};
-use super::question::{AFTER, BEFORE, Question};
+use super::instances::KnownInstances;
+use super::part::{Kind, KindResult};
+use super::question::{AFTER, AwsQuestion, BEFORE};
 use crate::aws::GROUP_TAG;
 use crate::cloud::field;
 use crate::event::Origin;
@@ -65,12 +65,12 @@ const OF_EKS: [&str; 4] = [
 /// Asks who did what.
 pub(super) async fn activity(
     api: &Api,
-    question: &Question,
-    known: &Known,
+    question: &AwsQuestion,
+    known: &KnownInstances,
     origin: &Origin,
     (budget, now, deadline): (u64, Nanos, Instant),
-) -> Part {
-    let mut part = Part::new(Kind::Activity, &api.region);
+) -> KindResult {
+    let mut part = KindResult::new(Kind::Activity, &api.region);
     let reach = |before: Nanos| {
         let wide = Span {
             from: question.span.from.saturating_sub(before),
@@ -82,7 +82,7 @@ pub(super) async fn activity(
         part.expired = true;
         return part;
     };
-    let mut scan = Scan {
+    let mut scan = LookupScan {
         api,
         deadline,
         left: budget,
@@ -92,28 +92,28 @@ pub(super) async fn activity(
         records: Vec::new(),
         part,
     };
-    let mut about = About::new(question, known);
+    let mut about = RecordFilter::new(question, known);
     let by_name = !known.names.is_empty();
     if by_name {
         // A machine that is gone is known by name to the call that made it.
-        scan.look(By::Name(MADE), wide).await;
+        scan.look(LookupAttribute::Name(MADE), wide).await;
         about.learn(&scan.records, origin);
     }
     if about.ids.is_empty() || about.ids.len() > ONE_BY_ONE {
         for name in NAMES.iter().filter(|name| !by_name || **name != MADE) {
-            scan.look(By::Name(name), near).await;
+            scan.look(LookupAttribute::Name(name), near).await;
         }
         about.learn(&scan.records, origin);
     } else {
-        scan.look(By::Name(RECLAIM), near).await;
+        scan.look(LookupAttribute::Name(RECLAIM), near).await;
         for id in about.ids_in_order(question) {
-            scan.look(By::Resource(&id), wide).await;
+            scan.look(LookupAttribute::Resource(&id), wide).await;
         }
         for group in &about.groups {
-            scan.look(By::Resource(group), near).await;
+            scan.look(LookupAttribute::Resource(group), near).await;
         }
         for name in OF_EKS.iter().filter(|_| !about.eks.is_empty()) {
-            scan.look(By::Name(name), near).await;
+            scan.look(LookupAttribute::Name(name), near).await;
         }
     }
     scan.finish(&about, origin)
@@ -121,15 +121,15 @@ pub(super) async fn activity(
 
 /// The one attribute of a lookup.
 #[derive(Clone, Copy, Debug)]
-enum By<'b> {
+enum LookupAttribute<'b> {
     /// The event's name.
     Name(&'b str),
     /// An instance's id, a group's name.
     Resource(&'b str),
 }
 
-impl By<'_> {
-    fn call(self, span: Span) -> Call {
+impl LookupAttribute<'_> {
+    fn call(self, span: Span) -> ServiceCall {
         let (key, value) = match self {
             Self::Name(name) => ("EventName", name),
             Self::Resource(name) => ("ResourceName", name),
@@ -147,12 +147,12 @@ impl By<'_> {
         ] {
             fields.insert(key.to_owned(), value);
         }
-        Call::lookup(fields)
+        ServiceCall::lookup(fields)
     }
 }
 
 /// Lookups one after the other, while the budget lasts.
-struct Scan<'s> {
+struct LookupScan<'s> {
     api: &'s Api,
     deadline: Instant,
     left: u64,
@@ -161,11 +161,11 @@ struct Scan<'s> {
     stopped: bool,
     seen: BTreeSet<String>,
     records: Vec<Fields>,
-    part: Part,
+    part: KindResult,
 }
 
-impl Scan<'_> {
-    async fn look(&mut self, by: By<'_>, span: Span) {
+impl LookupScan<'_> {
+    async fn look(&mut self, by: LookupAttribute<'_>, span: Span) {
         if self.stopped || self.left == 0 {
             self.not_made += 1;
             return;
@@ -176,10 +176,10 @@ impl Scan<'_> {
             .pages(&call, self.left.min(PAGES), self.deadline)
             .await;
         self.left = self.left.saturating_sub(pages.requests);
-        self.stopped = pages.trouble.is_some();
+        self.stopped = pages.failure.is_some();
         let what = match by {
-            By::Name(name) => format!("calls of {name}, newest first"),
-            By::Resource(name) => format!("calls about {name}, newest first"),
+            LookupAttribute::Name(name) => format!("calls of {name}, newest first"),
+            LookupAttribute::Resource(name) => format!("calls about {name}, newest first"),
         };
         self.part.read(&pages, call.permission, &what);
         for record in pages.records {
@@ -192,18 +192,18 @@ impl Scan<'_> {
         }
     }
 
-    fn finish(mut self, about: &About<'_>, origin: &Origin) -> Part {
+    fn finish(mut self, about: &RecordFilter<'_>, origin: &Origin) -> KindResult {
         if self.not_made > 0 && self.part.answered {
             self.part.left(format!(
-                "{} lookups were not made: no requests or no time was left",
+                "{} lookups were skipped: no requests or no time was left",
                 self.not_made
             ));
         }
         self.records.retain(|record| about.concerns(record));
         self.part.records = self.records.len() as u64;
         for record in &self.records {
-            let told = decode::told(record, origin, &mut self.part);
-            let kept = told.into_iter().filter(|one| about.keeps(one));
+            let emitted = decode::emitted(record, origin, &mut self.part);
+            let kept = emitted.into_iter().filter(|one| about.keeps(one));
             self.part.observations.extend(kept);
         }
         self.part
@@ -211,16 +211,16 @@ impl Scan<'_> {
 }
 
 /// What a record must be about.
-struct About<'q> {
-    question: &'q Question,
+struct RecordFilter<'q> {
+    question: &'q AwsQuestion,
     ids: BTreeSet<String>,
     names: &'q BTreeSet<String>,
     groups: BTreeSet<String>,
     eks: &'q BTreeSet<String>,
 }
 
-impl<'q> About<'q> {
-    fn new(question: &'q Question, known: &'q Known) -> Self {
+impl<'q> RecordFilter<'q> {
+    fn new(question: &'q AwsQuestion, known: &'q KnownInstances) -> Self {
         Self {
             question,
             ids: known.ids.clone(),
@@ -233,12 +233,12 @@ impl<'q> About<'q> {
     /// Learns ids from calls that made machines of which only a name is known.
     fn learn(&mut self, records: &[Fields], origin: &Origin) {
         let named = || self.names.iter().chain(&self.question.experiments);
-        let mut aside = Part::new(Kind::Activity, "");
+        let mut aside = KindResult::new(Kind::Activity, "");
         let mut made = Vec::new();
         for record in records {
             let text = text(record);
             if named().any(|name| text.contains(&quoted(name))) {
-                made.extend(decode::told(record, origin, &mut aside));
+                made.extend(decode::emitted(record, origin, &mut aside));
             }
         }
         for one in made {
@@ -247,9 +247,9 @@ impl<'q> About<'q> {
             };
             let labels = &version.body.labels;
             let experiments = &self.question.experiments;
-            let told = [version.body.experiment(), labels.get("Name").map(|n| &**n)];
+            let emitted = [version.body.experiment(), labels.get("Name").map(|n| &**n)];
             let ours = self.names.contains(&version.key.name)
-                || told
+                || emitted
                     .into_iter()
                     .flatten()
                     .any(|name| experiments.contains(name) || self.names.contains(name));
@@ -261,7 +261,7 @@ impl<'q> About<'q> {
     }
 
     /// Those that died first, so that the budget does not end before them.
-    fn ids_in_order(&self, question: &Question) -> Vec<String> {
+    fn ids_in_order(&self, question: &AwsQuestion) -> Vec<String> {
         let died = |id: &String| question.machines.get(id).is_some_and(|wanted| wanted.died);
         let (first, rest): (Vec<String>, Vec<String>) = self.ids.iter().cloned().partition(died);
         first.into_iter().chain(rest).collect()

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::api::{Api, Call, Fields, Pages};
+use super::api::{Api, Fields, Pages, ServiceCall};
 use super::decode;
-use super::instances::Known;
-use super::part::{Kind, Part};
-use super::question::{AFTER, BEFORE, Question};
+use super::instances::KnownInstances;
+use super::part::{Kind, KindResult};
+use super::question::{AFTER, AwsQuestion, BEFORE};
 use crate::cloud::fact::set_message;
 use crate::cloud::field;
 use crate::event::{Event, Origin};
@@ -31,12 +31,12 @@ const NEEDED: [&str; 4] = ["EC2", "EBS", "VPC", "EKS"];
 /// Asks for events about the machines, and for AWS's own troubles in the region.
 pub(super) async fn notices(
     api: &Api,
-    question: &Question,
-    known: &Known,
+    question: &AwsQuestion,
+    known: &KnownInstances,
     origin: &Origin,
     (now, deadline): (Nanos, Instant),
-) -> Part {
-    let mut part = Part::new(Kind::Health, &api.region);
+) -> KindResult {
+    let mut part = KindResult::new(Kind::Health, &api.region);
     let wide = Span {
         from: question.span.from.saturating_sub(BEFORE),
         to: question.span.to.saturating_add(AFTER).min(now),
@@ -57,13 +57,13 @@ pub(super) async fn notices(
     let mut part = reader.part;
     part.records = found.events.len() as u64;
     for (arn, event) in &found.events {
-        let told = described.get(arn).unwrap_or(event);
-        decode::keep([told], origin, &mut part);
+        let emitted = described.get(arn).unwrap_or(event);
+        decode::keep([emitted], origin, &mut part);
     }
     for entity in &entities {
         let event = field::text(entity, &["eventArn"]).and_then(|arn| found.events.get(arn));
         let text = field::text(entity, &["eventArn"]).and_then(|arn| described.get(arn));
-        for mut one in decode::told(entity, origin, &mut part) {
+        for mut one in decode::emitted(entity, origin, &mut part) {
             if let (Observation::Event(fact), Some(event)) = (&mut one, event) {
                 complete(fact, event, text);
             }
@@ -75,14 +75,14 @@ pub(super) async fn notices(
 
 /// Events, and which of them are about machines of the question.
 #[derive(Debug, Default)]
-struct Found {
+struct MatchingNotices {
     /// By ARN.
     events: BTreeMap<String, Fields>,
     /// ARNs of those that have machines to be asked for.
     of_machines: BTreeSet<String>,
 }
 
-impl Found {
+impl MatchingNotices {
     fn take(&mut self, records: Vec<Fields>, of_machines: bool) {
         for record in records {
             let Some(arn) = field::owned(&record, &["arn"]) else {
@@ -99,24 +99,29 @@ impl Found {
 struct Reader<'r> {
     api: &'r Api,
     deadline: Instant,
-    part: Part,
+    part: KindResult,
     /// Asking on is of no use.
     stopped: bool,
 }
 
 impl Reader<'_> {
-    async fn pages(&mut self, call: &Call, what: &str) -> Pages {
+    async fn pages(&mut self, call: &ServiceCall, what: &str) -> Pages {
         if self.stopped {
             return Pages::default();
         }
         let pages = self.api.pages(call, PAGES, self.deadline).await;
         self.part.read(&pages, call.permission, what);
-        self.stopped = pages.trouble.is_some();
+        self.stopped = pages.failure.is_some();
         pages
     }
 
-    async fn events(&mut self, question: &Question, known: &Known, span: Span) -> Found {
-        let mut found = Found::default();
+    async fn events(
+        &mut self,
+        question: &AwsQuestion,
+        known: &KnownInstances,
+        span: Span,
+    ) -> MatchingNotices {
+        let mut found = MatchingNotices::default();
         let anything = question.is_about_anything();
         // Those that were updated since, whenever they began.
         let filter = |categories: &[&str]| {
@@ -145,13 +150,13 @@ impl Reader<'_> {
     }
 
     /// The events with their texts, by ARN.
-    async fn described(&mut self, found: &Found) -> BTreeMap<String, Fields> {
+    async fn described(&mut self, found: &MatchingNotices) -> BTreeMap<String, Fields> {
         let mut described = BTreeMap::new();
         let arns: Vec<&String> = found.events.keys().collect();
         for chunk in arns.chunks(ARNS) {
             let mut fields = Fields::new();
             fields.insert("eventArns".to_owned(), json!(chunk));
-            let call = Call::health(
+            let call = ServiceCall::health(
                 "DescribeEventDetails",
                 "health:DescribeEventDetails",
                 "successfulSet",
@@ -168,7 +173,7 @@ impl Reader<'_> {
     }
 
     /// The machines of events.
-    async fn entities(&mut self, found: &Found, known: &Known) -> Vec<Fields> {
+    async fn entities(&mut self, found: &MatchingNotices, known: &KnownInstances) -> Vec<Fields> {
         let mut entities = Vec::new();
         let arns: Vec<&String> = found.of_machines.iter().collect();
         let ids: Vec<&String> = known.ids.iter().collect();
@@ -194,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-fn list(filter: &serde_json::Value) -> Call {
+fn list(filter: &serde_json::Value) -> ServiceCall {
     paged("DescribeEvents", "health:DescribeEvents", "events", filter)
 }
 
@@ -203,11 +208,11 @@ fn paged(
     permission: &'static str,
     items: &'static str,
     filter: &serde_json::Value,
-) -> Call {
+) -> ServiceCall {
     let mut fields = Fields::new();
     fields.insert("filter".to_owned(), filter.clone());
     fields.insert("maxResults".to_owned(), json!(PAGE));
-    Call::health(action, permission, items, fields)
+    ServiceCall::health(action, permission, items, fields)
 }
 
 /// Whether an event of the region lies in the time asked about. What is

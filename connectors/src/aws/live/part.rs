@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::api::Pages;
 use crate::coverage::{Coverage, Mode, Status};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::Span;
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND};
@@ -85,7 +85,7 @@ impl Kind {
 
 /// What one kind gave in one region.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct KindResult {
     pub(super) kind: Kind,
     pub(super) region: String,
     pub(super) observations: Vec<Observation>,
@@ -95,7 +95,7 @@ pub(super) struct Part {
     pub(super) answered: bool,
     /// What it is about is no longer kept.
     pub(super) expired: bool,
-    troubles: Vec<(Status, String)>,
+    failures: Vec<(Status, String)>,
     /// What is missing although it is there.
     left: BTreeSet<String>,
     /// What else there is to say.
@@ -105,7 +105,7 @@ pub(super) struct Part {
     first: Option<String>,
 }
 
-impl Part {
+impl KindResult {
     pub(super) fn new(kind: Kind, region: &str) -> Self {
         Self {
             kind,
@@ -114,7 +114,7 @@ impl Part {
             records: 0,
             answered: false,
             expired: false,
-            troubles: Vec::new(),
+            failures: Vec::new(),
             left: BTreeSet::new(),
             notes: Vec::new(),
             malformed: 0,
@@ -123,28 +123,28 @@ impl Part {
     }
 
     /// Nothing could be asked.
-    pub(super) fn failed(kind: Kind, region: &str, permission: &str, trouble: &Trouble) -> Self {
+    pub(super) fn failed(kind: Kind, region: &str, permission: &str, failure: &HttpError) -> Self {
         let mut part = Self::new(kind, region);
-        part.trouble(permission, trouble);
+        part.failure(permission, failure);
         part
     }
 
     /// Notes how reading went.
     pub(super) fn read(&mut self, pages: &Pages, permission: &str, what: &str) {
         self.records += pages.records.len() as u64;
-        self.answered |= pages.trouble.is_none() || !pages.records.is_empty();
+        self.answered |= pages.failure.is_none() || !pages.records.is_empty();
         if pages.cut {
             self.left(format!("{what}: only the first {} pages", pages.requests));
         }
-        if let Some(trouble) = &pages.trouble {
-            self.trouble(permission, trouble);
+        if let Some(failure) = &pages.failure {
+            self.failure(permission, failure);
         }
     }
 
-    pub(super) fn trouble(&mut self, permission: &str, trouble: &Trouble) {
-        let told = (trouble.status(), advice(permission, trouble));
-        if !self.troubles.contains(&told) {
-            self.troubles.push(told);
+    pub(super) fn failure(&mut self, permission: &str, failure: &HttpError) {
+        let emitted = (failure.status(), advice(permission, failure));
+        if !self.failures.contains(&emitted) {
+            self.failures.push(emitted);
         }
     }
 
@@ -162,14 +162,14 @@ impl Part {
     }
 
     fn reasons(&self) -> impl Iterator<Item = String> {
-        let troubles = self.troubles.iter().map(|(_, told)| told.clone());
+        let failures = self.failures.iter().map(|(_, emitted)| emitted.clone());
         let broken = self.first.as_ref().map(|first| {
             format!(
                 "{} records could not be used, the first: {first}",
                 self.malformed
             )
         });
-        troubles
+        failures
             .chain(self.left.iter().cloned())
             .chain(broken)
             .chain(self.notes.iter().cloned())
@@ -177,11 +177,11 @@ impl Part {
 }
 
 /// What is wrong and what to do about it.
-pub(super) fn advice(permission: &str, trouble: &Trouble) -> String {
-    let said = trouble.to_string();
+pub(super) fn advice(permission: &str, failure: &HttpError) -> String {
+    let said = failure.to_string();
     if said.contains("SubscriptionRequired") {
         return format!(
-            "{permission}: {said}; AWS Health answers only accounts with a Business or Enterprise support plan; others see the same in the AWS Health Dashboard and by EventBridge"
+            "{permission}: {said}; the AWS Health API is available only with a Business or Enterprise support plan; the same information is in the AWS Health Dashboard and in EventBridge"
         );
     }
     // AWS takes no request that was signed more than five minutes ago or in the future.
@@ -193,12 +193,12 @@ pub(super) fn advice(permission: &str, trouble: &Trouble) -> String {
     ];
     if skewed.iter().any(|words| said.contains(words)) {
         return format!(
-            "{permission}: {said}; the clock of this machine differs from AWS's by more than five minutes: set it right"
+            "{permission}: {said}; this machine's clock is off by more than five minutes: correct it"
         );
     }
-    match trouble.meant() {
-        Some(403) => format!("{said}; ask for the permission {permission}"),
-        _ => format!("{permission}: {said}; {}", trouble.hint()),
+    match failure.meant() {
+        Some(403) => format!("{said}; request the permission {permission}"),
+        _ => format!("{permission}: {said}; {}", failure.hint()),
     }
 }
 
@@ -206,7 +206,7 @@ pub(super) fn advice(permission: &str, trouble: &Trouble) -> String {
 pub(super) fn row(
     source: &str,
     account: &str,
-    parts: &[&Part],
+    parts: &[&KindResult],
     kind: Kind,
     (span, now): (Span, Nanos),
 ) -> Coverage {
@@ -222,9 +222,9 @@ pub(super) fn row(
     }
     for part in parts {
         for reason in part.reasons() {
-            let told = format!("{}: {reason}", part.region);
-            if !detail.contains(&told) {
-                detail.push(told);
+            let emitted = format!("{}: {reason}", part.region);
+            if !detail.contains(&emitted) {
+                detail.push(emitted);
             }
         }
     }
@@ -256,14 +256,14 @@ pub(super) fn row(
     }
 }
 
-fn status(parts: &[&Part]) -> Status {
-    let troubles = || parts.iter().flat_map(|part| &part.troubles);
+fn status(parts: &[&KindResult]) -> Status {
+    let failures = || parts.iter().flat_map(|part| &part.failures);
     let answered = parts.iter().any(|part| part.answered);
-    let denied = troubles().all(|(status, _)| *status == Status::Denied);
+    let denied = failures().all(|(status, _)| *status == Status::Denied);
     let missing = parts
         .iter()
         .any(|part| !part.left.is_empty() || part.malformed > 0);
-    match troubles().next() {
+    match failures().next() {
         Some(_) if !answered && denied => Status::Denied,
         Some(_) if !answered => Status::Failed,
         Some(_) => Status::Truncated,

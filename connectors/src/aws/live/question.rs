@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::region;
 use crate::cloud::identity::{Cloud, Machine};
-use crate::connector::{Ask, Entity, Window};
+use crate::connector::{Entity, FetchRequest, Window};
 use crate::log_store::Span;
 use crate::time::{Nanos, SECOND};
 
@@ -17,7 +17,7 @@ const RECENT: Nanos = 86_400 * SECOND;
 
 /// A machine that is asked about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct MachineTarget {
     /// Its region, where a name of it tells.
     pub(super) region: Option<String>,
     /// Whether something that happened to it is to be explained.
@@ -26,9 +26,9 @@ pub(super) struct Wanted {
 
 /// What a question comes to for AWS.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct AwsQuestion {
     /// Machines by id.
-    pub(super) machines: BTreeMap<String, Wanted>,
+    pub(super) machines: BTreeMap<String, MachineTarget>,
     /// Machines of which only a name is known, with the region that it tells.
     pub(super) names: BTreeMap<String, Option<String>>,
     /// Names of experiments, where no machine is known at all.
@@ -39,21 +39,26 @@ pub(super) struct Question {
     pub(super) span: Span,
 }
 
-impl Question {
+impl AwsQuestion {
     /// Reads a question.
-    pub(super) fn of(ask: &Ask) -> Self {
+    pub(super) fn of(fetch_request: &FetchRequest) -> Self {
         let mut question = Self {
             machines: BTreeMap::new(),
             names: BTreeMap::new(),
             experiments: BTreeSet::new(),
             elsewhere: 0,
-            span: span(ask),
+            span: span(fetch_request),
         };
-        for entity in ask.scope.nodes.iter().chain(&ask.scope.instances) {
+        for entity in fetch_request
+            .scope
+            .nodes
+            .iter()
+            .chain(&fetch_request.scope.instances)
+        {
             question.take(entity);
         }
         if question.machines.is_empty() && question.names.is_empty() && question.elsewhere == 0 {
-            question.experiments = ask.scope.experiments.iter().cloned().collect();
+            question.experiments = fetch_request.scope.experiments.iter().cloned().collect();
         }
         question
     }
@@ -70,14 +75,14 @@ impl Question {
         match found {
             Some(machine) if machine.cloud != Cloud::Aws => self.elsewhere += 1,
             Some(machine) => {
-                let told = machine.zone.as_deref().and_then(region::of_zone);
+                let emitted = machine.zone.as_deref().and_then(region::of_zone);
                 // Fargate's machines are AWS's own: nobody is told of them.
                 let Some(id) = machine.id.filter(|id| id.starts_with("i-")) else {
                     self.elsewhere += 1;
                     return;
                 };
                 let wanted = self.machines.entry(id).or_default();
-                wanted.region = wanted.region.take().or(told).or(by_name);
+                wanted.region = wanted.region.take().or(emitted).or(by_name);
                 wanted.died |= !entity.moments.is_empty();
             }
             // Another kind of provider: `k3s://…`, `kind://…`.
@@ -106,10 +111,10 @@ impl Question {
     /// The regions to ask: those of the machines, and the configured ones where
     /// some machine does not tell its own.
     pub(super) fn regions(&self, configured: &[String]) -> BTreeSet<String> {
-        let told = self.machines.values().map(|wanted| &wanted.region);
-        let told: BTreeSet<&Option<String>> = told.chain(self.names.values()).collect();
-        let open = told.is_empty() || told.contains(&None);
-        let mut regions: BTreeSet<String> = told.into_iter().flatten().cloned().collect();
+        let emitted = self.machines.values().map(|wanted| &wanted.region);
+        let emitted: BTreeSet<&Option<String>> = emitted.chain(self.names.values()).collect();
+        let open = emitted.is_empty() || emitted.contains(&None);
+        let mut regions: BTreeSet<String> = emitted.into_iter().flatten().cloned().collect();
         if open {
             regions.extend(configured.iter().cloned());
         }
@@ -118,10 +123,11 @@ impl Question {
 
     /// What of it is asked in one region.
     pub(super) fn within(&self, region: &str) -> Self {
-        let here = |told: &Option<String>| told.as_deref().is_none_or(|told| told == region);
+        let here =
+            |emitted: &Option<String>| emitted.as_deref().is_none_or(|emitted| emitted == region);
         let mut question = self.clone();
         question.machines.retain(|_, wanted| here(&wanted.region));
-        question.names.retain(|_, told| here(told));
+        question.names.retain(|_, emitted| here(emitted));
         question
     }
 }
@@ -132,19 +138,25 @@ fn known(name: &str) -> Option<Machine> {
 }
 
 /// From when to when: the window, else when the machines were there, else of late.
-fn span(ask: &Ask) -> Span {
-    let entities = || ask.scope.nodes.iter().chain(&ask.scope.instances);
+fn span(fetch_request: &FetchRequest) -> Span {
+    let entities = || {
+        fetch_request
+            .scope
+            .nodes
+            .iter()
+            .chain(&fetch_request.scope.instances)
+    };
     let all = || entities().map(|entity| entity.window);
     let open = |side: fn(Window) -> Option<Nanos>| all().any(|window| side(window).is_none());
-    let from = ask.window.from.or_else(|| {
-        let told = all().filter_map(|window| window.from).min();
-        told.filter(|_| !open(|window| window.from))
+    let from = fetch_request.window.from.or_else(|| {
+        let emitted = all().filter_map(|window| window.from).min();
+        emitted.filter(|_| !open(|window| window.from))
     });
-    let to = ask.window.to.or_else(|| {
-        let told = all().filter_map(|window| window.to).max();
-        told.filter(|_| !open(|window| window.to))
+    let to = fetch_request.window.to.or_else(|| {
+        let emitted = all().filter_map(|window| window.to).max();
+        emitted.filter(|_| !open(|window| window.to))
     });
-    let to = to.unwrap_or(ask.now).min(ask.now);
+    let to = to.unwrap_or(fetch_request.now).min(fetch_request.now);
     let from = from.unwrap_or_else(|| to.saturating_sub(RECENT)).min(to);
     Span { from, to }
 }
@@ -156,13 +168,13 @@ mod tests {
     use super::*;
     use crate::connector::Scope;
 
-    fn ask(nodes: &[(&str, Option<&str>)], experiments: &[&str]) -> Ask {
+    fn fetch_request(nodes: &[(&str, Option<&str>)], experiments: &[&str]) -> FetchRequest {
         let nodes = nodes.iter().map(|(name, uid)| Entity {
             name: (*name).to_owned(),
             uid: uid.map(str::to_owned),
             ..Entity::default()
         });
-        Ask {
+        FetchRequest {
             scope: Scope {
                 nodes: nodes.collect(),
                 experiments: experiments.iter().map(|name| (*name).to_owned()).collect(),
@@ -176,7 +188,7 @@ mod tests {
 
     #[test]
     fn machines_are_known_by_whatever_names_them() {
-        let question = Question::of(&ask(
+        let question = AwsQuestion::of(&fetch_request(
             &[
                 ("gpu-1", Some("aws:///us-east-1a/i-0123456789abcdef0")),
                 ("gpu-2", Some("i-0123456789abcdef1")),
@@ -216,11 +228,11 @@ mod tests {
 
     #[test]
     fn questions_without_machines_of_aws() {
-        let elsewhere = Question::of(&ask(&[("a", Some("gce://p/z/a"))], &["e1"]));
+        let elsewhere = AwsQuestion::of(&fetch_request(&[("a", Some("gce://p/z/a"))], &["e1"]));
         assert!(elsewhere.is_elsewhere() && elsewhere.experiments.is_empty());
-        let named = Question::of(&ask(&[], &["e1"]));
+        let named = AwsQuestion::of(&fetch_request(&[], &["e1"]));
         assert!(!named.is_about_anything() && !named.is_elsewhere());
-        let anything = Question::of(&ask(&[], &[]));
+        let anything = AwsQuestion::of(&fetch_request(&[], &[]));
         assert!(anything.is_about_anything());
         assert_eq!(anything.span.length(), RECENT);
         assert!(anything.regions(&[]).is_empty());

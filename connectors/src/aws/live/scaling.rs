@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::api::{Api, Call, Fields};
+use super::api::{Api, Fields, ServiceCall};
 use super::decode;
-use super::instances::Known;
-use super::part::{Kind, Part};
-use super::question::{AFTER, Question};
+use super::instances::KnownInstances;
+use super::part::{Kind, KindResult};
+use super::question::{AFTER, AwsQuestion};
 use crate::cloud::field;
 use crate::event::Origin;
 use crate::log_store::Span;
@@ -26,12 +26,12 @@ const BEFORE: Nanos = 3600 * SECOND;
 /// not known, as of machines that are gone, all groups are looked through.
 pub(super) async fn activities(
     api: &Api,
-    question: &Question,
-    known: &Known,
+    question: &AwsQuestion,
+    known: &KnownInstances,
     origin: &Origin,
     (now, deadline): (Nanos, Instant),
-) -> Part {
-    let mut part = Part::new(Kind::ScalingActivities, &api.region);
+) -> KindResult {
+    let mut part = KindResult::new(Kind::ScalingActivities, &api.region);
     let wide = Span {
         from: question.span.from.saturating_sub(BEFORE),
         to: question.span.to.saturating_add(AFTER).min(now),
@@ -42,7 +42,7 @@ pub(super) async fn activities(
     };
     let base = call(span);
     let one_by_one = known.all_grouped && known.groups.len() <= MOST_GROUPS;
-    let calls: Vec<Call> = if one_by_one {
+    let calls: Vec<ServiceCall> = if one_by_one {
         let groups = known.groups.iter();
         groups
             .map(|group| base.clone().with("AutoScalingGroupName", group))
@@ -55,7 +55,7 @@ pub(super) async fn activities(
         let pages = api.pages(&call, PAGES, deadline).await;
         part.read(&pages, call.permission, "activities, newest first");
         records.extend(pages.records);
-        if pages.trouble.is_some() {
+        if pages.failure.is_some() {
             break;
         }
     }
@@ -67,9 +67,9 @@ pub(super) async fn activities(
     part
 }
 
-fn call(span: Span) -> Call {
+fn call(span: Span) -> ServiceCall {
     let seconds = |at: Nanos| rfc3339(at.div_euclid(SECOND) * SECOND);
-    Call::activities()
+    ServiceCall::activities()
         .with("MaxRecords", PAGE)
         .with("IncludeDeletedGroups", "true")
         .with("Filters.member.1.Name", "StartTimeLowerBound")
@@ -82,7 +82,7 @@ fn call(span: Span) -> Call {
 }
 
 /// Keeps the activities of groups that have, or had, one of the machines.
-fn concerned(records: &mut Vec<Fields>, known: &Known, question: &Question) {
+fn concerned(records: &mut Vec<Fields>, known: &KnownInstances, question: &AwsQuestion) {
     let text = |record: &Fields, key: &str| field::owned(record, &[key]).unwrap_or_default();
     let mut groups: BTreeSet<String> = known.groups.clone();
     groups.extend(question.experiments.iter().cloned());

@@ -11,10 +11,10 @@ use super::api::{Api, Caller};
 use super::options::{LiveOptions, label};
 use super::{check, fetch};
 use crate::aws_auth::AwsAccess;
-use crate::connector::{Ask, Clock, Connector, Health};
+use crate::connector::{Clock, Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::recording::Sink;
 use crate::time::Nanos;
 
@@ -55,7 +55,7 @@ impl Account {
     ///
     /// # Errors
     /// Says how to name one where none is named.
-    pub(super) fn regions(&self, options: &LiveOptions) -> Result<Vec<String>, Trouble> {
+    pub(super) fn regions(&self, options: &LiveOptions) -> Result<Vec<String>, HttpError> {
         if options.regions.is_empty() {
             Ok(vec![self.access.region()?.to_owned()])
         } else {
@@ -67,10 +67,10 @@ impl Account {
     ///
     /// # Errors
     /// Where credentials are missing or not accepted, or nobody answers.
-    pub(super) async fn caller(&self, api: &Api, deadline: Instant) -> Result<&Caller, Trouble> {
+    pub(super) async fn caller(&self, api: &Api, deadline: Instant) -> Result<&Caller, HttpError> {
         let soon = deadline.min(Instant::now() + FOR_A_NAME);
-        let ask = async || Ok(api.caller(soon).await?.0);
-        self.caller.get_or_try_init(ask).await
+        let fetch_request = async || Ok(api.caller(soon).await?.0);
+        self.caller.get_or_try_init(fetch_request).await
     }
 }
 
@@ -81,7 +81,7 @@ impl Aws {
     ///
     /// # Errors
     /// For options that do not make sense.
-    pub async fn open(options: LiveOptions, clock: Clock) -> Result<Self, Trouble> {
+    pub async fn open(options: LiveOptions, clock: Clock) -> Result<Self, HttpError> {
         let mut accounts = Vec::new();
         for account in &options.accounts {
             let access = AwsAccess::load(account, Arc::clone(&clock)).await;
@@ -91,9 +91,11 @@ impl Aws {
     }
 
     /// With accounts that are known already.
-    pub(super) fn of(options: LiveOptions, accounts: Vec<Account>) -> Result<Self, Trouble> {
+    pub(super) fn of(options: LiveOptions, accounts: Vec<Account>) -> Result<Self, HttpError> {
         let Some(first) = accounts.first() else {
-            return Err(Trouble::BadRequest("no account of AWS is named".to_owned()));
+            return Err(HttpError::BadRequest(
+                "no AWS account is configured".to_owned(),
+            ));
         };
         // Any region will do to see whether the endpoints are addresses.
         Api::new(&first.access, "us-east-1", &options)?;
@@ -128,9 +130,9 @@ impl Connector for Aws {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(fetch::fetch(self, ask, sink))
+        Box::pin(fetch::fetch(self, fetch_request, sink))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::api::{Api, Call};
+use super::api::{Api, ServiceCall};
 use super::decode;
-use super::instances::Known;
-use super::part::{Kind, Part};
+use super::instances::KnownInstances;
+use super::part::{Kind, KindResult};
 use crate::event::Origin;
 
 /// Values that one filter may have.
@@ -17,14 +17,14 @@ const PAGES: u64 = 5;
 /// about none in particular.
 pub(super) async fn requests(
     api: &Api,
-    known: &Known,
+    known: &KnownInstances,
     about_anything: bool,
     origin: &Origin,
     deadline: Instant,
-) -> Part {
-    let mut part = Part::new(Kind::SpotRequests, &api.region);
+) -> KindResult {
+    let mut part = KindResult::new(Kind::SpotRequests, &api.region);
     let base = || {
-        Call::ec2(
+        ServiceCall::ec2(
             "DescribeSpotInstanceRequests",
             "ec2:DescribeSpotInstanceRequests",
             "SpotInstanceRequests",
@@ -32,7 +32,7 @@ pub(super) async fn requests(
         .with("MaxResults", "1000")
     };
     let ids: Vec<&str> = known.ids.iter().map(String::as_str).collect();
-    let calls: Vec<Call> = if about_anything {
+    let calls: Vec<ServiceCall> = if about_anything {
         vec![base()]
     } else {
         let chunks = ids.chunks(VALUES);
@@ -41,13 +41,13 @@ pub(super) async fn requests(
             .collect()
     };
     if calls.is_empty() {
-        part.note("no instance is known by id");
+        part.note("no instance ID is known");
     }
     for call in calls {
         let pages = api.pages(&call, PAGES, deadline).await;
         part.read(&pages, call.permission, "requests");
         decode::keep(&pages.records, origin, &mut part);
-        if pages.trouble.is_some() {
+        if pages.failure.is_some() {
             break;
         }
     }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::api::{Api, Call, Pages};
+use super::api::{Api, Pages, ServiceCall};
 use super::decode;
-use super::instances::Known;
-use super::part::{Kind, Part};
+use super::instances::KnownInstances;
+use super::part::{Kind, KindResult};
 use crate::event::Origin;
-use crate::http::Trouble;
+use crate::http::HttpError;
 
 /// Instances that one request may name.
 const AT_ONCE: usize = 100;
@@ -21,12 +21,12 @@ const AGAIN: usize = 3;
 /// is of none in particular.
 pub(super) async fn scheduled(
     api: &Api,
-    known: &Known,
+    known: &KnownInstances,
     about_anything: bool,
     origin: &Origin,
     deadline: Instant,
-) -> Part {
-    let mut part = Part::new(Kind::ScheduledEvents, &api.region);
+) -> KindResult {
+    let mut part = KindResult::new(Kind::ScheduledEvents, &api.region);
     if about_anything {
         let call = call().with("MaxResults", "1000");
         let pages = api.pages(&call, PAGES, deadline).await;
@@ -41,7 +41,7 @@ pub(super) async fn scheduled(
     };
     if there.is_empty() {
         part.expired = !known.ids.is_empty();
-        part.note("none of the machines is there any more");
+        part.note("none of the machines exists any more");
         return part;
     }
     let there: Vec<&str> = there.iter().map(String::as_str).collect();
@@ -49,16 +49,16 @@ pub(super) async fn scheduled(
         let pages = some(api, chunk, deadline).await;
         part.read(&pages, call().permission, "instances");
         decode::keep(&pages.records, origin, &mut part);
-        if pages.trouble.is_some() {
+        if pages.failure.is_some() {
             break;
         }
     }
     part
 }
 
-fn call() -> Call {
+fn call() -> ServiceCall {
     // Otherwise only running ones are told of.
-    Call::ec2(
+    ServiceCall::ec2(
         "DescribeInstanceStatus",
         "ec2:DescribeInstanceStatus",
         "InstanceStatuses",
@@ -79,7 +79,7 @@ async fn some(api: &Api, ids: &[&str], deadline: Instant) -> Pages {
             call.with(format!("InstanceId.{at}"), *id)
         });
         pages = api.pages(&named, PAGES, deadline).await;
-        let gone = pages.trouble.as_ref().map(gone).unwrap_or_default();
+        let gone = pages.failure.as_ref().map(gone).unwrap_or_default();
         let before = left.len();
         left.retain(|id| !gone.contains(*id));
         if left.len() == before {
@@ -90,8 +90,8 @@ async fn some(api: &Api, ids: &[&str], deadline: Instant) -> Pages {
 }
 
 /// The ids in `The instance IDs 'i-…, i-…' do not exist`.
-fn gone(trouble: &Trouble) -> BTreeSet<String> {
-    let Trouble::Refused { message, .. } = trouble else {
+fn gone(failure: &HttpError) -> BTreeSet<String> {
+    let HttpError::Refused { message, .. } = failure else {
         return BTreeSet::new();
     };
     if !message.starts_with("InvalidInstanceID.NotFound") {

@@ -113,12 +113,12 @@ mod tests {
 
     #[test]
     fn whole_seconds_claim_no_more() {
-        for (text, told) in [
+        for (text, emitted) in [
             ("2026-11-21T15:20:15.000Z", "2026-11-21T15:20:15Z"),
             ("2026-11-21T15:20:15.120Z", "2026-11-21T15:20:15.120Z"),
             ("v1.000Z", "v1.000Z"),
         ] {
-            assert_eq!(plain(text), told);
+            assert_eq!(plain(text), emitted);
         }
     }
 }

@@ -124,13 +124,13 @@ mod tests {
             b"<?xml version=\"1.0\"?>\n<a xmlns=\"u\"><b>x &lt;&#65;&#x42; &amp; &bad; y</b><c/><n:d><![CDATA[<e>]]></n:d></a>",
         )
         .unwrap();
-        let told: Vec<_> = root
+        let emitted: Vec<_> = root
             .children
             .iter()
             .map(|child| (child.name.as_str(), child.text.as_str()))
             .collect();
         assert_eq!(root.name, "a");
-        assert_eq!(told, [("b", "x <AB & &bad; y"), ("c", ""), ("d", "<e>")]);
+        assert_eq!(emitted, [("b", "x <AB & &bad; y"), ("c", ""), ("d", "<e>")]);
     }
 
     #[test]

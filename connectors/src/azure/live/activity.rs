@@ -7,9 +7,9 @@
 use serde_json::{Map, Value};
 
 use super::arm::path;
-use super::asking::Asking;
 use super::cover::{Resource, Tally};
-use super::wanted::Wanted;
+use super::machine_scope::MachineScope;
+use super::query::SubscriptionQuery;
 use crate::cloud::field;
 use crate::coverage::Coverage;
 use crate::observation::Observation;
@@ -49,7 +49,7 @@ const FIELDS: &str = "eventTimestamp,submissionTimestamp,eventDataId,correlation
 
 /// The one condition that may stand beside the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Only {
+pub(super) enum ActivityFilter {
     /// The whole subscription.
     Everything,
     Group(String),
@@ -58,7 +58,7 @@ pub(super) enum Only {
     Resource(String),
 }
 
-impl Only {
+impl ActivityFilter {
     fn words(&self) -> String {
         let of = |name: &str, value: &str| {
             // A quote is doubled, as in SQL.
@@ -74,7 +74,12 @@ impl Only {
 }
 
 /// The path of the first page.
-pub(super) fn first_page(subscription: &str, from: Nanos, to: Nanos, only: &Only) -> String {
+pub(super) fn first_page(
+    subscription: &str,
+    from: Nanos,
+    to: Nanos,
+    only: &ActivityFilter,
+) -> String {
     // Whole seconds, outwards.
     let second = |at: Nanos| rfc3339(at.div_euclid(SECOND) * SECOND);
     let filter = format!(
@@ -96,14 +101,14 @@ pub(super) fn first_page(subscription: &str, from: Nanos, to: Nanos, only: &Only
 }
 
 /// The questions about the machines, and about all of the subscription.
-fn questions(wanted: &Wanted, subscription: &str) -> Vec<Only> {
+fn questions(wanted: &MachineScope, subscription: &str) -> Vec<ActivityFilter> {
     if wanted.all {
-        return vec![Only::Everything];
+        return vec![ActivityFilter::Everything];
     }
     let groups = wanted.groups_in(subscription);
-    let mut questions: Vec<Only> = groups
+    let mut questions: Vec<ActivityFilter> = groups
         .iter()
-        .map(|group| Only::Group((*group).to_owned()))
+        .map(|group| ActivityFilter::Group((*group).to_owned()))
         .collect();
     // Who upgrades or scales a cluster does it in the cluster's own group.
     let of_sets = wanted.ids_in(subscription).into_iter();
@@ -111,43 +116,45 @@ fn questions(wanted: &Wanted, subscription: &str) -> Vec<Only> {
         .into_iter()
         .any(|id| id.contains("/virtualmachinescalesets/"))
     {
-        questions.push(Only::Provider("Microsoft.ContainerService"));
+        questions.push(ActivityFilter::Provider("Microsoft.ContainerService"));
     }
     questions
 }
 
 /// What is logged about the machines.
-pub(super) async fn of_machines(asking: &Asking<'_>) -> (Vec<Observation>, Vec<Coverage>) {
-    let questions = questions(asking.wanted, asking.subscription);
+pub(super) async fn of_machines(
+    query: &SubscriptionQuery<'_>,
+) -> (Vec<Observation>, Vec<Coverage>) {
+    let questions = questions(query.wanted, query.subscription);
     if questions.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    read(asking, ACTIVITY, questions, 0).await
+    read(query, ACTIVITY, questions, 0).await
 }
 
 /// What Azure says of itself, which stands under the subscription.
-pub(super) async fn of_azure(asking: &Asking<'_>) -> (Vec<Observation>, Vec<Coverage>) {
+pub(super) async fn of_azure(query: &SubscriptionQuery<'_>) -> (Vec<Observation>, Vec<Coverage>) {
     // It is in what is asked for all machines.
-    if asking.wanted.all {
+    if query.wanted.all {
         return (Vec::new(), Vec::new());
     }
-    let subscription = format!("/subscriptions/{}", asking.subscription);
-    let questions = vec![Only::Resource(subscription)];
-    read(asking, SERVICE, questions, NOTICED).await
+    let subscription = format!("/subscriptions/{}", query.subscription);
+    let questions = vec![ActivityFilter::Resource(subscription)];
+    read(query, SERVICE, questions, NOTICED).await
 }
 
 async fn read(
-    asking: &Asking<'_>,
+    query: &SubscriptionQuery<'_>,
     resource: Resource,
-    questions: Vec<Only>,
+    questions: Vec<ActivityFilter>,
     after: Nanos,
 ) -> (Vec<Observation>, Vec<Coverage>) {
-    let span = asking.span;
+    let span = query.span;
     let to = span
         .to
         .saturating_add(after)
-        .min(span.to.max(asking.ask.now));
-    let oldest = asking.ask.now.saturating_sub(KEPT - MARGIN);
+        .min(span.to.max(query.fetch_request.now));
+    let oldest = query.fetch_request.now.saturating_sub(KEPT - MARGIN);
     let from = span.from.max(oldest);
     let mut tally = Tally::default();
     let mut out = Vec::new();
@@ -160,13 +167,13 @@ async fn read(
     } else {
         for only in questions {
             let mut last: Option<Nanos> = None;
-            let first = first_page(asking.subscription, from, to, &only);
-            let deadline = asking.ask.deadline;
-            let walk = asking
+            let first = first_page(query.subscription, from, to, &only);
+            let deadline = query.fetch_request.deadline;
+            let walk = query
                 .arm
-                .walk(first, asking.options.max_pages, deadline, |fields| {
+                .walk(first, query.options.max_pages, deadline, |fields| {
                     last = earlier(last, &fields);
-                    take(asking, &fields, &mut tally, &mut out);
+                    take(query, &fields, &mut tally, &mut out);
                     true
                 });
             let walked = walk.await;
@@ -180,7 +187,7 @@ async fn read(
             tally.cut("Azure keeps the Activity Log for 90 days".to_owned());
         }
     }
-    let complete_to = span.to.min(asking.ask.now.saturating_sub(LAG));
+    let complete_to = span.to.min(query.fetch_request.now.saturating_sub(LAG));
     if complete_to < span.to && tally.answered {
         tally.notes.push(format!(
             "records come up to {} min late",
@@ -188,8 +195,8 @@ async fn read(
         ));
     }
     let row = tally.row(
-        &asking.options.name,
-        asking.subscription,
+        &query.options.name,
+        query.subscription,
         resource,
         Some((span.from, span.to)),
         Some((got_from, complete_to)),
@@ -199,7 +206,7 @@ async fn read(
 
 /// Takes a record that is about what was asked for.
 fn take(
-    asking: &Asking<'_>,
+    query: &SubscriptionQuery<'_>,
     fields: &Map<String, Value>,
     tally: &mut Tally,
     out: &mut Vec<Observation>,
@@ -207,14 +214,14 @@ fn take(
     let resource = field::text(fields, &["resourceId"])
         .or_else(|| field::text(fields, &["id"]))
         .unwrap_or_default();
-    match asking.decode(fields, "value") {
-        Ok(mut told) => {
-            told.retain(|one| asking.wanted.keeps(resource, one));
-            if told.is_empty() {
+    match query.decode(fields, "value") {
+        Ok(mut emitted) => {
+            emitted.retain(|one| query.wanted.keeps(resource, one));
+            if emitted.is_empty() {
                 tally.of_others += 1;
             } else {
                 tally.rows += 1;
-                out.append(&mut told);
+                out.append(&mut emitted);
             }
         }
         Err(why) => tally.rejected(why),

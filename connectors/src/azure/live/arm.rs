@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::tokens::Tokens;
-use crate::http::{Answer, Client, HttpOptions, Request, Trouble};
+use crate::http::{Answer, Client, HttpError, HttpOptions, Request};
 
 /// With fewer reads left of those that a subscription has, others need them more:
 /// an autoscaler that cannot read does not scale.
@@ -36,7 +36,7 @@ struct Page {
 
 /// How reading a list ended.
 #[derive(Debug, Default)]
-pub(super) struct Walked {
+pub(super) struct ListOutcome {
     /// Pages read.
     pub(super) pages: usize,
     /// Items that are no objects.
@@ -44,14 +44,14 @@ pub(super) struct Walked {
     /// Why it ended before its end, where nothing went wrong.
     pub(super) cut: Option<String>,
     /// What went wrong; what was read before is used.
-    pub(super) trouble: Option<Trouble>,
+    pub(super) failure: Option<HttpError>,
 }
 
 impl Arm {
-    pub(super) fn new(http: HttpOptions, tokens: Arc<Tokens>) -> Result<Self, Trouble> {
+    pub(super) fn new(http: HttpOptions, tokens: Arc<Tokens>) -> Result<Self, HttpError> {
         let client = Client::new(http)?;
         let base = Url::parse(&format!("{}/", client.address()))
-            .map_err(|error| Trouble::BadRequest(error.to_string()))?;
+            .map_err(|error| HttpError::BadRequest(error.to_string()))?;
         Ok(Self {
             client,
             base,
@@ -66,10 +66,10 @@ impl Arm {
 
     /// A document. A token that is refused is renewed once: it may have been
     /// revoked, or our clock may be wrong.
-    pub(super) async fn get(&self, path: &str, deadline: Instant) -> Result<Answer, Trouble> {
+    pub(super) async fn get(&self, path: &str, deadline: Instant) -> Result<Answer, HttpError> {
         let request = Request::get(path);
         match self.client.send(&request, deadline).await {
-            Err(Trouble::Refused { code: 401, .. }) => {
+            Err(HttpError::Refused { code: 401, .. }) => {
                 self.tokens.forget().await;
                 self.client.send(&request, deadline).await
             }
@@ -85,8 +85,8 @@ impl Arm {
         max_pages: usize,
         deadline: Instant,
         mut take: impl FnMut(Map<String, Value>) -> bool + Send,
-    ) -> Walked {
-        let mut walked = Walked::default();
+    ) -> ListOutcome {
+        let mut walked = ListOutcome::default();
         let mut next = Some(first);
         let mut seen = BTreeSet::new();
         while let Some(path) = next.take() {
@@ -100,8 +100,8 @@ impl Arm {
                 break;
             }
             if !seen.insert(path.clone()) {
-                walked.trouble = Some(Trouble::Garbage(
-                    "a page says that the next one is one that was read before".to_owned(),
+                walked.failure = Some(HttpError::Garbage(
+                    "the next page is one that was read before".to_owned(),
                 ));
                 break;
             }
@@ -109,8 +109,8 @@ impl Arm {
             let read = read.and_then(|answer| Ok((answer.json::<Page>()?, reads_left(&answer))));
             let (page, left) = match read {
                 Ok(read) => read,
-                Err(trouble) => {
-                    walked.trouble = Some(trouble);
+                Err(failure) => {
+                    walked.failure = Some(failure);
                     break;
                 }
             };
@@ -129,7 +129,7 @@ impl Arm {
             let link = page.next.filter(|link| !link.is_empty());
             match link.map(|link| self.path_of(&link)).transpose() {
                 Ok(path) => next = path,
-                Err(trouble) => walked.trouble = Some(trouble),
+                Err(failure) => walked.failure = Some(failure),
             }
             if next.is_some()
                 && let Some(left) = left.filter(|left| *left < FEW_READS)
@@ -145,10 +145,10 @@ impl Arm {
 
     /// The path of a link to the next page, which must lead to where we are: our
     /// token goes nowhere else.
-    fn path_of(&self, link: &str) -> Result<String, Trouble> {
+    fn path_of(&self, link: &str) -> Result<String, HttpError> {
         let url = Url::parse(link).or_else(|_| self.base.join(link));
         let url = url.map_err(|error| {
-            Trouble::Garbage(format!("the link to the next page is none: {error}"))
+            HttpError::Garbage(format!("the link to the next page is none: {error}"))
         })?;
         let same = url.origin() == self.base.origin();
         let path = url.path().strip_prefix(self.base.path());
@@ -157,8 +157,8 @@ impl Arm {
                 Some(query) => format!("{path}?{query}"),
                 None => path.to_owned(),
             }),
-            None => Err(Trouble::Garbage(format!(
-                "the next page is said to be elsewhere, at {}",
+            None => Err(HttpError::Garbage(format!(
+                "the next page is on another host, {}",
                 url.host_str().unwrap_or("no host")
             ))),
         }

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use super::activity::{self, Only, first_page};
+use super::activity::{self, ActivityFilter, first_page};
 use super::source::Azure;
-use super::{health, instances, words};
+use super::{error_messages, health, instances};
 use crate::connector::{Health, Permission, Skew, Verdict};
-use crate::http::{Answer, Trouble};
+use crate::http::{Answer, HttpError};
 use crate::time::{Nanos, SECOND};
 
 /// Subscriptions that are looked at.
@@ -26,22 +26,22 @@ pub(super) async fn check(azure: &Azure, now: Nanos, deadline: Instant) -> Healt
     }
     match azure.arm.tokens.way(deadline).await {
         Ok(way) => health.notes.push(format!("logged in by {}", way.words())),
-        Err(trouble) => {
-            health.unreachable = Some(trouble.to_string());
+        Err(failure) => {
+            health.unreachable = Some(failure.to_string());
             return health;
         }
     }
     let subscriptions = match azure.subscriptions(deadline).await {
         Ok(subscriptions) => subscriptions,
-        Err(trouble) => {
-            let why = words::of_request(&trouble, "Microsoft.Resources/subscriptions/read");
+        Err(failure) => {
+            let why =
+                error_messages::of_request(&failure, "Microsoft.Resources/subscriptions/read");
             health.unreachable = Some(why);
             return health;
         }
     };
     if subscriptions.is_empty() {
-        let why =
-            "this login may see no subscription: give it the role Reader, or set AZURE_TENANT_ID";
+        let why = "this login cannot see any subscription: give it the role Reader, or set AZURE_TENANT_ID";
         health.unreachable = Some(why.to_owned());
         return health;
     }
@@ -57,7 +57,7 @@ pub(super) async fn check(azure: &Azure, now: Nanos, deadline: Instant) -> Healt
         let asks = [
             (
                 activity::NEEDS,
-                first_page(subscription, now - HOUR, now, &Only::Everything),
+                first_page(subscription, now - HOUR, now, &ActivityFilter::Everything),
                 "who changed machines and what Azure did to them, for 90 days",
             ),
             (
@@ -76,13 +76,13 @@ pub(super) async fn check(azure: &Azure, now: Nanos, deadline: Instant) -> Healt
             skew(&mut health, &answer, now);
             let (verdict, detail) = match &answer {
                 Ok(_) => (Verdict::Allowed, None),
-                Err(trouble) => {
-                    let verdict = if trouble.is_denied() {
+                Err(failure) => {
+                    let verdict = if failure.is_denied() {
                         Verdict::Denied
                     } else {
                         Verdict::Unknown
                     };
-                    (verdict, Some(words::of_request(trouble, needs)))
+                    (verdict, Some(error_messages::of_request(failure, needs)))
                 }
             };
             health.permissions.push(Permission {
@@ -91,24 +91,24 @@ pub(super) async fn check(azure: &Azure, now: Nanos, deadline: Instant) -> Healt
                 shows: shows.to_owned(),
                 detail,
             });
-            if let Err(trouble) = answer {
-                last = Some(trouble);
+            if let Err(failure) = answer {
+                last = Some(failure);
             }
         }
     }
-    let silent = |trouble: &Trouble| trouble.code().is_none() && !trouble.is_denied();
+    let silent = |failure: &HttpError| failure.code().is_none() && !failure.is_denied();
     let none = health
         .permissions
         .iter()
         .all(|permission| permission.verdict == Verdict::Unknown);
-    if let Some(trouble) = last.filter(|trouble| none && silent(trouble)) {
-        health.unreachable = Some(format!("{trouble}; {}", trouble.hint()));
+    if let Some(failure) = last.filter(|failure| none && silent(failure)) {
+        health.unreachable = Some(format!("{failure}; {}", failure.hint()));
     }
     health
 }
 
 /// The clock of whoever answered first; its answers have whole seconds.
-fn skew(health: &mut Health, answer: &Result<Answer, Trouble>, now: Nanos) {
+fn skew(health: &mut Health, answer: &Result<Answer, HttpError>, now: Nanos) {
     if health.skew.is_none()
         && let Ok(answer) = answer
         && let Some(date) = answer.date()

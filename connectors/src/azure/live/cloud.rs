@@ -1,6 +1,6 @@
 //! Azure's clouds: where one logs in, where resources are managed.
 
-use crate::http::Trouble;
+use crate::http::HttpError;
 
 /// Where a cloud's services are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl CloudPlace {
         authority: Option<&str>,
         manager: Option<&str>,
         audience: Option<&str>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, HttpError> {
         let bare = |url: &str| url.trim().trim_end_matches('/').to_owned();
         let authority = authority.map(bare);
         let mut place = if let Some(name) = name {
@@ -77,8 +77,8 @@ impl CloudPlace {
                 .find(|(names, _)| names.iter().any(|known| known.eq_ignore_ascii_case(name)));
             let (_, place) = known.ok_or_else(|| {
                 let all: Vec<&str> = CLOUDS.iter().map(|(names, _)| names[0]).collect();
-                Trouble::BadRequest(format!(
-                    "{name:?} (AZURE_ENVIRONMENT) is no cloud of Azure; there are {}",
+                HttpError::BadRequest(format!(
+                    "{name:?} (AZURE_ENVIRONMENT) is not an Azure cloud; the clouds are {}",
                     all.join(", ")
                 ))
             })?;
@@ -91,7 +91,7 @@ impl CloudPlace {
                 (Some((_, place)), _) => Self::of(*place),
                 // A token must not be sent where it does not belong.
                 (None, None) => {
-                    return Err(Trouble::BadRequest(format!(
+                    return Err(HttpError::BadRequest(format!(
                         "AZURE_AUTHORITY_HOST is {authority}, of a cloud that is not known: set AZURE_RESOURCE_MANAGER_URL, too"
                     )));
                 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arm::Walked;
-use super::words;
+use super::arm::ListOutcome;
+use super::error_messages;
 use crate::coverage::{Coverage, Mode, Status};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::observation::Rejection;
 use crate::time::Nanos;
 
@@ -40,7 +40,7 @@ pub(super) struct Tally {
     pub(super) expired: bool,
     malformed: BTreeMap<String, u64>,
     cuts: BTreeSet<String>,
-    troubles: Vec<(Status, String)>,
+    failures: Vec<(Status, String)>,
 }
 
 impl Tally {
@@ -53,25 +53,25 @@ impl Tally {
     }
 
     /// Notes how reading a list ended. Whether all of it was read.
-    pub(super) fn walked(&mut self, walked: Walked, resource: Resource) -> bool {
+    pub(super) fn walked(&mut self, walked: ListOutcome, resource: Resource) -> bool {
         self.answered |= walked.pages > 0;
         if walked.broken > 0 {
-            let why = "an item of a list that is no object".to_owned();
+            let why = "a list item that is not an object".to_owned();
             *self.malformed.entry(why).or_default() += walked.broken;
         }
-        let whole = walked.cut.is_none() && walked.trouble.is_none();
+        let whole = walked.cut.is_none() && walked.failure.is_none();
         self.cuts.extend(walked.cut);
-        if let Some(trouble) = walked.trouble {
-            self.trouble(&trouble, resource.needs);
+        if let Some(failure) = walked.failure {
+            self.failure(&failure, resource.needs);
         }
         whole
     }
 
     /// Something was not obtained.
-    pub(super) fn trouble(&mut self, trouble: &Trouble, needs: &str) {
-        let told = (trouble.status(), words::of_request(trouble, needs));
-        if !self.troubles.contains(&told) {
-            self.troubles.push(told);
+    pub(super) fn failure(&mut self, failure: &HttpError, needs: &str) {
+        let emitted = (failure.status(), error_messages::of_request(failure, needs));
+        if !self.failures.contains(&emitted) {
+            self.failures.push(emitted);
         }
     }
 
@@ -88,7 +88,7 @@ impl Tally {
     }
 
     fn status(&self) -> Status {
-        let worst = self.troubles.iter().map(|(status, _)| *status);
+        let worst = self.failures.iter().map(|(status, _)| *status);
         match worst.max_by_key(|status| status.caps_a_verdict()) {
             Some(status) if !self.answered => status,
             Some(_) => Status::Truncated,
@@ -104,7 +104,7 @@ impl Tally {
         source: &str,
         account: &str,
         resource: Resource,
-        asked: Option<(Nanos, Nanos)>,
+        requested: Option<(Nanos, Nanos)>,
         got: Option<(Nanos, Nanos)>,
     ) -> Coverage {
         let status = self.status();
@@ -114,7 +114,7 @@ impl Tally {
             let records = if *times == 1 { "record" } else { "records" };
             parts.push(format!("{times} {records} not read: {why}"));
         }
-        parts.extend(self.troubles.into_iter().map(|(_, told)| told));
+        parts.extend(self.failures.into_iter().map(|(_, emitted)| emitted));
         let more = parts.len().saturating_sub(TOLD);
         parts.truncate(TOLD);
         if more > 0 {
@@ -142,8 +142,8 @@ impl Tally {
             } else {
                 Mode::Snapshot
             },
-            asked_from: asked.map(|(from, _)| from),
-            asked_to: asked.map(|(_, to)| to),
+            asked_from: requested.map(|(from, _)| from),
+            asked_to: requested.map(|(_, to)| to),
             got_from: got.map(|(from, _)| from),
             got_to: got.map(|(_, to)| to),
             retention_s: resource.retention_s,

@@ -2,9 +2,9 @@
 
 use serde_json::Map;
 
-use super::arm::{Walked, path};
-use super::asking::{Asking, each};
+use super::arm::{ListOutcome, path};
 use super::cover::{Resource, Tally};
+use super::query::{SubscriptionQuery, each};
 use crate::coverage::Coverage;
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND};
@@ -36,8 +36,10 @@ pub(super) fn first_page(of: &str) -> String {
 }
 
 /// The states that machines were in.
-pub(super) async fn of_machines(asking: &Asking<'_>) -> (Vec<Observation>, Vec<Coverage>) {
-    let (span, now) = (asking.span, asking.ask.now);
+pub(super) async fn of_machines(
+    query: &SubscriptionQuery<'_>,
+) -> (Vec<Observation>, Vec<Coverage>) {
+    let (span, now) = (query.span, query.fetch_request.now);
     let oldest = now.saturating_sub(KEPT);
     let mut tally = Tally::default();
     let mut out = Vec::new();
@@ -46,49 +48,49 @@ pub(super) async fn of_machines(asking: &Asking<'_>) -> (Vec<Observation>, Vec<C
         tally.expired = true;
         let note = "Azure keeps the health of machines for 30 days, and this is older";
         tally.notes.push(note.to_owned());
-    } else if asking.wanted.all {
+    } else if query.wanted.all {
         let mut records = Vec::new();
-        let all = format!("subscriptions/{}", asking.subscription);
-        let walked = walk(asking, &all, asking.options.max_pages, &mut records).await;
+        let all = format!("subscriptions/{}", query.subscription);
+        let walked = walk(query, &all, query.options.max_pages, &mut records).await;
         tally.walked(walked, HEALTH);
         // A list of all has only their present.
         got_from = span.to;
         tally
             .notes
             .push("the present state of each machine".to_owned());
-        take(asking, &records, &mut tally, &mut out);
+        take(query, &records, &mut tally, &mut out);
     } else {
-        let ids = asking.wanted.ids_in(asking.subscription);
-        let asked = each(&ids, asking.options, |id| async move {
+        let ids = query.wanted.ids_in(query.subscription);
+        let requested = each(&ids, query.options, |id| async move {
             let mut records = Vec::new();
-            let mut walked = walk(asking, id, PAGES, &mut records).await;
-            let trouble = walked.trouble.take();
-            ((records, walked), trouble)
+            let mut walked = walk(query, id, PAGES, &mut records).await;
+            let failure = walked.failure.take();
+            ((records, walked), failure)
         });
-        let asked = Box::pin(asked).await;
+        let requested = Box::pin(requested).await;
         let mut gone = 0;
-        for ((records, mut walked), trouble) in asked.answers {
-            if trouble.as_ref().and_then(crate::http::Trouble::code) == Some(404) {
+        for ((records, mut walked), failure) in requested.answers {
+            if failure.as_ref().and_then(crate::http::HttpError::code) == Some(404) {
                 gone += 1;
                 tally.answered = true;
             } else {
-                walked.trouble = trouble;
+                walked.failure = failure;
             }
             tally.walked(walked, HEALTH);
-            take(asking, &records, &mut tally, &mut out);
+            take(query, &records, &mut tally, &mut out);
         }
         if gone > 0 {
             tally.notes.push(format!(
                 "of {gone} machines there is none: they are gone, or not of a kind that has it"
             ));
         }
-        for why in asked.left_out {
+        for why in requested.left_out {
             tally.cut(why);
         }
     }
     let row = tally.row(
-        &asking.options.name,
-        asking.subscription,
+        &query.options.name,
+        query.subscription,
         HEALTH,
         Some((span.from, span.to)),
         Some((got_from, span.to)),
@@ -97,13 +99,13 @@ pub(super) async fn of_machines(asking: &Asking<'_>) -> (Vec<Observation>, Vec<C
 }
 
 async fn walk(
-    asking: &Asking<'_>,
+    query: &SubscriptionQuery<'_>,
     of: &str,
     pages: usize,
     records: &mut Vec<Map<String, serde_json::Value>>,
-) -> Walked {
-    let deadline = asking.ask.deadline;
-    let read = asking.arm.walk(first_page(of), pages, deadline, |fields| {
+) -> ListOutcome {
+    let deadline = query.fetch_request.deadline;
+    let read = query.arm.walk(first_page(of), pages, deadline, |fields| {
         records.push(fields);
         true
     });
@@ -112,15 +114,15 @@ async fn walk(
 
 /// Takes the states that touch the time of the question.
 fn take(
-    asking: &Asking<'_>,
+    query: &SubscriptionQuery<'_>,
     records: &[Map<String, serde_json::Value>],
     tally: &mut Tally,
     out: &mut Vec<Observation>,
 ) {
-    let span = asking.span;
+    let span = query.span;
     for fields in records {
-        match asking.decode(fields, "value") {
-            Ok(told) => {
+        match query.decode(fields, "value") {
+            Ok(emitted) => {
                 let touches = |one: &Observation| match one {
                     Observation::Event(event) => {
                         let end = event.end.map_or(event.time.hi, |end| end.hi);
@@ -129,7 +131,7 @@ fn take(
                     _ => true,
                 };
                 let before = out.len();
-                out.extend(told.into_iter().filter(touches));
+                out.extend(emitted.into_iter().filter(touches));
                 tally.rows += u64::from(out.len() > before);
             }
             Err(why) => tally.rejected(why),

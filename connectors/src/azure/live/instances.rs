@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::arm::path;
-use super::asking::{Asking, each};
 use super::cover::{Resource, Tally};
-use super::wanted::by_set;
+use super::machine_scope::by_set;
+use super::query::{SubscriptionQuery, each};
 use crate::cloud::field;
 use crate::coverage::Coverage;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::observation::Observation;
 
 pub(super) const VERSION: (&str, &str) = ("api-version", "2024-07-01");
@@ -36,19 +36,19 @@ pub(super) fn first_page(subscription: &str) -> String {
 
 /// What the machines are. `tally` has what came of finding them.
 pub(super) async fn of_machines(
-    asking: &Asking<'_>,
+    query: &SubscriptionQuery<'_>,
     mut tally: Tally,
 ) -> (Vec<Observation>, Vec<Coverage>) {
     let mut out = Vec::new();
-    if asking.wanted.all {
-        all(asking, &mut tally, &mut out).await;
+    if query.wanted.all {
+        all(query, &mut tally, &mut out).await;
     } else {
-        some(asking, &mut tally, &mut out).await;
+        some(query, &mut tally, &mut out).await;
     }
-    let now = asking.ask.now;
+    let now = query.fetch_request.now;
     let row = tally.row(
-        &asking.options.name,
-        asking.subscription,
+        &query.options.name,
+        query.subscription,
         INSTANCES,
         Some((now, now)),
         Some((now, now)),
@@ -57,33 +57,33 @@ pub(super) async fn of_machines(
 }
 
 /// The machines of the question, one by one.
-async fn some(asking: &Asking<'_>, tally: &mut Tally, out: &mut Vec<Observation>) {
-    let ids = asking.wanted.ids_in(asking.subscription);
-    let asked = each(&ids, asking.options, |id| async move {
+async fn some(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Observation>) {
+    let ids = query.wanted.ids_in(query.subscription);
+    let requested = each(&ids, query.options, |id| async move {
         let one = path(id, &[VERSION, STATE]);
-        let answer = asking.arm.get(&one, asking.ask.deadline).await;
+        let answer = query.arm.get(&one, query.fetch_request.deadline).await;
         match answer.and_then(|answer| answer.json::<Map<String, Value>>()) {
             Ok(fields) => (Some(fields), None),
-            Err(trouble) => (None, Some(trouble)),
+            Err(failure) => (None, Some(failure)),
         }
     });
-    let asked = Box::pin(asked).await;
+    let requested = Box::pin(requested).await;
     let mut gone = 0;
-    for (fields, trouble) in asked.answers {
-        match (fields, trouble) {
-            (Some(fields), _) => take(asking, &fields, tally, out),
-            (None, Some(trouble)) if trouble.code() == Some(404) => {
+    for (fields, failure) in requested.answers {
+        match (fields, failure) {
+            (Some(fields), _) => take(query, &fields, tally, out),
+            (None, Some(failure)) if failure.code() == Some(404) => {
                 gone += 1;
                 tally.answered = true;
             }
-            (None, Some(trouble)) => tally.trouble(&trouble, INSTANCES.needs),
+            (None, Some(failure)) => tally.failure(&failure, INSTANCES.needs),
             (None, None) => {}
         }
     }
     if gone > 0 {
         let sets = by_set(&ids).len();
         let of = if sets > 0 {
-            " (scale sets give the same numbers to no machine again)"
+            " (scale sets do not reuse instance numbers)"
         } else {
             ""
         };
@@ -91,19 +91,19 @@ async fn some(asking: &Asking<'_>, tally: &mut Tally, out: &mut Vec<Observation>
             .notes
             .push(format!("{gone} of the machines are not there any more{of}"));
     }
-    for why in asked.left_out {
+    for why in requested.left_out {
         tally.cut(why);
     }
 }
 
 /// All machines of the subscription, those of scale sets too.
-async fn all(asking: &Asking<'_>, tally: &mut Tally, out: &mut Vec<Observation>) {
-    let pages = asking.options.max_pages;
-    let deadline = asking.ask.deadline;
+async fn all(query: &SubscriptionQuery<'_>, tally: &mut Tally, out: &mut Vec<Observation>) {
+    let pages = query.options.max_pages;
+    let deadline = query.fetch_request.deadline;
     let mut machines = Vec::new();
     let mut sets = Vec::new();
-    let first = first_page(asking.subscription);
-    let walk = asking.arm.walk(first, pages, deadline, |fields| {
+    let first = first_page(query.subscription);
+    let walk = query.arm.walk(first, pages, deadline, |fields| {
         machines.push(fields);
         true
     });
@@ -111,9 +111,9 @@ async fn all(asking: &Asking<'_>, tally: &mut Tally, out: &mut Vec<Observation>)
     tally.walked(walked, INSTANCES);
     let list = format!(
         "subscriptions/{}/providers/Microsoft.Compute/virtualMachineScaleSets",
-        asking.subscription
+        query.subscription
     );
-    let walk = asking
+    let walk = query
         .arm
         .walk(path(&list, &[VERSION]), pages, deadline, |fields| {
             sets.extend(field::owned(&fields, &["id"]));
@@ -122,42 +122,42 @@ async fn all(asking: &Asking<'_>, tally: &mut Tally, out: &mut Vec<Observation>)
     let walked = walk.await;
     tally.walked(walked, INSTANCES);
     for set in &sets {
-        if machines.len() >= asking.options.max_machines {
+        if machines.len() >= query.options.max_machines {
             tally.cut(format!(
                 "not all scale sets: more than {} machines",
-                asking.options.max_machines
+                query.options.max_machines
             ));
             break;
         }
         let members = path(&format!("{set}/virtualMachines"), &[VERSION, STATE]);
-        let walk = asking.arm.walk(members, pages, deadline, |fields| {
+        let walk = query.arm.walk(members, pages, deadline, |fields| {
             machines.push(fields);
             true
         });
         let mut walked = walk.await;
         // A flexible set has its machines among the others.
-        let other = |trouble: &Trouble| matches!(trouble.code(), Some(400 | 404 | 409));
-        if walked.pages == 0 && walked.trouble.as_ref().is_some_and(other) {
-            walked.trouble = None;
+        let other = |failure: &HttpError| matches!(failure.code(), Some(400 | 404 | 409));
+        if walked.pages == 0 && walked.failure.as_ref().is_some_and(other) {
+            walked.failure = None;
         }
         tally.walked(walked, INSTANCES);
     }
     for fields in &machines {
-        take(asking, fields, tally, out);
+        take(query, fields, tally, out);
     }
 }
 
 fn take(
-    asking: &Asking<'_>,
+    query: &SubscriptionQuery<'_>,
     fields: &Map<String, Value>,
     tally: &mut Tally,
     out: &mut Vec<Observation>,
 ) {
     tally.answered = true;
-    match asking.decode(fields, "value") {
-        Ok(told) => {
+    match query.decode(fields, "value") {
+        Ok(emitted) => {
             tally.rows += 1;
-            out.extend(told);
+            out.extend(emitted);
         }
         Err(why) => tally.rejected(why),
     }

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use super::arm::{Arm, path};
 use super::cover::Tally;
 use super::instances::{INSTANCES, VERSION};
+use super::machine_scope::MachineScope;
 use super::options::AzureOptions;
-use super::wanted::Wanted;
 use crate::cloud::field;
 
 /// What the machines of a subscription are called.
 #[derive(Debug, Default)]
-struct Found {
+struct MachineNames {
     /// Resource ids by host name.
     by_name: BTreeMap<String, Vec<String>>,
     by_vm_id: BTreeMap<String, String>,
@@ -25,11 +25,11 @@ pub(super) async fn locate(
     arm: &Arm,
     options: &AzureOptions,
     subscription: &str,
-    wanted: &mut Wanted,
+    wanted: &mut MachineScope,
     deadline: Instant,
     tally: &mut Tally,
 ) {
-    let mut found = Found::default();
+    let mut found = MachineNames::default();
     let machines = list(subscription, "virtualMachines");
     let walked = arm
         .walk(machines, options.max_pages, deadline, |fields| {
@@ -83,7 +83,7 @@ fn list(subscription: &str, kind: &str) -> String {
     )
 }
 
-impl Found {
+impl MachineNames {
     fn machine(&mut self, fields: &Map<String, Value>) {
         let Some(id) = field::owned(fields, &["id"]) else {
             return;

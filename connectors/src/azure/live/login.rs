@@ -15,9 +15,9 @@ use azure_identity::{
 };
 use secrecy::ExposeSecret as _;
 
+use super::error_messages;
 use super::options::AzureOptions;
-use super::words;
-use crate::http::{HttpOptions, Trouble, connections};
+use crate::http::{HttpError, HttpOptions, connections};
 
 /// How long one way may take: `az` starts slowly, metadata services are asked
 /// again for a while by the library.
@@ -28,7 +28,7 @@ const KNOCK: Duration = Duration::from_secs(2);
 
 /// A way to prove who we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum LoginMethod {
     /// An application with a secret.
     ClientSecret,
     /// A Kubernetes service account that an identity trusts.
@@ -39,13 +39,13 @@ pub enum Way {
     AzureCli,
 }
 
-impl Way {
+impl LoginMethod {
     /// The ways that a value of `AZURE_TOKEN_CREDENTIALS` names, as Azure's own
     /// libraries understand it.
     ///
     /// # Errors
     /// When it names none.
-    pub(super) fn named(value: &str) -> Result<Vec<Self>, Trouble> {
+    pub(super) fn named(value: &str) -> Result<Vec<Self>, HttpError> {
         let ways: &[Self] = match value.to_ascii_lowercase().as_str() {
             "prod" => &[
                 Self::ClientSecret,
@@ -57,8 +57,8 @@ impl Way {
             "workloadidentitycredential" => &[Self::WorkloadIdentity],
             "managedidentitycredential" => &[Self::ManagedIdentity],
             _ => {
-                return Err(Trouble::BadRequest(format!(
-                    "AZURE_TOKEN_CREDENTIALS is {value:?}; there are prod, dev, EnvironmentCredential, WorkloadIdentityCredential, ManagedIdentityCredential and AzureCliCredential"
+                return Err(HttpError::BadRequest(format!(
+                    "AZURE_TOKEN_CREDENTIALS is {value:?}; valid values are prod, dev, EnvironmentCredential, WorkloadIdentityCredential, ManagedIdentityCredential and AzureCliCredential"
                 )));
             }
         };
@@ -118,24 +118,24 @@ impl Login {
 
     /// The ways to try, in order. Who sets a secret or a token's file means it:
     /// that others might work would only hide that it does not.
-    pub(super) fn ways(&self) -> Vec<Way> {
+    pub(super) fn ways(&self) -> Vec<LoginMethod> {
         let options = &self.options;
-        let has = |way: &Way| match way {
-            Way::ClientSecret => options.client_secret.is_some(),
-            Way::WorkloadIdentity => options.federated_token_file.is_some(),
-            Way::ManagedIdentity | Way::AzureCli => true,
+        let has = |way: &LoginMethod| match way {
+            LoginMethod::ClientSecret => options.client_secret.is_some(),
+            LoginMethod::WorkloadIdentity => options.federated_token_file.is_some(),
+            LoginMethod::ManagedIdentity | LoginMethod::AzureCli => true,
         };
         match options.ways.as_slice() {
             [one] => return vec![*one],
             [] => {}
             several => return several.iter().copied().filter(has).collect(),
         }
-        match [Way::ClientSecret, Way::WorkloadIdentity]
+        match [LoginMethod::ClientSecret, LoginMethod::WorkloadIdentity]
             .into_iter()
             .find(has)
         {
             Some(way) => vec![way],
-            None => vec![Way::ManagedIdentity, Way::AzureCli],
+            None => vec![LoginMethod::ManagedIdentity, LoginMethod::AzureCli],
         }
     }
 
@@ -143,21 +143,23 @@ impl Login {
     ///
     /// # Errors
     /// Says which ways failed, why, and what to do.
-    pub(super) async fn token(&self) -> Result<(AccessToken, Way), Trouble> {
+    pub(super) async fn token(&self) -> Result<(AccessToken, LoginMethod), HttpError> {
         let mut failed = Vec::new();
         for way in self.ways() {
             match tokio::time::timeout(PATIENCE, Box::pin(self.by(way))).await {
                 Ok(Ok(token)) => return Ok((token, way)),
                 Ok(Err(why)) => failed.push((way, why)),
-                Err(_) => failed.push((way, format!("no answer within {} s", PATIENCE.as_secs()))),
+                Err(_) => {
+                    failed.push((way, format!("no response within {} s", PATIENCE.as_secs())));
+                }
             }
         }
-        Err(Trouble::Credentials(words::no_token(&failed)))
+        Err(HttpError::Credentials(error_messages::no_token(&failed)))
     }
 
-    async fn by(&self, way: Way) -> Result<AccessToken, String> {
-        let said = |error: azure_core::Error| words::of_library(&error);
-        if way == Way::ManagedIdentity && self.transport.is_none() {
+    async fn by(&self, way: LoginMethod) -> Result<AccessToken, String> {
+        let said = |error: azure_core::Error| error_messages::of_library(&error);
+        if way == LoginMethod::ManagedIdentity && self.transport.is_none() {
             knock().await?;
         }
         let credential = self.credential(way)?;
@@ -166,14 +168,14 @@ impl Login {
     }
 
     /// Made anew each time, so that nothing old is kept in it.
-    fn credential(&self, way: Way) -> Result<Arc<dyn TokenCredential>, String> {
+    fn credential(&self, way: LoginMethod) -> Result<Arc<dyn TokenCredential>, String> {
         let options = &self.options;
-        let said = |error: azure_core::Error| words::of_library(&error);
+        let said = |error: azure_core::Error| error_messages::of_library(&error);
         let needs = |value: &Option<String>, name: &str| {
             value.clone().ok_or_else(|| format!("{name} is not set"))
         };
         Ok(match way {
-            Way::ClientSecret => {
+            LoginMethod::ClientSecret => {
                 let secret = options.client_secret.as_ref();
                 let secret = secret.ok_or("AZURE_CLIENT_SECRET is not set")?;
                 ClientSecretCredential::new(
@@ -186,7 +188,7 @@ impl Login {
                 )
                 .map_err(said)?
             }
-            Way::WorkloadIdentity => {
+            LoginMethod::WorkloadIdentity => {
                 let file = options.federated_token_file.clone();
                 WorkloadIdentityCredential::new(Some(WorkloadIdentityCredentialOptions {
                     credential_options: ClientAssertionCredentialOptions {
@@ -198,14 +200,14 @@ impl Login {
                 }))
                 .map_err(said)?
             }
-            Way::ManagedIdentity => {
+            LoginMethod::ManagedIdentity => {
                 ManagedIdentityCredential::new(Some(ManagedIdentityCredentialOptions {
                     user_assigned_id: options.client.clone().map(UserAssignedId::ClientId),
                     client_options: self.reach(true)?,
                 }))
                 .map_err(said)?
             }
-            Way::AzureCli => AzureCliCredential::new(Some(AzureCliCredentialOptions {
+            LoginMethod::AzureCli => AzureCliCredential::new(Some(AzureCliCredentialOptions {
                 tenant_id: options.tenant.clone(),
                 executor: self.executor.clone(),
                 subscription: None,
@@ -228,7 +230,7 @@ impl Login {
                     http.proxy = None;
                     http.direct = true;
                 }
-                let client = connections(&http).map_err(|trouble| trouble.to_string())?;
+                let client = connections(&http).map_err(|failure| failure.to_string())?;
                 Transport::new(Arc::new(client))
             }
         };
@@ -261,6 +263,6 @@ async fn knock() -> Result<(), String> {
     let connect = tokio::net::TcpStream::connect(("169.254.169.254", 80));
     match tokio::time::timeout(KNOCK, connect).await {
         Ok(Ok(_)) => Ok(()),
-        _ => Err("this is no machine of Azure: nothing answers at 169.254.169.254".to_owned()),
+        _ => Err("this is not an Azure machine: 169.254.169.254 does not respond".to_owned()),
     }
 }

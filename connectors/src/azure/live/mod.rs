@@ -8,25 +8,25 @@
 
 mod activity;
 mod arm;
-mod asking;
 mod check;
 mod cloud;
 mod cover;
+mod error_messages;
 mod health;
 mod instances;
 mod locate;
 mod login;
+mod machine_scope;
 mod options;
+mod query;
 mod scheduled;
 mod source;
 mod tokens;
-mod wanted;
-mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use cloud::CloudPlace;
-pub use login::Way;
+pub use login::LoginMethod;
 pub use options::{AzureOptions, SCHEDULED_EVENTS};
 pub use source::Azure;

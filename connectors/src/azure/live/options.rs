@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::cloud::CloudPlace;
-use super::login::Way;
-use crate::http::{HttpOptions, Secret, Trouble};
+use super::login::LoginMethod;
+use crate::http::{HttpError, HttpOptions, Secret};
 
 /// Where a machine of Azure finds the events that are scheduled for it.
 pub const SCHEDULED_EVENTS: &str = "http://169.254.169.254/metadata/scheduledevents";
@@ -26,11 +26,11 @@ pub struct AzureOptions {
     /// A file with a Kubernetes service account's token.
     pub federated_token_file: Option<PathBuf>,
     /// Ways to log in, the first that works; by what is there where empty.
-    pub ways: Vec<Way>,
+    pub ways: Vec<LoginMethod>,
     /// Where the cloud's services are.
     pub cloud: CloudPlace,
     /// Where this machine's scheduled events are; `None` asks for none, since
-    /// they are only told inside a machine of Azure.
+    /// they are only available on Azure machines.
     pub scheduled_events: Option<String>,
     /// How Azure Resource Manager is reached. Its address is the cloud's
     /// (`cloud.manager`) and its authorization the token's, whatever is set here.
@@ -70,7 +70,7 @@ impl AzureOptions {
     ///
     /// # Errors
     /// For a cloud, a credential or an address that there is not.
-    pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Result<Self, Trouble> {
+    pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Result<Self, HttpError> {
         let get = |name: &str| {
             let value = get(name)?.trim().to_owned();
             (!value.is_empty()).then_some(value)
@@ -89,7 +89,7 @@ impl AzureOptions {
             client_secret: get("AZURE_CLIENT_SECRET").map(Into::into),
             federated_token_file: get("AZURE_FEDERATED_TOKEN_FILE").map(PathBuf::from),
             ways: match get("AZURE_TOKEN_CREDENTIALS") {
-                Some(named) => Way::named(&named)?,
+                Some(named) => LoginMethod::named(&named)?,
                 None => Vec::new(),
             },
             scheduled_events: get("AZURE_SCHEDULED_EVENTS").and_then(|value| {

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::asking::decode;
 use super::cover::{Resource, Tally};
-use super::wanted::Wanted;
-use crate::connector::Ask;
+use super::machine_scope::MachineScope;
+use super::query::decode;
+use crate::connector::FetchRequest;
 use crate::coverage::Coverage;
-use crate::http::{Client, HttpOptions, Request, Trouble};
+use crate::http::{Client, HttpError, HttpOptions, Request};
 use crate::observation::Observation;
 
 const VERSION: &str = "2020-07-01";
@@ -37,9 +37,9 @@ impl Scheduled {
     ///
     /// # Errors
     /// When it is no address.
-    pub(super) fn new(address: &str) -> Result<Self, Trouble> {
+    pub(super) fn new(address: &str) -> Result<Self, HttpError> {
         let wrong = || {
-            Trouble::BadRequest(format!(
+            HttpError::BadRequest(format!(
                 "{address:?} (AZURE_SCHEDULED_EVENTS) is neither true nor an address"
             ))
         };
@@ -56,14 +56,14 @@ impl Scheduled {
         Ok(Self { client, path })
     }
 
-    async fn document(&self, deadline: Instant) -> Result<Vec<Value>, Trouble> {
+    async fn document(&self, deadline: Instant) -> Result<Vec<Value>, HttpError> {
         let request = Request::get(&self.path)
             .query("api-version", VERSION)
             .header("Metadata", "true");
         let mut document: Map<String, Value> = self.client.json(&request, deadline).await?;
         match document.remove("Events") {
             Some(Value::Array(events)) => Ok(events),
-            _ => Err(Trouble::Garbage(
+            _ => Err(HttpError::Garbage(
                 "a document without Events, as scheduled events have".to_owned(),
             )),
         }
@@ -73,60 +73,60 @@ impl Scheduled {
     pub(super) async fn check(&self, deadline: Instant) -> String {
         match self.document(deadline).await {
             Ok(events) => format!("{} events are scheduled for this machine", events.len()),
-            Err(trouble) => format!("no scheduled events: {}", inside(&trouble)),
+            Err(failure) => format!("no scheduled events: {}", inside(&failure)),
         }
     }
 
     /// What is scheduled for the machines of the question.
     pub(super) async fn fetch(
         &self,
-        ask: &Ask,
-        wanted: &Wanted,
+        fetch_request: &FetchRequest,
+        wanted: &MachineScope,
         source: &str,
     ) -> (Vec<Observation>, Coverage) {
         let mut tally = Tally::default();
         let mut out = Vec::new();
-        match self.document(ask.deadline).await {
+        match self.document(fetch_request.deadline).await {
             Ok(events) => {
                 tally.answered = true;
                 for event in &events {
                     let Value::Object(fields) = event else {
                         tally.rejected(crate::observation::Rejection::Malformed(
-                            "a scheduled event that is no object".to_owned(),
+                            "a scheduled event that is not an object".to_owned(),
                         ));
                         continue;
                     };
-                    match decode(fields, "Events", &self.client.address(), ask.now) {
-                        Ok(mut told) => {
-                            told.retain(|one| wanted.keeps("", one));
-                            if told.is_empty() {
+                    match decode(fields, "Events", &self.client.address(), fetch_request.now) {
+                        Ok(mut emitted) => {
+                            emitted.retain(|one| wanted.keeps("", one));
+                            if emitted.is_empty() {
                                 tally.of_others += 1;
                             } else {
                                 tally.rows += 1;
-                                out.append(&mut told);
+                                out.append(&mut emitted);
                             }
                         }
                         Err(why) => tally.rejected(why),
                     }
                 }
             }
-            Err(trouble) => {
-                tally.trouble(&trouble, SCHEDULED.needs);
-                tally.notes.push(inside(&trouble));
+            Err(failure) => {
+                tally.failure(&failure, SCHEDULED.needs);
+                tally.notes.push(inside(&failure));
             }
         }
-        let now = Some((ask.now, ask.now));
+        let now = Some((fetch_request.now, fetch_request.now));
         (out, tally.row(source, "", SCHEDULED, now, now))
     }
 }
 
 /// What may be wrong beside.
-fn inside(trouble: &Trouble) -> String {
-    match trouble {
-        Trouble::TimedOut(_) => {
-            "the first request switches the service on, which takes up to two minutes; outside a machine of Azure nobody answers"
+fn inside(failure: &HttpError) -> String {
+    match failure {
+        HttpError::TimedOut(_) => {
+            "the first request switches the service on, which takes up to two minutes; outside Azure machines it does not respond"
                 .to_owned()
         }
-        _ => "they are only told inside a machine of Azure".to_owned(),
+        _ => "they are only available on Azure machines".to_owned(),
     }
 }

@@ -8,22 +8,22 @@ use futures::future::{BoxFuture, join, join_all};
 
 use super::activity;
 use super::arm::{Arm, path};
-use super::asking::{Asking, Span};
 use super::check;
 use super::cover::{Resource, Tally};
 use super::health;
 use super::instances;
 use super::locate::locate;
 use super::login::Login;
+use super::machine_scope::MachineScope;
 use super::options::AzureOptions;
+use super::query::{Span, SubscriptionQuery};
 use super::scheduled::Scheduled;
 use super::tokens::Tokens;
-use super::wanted::Wanted;
 use crate::cloud::field;
-use crate::connector::{Ask, Clock, Connector, Health};
+use crate::connector::{Clock, Connector, FetchRequest, Health};
 use crate::coverage::{Coverage, Status};
 use crate::event::SourceKind;
-use crate::http::{Auth, HttpOptions, Trouble};
+use crate::http::{Auth, HttpError, HttpOptions};
 use crate::observation::Observation;
 use crate::recording::Sink;
 use crate::time::Nanos;
@@ -54,7 +54,7 @@ impl Azure {
     ///
     /// # Errors
     /// For options that do not make sense.
-    pub fn open(options: AzureOptions, clock: Clock) -> Result<Self, Trouble> {
+    pub fn open(options: AzureOptions, clock: Clock) -> Result<Self, HttpError> {
         let login = Login::new(&options);
         Self::with(options, login, clock)
     }
@@ -63,7 +63,7 @@ impl Azure {
         mut options: AzureOptions,
         login: Login,
         clock: Clock,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, HttpError> {
         for subscription in &mut options.subscriptions {
             subscription.make_ascii_lowercase();
         }
@@ -96,7 +96,7 @@ impl Azure {
     pub(super) async fn subscriptions(
         &self,
         deadline: Instant,
-    ) -> Result<BTreeSet<String>, Trouble> {
+    ) -> Result<BTreeSet<String>, HttpError> {
         if !self.options.subscriptions.is_empty() {
             return Ok(self.options.subscriptions.iter().cloned().collect());
         }
@@ -110,32 +110,39 @@ impl Azure {
             }
             true
         });
-        match walk.await.trouble {
-            Some(trouble) if all.is_empty() => Err(trouble),
+        match walk.await.failure {
+            Some(failure) if all.is_empty() => Err(failure),
             _ => Ok(all),
         }
     }
 
-    async fn gather(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        let Some(wanted) = Wanted::of(&ask.scope) else {
+    async fn gather(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        let Some(wanted) = MachineScope::of(&fetch_request.scope) else {
             return Vec::new();
         };
         let scheduled = async {
             match &self.scheduled {
                 Some(scheduled) => {
                     let source = &self.options.name;
-                    let (told, row) = scheduled.fetch(ask, &wanted, source).await;
-                    (told, vec![row])
+                    let (emitted, row) = scheduled.fetch(fetch_request, &wanted, source).await;
+                    (emitted, vec![row])
                 }
                 None => (Vec::new(), Vec::new()),
             }
         };
-        let (scheduled, managed) =
-            join(Box::pin(scheduled), Box::pin(self.managed(ask, &wanted))).await;
+        let (scheduled, managed) = join(
+            Box::pin(scheduled),
+            Box::pin(self.managed(fetch_request, &wanted)),
+        )
+        .await;
         let mut rows = Vec::new();
-        for (told, coverage) in std::iter::once(scheduled).chain(managed) {
-            if !told.is_empty() {
-                sink.observe(told);
+        for (emitted, coverage) in std::iter::once(scheduled).chain(managed) {
+            if !emitted.is_empty() {
+                sink.observe(emitted);
             }
             rows.extend(coverage);
         }
@@ -144,40 +151,44 @@ impl Azure {
     }
 
     /// What Azure Resource Manager tells, subscription by subscription.
-    async fn managed(&self, ask: &Ask, wanted: &Wanted) -> Vec<(Vec<Observation>, Vec<Coverage>)> {
+    async fn managed(
+        &self,
+        fetch_request: &FetchRequest,
+        wanted: &MachineScope,
+    ) -> Vec<(Vec<Observation>, Vec<Coverage>)> {
         // Once for all: what is wrong with a login is wrong for everything.
-        let login = self.arm.tokens.way(ask.deadline).await;
-        if let Err(trouble) = login {
-            return self.nothing(ask, wanted, &trouble);
+        let login = self.arm.tokens.way(fetch_request.deadline).await;
+        if let Err(failure) = login {
+            return self.nothing(fetch_request, wanted, &failure);
         }
         let mut subscriptions = wanted.subscriptions();
         // Where the machines are is enough, unless more is configured.
         let more = !self.options.subscriptions.is_empty() && wanted.is_incomplete();
         if subscriptions.is_empty() || more {
-            match self.subscriptions(ask.deadline).await {
+            match self.subscriptions(fetch_request.deadline).await {
                 Ok(all) => subscriptions.extend(all),
-                Err(trouble) => return self.nothing(ask, wanted, &trouble),
+                Err(failure) => return self.nothing(fetch_request, wanted, &failure),
             }
         }
         if subscriptions.is_empty() {
-            let trouble = Trouble::Credentials(
-                "this login may see no subscription of Azure: give it the role Reader, or set AZURE_SUBSCRIPTION_ID and AZURE_TENANT_ID"
+            let failure = HttpError::Credentials(
+                "this login cannot see any Azure subscription: give it the role Reader, or set AZURE_SUBSCRIPTION_ID and AZURE_TENANT_ID"
                     .to_owned(),
             );
-            return self.nothing(ask, wanted, &trouble);
+            return self.nothing(fetch_request, wanted, &failure);
         }
         let left_out = subscriptions.len().saturating_sub(MOST_SUBSCRIPTIONS);
-        let asked: Vec<String> = subscriptions.into_iter().take(MOST_SUBSCRIPTIONS).collect();
-        let parts = asked
+        let requested: Vec<String> = subscriptions.into_iter().take(MOST_SUBSCRIPTIONS).collect();
+        let parts = requested
             .iter()
-            .map(|subscription| Box::pin(self.one(ask, wanted, subscription)));
+            .map(|subscription| Box::pin(self.one(fetch_request, wanted, subscription)));
         let mut parts: Vec<_> = join_all(parts).await.into_iter().flatten().collect();
         if left_out > 0 {
             let mut tally = Tally::answered();
             tally.cut(format!(
-                "{left_out} subscriptions more were not asked: name them in AZURE_SUBSCRIPTION_ID"
+                "{left_out} more subscriptions were not queried: name them in AZURE_SUBSCRIPTION_ID"
             ));
-            let row = tally.row(&self.options.name, "", ALL, asked_span(ask), None);
+            let row = tally.row(&self.options.name, "", ALL, asked_span(fetch_request), None);
             parts.push((Vec::new(), vec![row]));
         }
         parts
@@ -186,8 +197,8 @@ impl Azure {
     /// All that one subscription tells, all at once.
     async fn one(
         &self,
-        ask: &Ask,
-        wanted: &Wanted,
+        fetch_request: &FetchRequest,
+        wanted: &MachineScope,
         subscription: &str,
     ) -> Vec<(Vec<Observation>, Vec<Coverage>)> {
         let mut wanted = wanted.clone();
@@ -199,28 +210,28 @@ impl Azure {
                 options,
                 subscription,
                 &mut wanted,
-                ask.deadline,
+                fetch_request.deadline,
                 &mut found,
             );
             Box::pin(looking).await;
         }
-        let asking = Asking {
+        let query = SubscriptionQuery {
             arm: &self.arm,
             options: &self.options,
-            ask,
+            fetch_request,
             wanted: &wanted,
-            span: Span::of(ask),
+            span: Span::of(fetch_request),
             subscription,
         };
         if !wanted.all && wanted.ids_in(subscription).is_empty() {
             // Nothing of it is here; what looking for it met is told.
-            return vec![instances::of_machines(&asking, found).await];
+            return vec![instances::of_machines(&query, found).await];
         }
         let parts: Vec<BoxFuture<'_, (Vec<Observation>, Vec<Coverage>)>> = vec![
-            Box::pin(instances::of_machines(&asking, found)),
-            Box::pin(activity::of_machines(&asking)),
-            Box::pin(activity::of_azure(&asking)),
-            Box::pin(health::of_machines(&asking)),
+            Box::pin(instances::of_machines(&query, found)),
+            Box::pin(activity::of_machines(&query)),
+            Box::pin(activity::of_azure(&query)),
+            Box::pin(health::of_machines(&query)),
         ];
         join_all(parts).await
     }
@@ -228,9 +239,9 @@ impl Azure {
     /// Azure could not be asked at all.
     fn nothing(
         &self,
-        ask: &Ask,
-        wanted: &Wanted,
-        trouble: &Trouble,
+        fetch_request: &FetchRequest,
+        wanted: &MachineScope,
+        failure: &HttpError,
     ) -> Vec<(Vec<Observation>, Vec<Coverage>)> {
         let mut accounts = wanted.subscriptions();
         accounts.extend(self.options.subscriptions.iter().cloned());
@@ -239,8 +250,14 @@ impl Azure {
         }
         let rows = accounts.iter().map(|account| {
             let mut tally = Tally::default();
-            tally.trouble(trouble, ALL.needs);
-            let row = tally.row(&self.options.name, account, ALL, asked_span(ask), None);
+            tally.failure(failure, ALL.needs);
+            let row = tally.row(
+                &self.options.name,
+                account,
+                ALL,
+                asked_span(fetch_request),
+                None,
+            );
             debug_assert_ne!(row.status, Status::Complete);
             row
         });
@@ -248,8 +265,8 @@ impl Azure {
     }
 }
 
-fn asked_span(ask: &Ask) -> Option<(Nanos, Nanos)> {
-    let span = Span::of(ask);
+fn asked_span(fetch_request: &FetchRequest) -> Option<(Nanos, Nanos)> {
+    let span = Span::of(fetch_request);
     Some((span.from, span.to))
 }
 
@@ -272,9 +289,9 @@ impl Connector for Azure {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(self.gather(ask, sink))
+        Box::pin(self.gather(fetch_request, sink))
     }
 }

@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use tokio::sync::Mutex;
 
-use super::login::{Login, Way};
+use super::login::{Login, LoginMethod};
 use crate::connector::Clock;
-use crate::http::{Authorize, Trouble};
+use crate::http::{Authorize, HttpError};
 
 /// It is renewed this long before it expires, so that none expires on its way.
 const BEFORE_S: i64 = 300;
@@ -19,7 +19,7 @@ const BEFORE_S: i64 = 300;
 pub(super) struct Tokens {
     login: Login,
     clock: Clock,
-    last: Mutex<Option<(AccessToken, Way)>>,
+    last: Mutex<Option<(AccessToken, LoginMethod)>>,
 }
 
 impl fmt::Debug for Tokens {
@@ -40,7 +40,7 @@ impl Tokens {
     }
 
     /// A token that is good now. One asks, the others wait for what it gets.
-    async fn good(&self) -> Result<(AccessToken, Way), Trouble> {
+    async fn good(&self) -> Result<(AccessToken, LoginMethod), HttpError> {
         let mut last = self.last.lock().await;
         let now_s = (self.clock)().div_euclid(crate::time::SECOND);
         let left_s = |token: &AccessToken| token.expires_on.unix_timestamp().saturating_sub(now_s);
@@ -53,9 +53,9 @@ impl Tokens {
                 Ok(fresh)
             }
             // What has some minutes left is better than none.
-            Err(trouble) => match last.as_ref().filter(|(token, _)| left_s(token) > 0) {
+            Err(failure) => match last.as_ref().filter(|(token, _)| left_s(token) > 0) {
                 Some(known) => Ok(known.clone()),
-                None => Err(trouble),
+                None => Err(failure),
             },
         }
     }
@@ -64,11 +64,11 @@ impl Tokens {
     ///
     /// # Errors
     /// Why there is no token.
-    pub(super) async fn way(&self, deadline: Instant) -> Result<Way, Trouble> {
+    pub(super) async fn way(&self, deadline: Instant) -> Result<LoginMethod, HttpError> {
         let allowed = deadline.saturating_duration_since(Instant::now());
         match tokio::time::timeout(allowed, self.good()).await {
             Ok(found) => Ok(found?.1),
-            Err(_) => Err(Trouble::TimedOut(Duration::from_millis(
+            Err(_) => Err(HttpError::TimedOut(Duration::from_millis(
                 u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX),
             ))),
         }
@@ -84,13 +84,13 @@ impl Authorize for Tokens {
     fn authorize<'a>(
         &'a self,
         request: &'a mut reqwest::Request,
-    ) -> BoxFuture<'a, Result<(), Trouble>> {
+    ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(async move {
             let (token, way) = self.good().await?;
             let text = format!("Bearer {}", token.token.secret());
             let mut value = HeaderValue::from_str(&text).map_err(|_| {
-                Trouble::Credentials(format!(
-                    "{} gives a token that no header can carry",
+                HttpError::Credentials(format!(
+                    "{} returned a token that cannot be sent in a header",
                     way.words()
                 ))
             })?;

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 
 /// One event: stream, milliseconds, message.
 #[derive(Clone, Debug)]
-pub(super) struct Put {
+pub(super) struct FakeEvent {
     pub(super) stream: String,
     pub(super) at: i64,
     pub(super) message: String,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Manner {
+pub(super) struct FakeBehaviour {
     /// Events of a page.
     pub(super) page: usize,
     /// Every so many requests are too many.
@@ -30,7 +30,7 @@ pub(super) const GROUP: &str = "/aws/containerinsights/prod/application";
 /// Streams of machines lie in a group of their own.
 const HOSTS: &str = "/aws/containerinsights/prod/host";
 
-fn group_of(put: &Put) -> &'static str {
+fn group_of(put: &FakeEvent) -> &'static str {
     if put.stream.contains("-host.") {
         HOSTS
     } else {
@@ -42,11 +42,11 @@ fn error(name: &str, message: &str) -> Reply {
     Reply::Json(400, json!({ "__type": name, "message": message }))
 }
 
-pub(super) fn serve(manner: Manner, events: Vec<Put>) -> Fake {
+pub(super) fn serve(manner: FakeBehaviour, events: Vec<FakeEvent>) -> Fake {
     let asked_so_far = AtomicUsize::new(0);
-    let mut numbered: Vec<(usize, Put)> = events.into_iter().enumerate().collect();
+    let mut numbered: Vec<(usize, FakeEvent)> = events.into_iter().enumerate().collect();
     numbered.sort_by_key(|(number, put)| (put.at, *number));
-    Fake::start(move |asked| {
+    Fake::start(move |requested| {
         let number = asked_so_far.fetch_add(1, Ordering::SeqCst) + 1;
         if manner
             .throttles
@@ -55,19 +55,22 @@ pub(super) fn serve(manner: Manner, events: Vec<Put>) -> Fake {
             return error("ThrottlingException", "Rate exceeded");
         }
         assert!(
-            asked
+            requested
                 .header("authorization")
                 .starts_with("AWS4-HMAC-SHA256 Credential=")
         );
-        assert_eq!(asked.header("content-type"), "application/x-amz-json-1.1");
-        let target = asked.header("x-amz-target");
+        assert_eq!(
+            requested.header("content-type"),
+            "application/x-amz-json-1.1"
+        );
+        let target = requested.header("x-amz-target");
         match target.strip_prefix("Logs_20140328.").unwrap() {
-            "DescribeLogGroups" => groups(asked),
-            "DescribeLogStreams" => streams(&numbered, asked),
-            "FilterLogEvents" => filter(manner, &numbered, asked),
+            "DescribeLogGroups" => groups(requested),
+            "DescribeLogStreams" => streams(&numbered, requested),
+            "FilterLogEvents" => filter(manner, &numbered, requested),
             "StartQuery" => {
                 assert!(
-                    asked.body["endTime"].as_i64().unwrap() < 10_000_000_000,
+                    requested.body["endTime"].as_i64().unwrap() < 10_000_000_000,
                     "seconds"
                 );
                 Reply::Json(200, json!({ "queryId": number.to_string() }))
@@ -78,8 +81,8 @@ pub(super) fn serve(manner: Manner, events: Vec<Put>) -> Fake {
     })
 }
 
-fn groups(asked: &Asked) -> Reply {
-    let prefix = asked.body["logGroupNamePrefix"].as_str().unwrap_or("");
+fn groups(requested: &ReceivedRequest) -> Reply {
+    let prefix = requested.body["logGroupNamePrefix"].as_str().unwrap_or("");
     let names = [GROUP, HOSTS, "/aws/eks/prod/cluster", "other"];
     let found = names.iter().filter(|name| name.starts_with(prefix)).map(|name| {
         json!({ "logGroupName": name, "creationTime": 1_790_000_000_000_i64, "retentionInDays": 30 })
@@ -88,17 +91,17 @@ fn groups(asked: &Asked) -> Reply {
 }
 
 /// Two streams a page, the newest first.
-fn streams(events: &[(usize, Put)], asked: &Asked) -> Reply {
-    assert_eq!(asked.body["orderBy"], "LastEventTime");
+fn streams(events: &[(usize, FakeEvent)], requested: &ReceivedRequest) -> Reply {
+    assert_eq!(requested.body["orderBy"], "LastEventTime");
     let mut last = std::collections::BTreeMap::new();
-    let group = &asked.body["logGroupName"];
+    let group = &requested.body["logGroupName"];
     for (_, put) in events.iter().filter(|(_, put)| *group == group_of(put)) {
         last.insert(put.stream.clone(), put.at);
     }
     let mut all: Vec<(i64, String)> = last.into_iter().map(|(name, at)| (at, name)).collect();
     all.sort();
     all.reverse();
-    let start: usize = asked.body["nextToken"]
+    let start: usize = requested.body["nextToken"]
         .as_str()
         .map_or(0, |t| t.parse().unwrap());
     let page = all.iter().skip(start).take(2);
@@ -114,8 +117,12 @@ fn streams(events: &[(usize, Put)], asked: &Asked) -> Reply {
 
 /// Looks through a page of events at a time, found or not, so that pages may be
 /// empty; the token is where to go on.
-fn filter(manner: Manner, events: &[(usize, Put)], asked: &Asked) -> Reply {
-    let body = &asked.body;
+fn filter(
+    manner: FakeBehaviour,
+    events: &[(usize, FakeEvent)],
+    requested: &ReceivedRequest,
+) -> Reply {
+    let body = &requested.body;
     if body["logGroupName"] == "gone" {
         return error(
             "ResourceNotFoundException",
@@ -141,7 +148,7 @@ fn filter(manner: Manner, events: &[(usize, Put)], asked: &Asked) -> Reply {
         body["startTime"].as_i64().unwrap(),
         body["endTime"].as_i64().unwrap(),
     );
-    let in_time: Vec<&(usize, Put)> = events
+    let in_time: Vec<&(usize, FakeEvent)> = events
         .iter()
         .filter(|(_, put)| from <= put.at && put.at <= to && body["logGroupName"] == group_of(put))
         .collect();

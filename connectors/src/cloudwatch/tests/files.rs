@@ -8,16 +8,16 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::rfc3339;
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
 }
 
 fn at(path: &Path) -> (Vec<Event>, Summary) {
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let input = Input::Path(path.to_owned());
     let summary = read(&[input], &Options::default(), &mut kept);
     let events = kept.0.into_iter().map(|one| match one {
@@ -35,7 +35,7 @@ fn named(name: &str, content: &str) -> (Vec<Event>, Summary) {
     at(&path)
 }
 
-fn told(event: &Event) -> String {
+fn emitted(event: &Event) -> String {
     let part = |part: &Option<String>| part.clone().unwrap_or_default();
     format!(
         "{} {} {}",
@@ -75,7 +75,7 @@ fn every_export_tells_the_same_line() {
     ] {
         let (found, summary) = named("given", &content);
         assert_eq!(found.len(), 1, "{content} {summary:?}");
-        assert_eq!(told(&found[0]), LINE, "{content}");
+        assert_eq!(emitted(&found[0]), LINE, "{content}");
         assert_eq!(found[0].source_kind, SourceKind::CloudwatchLogs);
         assert_eq!(found[0].entities.namespace.as_deref(), Some("ml"));
         assert_eq!(found[0].entities.node.as_deref(), Some("n1"));
@@ -93,11 +93,11 @@ fn what_the_command_line_prints_and_what_s3_holds_are_logs() {
         ),
     );
     assert_eq!(found.len(), 2, "{summary:?}");
-    assert_eq!(told(&found[0]), LINE);
+    assert_eq!(emitted(&found[0]), LINE);
     let export = format!("exportedlogs/5e3c/{}/000000", stream());
     let (found, summary) = named(&export, "2026-11-21T15:20:39.123Z NCCL WARN x\n");
     assert_eq!(found.len(), 1, "{summary:?}");
-    assert_eq!(told(&found[0]), LINE);
+    assert_eq!(emitted(&found[0]), LINE);
     assert_eq!(found[0].entities.container.as_deref(), Some("main"));
 }
 
@@ -109,7 +109,10 @@ fn recorded_answers_are_read() {
     }
     let (found, summary) = at(&folder.join("FilterLogEvents-200.json"));
     assert_eq!(found.len(), 3, "{summary:?}");
-    assert_eq!(told(&found[0]), "2014-03-28T19:36:18.988Z  ERROR Event 1");
+    assert_eq!(
+        emitted(&found[0]),
+        "2014-03-28T19:36:18.988Z  ERROR Event 1"
+    );
     let (found, _) = at(&folder.join("FilterLogEvents-empty.json"));
     assert!(found.is_empty());
 }

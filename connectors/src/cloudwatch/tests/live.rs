@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cloudwatch::{CloudWatch, CloudWatchOptions};
-use crate::log_store::{About, LineQuery, LogStore as _, Only, PodRef, Span};
+use crate::log_store::{LineFilter, LineQuery, LineSubject, LogStore as _, PodRef, Span};
 use crate::time::{Nanos, SECOND};
 
 #[tokio::test]
@@ -28,12 +28,12 @@ async fn e2e_a_real_service_answers() {
     assert_eq!(health.unreachable, None);
     let pod = std::env::var("E2E_POD").unwrap_or("w-0".to_owned());
     for (only, newest) in [
-        (Only::All, false),
-        (Only::All, true),
-        (Only::Telling, false),
+        (LineFilter::All, false),
+        (LineFilter::All, true),
+        (LineFilter::Telling, false),
     ] {
-        let asked = LineQuery {
-            about: About::Pods(vec![PodRef {
+        let requested = LineQuery {
+            about: LineSubject::Pods(vec![PodRef {
                 namespace: None,
                 name: pod.clone(),
             }]),
@@ -45,7 +45,7 @@ async fn e2e_a_real_service_answers() {
             newest,
             limit: 10_000,
         };
-        let got = store.lines(&asked, soon).await.unwrap();
+        let got = store.lines(&requested, soon).await.unwrap();
         let (lines, partial) = (got.lines.len(), got.partial);
         println!(
             "{only:?} newest {newest}: {lines} lines, cut {}, {partial:?}",

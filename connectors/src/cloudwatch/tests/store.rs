@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 
-use super::fake::{GROUP, Manner, Put, serve};
+use super::fake::{FakeBehaviour, FakeEvent, GROUP, serve};
 use crate::aws_auth::AwsAccess;
 use crate::cloudwatch::{CloudWatch, CloudWatchOptions};
 use crate::connector::Verdict;
 use crate::http::fake::{Fake, Reply};
 use crate::log_store::tests::one_fact;
-use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, PodRef, Span};
+use crate::log_store::{
+    LineFilter, LineQuery, LineSubject, LinesRead, LogStore as _, PodRef, Span,
+};
 use crate::time::{Nanos, SECOND};
 
 const START: Nanos = 1_795_273_200 * SECOND;
@@ -36,8 +38,8 @@ fn stream(pod: &str) -> String {
 }
 
 /// Lines of three pods over a quarter of an hour: thirty to a millisecond.
-fn puts(n: i64) -> Vec<Put> {
-    let put = |number: i64| Put {
+fn puts(n: i64) -> Vec<FakeEvent> {
+    let put = |number: i64| FakeEvent {
         stream: stream(&format!("w-{}", number % 3)),
         at: START / 1_000_000 + number / 30 * 6_700,
         message: if number % 5 == 0 {
@@ -49,13 +51,13 @@ fn puts(n: i64) -> Vec<Put> {
     (0..n).map(put).collect()
 }
 
-fn ask(pods: &[&str], only: Only, newest: bool, limit: usize) -> LineQuery {
+fn fetch_request(pods: &[&str], only: LineFilter, newest: bool, limit: usize) -> LineQuery {
     let pods = pods.iter().map(|name| PodRef {
         namespace: Some("ml".to_owned()),
         name: (*name).to_owned(),
     });
     LineQuery {
-        about: About::Pods(pods.collect()),
+        about: LineSubject::Pods(pods.collect()),
         span: Span {
             from: START,
             to: START + 3_600 * SECOND,
@@ -66,7 +68,7 @@ fn ask(pods: &[&str], only: Only, newest: bool, limit: usize) -> LineQuery {
     }
 }
 
-fn numbers(got: &Got) -> Vec<i64> {
+fn numbers(got: &LinesRead) -> Vec<i64> {
     let number = |text: &str| text.rsplit(' ').next().unwrap().parse().unwrap();
     got.lines.iter().map(|line| number(&line.text)).collect()
 }
@@ -81,19 +83,19 @@ fn in_order(wanted: impl Iterator<Item = i64>) -> Vec<i64> {
 async fn every_line_once_and_in_order_though_pages_are_empty() {
     const N: i64 = 4_000;
     for no_regex in [false, true] {
-        let manner = Manner {
+        let manner = FakeBehaviour {
             page: 97,
             throttles: None,
             no_regex,
         };
         let fake = serve(manner, puts(N));
         let store = store_with(&fake, |_| {});
-        for only in [Only::All, Only::Telling] {
-            let step = if only == Only::All { 1 } else { 5 };
+        for only in [LineFilter::All, LineFilter::Telling] {
+            let step = if only == LineFilter::All { 1 } else { 5 };
             let all: Vec<i64> = (0..N).filter(|n| n % step == 0 && n % 3 != 2).collect();
             for newest in [false, true] {
-                let asked = ask(&["w-0", "w-1"], only, newest, 10_000);
-                let got = store.lines(&asked, soon()).await.unwrap();
+                let requested = fetch_request(&["w-0", "w-1"], only, newest, 10_000);
+                let got = store.lines(&requested, soon()).await.unwrap();
                 assert_eq!(
                     numbers(&got),
                     in_order(all.iter().copied()),
@@ -101,8 +103,8 @@ async fn every_line_once_and_in_order_though_pages_are_empty() {
                 );
                 assert_eq!((got.cut, &got.partial), (false, &Vec::new()));
 
-                let asked = ask(&["w-0", "w-1"], only, newest, 300);
-                let got = store.lines(&asked, soon()).await.unwrap();
+                let requested = fetch_request(&["w-0", "w-1"], only, newest, 300);
+                let got = store.lines(&requested, soon()).await.unwrap();
                 let got_numbers = numbers(&got);
                 assert!(got.cut && got_numbers.len() == 300);
                 let edge = if newest {
@@ -122,17 +124,17 @@ async fn every_line_once_and_in_order_though_pages_are_empty() {
 
 #[tokio::test]
 async fn the_window_ends_where_it_is_said_to_and_throttling_is_borne() {
-    let manner = Manner {
+    let manner = FakeBehaviour {
         page: 500,
         throttles: Some(3),
         no_regex: false,
     };
     let fake = serve(manner, puts(300));
     let store = store_with(&fake, |_| {});
-    let mut asked = ask(&["w-0", "w-1", "w-2"], Only::All, false, 1_000);
+    let mut requested = fetch_request(&["w-0", "w-1", "w-2"], LineFilter::All, false, 1_000);
     // The second group of thirty lies at 6.7 s; the end is not part of it.
-    asked.span.to = START + 6_700 * 1_000_000;
-    let got = store.lines(&asked, soon()).await.unwrap();
+    requested.span.to = START + 6_700 * 1_000_000;
+    let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines.len(), 30);
     let entities = store.names().entities(&got.lines[0].labels);
     assert_eq!(entities.cluster.as_deref(), Some("prod"));
@@ -149,7 +151,7 @@ async fn where_streams_do_not_tell_bodies_do() {
         })
         .to_string()
     };
-    let put = |message: String| Put {
+    let put = |message: String| FakeEvent {
         stream: "fluentbit".to_owned(),
         at: START / 1_000_000,
         message,
@@ -159,15 +161,15 @@ async fn where_streams_do_not_tell_bodies_do() {
         put(body("w-1", "of another, about w-0")),
         put("w-0 in plain text".to_owned()),
     ];
-    let manner = Manner {
+    let manner = FakeBehaviour {
         page: 500,
-        ..Manner::default()
+        ..FakeBehaviour::default()
     };
     let fake = serve(manner, events);
     let store = store_with(&fake, |_| {});
-    for only in [Only::All, Only::Telling] {
-        let asked = ask(&["w-0"], only, true, 1_000);
-        let got = store.lines(&asked, soon()).await.unwrap();
+    for only in [LineFilter::All, LineFilter::Telling] {
+        let requested = fetch_request(&["w-0"], only, true, 1_000);
+        let got = store.lines(&requested, soon()).await.unwrap();
         assert_eq!(got.lines.len(), 1);
         assert_eq!(got.lines[0].text, "mine error");
         assert_eq!(got.lines[0].stamp.lo, START + 123_456);
@@ -176,7 +178,7 @@ async fn where_streams_do_not_tell_bodies_do() {
 
 #[tokio::test]
 async fn what_machines_say_is_in_a_group_of_their_own() {
-    let put = |stream: &str, message: &str| Put {
+    let put = |stream: &str, message: &str| FakeEvent {
         stream: stream.to_owned(),
         at: START / 1_000_000 + 1,
         message: message.to_owned(),
@@ -193,10 +195,10 @@ async fn what_machines_say_is_in_a_group_of_their_own() {
         put(&stream("w-0"), xid),
     ];
     for no_regex in [false, true] {
-        let manner = Manner {
+        let manner = FakeBehaviour {
             page: 500,
             no_regex,
-            ..Manner::default()
+            ..FakeBehaviour::default()
         };
         let fake = serve(manner, events.clone());
         let store = Arc::new(store_with(&fake, |_| {}));
@@ -206,16 +208,19 @@ async fn what_machines_say_is_in_a_group_of_their_own() {
 
 #[tokio::test]
 async fn groups_that_are_not_there_are_told_and_others_used() {
-    let manner = Manner {
+    let manner = FakeBehaviour {
         page: 500,
-        ..Manner::default()
+        ..FakeBehaviour::default()
     };
     let fake = serve(manner, puts(30));
     let store = store_with(&fake, |options| {
         options.groups = vec!["gone".to_owned(), GROUP.to_owned()];
     });
     let got = store
-        .lines(&ask(&["w-0"], Only::All, false, 100), soon())
+        .lines(
+            &fetch_request(&["w-0"], LineFilter::All, false, 100),
+            soon(),
+        )
         .await
         .unwrap();
     assert_eq!(got.lines.len(), 10);
@@ -225,7 +230,7 @@ async fn groups_that_are_not_there_are_told_and_others_used() {
     assert_eq!(verdicts, [Verdict::Allowed, Verdict::Unknown]);
     assert!(
         store
-            .has_any(ask(&[], Only::All, false, 1).span, soon())
+            .has_any(fetch_request(&[], LineFilter::All, false, 1).span, soon())
             .await
             .unwrap()
     );
@@ -233,18 +238,21 @@ async fn groups_that_are_not_there_are_told_and_others_used() {
 
 #[tokio::test]
 async fn counting_is_left_alone_unless_it_may_cost() {
-    let manner = Manner {
+    let manner = FakeBehaviour {
         page: 500,
-        ..Manner::default()
+        ..FakeBehaviour::default()
     };
     let fake = serve(manner, puts(30));
-    let asked = ask(&["w-0"], Only::All, false, 100);
+    let requested = fetch_request(&["w-0"], LineFilter::All, false, 100);
     let free = store_with(&fake, |_| {});
-    let none = free.counts(&asked.about, asked.span, soon()).await.unwrap();
+    let none = free
+        .counts(&requested.about, requested.span, soon())
+        .await
+        .unwrap();
     assert_eq!((none, fake.requests().len()), (None, 0));
     let paid = store_with(&fake, |options| options.insights = true);
     let counts = paid
-        .counts(&asked.about, asked.span, soon())
+        .counts(&requested.about, requested.span, soon())
         .await
         .unwrap()
         .unwrap();
@@ -268,9 +276,12 @@ async fn expired_credentials_say_so() {
         said.contains("token included in the request is expired"),
         "{said}"
     );
-    let trouble = store
-        .lines(&ask(&["w-0"], Only::All, false, 100), soon())
+    let failure = store
+        .lines(
+            &fetch_request(&["w-0"], LineFilter::All, false, 100),
+            soon(),
+        )
         .await
         .unwrap_err();
-    assert!(trouble.is_denied());
+    assert!(failure.is_denied());
 }

@@ -37,14 +37,14 @@ fn in_a_minute() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-async fn fetch_now(cluster: &Cluster) -> (Kept, Vec<Coverage>) {
-    let mut kept = Kept::default();
-    let ask = Ask {
+async fn fetch_now(cluster: &Cluster) -> (Collected, Vec<Coverage>) {
+    let mut kept = Collected::default();
+    let fetch_request = FetchRequest {
         now: present(),
         deadline: in_a_minute(),
-        ..ask()
+        ..fetch_request()
     };
-    let rows = cluster.fetch(&ask, &mut kept).await;
+    let rows = cluster.fetch(&fetch_request, &mut kept).await;
     (kept, rows)
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-pub(super) use crate::http::fake::{Asked as Request, Fake, Part, Reply};
+pub(super) use crate::http::fake::{BodyPart, Fake, ReceivedRequest as Request, Reply};
 
 pub(super) const UID: &str = "6b0f6a6e-kube-system-uid";
 
@@ -43,7 +43,7 @@ fn default(request: &Request) -> Reply {
         ),
         "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews" => allowed(true),
         path if path.ends_with("/log") => Reply::Text(200, String::new()),
-        _ if is_watch(request) => Reply::Stream(vec![Part::Wait(Duration::from_secs(30))]),
+        _ if is_watch(request) => Reply::Stream(vec![BodyPart::Wait(Duration::from_secs(30))]),
         _ => list(&[], "1", ""),
     }
 }

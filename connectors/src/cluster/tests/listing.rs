@@ -102,7 +102,10 @@ async fn a_list_that_expires_goes_on_with_the_token_it_is_given() {
     assert_eq!(kept.objects(), ["a", "b"]);
     let row = row(&rows, "pods");
     assert_eq!((row.status, row.rows), (Status::Complete, 2));
-    assert!(detail(row).contains("expired while it was read"), "{row:?}");
+    assert!(
+        detail(row).contains("expired while it was being read"),
+        "{row:?}"
+    );
 }
 
 #[tokio::test]
@@ -256,8 +259,8 @@ async fn an_answer_that_breaks_off_is_asked_for_again() {
     let (_fake, cluster) = cluster(move |request| {
         pods(request).then(|| {
             if times.fetch_add(1, Ordering::Relaxed) == 0 {
-                let cut = fake::Part::Text("{\"kind\":\"PodList\",".to_owned());
-                return Reply::Stream(vec![cut, fake::Part::Cut]);
+                let cut = fake::BodyPart::Text("{\"kind\":\"PodList\",".to_owned());
+                return Reply::Stream(vec![cut, fake::BodyPart::Cut]);
             }
             list(&[pod("a")], "1", "")
         })
@@ -280,12 +283,12 @@ async fn the_deadline_holds_and_what_is_there_is_used() {
     })
     .await;
     let begun = Instant::now();
-    let mut kept = Kept::default();
-    let ask = Ask {
+    let mut kept = Collected::default();
+    let fetch_request = FetchRequest {
         deadline: begun + Duration::from_millis(800),
-        ..ask()
+        ..fetch_request()
     };
-    let rows = cluster.fetch(&ask, &mut kept).await;
+    let rows = cluster.fetch(&fetch_request, &mut kept).await;
     assert!(
         begun.elapsed() < Duration::from_secs(3),
         "{:?}",
@@ -301,13 +304,15 @@ async fn the_deadline_holds_and_what_is_there_is_used() {
 async fn events_that_are_forgotten_are_told() {
     let (_fake, cluster) =
         cluster(|request| (request.path == "/api/v1/events").then(|| last(PAGE_1))).await;
-    let mut ask = ask();
-    ask.window.from = Some(now() - 7200 * SECOND);
-    let rows = cluster.fetch(&ask, &mut Kept::default()).await;
+    let mut fetch_request = fetch_request();
+    fetch_request.window.from = Some(now() - 7200 * SECOND);
+    let rows = cluster
+        .fetch(&fetch_request, &mut Collected::default())
+        .await;
     let events = row(&rows, "events");
     assert_eq!(events.status, Status::Expired);
-    assert!(detail(events).contains("forgotten"), "{events:?}");
+    assert!(detail(events).contains("have expired"), "{events:?}");
     let (_fake, empty) = super::cluster(|_| None).await;
     let rows = fetch(&empty).await.1;
-    assert!(detail(row(&rows, "events")).contains("no Events at all"));
+    assert!(detail(row(&rows, "events")).contains("there are no Events"));
 }

@@ -23,13 +23,17 @@ fn pod(name: &str, containers: &[(&str, bool)]) -> PodLogs {
     }
 }
 
-async fn read(cluster: &Cluster, pods: &[PodLogs], options: &LogOptions) -> (Kept, Vec<Coverage>) {
-    let mut kept = Kept::default();
+async fn read(
+    cluster: &Cluster,
+    pods: &[PodLogs],
+    options: &LogOptions,
+) -> (Collected, Vec<Coverage>) {
+    let mut kept = Collected::default();
     let rows = cluster.logs(pods, options, now(), soon(), &mut kept).await;
     (kept, rows)
 }
 
-fn said(kept: &Kept) -> Vec<String> {
+fn said(kept: &Collected) -> Vec<String> {
     let events = kept.events();
     events
         .iter()
@@ -102,8 +106,8 @@ async fn they_equal_what_kubectl_logs_saved() {
         stream.line(line, number, &mut saved).unwrap();
     }
     stream.finish(&mut saved);
-    let saved = Kept(saved);
-    let ids = |kept: &Kept| {
+    let saved = Collected(saved);
+    let ids = |kept: &Collected| {
         kept.events()
             .iter()
             .map(|event| event.id)
@@ -169,14 +173,14 @@ async fn what_went_wrong_is_told_by_pod() {
     assert_eq!(said(&kept), ["fine"]);
     let row = &rows[0];
     assert_eq!((row.status, row.rows), (Status::Failed, 1));
-    let told = detail(row);
-    assert!(!told.contains("waiting"), "{told}");
+    let emitted = detail(row);
+    assert!(!emitted.contains("waiting"), "{emitted}");
     for part in [
         "gone/main: gone, and its log",
-        "dead-node/main: the server answers 500",
+        "dead-node/main: the server returned 500",
         "rotated/main: the node no longer has it",
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(emitted.contains(part), "{emitted}");
     }
     assert!(row.would_have_shown.is_some());
 }
@@ -233,7 +237,7 @@ async fn the_deadline_holds() {
     let (_fake, cluster) =
         cluster(|request| request.path.ends_with("/log").then_some(Reply::Hang)).await;
     let begun = Instant::now();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let pods: Vec<PodLogs> = (0..20)
         .map(|n| pod(&format!("p{n}"), &[("main", false)]))
         .collect();

@@ -16,7 +16,7 @@ use fake::{Fake, Reply, Request};
 use tempfile::TempDir;
 
 use super::{Cluster, ClusterOptions, Contexts};
-use crate::connector::{Ask, Clock, Scope, Window};
+use crate::connector::{Clock, FetchRequest, Scope, Window};
 use crate::coverage::Coverage;
 use crate::event::Event;
 use crate::observation::Observation;
@@ -25,15 +25,15 @@ use crate::time::{Nanos, SECOND, Stamp};
 
 /// Observations in the order they came.
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
 }
 
-impl Kept {
+impl Collected {
     fn events(&self) -> Vec<&Event> {
         let mut events = Vec::new();
         for one in &self.0 {
@@ -119,8 +119,8 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
-fn ask() -> Ask {
-    Ask {
+fn fetch_request() -> FetchRequest {
+    FetchRequest {
         scope: Scope::default(),
         window: Window::default(),
         now: now(),
@@ -128,9 +128,9 @@ fn ask() -> Ask {
     }
 }
 
-async fn fetch(cluster: &Cluster) -> (Kept, Vec<Coverage>) {
-    let mut kept = Kept::default();
-    let rows = cluster.fetch(&ask(), &mut kept).await;
+async fn fetch(cluster: &Cluster) -> (Collected, Vec<Coverage>) {
+    let mut kept = Collected::default();
+    let rows = cluster.fetch(&fetch_request(), &mut kept).await;
     (kept, rows)
 }
 

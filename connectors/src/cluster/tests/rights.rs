@@ -103,9 +103,11 @@ async fn where_the_cluster_may_not_be_read_its_namespaces_are() {
 #[tokio::test]
 async fn namespaces_that_are_asked_for_are_all_that_is_read() {
     let (fake, cluster) = cluster(denies(&["list pods ml"])).await;
-    let mut ask = ask();
-    ask.scope.namespaces = vec!["ml".to_owned(), "research".to_owned()];
-    let rows = cluster.fetch(&ask, &mut Kept::default()).await;
+    let mut fetch_request = fetch_request();
+    fetch_request.scope.namespaces = vec!["ml".to_owned(), "research".to_owned()];
+    let rows = cluster
+        .fetch(&fetch_request, &mut Collected::default())
+        .await;
     let of_pods: Vec<(Option<&str>, Status)> = rows
         .iter()
         .filter(|row| row.resource == "pods")

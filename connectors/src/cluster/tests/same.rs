@@ -23,7 +23,7 @@ fn kubectl(api_version: &str, kind: &str, body: &Value) -> Vec<Observation> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("get.json");
     std::fs::write(&file, serde_json::to_string_pretty(&text).unwrap()).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     read(&[Input::Path(file)], &Options::default(), &mut kept);
     kept.0
 }

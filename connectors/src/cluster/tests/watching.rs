@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::fake::{self, Part, allowed, list};
+use super::fake::{self, BodyPart, allowed, list};
 use super::*;
 use crate::connector::{Batch, Cursor, Stop};
 use crate::coverage::Status;
@@ -17,22 +17,22 @@ fn pod(name: &str, version: u32, phase: &str) -> Value {
         "status": { "phase": phase } })
 }
 
-fn line(kind: &str, object: &Value) -> Part {
-    Part::Text(format!("{}\n", json!({ "type": kind, "object": object })))
+fn line(kind: &str, object: &Value) -> BodyPart {
+    BodyPart::Text(format!("{}\n", json!({ "type": kind, "object": object })))
 }
 
-fn bookmark(version: u32) -> Part {
+fn bookmark(version: u32) -> BodyPart {
     let object = json!({ "kind": "Pod", "metadata": { "resourceVersion": version.to_string() } });
     line("BOOKMARK", &object)
 }
 
-fn expired() -> Part {
+fn expired() -> BodyPart {
     let object = json!({ "kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version: 1 (7)" });
     line("ERROR", &object)
 }
 
-fn on() -> Part {
-    Part::Wait(Duration::from_secs(30))
+fn on() -> BodyPart {
+    BodyPart::Wait(Duration::from_secs(30))
 }
 
 fn of_pods(request: &Request) -> bool {
@@ -145,7 +145,10 @@ async fn the_recorded_watch() {
             "" => list(&[], "1", ""),
             "1" => {
                 let body = fake::body(include_str!("../testdata/watch_bookmarks.json"));
-                Reply::Stream(vec![Part::Text(body.as_str().unwrap().to_owned()), on()])
+                Reply::Stream(vec![
+                    BodyPart::Text(body.as_str().unwrap().to_owned()),
+                    on(),
+                ])
             }
             _ => Reply::Stream(vec![on()]),
         })
@@ -264,9 +267,9 @@ async fn a_connection_that_breaks_in_a_line_goes_on_before_it() {
             "" => list(&[], "5", ""),
             "5" => Reply::Stream(vec![
                 line("ADDED", &pod("a", 6, "Running")),
-                Part::Text("{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",".to_owned()),
-                Part::Wait(Duration::from_millis(300)),
-                Part::Cut,
+                BodyPart::Text("{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",".to_owned()),
+                BodyPart::Wait(Duration::from_millis(300)),
+                BodyPart::Cut,
             ]),
             "6" => Reply::Stream(vec![line("ADDED", &pod("b", 7, "Running")), on()]),
             _ => Reply::Stream(vec![on()]),
@@ -292,8 +295,8 @@ async fn lines_that_cannot_be_used_are_told_and_passed_over() {
             of_pods(request).then(|| match request.query("resourceVersion") {
                 "" => list(&[], "5", ""),
                 "5" => Reply::Stream(vec![
-                    Part::Text("<html>\n".to_owned()),
-                    Part::Text(format!(
+                    BodyPart::Text("<html>\n".to_owned()),
+                    BodyPart::Text(format!(
                         "{{\"type\":\"ADDED\",\"x\":\"{}\"}}\n",
                         "y".repeat(60_000)
                     )),
@@ -315,12 +318,12 @@ async fn lines_that_cannot_be_used_are_told_and_passed_over() {
     })
     .await;
     assert_eq!(versions(&batches), ["a Running"]);
-    let told = rows(&batches, "pods");
-    assert!(told.iter().all(|row| row.status == Status::Truncated));
-    let count: usize = told.len();
+    let emitted = rows(&batches, "pods");
+    assert!(emitted.iter().all(|row| row.status == Status::Truncated));
+    let count: usize = emitted.len();
     assert!(
-        count >= 1 && detail(told[0]).contains("could not be used"),
-        "{told:#?}"
+        count >= 1 && detail(emitted[0]).contains("could not be used"),
+        "{emitted:#?}"
     );
 }
 
@@ -391,10 +394,13 @@ async fn failures_are_told_and_tried_further() {
         positions(batches, "pods").contains(&"5".to_owned())
     })
     .await;
-    let told = rows(&batches, "pods");
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert_eq!(told[0].status, Status::Failed);
-    assert!(detail(told[0]).contains("3 times in a row"), "{told:#?}");
+    let emitted = rows(&batches, "pods");
+    assert_eq!(emitted.len(), 1, "{emitted:#?}");
+    assert_eq!(emitted[0].status, Status::Failed);
+    assert!(
+        detail(emitted[0]).contains("3 times in a row"),
+        "{emitted:#?}"
+    );
     assert_eq!(versions(&batches), ["a Running"]);
 }
 
@@ -416,14 +422,14 @@ async fn a_watch_that_went_on_where_it_was_missed_nothing() {
         positions(batches, "pods").contains(&"6".to_owned())
     })
     .await;
-    let told = rows(&batches, "pods");
-    let (last, before) = told.split_last().unwrap();
-    assert!(!before.is_empty(), "{told:#?}");
+    let emitted = rows(&batches, "pods");
+    let (last, before) = emitted.split_last().unwrap();
+    assert!(!before.is_empty(), "{emitted:#?}");
     assert!(last.asked_from.is_some());
     for row in before {
         assert_eq!(row.status, Status::Failed);
         assert_eq!(row.asked_from, last.asked_from);
-        assert!(last.got_to >= row.asked_to, "{told:#?}");
+        assert!(last.got_to >= row.asked_to, "{emitted:#?}");
     }
     assert_eq!(last.status, Status::Complete);
     assert_eq!(versions(&batches), ["a Running"]);
@@ -473,8 +479,8 @@ async fn a_server_that_always_says_expired_is_not_hammered() {
         begun.elapsed() > Duration::from_secs(1)
     })
     .await;
-    let asked = fake.count(|request| of_pods(request) && !fake::is_watch(request));
-    assert!(asked < 12, "{asked} lists in a second");
+    let requested = fake.count(|request| of_pods(request) && !fake::is_watch(request));
+    assert!(requested < 12, "{requested} lists in a second");
 }
 
 #[tokio::test]
@@ -494,7 +500,7 @@ async fn a_slow_receiver_is_waited_for() {
         of_pods(request).then(|| match request.query("resourceVersion") {
             "" => list(&[], "5", ""),
             "5" => {
-                let mut parts: Vec<Part> = (0..2000)
+                let mut parts: Vec<BodyPart> = (0..2000)
                     .map(|n| line("ADDED", &pod(&format!("p{n}"), 6 + n, "Running")))
                     .collect();
                 parts.push(on());

@@ -47,13 +47,13 @@ async fn e2e_datadog() {
         to: now - 2 * MINUTE,
     };
     // Two: the second page and where it ends.
-    let about = About::Experiment(
+    let about = LineSubject::Experiment(
         env::var("E2E_DATADOG_EXPERIMENT").unwrap_or_else(|_| "error".to_owned()),
     );
     let query = LineQuery {
         about: about.clone(),
         span,
-        only: Only::All,
+        only: LineFilter::All,
         newest: true,
         limit: 9,
     };
@@ -69,7 +69,7 @@ async fn e2e_datadog() {
     // One, then at most two.
     let counts = store.counts(&about, span, deadline).await.unwrap();
     println!("{counts:?}");
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     println!(
         "{:#?}",
         store.others(&about, span, deadline, &mut kept).await

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::server::{Kept as Event, Server, forbidden};
+use super::server::{Server, StoredRecord as Event, forbidden};
 use super::*;
 use crate::coverage::Status;
 use crate::log_store::LogStore as _;
@@ -70,8 +70,8 @@ async fn events_of_pods_and_nodes_are_found() {
     }
     .start();
     let store = store(&fake);
-    let ask = async |about: About| {
-        let mut kept = Kept::default();
+    let fetch_request = async |about: LineSubject| {
+        let mut kept = Collected::default();
         let rows = store.others(&about, span(), soon(), &mut kept).await;
         let facts: Vec<(String, Option<String>)> = kept
             .0
@@ -83,7 +83,7 @@ async fn events_of_pods_and_nodes_are_found() {
             .collect();
         (rows, facts)
     };
-    let (rows, facts) = ask(pods(1)).await;
+    let (rows, facts) = fetch_request(pods(1)).await;
     assert_eq!(
         facts,
         [
@@ -99,14 +99,14 @@ async fn events_of_pods_and_nodes_are_found() {
     assert_eq!(rows[0].status, Status::Sampled);
     assert!(rows[0].detail.as_deref().unwrap().contains("Evicted"));
 
-    let (_, facts) = ask(About::Nodes(vec!["gpu-7".to_owned()])).await;
+    let (_, facts) = fetch_request(LineSubject::Nodes(vec!["gpu-7".to_owned()])).await;
     assert_eq!(
         facts,
         [("k8s.event".to_owned(), Some("NodeNotReady".to_owned()))]
     );
-    let (_, facts) = ask(About::Experiment("llama-ft-7".to_owned())).await;
+    let (_, facts) = fetch_request(LineSubject::Experiment("llama-ft-7".to_owned())).await;
     assert_eq!(facts.len(), 3);
-    let (rows, _) = ask(About::Pods(Vec::new())).await;
+    let (rows, _) = fetch_request(LineSubject::Pods(Vec::new())).await;
     assert!(rows.is_empty());
 }
 
@@ -117,7 +117,7 @@ async fn what_may_not_be_read_is_a_row_that_says_so() {
         ..Server::default()
     }
     .start();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let rows = store(&fake)
         .others(&pods(1), span(), soon(), &mut kept)
         .await;

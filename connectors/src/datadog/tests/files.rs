@@ -11,7 +11,7 @@ fn read_file(name: &str, content: &[u8]) -> (Summary, Vec<Event>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, content).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(&[Input::Path(path)], &Options::default(), &mut kept);
     let events = kept
         .0
@@ -85,13 +85,13 @@ fn tables_are_read_with_lines_in_quotes_and_columns_of_ones_own() {
         (2, 2),
         "{summary:?}"
     );
-    let told = &events[0];
-    assert_eq!(told.attribute("exception"), Some("ValueError"));
+    let emitted = &events[0];
+    assert_eq!(emitted.attribute("exception"), Some("ValueError"));
     assert_eq!(
-        (told.rank, told.entities.pod.as_deref()),
+        (emitted.rank, emitted.entities.pod.as_deref()),
         (Some(3), Some("p-0"))
     );
-    assert_eq!(told.origin.line, 2);
+    assert_eq!(emitted.origin.line, 2);
     assert_eq!(events[1].time.lo, START + 3 * MS);
     let lines: Vec<u64> = summary.rejected.iter().map(|one| one.origin.line).collect();
     assert_eq!(lines, [5, 6]);

@@ -1,6 +1,6 @@
 //! What a check says.
 
-use super::server::{Kept, Server};
+use super::server::{Server, StoredRecord};
 use super::*;
 use crate::connector::Verdict;
 use crate::http::fake::Reply;
@@ -11,8 +11,8 @@ const NOW: Nanos = START + 30 * MINUTE;
 fn server() -> Server {
     Server {
         logs: vec![
-            Kept::line(1, 0, -86_400_000, "old"),
-            Kept::line(2, 0, 5, "new"),
+            StoredRecord::line(1, 0, -86_400_000, "old"),
+            StoredRecord::line(2, 0, 5, "new"),
         ],
         tiers: vec!["indexes"],
         rate: Some((300, 1800)),
@@ -84,7 +84,7 @@ async fn a_proxy_that_drops_headers_and_one_that_is_none_are_told() {
         health
             .notes
             .iter()
-            .any(|note| note.contains("nothing of the rate"))
+            .any(|note| note.contains("no rate limit"))
     );
     let fake = Server {
         fault: Some(Box::new(|_, _| {

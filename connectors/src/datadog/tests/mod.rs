@@ -2,6 +2,7 @@
 //! the environment names it.
 
 mod e2e;
+mod errors;
 mod events;
 mod files;
 mod health;
@@ -9,13 +10,12 @@ mod reading;
 mod recordings;
 mod search;
 mod server;
-mod trouble;
 
 use std::time::{Duration, Instant};
 
 use super::{Datadog, DatadogOptions};
 use crate::http::fake::Fake;
-use crate::log_store::{About, LineQuery, Only, PodRef, Span};
+use crate::log_store::{LineFilter, LineQuery, LineSubject, PodRef, Span};
 use crate::observation::Observation;
 use crate::recording::Sink;
 use crate::time::Nanos;
@@ -44,22 +44,22 @@ fn store(fake: &Fake) -> Datadog {
 }
 
 /// The pods of the tests' experiment.
-fn pods(count: usize) -> About {
+fn pods(count: usize) -> LineSubject {
     let pod = |n| PodRef {
         namespace: Some("research".to_owned()),
         name: format!("llama-ft-7-{n}"),
     };
-    About::Pods((0..count).map(pod).collect())
+    LineSubject::Pods((0..count).map(pod).collect())
 }
 
-fn all(about: About, limit: usize) -> LineQuery {
+fn all(about: LineSubject, limit: usize) -> LineQuery {
     LineQuery {
         about,
         span: Span {
             from: START,
             to: START + 20 * MINUTE,
         },
-        only: Only::All,
+        only: LineFilter::All,
         newest: false,
         limit,
     }
@@ -67,9 +67,9 @@ fn all(about: About, limit: usize) -> LineQuery {
 
 /// Keeps what arrives.
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }

@@ -1,16 +1,16 @@
 //! Every line once and in order, however it is paged.
 
-use super::server::{Kept, Server};
+use super::server::{Server, StoredRecord};
 use super::*;
 use std::sync::Arc;
 
 use crate::log_store::tests::one_fact;
-use crate::log_store::{Got, LogStore as _, StoredLine};
+use crate::log_store::{LinesRead, LogStore as _, StoredLine};
 
 const LINES: usize = 2_000;
 
 /// Lines of five pods, seven in a millisecond, in two tiers, some in both.
-fn lines() -> Vec<Kept> {
+fn lines() -> Vec<StoredRecord> {
     (0..LINES)
         .map(|n| {
             let message = match n % 10 {
@@ -18,7 +18,7 @@ fn lines() -> Vec<Kept> {
                 5 => format!("worker{n} OOMKilled, retrying"),
                 _ => format!("step {n} loss 0.3"),
             };
-            let mut line = Kept::line(n, n % 5, (n / 7) as i64, &message);
+            let mut line = StoredRecord::line(n, n % 5, (n / 7) as i64, &message);
             line.tiers = match n % 4 {
                 0 => vec!["flex"],
                 1 => vec!["indexes", "flex"],
@@ -32,8 +32,8 @@ fn lines() -> Vec<Kept> {
 fn server() -> Server {
     let mut logs = lines();
     // Of nobody who is asked for.
-    logs.push(Kept::line(LINES, 77, 3, "Traceback of another pod"));
-    let mut namesake = Kept::line(LINES + 1, 0, 3, "of another namespace");
+    logs.push(StoredRecord::line(LINES, 77, 3, "Traceback of another pod"));
+    let mut namesake = StoredRecord::line(LINES + 1, 0, 3, "of another namespace");
     namesake.tags[0] = "kube_namespace:prod".to_owned();
     logs.push(namesake);
     Server {
@@ -42,7 +42,7 @@ fn server() -> Server {
     }
 }
 
-fn read(store: &Datadog, query: &LineQuery) -> Got {
+fn read(store: &Datadog, query: &LineQuery) -> LinesRead {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
     runtime.block_on(store.lines(query, soon())).unwrap()
@@ -59,10 +59,10 @@ fn each_line_once_and_in_order_whatever_is_asked() {
         options.page = 100;
         options.requests_per_question = 1_000;
     });
-    for only in [Only::All, Only::Telling] {
+    for only in [LineFilter::All, LineFilter::Telling] {
         let mut wanted: Vec<(Nanos, String)> = lines()
             .into_iter()
-            .filter(|line| only == Only::All || line.message.contains('O'))
+            .filter(|line| only == LineFilter::All || line.message.contains('O'))
             .map(|line| (START + line.at * MS, line.id))
             .collect();
         wanted.sort();
@@ -96,10 +96,10 @@ fn each_line_once_and_in_order_whatever_is_asked() {
             }
         }
     }
-    for asked in fake.requests() {
-        assert_eq!(asked.method, "POST");
-        assert!(asked.body["filter"]["to"].is_string());
-        assert!(asked.body["filter"]["storage_tier"].is_string());
+    for requested in fake.requests() {
+        assert_eq!(requested.method, "POST");
+        assert!(requested.body["filter"]["to"].is_string());
+        assert!(requested.body["filter"]["storage_tier"].is_string());
     }
 }
 
@@ -143,7 +143,7 @@ fn what_is_told_of_a_line_is_whose_it_is() {
 fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
     let mut logs = Vec::new();
     let mut add = |tags: &[&str], host: &str, message: &str, attributes: serde_json::Value| {
-        let mut line = Kept::line(logs.len(), 0, 5, message);
+        let mut line = StoredRecord::line(logs.len(), 0, 5, message);
         line.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         host.clone_into(&mut line.host);
         line.attributes = attributes;
@@ -182,7 +182,7 @@ fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
     }
     .start();
     let store = store(&fake);
-    let said = |about: About| {
+    let said = |about: LineSubject| {
         let mut said: Vec<String> = read(&store, &all(about, 100))
             .lines
             .into_iter()
@@ -192,7 +192,7 @@ fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
         said
     };
     assert_eq!(
-        said(About::Experiment("Llama-ft-7".to_owned())),
+        said(LineSubject::Experiment("Llama-ft-7".to_owned())),
         [
             "by attribute",
             "by job",
@@ -202,7 +202,7 @@ fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
         ]
     );
     assert_eq!(
-        said(About::Nodes(vec!["Gpu-7".to_owned()])),
+        said(LineSubject::Nodes(vec!["Gpu-7".to_owned()])),
         ["kernel: Xid", "kernel: oom", "kubelet"]
     );
     for odd in [
@@ -213,7 +213,11 @@ fn experiments_and_nodes_are_found_and_their_namesakes_are_not() {
         "“curly”",
         "a && b || !c",
     ] {
-        assert_eq!(said(About::Experiment(odd.to_owned())), [""; 0], "{odd}");
+        assert_eq!(
+            said(LineSubject::Experiment(odd.to_owned())),
+            [""; 0],
+            "{odd}"
+        );
     }
 }
 
@@ -222,7 +226,7 @@ async fn what_a_machine_said_is_asked_by_whole_words() {
     let xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
     let mut logs = Vec::new();
     let mut add = |host: &str, tags: &[&str], message: &str| {
-        let mut line = Kept::line(logs.len(), 0, 400, message);
+        let mut line = StoredRecord::line(logs.len(), 0, 400, message);
         line.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         host.clone_into(&mut line.host);
         line.attributes = serde_json::json!({"journald": {"_TRANSPORT": "kernel"}});
@@ -258,7 +262,8 @@ async fn lines_are_counted_by_minute_and_lines_of_two_tiers_once() {
     let span = all(pods(5), 1).span;
     let counts = store.counts(&pods(5), span, soon()).await.unwrap().unwrap();
     let wanted = |minute: i64| {
-        let of = |line: &&Kept| line.at / 60_000 == minute && line.tiers.contains(&"indexes");
+        let of =
+            |line: &&StoredRecord| line.at / 60_000 == minute && line.tiers.contains(&"indexes");
         logs.iter().filter(of).count() as u64
     };
     assert_eq!(counts.minutes.len(), 3);

@@ -11,7 +11,7 @@ use super::*;
 use crate::event::Origin;
 use crate::http::fake::Reply;
 use crate::log_store::LogStore as _;
-use crate::recording::{ForeignRecord, Input, Options, Told, read};
+use crate::recording::{ForeignOutput, ForeignRecord, Input, Options, read};
 
 fn folder() -> Option<PathBuf> {
     let path = PathBuf::from("../../shared/recordings/datadog");
@@ -67,16 +67,16 @@ fn every_answer_decodes_or_is_told_in_its_words() {
         let fields = body.as_object().unwrap();
         let name = path.display();
         assert!(super::super::recognise(fields, ""), "{name}");
-        let mut told = Told::default();
+        let mut emitted = ForeignOutput::default();
         let origin = Origin::default();
         let record = ForeignRecord {
             fields,
             within: "",
             origin: &origin,
         };
-        let result = super::super::decode(record, &mut told);
-        let lines: usize = told.stored.values().map(Vec::len).sum();
-        let found = lines + told.observations.len();
+        let result = super::super::decode(record, &mut emitted);
+        let lines: usize = emitted.stored.values().map(Vec::len).sum();
+        let found = lines + emitted.observations.len();
         assert_eq!(found, records(body), "{name}: {result:?}");
         total += found;
         let errors = body.get("errors").or_else(|| body.get("error"));
@@ -95,7 +95,7 @@ fn every_answer_decodes_or_is_told_in_its_words() {
             (None, Ok(())) => assert!(found > 0, "{name}"),
         }
         // The file as it lies there, with the request and headers around it.
-        let mut kept = Kept::default();
+        let mut kept = Collected::default();
         let inputs = [Input::Path(path.clone())];
         let summary = read(&inputs, &Options::default(), &mut kept);
         assert_eq!(kept.0.is_empty(), found == 0, "{name}");
@@ -116,9 +116,9 @@ async fn pages_that_were_recorded_are_read_to_their_end() {
             .to_owned()
     };
     let pages: Vec<String> = [10, 11, 12].into_iter().map(body).collect();
-    let asked = AtomicUsize::new(0);
+    let requested = AtomicUsize::new(0);
     let fake = Fake::start(move |_| {
-        let n = asked.fetch_add(1, Ordering::SeqCst);
+        let n = requested.fetch_add(1, Ordering::SeqCst);
         Reply::Text(200, pages[n.min(2)].clone())
     });
     let store = store_with(&fake, |options| options.tiers = Some(vec![Tier::Indexes]));
@@ -131,6 +131,6 @@ async fn pages_that_were_recorded_are_read_to_their_end() {
     // The last page is empty; the one before had a cursor all the same.
     assert_eq!(fake.requests().len(), 3);
     assert!(got.lines.len() > 2 && got.lines.iter().all(|line| line.stamp.width() == MS));
-    let cursors = fake.count(|asked| asked.body["page"]["cursor"].is_string());
+    let cursors = fake.count(|requested| requested.body["page"]["cursor"].is_string());
     assert_eq!(cursors, 2);
 }

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::search::{self, Record};
 use super::{MS, START};
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::time::rfc3339;
 
 /// One log or event as Datadog keeps it.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct StoredRecord {
     pub(super) id: String,
     /// Milliseconds after the start.
     pub(super) at: i64,
@@ -24,7 +24,7 @@ pub(super) struct Kept {
     pub(super) attributes: Value,
 }
 
-impl Kept {
+impl StoredRecord {
     /// A line of a pod.
     pub(super) fn line(n: usize, pod: usize, at: i64, message: &str) -> Self {
         Self {
@@ -55,16 +55,16 @@ impl Kept {
 }
 
 /// What goes wrong: asked before each answer, with the number of the request.
-type Fault = dyn Fn(usize, &Asked) -> Option<Reply> + Send + Sync;
+type FaultInjector = dyn Fn(usize, &ReceivedRequest) -> Option<Reply> + Send + Sync;
 
 pub(super) struct Server {
-    pub(super) logs: Vec<Kept>,
-    pub(super) events: Vec<Kept>,
+    pub(super) logs: Vec<StoredRecord>,
+    pub(super) events: Vec<StoredRecord>,
     /// Tiers that the account has.
     pub(super) tiers: Vec<&'static str>,
     /// Requests in a period of this many seconds.
     pub(super) rate: Option<(u64, u64)>,
-    pub(super) fault: Option<Box<Fault>>,
+    pub(super) fault: Option<Box<FaultInjector>>,
     /// What filters found: pages of one search ask again and again.
     pub(super) known: Mutex<BTreeMap<String, Vec<usize>>>,
 }
@@ -98,13 +98,13 @@ pub(super) fn bad_cursor() -> Reply {
 
 impl Server {
     pub(super) fn start(self) -> Fake {
-        let asked = Mutex::new((0, 0));
+        let requested = Mutex::new((0, 0));
         let server = Arc::new(self);
         Fake::start(move |request| {
             let number = {
-                let mut asked = asked.lock().unwrap();
-                asked.0 += 1;
-                asked.0
+                let mut requested = requested.lock().unwrap();
+                requested.0 += 1;
+                requested.0
             };
             let fault = server
                 .fault
@@ -118,9 +118,9 @@ impl Server {
                 return reply;
             };
             let used = {
-                let mut asked = asked.lock().unwrap();
-                asked.1 += 1;
-                asked.1
+                let mut requested = requested.lock().unwrap();
+                requested.1 += 1;
+                requested.1
             };
             match reply {
                 Reply::Json(code, body) => Reply::Full(
@@ -142,7 +142,7 @@ impl Server {
         })
     }
 
-    fn answer(&self, request: &Asked) -> Reply {
+    fn answer(&self, request: &ReceivedRequest) -> Reply {
         if request.header("dd-api-key").is_empty() {
             return Reply::Json(403, json!({"errors": ["API key required"]}));
         }
@@ -167,9 +167,9 @@ impl Server {
     fn found<'s>(
         &'s self,
         body: &Value,
-        kept: &'s [Kept],
+        kept: &'s [StoredRecord],
         logs: bool,
-    ) -> Result<Vec<&'s Kept>, Reply> {
+    ) -> Result<Vec<&'s StoredRecord>, Reply> {
         let filter = &body["filter"];
         let millis = |key: &str| {
             filter[key]
@@ -215,7 +215,7 @@ impl Server {
         Ok(all)
     }
 
-    fn search(&self, request: &Asked, kept: &[Kept], logs: bool) -> Reply {
+    fn search(&self, request: &ReceivedRequest, kept: &[StoredRecord], logs: bool) -> Reply {
         let body = &request.body;
         let limit = body["page"]["limit"].as_u64().unwrap_or(10);
         if limit == 0 || limit > 1000 {
@@ -235,7 +235,7 @@ impl Server {
             };
             start = after + 1;
         }
-        let page: Vec<&Kept> = found.into_iter().skip(start).take(limit as usize).collect();
+        let page: Vec<&StoredRecord> = found.into_iter().skip(start).take(limit as usize).collect();
         let Some(last) = page.last() else {
             return Reply::Json(200, json!({"data": []}));
         };
@@ -261,7 +261,7 @@ impl Server {
         )
     }
 
-    fn count(&self, request: &Asked) -> Reply {
+    fn count(&self, request: &ReceivedRequest) -> Reply {
         let compute = &request.body["compute"][0];
         if compute["interval"] != "1m" || compute["type"] != "timeseries" {
             return bad("compute is invalid");
@@ -290,7 +290,7 @@ impl Server {
     }
 }
 
-fn log(one: &Kept) -> Value {
+fn log(one: &StoredRecord) -> Value {
     let mut tags = one.tags.clone();
     tags.reverse();
     json!({"type": "log", "id": one.id, "attributes": {
@@ -298,7 +298,7 @@ fn log(one: &Kept) -> Value {
         "status": "info", "message": one.message, "tags": tags, "attributes": one.attributes}})
 }
 
-fn event(one: &Kept) -> Value {
+fn event(one: &StoredRecord) -> Value {
     let mut inner = one.attributes.clone();
     inner["timestamp"] = (one.nanos() / MS).into();
     inner["hostname"] = one.host.as_str().into();

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::log_store::flatten;
 use crate::time::{Nanos, Stamp};
 
 /// Which server it plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Plays {
+pub(super) enum FakeDialect {
     Elasticsearch,
     OpenSearch,
     /// Points in time may not be opened.
@@ -20,7 +20,7 @@ pub(super) enum Plays {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Doc {
+pub(super) struct FakeDocument {
     pub(super) at: Nanos,
     pub(super) source: Value,
 }
@@ -41,12 +41,12 @@ pub(super) struct State {
     pub(super) window: Option<u64>,
 }
 
-pub(super) struct Served {
+pub(super) struct FakeServer {
     pub(super) fake: Fake,
     pub(super) state: Arc<Mutex<State>>,
 }
 
-impl Served {
+impl FakeServer {
     pub(super) fn open_pit(&self) -> bool {
         self.state.lock().unwrap().pit.is_some()
     }
@@ -60,42 +60,47 @@ fn error(code: u16, kind: &str, reason: &str) -> Reply {
     )
 }
 
-pub(super) fn serve(plays: Plays, docs: Vec<Doc>) -> Served {
+pub(super) fn serve(plays: FakeDialect, docs: Vec<FakeDocument>) -> FakeServer {
     let state = Arc::new(Mutex::new(State::default()));
     let shared = Arc::clone(&state);
-    let fake = Fake::start(move |asked| answer(plays, &docs, &shared, asked));
-    Served { fake, state }
+    let fake = Fake::start(move |requested| answer(plays, &docs, &shared, requested));
+    FakeServer { fake, state }
 }
 
-fn answer(plays: Plays, docs: &[Doc], state: &Mutex<State>, asked: &Asked) -> Reply {
+fn answer(
+    plays: FakeDialect,
+    docs: &[FakeDocument],
+    state: &Mutex<State>,
+    requested: &ReceivedRequest,
+) -> Reply {
     let mut state = state.lock().unwrap();
-    let path = asked.path.as_str();
+    let path = requested.path.as_str();
     let pit_path = match plays {
-        Plays::OpenSearch => "/_search/point_in_time",
+        FakeDialect::OpenSearch => "/_search/point_in_time",
         _ => "/_pit",
     };
-    match asked.method.as_str() {
+    match requested.method.as_str() {
         "GET" if path == "/" => {
             let mut version = json!({ "number": "8.15.0" });
-            if plays == Plays::OpenSearch {
+            if plays == FakeDialect::OpenSearch {
                 version = json!({ "number": "2.17.0", "distribution": "opensearch" });
             }
             Reply::Json(200, json!({ "cluster_name": "c", "version": version }))
         }
-        "GET" if path.ends_with("/_field_caps") => caps(asked),
+        "GET" if path.ends_with("/_field_caps") => caps(requested),
         "POST" if path.ends_with(pit_path) && path.len() > pit_path.len() => {
-            if plays == Plays::WithoutPit {
+            if plays == FakeDialect::WithoutPit {
                 return error(
                     403,
                     "security_exception",
                     "action [indices:data/read/open_point_in_time] is unauthorized",
                 );
             }
-            assert!(!asked.query("keep_alive").is_empty());
+            assert!(!requested.query("keep_alive").is_empty());
             state.pits += 1;
             let id = format!("pit-{}", state.pits);
             state.pit = Some(id.clone());
-            let key = if plays == Plays::OpenSearch {
+            let key = if plays == FakeDialect::OpenSearch {
                 "pit_id"
             } else {
                 "id"
@@ -103,7 +108,7 @@ fn answer(plays: Plays, docs: &[Doc], state: &Mutex<State>, asked: &Asked) -> Re
             Reply::Json(200, json!({ key: id }))
         }
         "DELETE" if path == pit_path => {
-            let id = &asked.body[if plays == Plays::OpenSearch {
+            let id = &requested.body[if plays == FakeDialect::OpenSearch {
                 "pit_id"
             } else {
                 "id"
@@ -113,14 +118,14 @@ fn answer(plays: Plays, docs: &[Doc], state: &Mutex<State>, asked: &Asked) -> Re
             state.pit = None;
             Reply::Json(200, json!({ "succeeded": true, "num_freed": 1 }))
         }
-        "POST" if path.ends_with("/_search") => search(plays, docs, &mut state, asked),
+        "POST" if path.ends_with("/_search") => search(plays, docs, &mut state, requested),
         _ => error(405, "method_not_allowed", "no handler found for uri"),
     }
 }
 
 /// Fields as Fluent Bit's documents are mapped when nobody says how.
-fn caps(asked: &Asked) -> Reply {
-    assert!(asked.query("fields").len() < 4_096);
+fn caps(requested: &ReceivedRequest) -> Reply {
+    assert!(requested.query("fields").len() < 4_096);
     let text = json!({ "text": { "type": "text", "searchable": true } });
     let keyword = json!({ "keyword": { "type": "keyword", "searchable": true } });
     let mut fields = serde_json::Map::new();
@@ -139,7 +144,7 @@ fn caps(asked: &Asked) -> Reply {
     );
     // Only those that were asked for.
     fields.retain(|name, _| {
-        asked.query("fields").split(',').any(|pattern| {
+        requested.query("fields").split(',').any(|pattern| {
             let pattern = regex::escape(pattern).replace("\\*", ".*");
             Regex::new(&format!("^{pattern}$")).unwrap().is_match(name)
         })
@@ -147,15 +152,20 @@ fn caps(asked: &Asked) -> Reply {
     Reply::Json(200, json!({ "indices": ["fluent-1"], "fields": fields }))
 }
 
-fn search(plays: Plays, docs: &[Doc], state: &mut State, asked: &Asked) -> Reply {
+fn search(
+    plays: FakeDialect,
+    docs: &[FakeDocument],
+    state: &mut State,
+    requested: &ReceivedRequest,
+) -> Reply {
     state.searches += 1;
-    let body = &asked.body;
+    let body = &requested.body;
     let with_pit = body.get("pit").is_some();
     if state.lose_pit_at == Some(state.searches) {
         state.pit = None;
     }
     if with_pit {
-        assert_eq!(asked.path, "/_search", "a PIT names its indices itself");
+        assert_eq!(requested.path, "/_search", "a PIT names its indices itself");
         if body["pit"]["id"].as_str() != state.pit.as_deref() {
             return error(
                 404,
@@ -176,7 +186,7 @@ fn search(plays: Plays, docs: &[Doc], state: &mut State, asked: &Asked) -> Reply
         let reason = "[regexp] queries cannot be executed when 'search.allow_expensive_queries' is set to false.";
         return error(400, "illegal_argument_exception", reason);
     }
-    let strict = asked.query("allow_partial_search_results") == "false";
+    let strict = requested.query("allow_partial_search_results") == "false";
     if state.failed_shards > 0 && strict {
         return error(
             503,
@@ -185,14 +195,14 @@ fn search(plays: Plays, docs: &[Doc], state: &mut State, asked: &Asked) -> Reply
         );
     }
     let shard_doc = body["sort"][1].get("_shard_doc").is_some();
-    if shard_doc && plays != Plays::Elasticsearch {
+    if shard_doc && plays != FakeDialect::Elasticsearch {
         return error(
             400,
             "illegal_argument_exception",
             "No mapping found for [_shard_doc]",
         );
     }
-    let mut found: Vec<(Nanos, i64, &Doc)> = Vec::new();
+    let mut found: Vec<(Nanos, i64, &FakeDocument)> = Vec::new();
     for (position, doc) in (0..).zip(docs) {
         // One shard in three does not answer.
         if state.failed_shards > 0 && position % 3 == 0 {
@@ -235,7 +245,7 @@ fn search(plays: Plays, docs: &[Doc], state: &mut State, asked: &Asked) -> Reply
         .iter()
         .map(|(at, position, doc)| {
             let mut sort = vec![json!(at)];
-            if with_pit && plays == Plays::Elasticsearch {
+            if with_pit && plays == FakeDialect::Elasticsearch {
                 sort.push(json!(position));
             }
             json!({

@@ -8,9 +8,9 @@ use crate::recording::{Input, Options, Sink, Summary, read};
 use crate::time::rfc3339;
 
 #[derive(Default)]
-struct Kept(Vec<Observation>);
+struct Collected(Vec<Observation>);
 
-impl Sink for Kept {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -20,7 +20,7 @@ fn of(content: &str) -> (Vec<Event>, Summary) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given");
     std::fs::write(&path, content).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = Collected::default();
     let summary = read(&[Input::Path(path)], &Options::default(), &mut kept);
     let events = kept.0.into_iter().map(|one| match one {
         Observation::Event(event) => *event,
@@ -29,7 +29,7 @@ fn of(content: &str) -> (Vec<Event>, Summary) {
     (events.collect(), summary)
 }
 
-fn told(event: &Event) -> String {
+fn emitted(event: &Event) -> String {
     let part = |part: &Option<String>| part.clone().unwrap_or_default();
     format!(
         "{} {}/{} {}",
@@ -69,7 +69,7 @@ fn documents_of_any_shipper_in_any_export_are_the_same_line() {
     ] {
         let (found, summary) = of(&content);
         assert_eq!(found.len(), events, "{content} {summary:?}");
-        assert_eq!(told(&found[0]), LINE, "{content}");
+        assert_eq!(emitted(&found[0]), LINE, "{content}");
         assert_eq!(found[0].source_kind, SourceKind::Elasticsearch);
         assert_eq!(
             found[0]
@@ -108,13 +108,13 @@ fn a_table_of_kibana_is_read_row_by_row() {
         "yesterday,w-0,ml,x\n",
     ));
     assert_eq!(found.len(), 2, "{summary:?}");
-    assert_eq!(told(&found[0]), LINE);
+    assert_eq!(emitted(&found[0]), LINE);
     assert!(
         found[0].attributes["labels"]
             .to_string()
             .contains("zone_assumed")
     );
-    assert!(told(&found[1]).contains("quoted"));
+    assert!(emitted(&found[1]).contains("quoted"));
     assert_eq!(summary.files[0].rejected, 1);
 }
 
@@ -129,7 +129,7 @@ fn the_recorded_answer_is_read() {
     let (found, summary) = of(json.trim_start());
     assert_eq!(found.len(), 1, "{summary:?}");
     assert_eq!(
-        told(&found[0]),
+        emitted(&found[0]),
         "2099-11-15T14:12:12Z / GET /search HTTP/1.1 200 1070000"
     );
 }

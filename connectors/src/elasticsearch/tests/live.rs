@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::elasticsearch::{Elasticsearch, ElasticsearchOptions};
-use crate::log_store::{About, LineQuery, LogStore as _, Only, Span};
+use crate::log_store::{LineFilter, LineQuery, LineSubject, LogStore as _, Span};
 use crate::time::SECOND;
 
 #[tokio::test]
@@ -24,16 +24,18 @@ async fn e2e_a_real_server_answers() {
     println!("{health:#?}");
     assert_eq!(health.unreachable, None);
     let from = health.reaches_back_to.unwrap_or(0);
-    let asked = LineQuery {
-        about: About::Experiment(std::env::var("E2E_EXPERIMENT").unwrap_or("train".to_owned())),
+    let requested = LineQuery {
+        about: LineSubject::Experiment(
+            std::env::var("E2E_EXPERIMENT").unwrap_or("train".to_owned()),
+        ),
         span: Span {
             from,
             to: from + 30 * 86_400 * SECOND,
         },
-        only: Only::Telling,
+        only: LineFilter::Telling,
         newest: false,
         limit: 100,
     };
-    let got = store.lines(&asked, soon).await.unwrap();
+    let got = store.lines(&requested, soon).await.unwrap();
     println!("{} lines, {:?}", got.lines.len(), got.partial);
 }

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::fake::{Doc, Plays, Served, serve};
+use super::fake::{FakeDialect, FakeDocument, FakeServer, serve};
 use crate::connector::Verdict;
 use crate::elasticsearch::{Elasticsearch, ElasticsearchOptions};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::log_store::tests::one_fact;
-use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, PodRef, Span};
+use crate::log_store::{
+    LineFilter, LineQuery, LineSubject, LinesRead, LogStore as _, PodRef, Span,
+};
 use crate::time::{Nanos, SECOND, Stamp};
 
 const START: Nanos = 1_795_273_200 * SECOND;
@@ -19,7 +21,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-async fn store_with(served: &Served, page: usize) -> Elasticsearch {
+async fn store_with(served: &FakeServer, page: usize) -> Elasticsearch {
     let mut options = ElasticsearchOptions::new(served.fake.url());
     options.indices = "fluent*".to_owned();
     options.page = page;
@@ -30,7 +32,7 @@ async fn store_with(served: &Served, page: usize) -> Elasticsearch {
 }
 
 /// Lines of three pods: forty to a millisecond, every fifth tells something.
-fn docs(n: i64) -> Vec<Doc> {
+fn docs(n: i64) -> Vec<FakeDocument> {
     let doc = |number: i64| {
         let at = START + number / 40 * 1_000_000;
         let pod = format!("w-{}", number % 3);
@@ -39,7 +41,7 @@ fn docs(n: i64) -> Vec<Doc> {
         } else {
             format!("step {number}\n")
         };
-        Doc {
+        FakeDocument {
             at,
             source: json!({
                 "@timestamp": crate::time::rfc3339(at), "log": text,
@@ -53,9 +55,9 @@ fn docs(n: i64) -> Vec<Doc> {
     (0..n).map(doc).collect()
 }
 
-fn ask(pods: &[&str], only: Only, newest: bool, limit: usize) -> LineQuery {
+fn fetch_request(pods: &[&str], only: LineFilter, newest: bool, limit: usize) -> LineQuery {
     LineQuery {
-        about: About::Pods(
+        about: LineSubject::Pods(
             pods.iter()
                 .map(|name| PodRef {
                     namespace: Some("ml".to_owned()),
@@ -73,7 +75,7 @@ fn ask(pods: &[&str], only: Only, newest: bool, limit: usize) -> LineQuery {
     }
 }
 
-fn numbers(got: &Got) -> Vec<i64> {
+fn numbers(got: &LinesRead) -> Vec<i64> {
     let number = |text: &str| text.rsplit(' ').next().unwrap().parse().unwrap();
     got.lines.iter().map(|line| number(&line.text)).collect()
 }
@@ -88,16 +90,20 @@ fn in_order(wanted: impl Iterator<Item = i64>) -> Vec<i64> {
 #[tokio::test]
 async fn every_line_once_and_in_order_however_pages_follow_each_other() {
     const N: i64 = 2_400;
-    for plays in [Plays::Elasticsearch, Plays::OpenSearch, Plays::WithoutPit] {
+    for plays in [
+        FakeDialect::Elasticsearch,
+        FakeDialect::OpenSearch,
+        FakeDialect::WithoutPit,
+    ] {
         let served = serve(plays, docs(N));
         // Fewer than stand at one time, and not a divisor of anything.
         let store = store_with(&served, 37).await;
-        for only in [Only::All, Only::Telling] {
-            let step = if only == Only::All { 1 } else { 5 };
+        for only in [LineFilter::All, LineFilter::Telling] {
+            let step = if only == LineFilter::All { 1 } else { 5 };
             let all: Vec<i64> = (0..N).filter(|n| n % step == 0 && n % 3 != 2).collect();
             for newest in [false, true] {
-                let asked = ask(&["w-0", "w-1"], only, newest, 10_000);
-                let got = store.lines(&asked, soon()).await.unwrap();
+                let requested = fetch_request(&["w-0", "w-1"], only, newest, 10_000);
+                let got = store.lines(&requested, soon()).await.unwrap();
                 assert_eq!(
                     numbers(&got),
                     in_order(all.iter().copied()),
@@ -105,8 +111,8 @@ async fn every_line_once_and_in_order_however_pages_follow_each_other() {
                 );
                 assert_eq!((got.cut, &got.partial), (false, &Vec::new()));
 
-                let asked = ask(&["w-0", "w-1"], only, newest, 300);
-                let got = store.lines(&asked, soon()).await.unwrap();
+                let requested = fetch_request(&["w-0", "w-1"], only, newest, 300);
+                let got = store.lines(&requested, soon()).await.unwrap();
                 let got_numbers = numbers(&got);
                 assert!(got.cut && got_numbers.len() == 300);
                 // All times but the one at the edge are whole.
@@ -128,11 +134,14 @@ async fn every_line_once_and_in_order_however_pages_follow_each_other() {
 
 #[tokio::test]
 async fn a_lost_point_in_time_loses_no_line() {
-    let served = serve(Plays::Elasticsearch, docs(1_000));
+    let served = serve(FakeDialect::Elasticsearch, docs(1_000));
     served.state.lock().unwrap().lose_pit_at = Some(4);
     let store = store_with(&served, 100).await;
     let got = store
-        .lines(&ask(&["w-0"], Only::All, false, 10_000), soon())
+        .lines(
+            &fetch_request(&["w-0"], LineFilter::All, false, 10_000),
+            soon(),
+        )
         .await
         .unwrap();
     assert_eq!(numbers(&got), in_order((0..1_000).filter(|n| n % 3 == 0)));
@@ -141,21 +150,21 @@ async fn a_lost_point_in_time_loses_no_line() {
 
 #[tokio::test]
 async fn small_windows_are_found_and_more_ties_than_a_page_holds_are_told() {
-    let served = serve(Plays::Elasticsearch, docs(1_000));
+    let served = serve(FakeDialect::Elasticsearch, docs(1_000));
     served.state.lock().unwrap().window = Some(500);
     let store = store_with(&served, 1_000).await;
-    let asked = ask(&["w-0"], Only::All, false, 10_000);
-    let got = store.lines(&asked, soon()).await.unwrap();
+    let requested = fetch_request(&["w-0"], LineFilter::All, false, 10_000);
+    let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines.len(), 334);
 }
 
 #[tokio::test]
 async fn shards_that_do_not_answer_are_told_and_the_others_are_used() {
-    let served = serve(Plays::Elasticsearch, docs(300));
+    let served = serve(FakeDialect::Elasticsearch, docs(300));
     served.state.lock().unwrap().failed_shards = 1;
     let store = store_with(&served, 100).await;
-    let asked = ask(&["w-1"], Only::All, false, 1_000);
-    let got = store.lines(&asked, soon()).await.unwrap();
+    let requested = fetch_request(&["w-1"], LineFilter::All, false, 1_000);
+    let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines.len(), 100);
     let said = got.partial.join("; ");
     assert!(said.contains("1 of 3 shards did not answer"), "{said}");
@@ -165,39 +174,42 @@ async fn shards_that_do_not_answer_are_told_and_the_others_are_used() {
 async fn words_are_searched_as_the_server_allows() {
     let mut all = docs(30);
     all[1].source["log"] = json!("an error at last");
-    let served = serve(Plays::Elasticsearch, all);
+    let served = serve(FakeDialect::Elasticsearch, all);
     served.state.lock().unwrap().no_regexp = true;
     let store = store_with(&served, 100).await;
-    let asked = ask(&["w-0", "w-1", "w-2"], Only::Telling, false, 1_000);
-    let got = store.lines(&asked, soon()).await.unwrap();
+    let requested = fetch_request(&["w-0", "w-1", "w-2"], LineFilter::Telling, false, 1_000);
+    let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines.len(), 1);
-    assert!(got.partial[0].contains("no parts of words"));
+    assert!(got.partial[0].contains("not search within words"));
 }
 
 #[tokio::test]
 async fn nodes_are_asked_for_their_own_lines_and_experiments_for_whatever_bears_the_name() {
     let mut all = docs(30);
-    all.push(Doc {
+    all.push(FakeDocument {
         at: START + SECOND,
         source: json!({
             "@timestamp": "2026-11-21T15:00:01Z", "log": "NVRM: Xid", "kubernetes": { "host": "n1" },
         }),
     });
-    let served = serve(Plays::Elasticsearch, all);
+    let served = serve(FakeDialect::Elasticsearch, all);
     let store = store_with(&served, 100).await;
-    let mut asked = ask(&[], Only::All, false, 1_000);
-    asked.about = About::Nodes(vec!["n1.example".to_owned()]);
-    let got = store.lines(&asked, soon()).await.unwrap();
+    let mut requested = fetch_request(&[], LineFilter::All, false, 1_000);
+    requested.about = LineSubject::Nodes(vec!["n1.example".to_owned()]);
+    let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines.len(), 1);
     let entities = store.names().entities(&got.lines[0].labels);
     assert_eq!((entities.node.as_deref(), entities.pod), (Some("n1"), None));
-    asked.about = About::Experiment("llama".to_owned());
-    assert_eq!(store.lines(&asked, soon()).await.unwrap().lines.len(), 30);
+    requested.about = LineSubject::Experiment("llama".to_owned());
+    assert_eq!(
+        store.lines(&requested, soon()).await.unwrap().lines.len(),
+        30
+    );
 
-    let counts = store.counts(&asked.about, asked.span, soon()).await;
+    let counts = store.counts(&requested.about, requested.span, soon()).await;
     let counts = counts.unwrap().unwrap();
     assert_eq!((counts.minutes.len(), counts.minutes[0].lines), (1, 30));
-    assert!(store.has_any(asked.span, soon()).await.unwrap());
+    assert!(store.has_any(requested.span, soon()).await.unwrap());
     let empty = Span {
         from: 0,
         to: SECOND,
@@ -210,7 +222,7 @@ async fn what_a_machine_said_is_asked_by_whole_words() {
     let xid = "NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, GPU has fallen off the bus.";
     let mut all = docs(30);
     for (host, text) in [("n1", xid), ("n1", "usb 1-1: debugging"), ("n11", xid)] {
-        all.push(Doc {
+        all.push(FakeDocument {
             at: START + 400_000_000,
             source: json!({
                 "@timestamp": crate::time::rfc3339(START + 400_000_000), "log": text,
@@ -218,7 +230,7 @@ async fn what_a_machine_said_is_asked_by_whole_words() {
             }),
         });
     }
-    let served = serve(Plays::Elasticsearch, all);
+    let served = serve(FakeDialect::Elasticsearch, all);
     let store = Arc::new(store_with(&served, 100).await);
     one_fact(store, "n1.example", START, ("n1", xid)).await;
 }
@@ -228,10 +240,10 @@ async fn times_are_as_exact_as_the_document_says() {
     let mut all = docs(2);
     all[0].at = START + 123_456_789;
     all[0].source["@timestamp"] = json!("2026-11-21T15:00:00.123456789Z");
-    let served = serve(Plays::Elasticsearch, all);
+    let served = serve(FakeDialect::Elasticsearch, all);
     let store = store_with(&served, 100).await;
-    let asked = ask(&["w-0"], Only::All, false, 10);
-    let got = store.lines(&asked, soon()).await.unwrap();
+    let requested = fetch_request(&["w-0"], LineFilter::All, false, 10);
+    let got = store.lines(&requested, soon()).await.unwrap();
     assert_eq!(got.lines[0].stamp, Stamp::exact(START + 123_456_789));
     assert_eq!(got.lines[0].text, "RuntimeError 0");
     assert_eq!(got.lines[0].id.as_deref(), Some("fluent-1/d0"));
@@ -239,7 +251,7 @@ async fn times_are_as_exact_as_the_document_says() {
 
 #[tokio::test]
 async fn it_says_whether_it_can_be_used() {
-    let served = serve(Plays::OpenSearch, docs(3));
+    let served = serve(FakeDialect::OpenSearch, docs(3));
     let store = store_with(&served, 100).await;
     let health = store.check(START, soon()).await;
     assert_eq!(health.version.as_deref(), Some("opensearch 2.17.0"));
@@ -303,10 +315,10 @@ async fn refusals_are_told_in_its_words() {
         let store = Elasticsearch::open(options, Arc::new(|| START))
             .await
             .unwrap();
-        let asked = ask(&["w-0"], Only::All, false, 10);
-        let trouble: Trouble = store.lines(&asked, soon()).await.unwrap_err();
-        assert!(trouble.to_string().contains(words), "{trouble}");
-        assert_eq!(trouble.is_denied(), denied, "{trouble}");
+        let requested = fetch_request(&["w-0"], LineFilter::All, false, 10);
+        let failure: HttpError = store.lines(&requested, soon()).await.unwrap_err();
+        assert!(failure.to_string().contains(words), "{failure}");
+        assert_eq!(failure.is_denied(), denied, "{failure}");
         let health = store.check(START, soon()).await;
         assert!(health.unreachable.is_some() || health.permissions[0].verdict != Verdict::Allowed);
     }
@@ -314,13 +326,16 @@ async fn refusals_are_told_in_its_words() {
 
 #[tokio::test]
 async fn the_next_node_is_asked_where_one_is_gone() {
-    let served = serve(Plays::Elasticsearch, docs(3));
+    let served = serve(FakeDialect::Elasticsearch, docs(3));
     let mut options = ElasticsearchOptions::new("http://127.0.0.1:9");
     options.more_nodes = vec![served.fake.url()];
     options.http.tries = 1;
     let store = Elasticsearch::open(options, Arc::new(|| START))
         .await
         .unwrap();
-    let asked = ask(&["w-0"], Only::All, false, 10);
-    assert_eq!(store.lines(&asked, soon()).await.unwrap().lines.len(), 1);
+    let requested = fetch_request(&["w-0"], LineFilter::All, false, 10);
+    assert_eq!(
+        store.lines(&requested, soon()).await.unwrap().lines.len(),
+        1
+    );
 }

@@ -9,7 +9,7 @@ use google_cloud_auth::credentials::{
 use serde_json::Value;
 
 use super::options::GcpLogin;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::redact::redact;
 
 /// Whose credentials they are.
@@ -37,7 +37,7 @@ pub(super) struct Adc {
 
 impl Adc {
     /// Reads the file that is named, else the one of `gcloud`'s login, if any.
-    pub(super) fn load(login: &GcpLogin) -> Result<Option<Self>, Trouble> {
+    pub(super) fn load(login: &GcpLogin) -> Result<Option<Self>, HttpError> {
         let (path, named) = match (&login.credentials_file, login.login_file()) {
             (Some(path), _) => (path.clone(), true),
             (None, Some(path)) => (path, false),
@@ -54,7 +54,7 @@ impl Adc {
                 } else {
                     "the login of gcloud is in"
                 };
-                return Err(Trouble::Credentials(format!(
+                return Err(HttpError::Credentials(format!(
                     "{by} {}, which cannot be read: {error}",
                     path.display()
                 )));
@@ -63,22 +63,22 @@ impl Adc {
         Self::read(&path, &text).map(Some)
     }
 
-    fn read(path: &Path, text: &str) -> Result<Self, Trouble> {
+    fn read(path: &Path, text: &str) -> Result<Self, HttpError> {
         let wrong = |why: &str| {
-            Trouble::Credentials(format!(
-                "{} is no file of Google credentials: {why}; make one with `gcloud auth application-default login`",
+            HttpError::Credentials(format!(
+                "{} is not a Google credentials file: {why}; create one with `gcloud auth application-default login`",
                 path.display()
             ))
         };
         let json: Value =
-            serde_json::from_str(text).map_err(|_| wrong("its content is no JSON"))?;
+            serde_json::from_str(text).map_err(|_| wrong("its content is not JSON"))?;
         let kind = match json.get("type").and_then(Value::as_str) {
             Some("authorized_user") => Kind::User,
             Some("service_account") => Kind::ServiceAccount,
             Some("external_account") => Kind::Federated,
             Some("impersonated_service_account") => Kind::Impersonated,
             Some(other) => {
-                return Err(Trouble::Credentials(format!(
+                return Err(HttpError::Credentials(format!(
                     "{} holds credentials of type {other:?}, which cannot be used here; give a token instead: \
                      CLOUDSDK_AUTH_ACCESS_TOKEN=$(gcloud auth print-access-token)",
                     path.display()
@@ -110,7 +110,7 @@ impl Adc {
 
     /// What gets tokens with these credentials. A user's token has the scopes
     /// that the user agreed to at login, whatever is asked for later.
-    pub(super) fn credentials(&self, scopes: &[&str]) -> Result<Credentials, Trouble> {
+    pub(super) fn credentials(&self, scopes: &[&str]) -> Result<Credentials, HttpError> {
         let json = self.json.clone();
         let scopes = scopes.iter().copied();
         let built = match self.kind {
@@ -126,8 +126,8 @@ impl Adc {
         built.map_err(|error| self.unusable(&error))
     }
 
-    fn unusable(&self, error: &build_errors::Error) -> Trouble {
-        Trouble::Credentials(format!(
+    fn unusable(&self, error: &build_errors::Error) -> HttpError {
+        HttpError::Credentials(format!(
             "the credentials in {} cannot be used: {}",
             self.path.display(),
             redact(&error.to_string())

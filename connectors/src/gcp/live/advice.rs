@@ -1,10 +1,10 @@
 //! What to do about what Google refuses.
 
-use crate::http::Trouble;
+use crate::http::HttpError;
 
 /// What was asked, for messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestContext<'a> {
     /// `logging`, `compute`.
     pub(super) api: &'a str,
     /// The permission that it takes, and a role that has it.
@@ -13,7 +13,7 @@ pub(super) struct Asked<'a> {
     pub(super) project: &'a str,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestContext<'a> {
     pub(super) fn logs(project: &'a str) -> Self {
         Self {
             api: "logging",
@@ -33,23 +33,23 @@ impl<'a> Asked<'a> {
     }
 
     /// What is wrong and what to do about it, in one line.
-    pub(super) fn told(&self, trouble: &Trouble) -> String {
-        match trouble {
+    pub(super) fn emitted(&self, failure: &HttpError) -> String {
+        match failure {
             // They say it themselves.
-            Trouble::Credentials(words) | Trouble::BadRequest(words) => words.clone(),
-            _ => format!("{trouble}; {}", self.advice(trouble)),
+            HttpError::Credentials(words) | HttpError::BadRequest(words) => words.clone(),
+            _ => format!("{failure}; {}", self.advice(failure)),
         }
     }
 
-    fn advice(&self, trouble: &Trouble) -> String {
+    fn advice(&self, failure: &HttpError) -> String {
         let Self {
             api,
             permission,
             role,
             project,
         } = self;
-        let Trouble::Refused { code, message, .. } = trouble else {
-            return trouble.hint().to_owned();
+        let HttpError::Refused { code, message, .. } = failure else {
+            return failure.hint().to_owned();
         };
         let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
         match code {
@@ -65,19 +65,19 @@ impl<'a> Asked<'a> {
                     .to_owned()
             }
             403 if says(&["insufficient authentication scopes"]) => format!(
-                "the token may not do this whatever its owner may: it lacks the scope {}; give the machine this scope, \
-                 or log in anew",
+                "the token lacks the scope {}, whatever its owner is allowed to do; give the \
+                 machine this scope, or log in again",
                 if *api == "compute" { "compute.readonly" } else { "logging.read" }
             ),
             403 if says(&["organization's policy", "VPC Service Controls"]) => {
-                "a service perimeter keeps this in: ask from inside of it".to_owned()
+                "a service perimeter blocks this: run it from inside the perimeter".to_owned()
             }
             403 => format!("missing permission: {permission} on project {project} ({role})"),
-            404 => format!("there is no project {project}, or none that you may see"),
-            429 => "the read requests of this minute are used up, by others, too: ask again in a minute, or count \
-                    them on another project (GOOGLE_CLOUD_QUOTA_PROJECT)"
+            404 => format!("the project {project} does not exist, or you are not allowed to see it"),
+            429 => "the read quota of this minute is used up, possibly by others: try again in a \
+                    minute, or use another quota project (GOOGLE_CLOUD_QUOTA_PROJECT)"
                 .to_owned(),
-            _ => trouble.hint().to_owned(),
+            _ => failure.hint().to_owned(),
         }
     }
 }
@@ -119,22 +119,29 @@ mod tests {
                 "Request is prohibited by organization's policy.",
                 "perimeter",
             ),
-            (404, "Project does not exist: lab", "no project lab"),
+            (
+                404,
+                "Project does not exist: lab",
+                "the project lab does not exist",
+            ),
             (
                 429,
                 "Quota exceeded for quota metric 'Read requests'",
                 "in a minute",
             ),
         ] {
-            let trouble = Trouble::Refused {
+            let failure = HttpError::Refused {
                 code,
                 message: message.to_owned(),
                 wait: None,
             };
-            let told = Asked::logs("lab").told(&trouble);
-            assert!(told.contains(message) && told.contains(words), "{told}");
+            let emitted = RequestContext::logs("lab").emitted(&failure);
+            assert!(
+                emitted.contains(message) && emitted.contains(words),
+                "{emitted}"
+            );
         }
-        let own = Trouble::Credentials("log in".to_owned());
-        assert_eq!(Asked::logs("lab").told(&own), "log in");
+        let own = HttpError::Credentials("log in".to_owned());
+        assert_eq!(RequestContext::logs("lab").emitted(&own), "log in");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::login::Login;
-use crate::http::{Answer, Auth, Client, HttpOptions, Request, Trouble};
+use crate::http::{Answer, Auth, Client, HttpError, HttpOptions, Request};
 
 /// How often the end of a used-up minute is waited for.
 const WAITS: usize = 3;
@@ -22,7 +22,7 @@ impl Api {
         options: &HttpOptions,
         login: &Arc<Login>,
         quota_wait: Duration,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, HttpError> {
         let mut options = options.clone();
         options.auth = Auth::Custom(Arc::<Login>::clone(login));
         Ok(Self {
@@ -42,21 +42,21 @@ impl Api {
         &self,
         request: &Request,
         deadline: Instant,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, HttpError> {
         let mut renewed = false;
         let mut waited = 0;
         loop {
-            let trouble = match self.http.send(request, deadline).await {
+            let failure = match self.http.send(request, deadline).await {
                 Ok(answer) => return Ok(answer),
-                Err(trouble) => trouble,
+                Err(failure) => failure,
             };
-            match trouble.code() {
+            match failure.code() {
                 Some(401) if !renewed && self.login.forget().await => renewed = true,
                 Some(429) if waited < WAITS && Instant::now() + self.quota_wait < deadline => {
                     waited += 1;
                     tokio::time::sleep(self.quota_wait).await;
                 }
-                _ => return Err(trouble),
+                _ => return Err(failure),
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use super::advice::Asked;
+use super::advice::RequestContext;
 use super::entries::{self, Page};
 use super::inventory;
 use super::plan::{ACTIVITY, SYSTEM};
 use super::source::Gcp;
-use super::{filter, tell};
+use super::{emit, filter};
 use crate::connector::{Connector as _, Health, Permission, Skew, Verdict};
-use crate::http::{Answer, Request, Trouble};
+use crate::http::{Answer, HttpError, Request};
 use crate::time::{Nanos, SECOND};
 
 /// Projects that are looked at.
@@ -31,15 +31,15 @@ pub(super) async fn check(gcp: &Gcp, now: Nanos, deadline: Instant) -> Health {
         place: gcp.place().to_owned(),
         ..Health::default()
     };
-    if let Err(trouble) = gcp.login.ready(deadline).await {
-        health.unreachable = Some(Asked::logs("").told(&trouble));
+    if let Err(failure) = gcp.login.ready(deadline).await {
+        health.unreachable = Some(RequestContext::logs("").emitted(&failure));
         return health;
     }
     let projects = match gcp.named(deadline).await {
         Ok(projects) => projects,
-        Err(trouble) => {
+        Err(failure) => {
             health.notes.push(format!(
-                "{trouble}; machines whose project is known are looked for there"
+                "{failure}; machines whose project is known are looked up there"
             ));
             return health;
         }
@@ -49,7 +49,7 @@ pub(super) async fn check(gcp: &Gcp, now: Nanos, deadline: Instant) -> Health {
     }
     if projects.len() > MOST {
         health.notes.push(format!(
-            "only the first {MOST} of {} projects were looked at",
+            "only the first {MOST} of {} projects were checked",
             projects.len()
         ));
     }
@@ -57,7 +57,7 @@ pub(super) async fn check(gcp: &Gcp, now: Nanos, deadline: Instant) -> Health {
 }
 
 async fn of(gcp: &Gcp, project: &str, (now, deadline): (Nanos, Instant), health: &mut Health) {
-    let logs = Asked::logs(project);
+    let logs = RequestContext::logs(project);
     let start = Instant::now();
     let answer = one(gcp, project, SYSTEM, (now - FAR, now), deadline).await;
     let took = Nanos::try_from(start.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
@@ -71,19 +71,19 @@ async fn of(gcp: &Gcp, project: &str, (now, deadline): (Nanos, Instant), health:
     let oldest = page
         .as_ref()
         .ok()
-        .and_then(|page| tell::time_of(page.entries.first()?));
+        .and_then(|page| emit::time_of(page.entries.first()?));
     if let Some(oldest) = oldest {
         let known = health.reaches_back_to.get_or_insert(oldest);
         *known = oldest.min(*known);
     }
-    let shows = format!("what became of machines and who asked for it ({SYSTEM}, {ACTIVITY})");
+    let shows = format!("what happened to machines and who requested it ({SYSTEM}, {ACTIVITY})");
     health
         .permissions
         .push(permission(&logs, &shows, page.as_ref().err()));
-    if let Err(trouble) = &page {
+    if let Err(failure) = &page {
         // A server that is not there is told once.
-        if trouble.code().is_none() && !trouble.is_denied() {
-            health.unreachable = Some(logs.told(trouble));
+        if failure.code().is_none() && !failure.is_denied() {
+            health.unreachable = Some(logs.emitted(failure));
             return;
         }
     } else {
@@ -93,7 +93,7 @@ async fn of(gcp: &Gcp, project: &str, (now, deadline): (Nanos, Instant), health:
     }
     let instances = inventory::first(&gcp.compute, project, deadline).await;
     health.permissions.push(permission(
-        &Asked::inventory(project),
+        &RequestContext::inventory(project),
         "which machines there are, their numbers and labels, and maintenance that is to come",
         instances.as_ref().err(),
     ));
@@ -106,23 +106,27 @@ async fn one(
     log: &str,
     (from, to): (Nanos, Nanos),
     deadline: Instant,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, HttpError> {
     let filter = filter::all([filter::between(from, to), filter::log(log)]);
     let body = entries::body(&[project.to_owned()], &filter, 1);
     let request = Request::post("v2/entries:list").json(&body)?;
     gcp.logging.send(&request, deadline).await
 }
 
-fn permission(asked: &Asked<'_>, shows: &str, trouble: Option<&Trouble>) -> Permission {
+fn permission(
+    requested: &RequestContext<'_>,
+    shows: &str,
+    failure: Option<&HttpError>,
+) -> Permission {
     Permission {
-        what: format!("{} on project {}", asked.permission, asked.project),
-        verdict: match trouble {
+        what: format!("{} on project {}", requested.permission, requested.project),
+        verdict: match failure {
             None => Verdict::Allowed,
-            Some(trouble) if trouble.is_denied() => Verdict::Denied,
+            Some(failure) if failure.is_denied() => Verdict::Denied,
             Some(_) => Verdict::Unknown,
         },
         shows: shows.to_owned(),
-        detail: trouble.map(|trouble| asked.told(trouble)),
+        detail: failure.map(|failure| requested.emitted(failure)),
     }
 }
 
@@ -135,9 +139,9 @@ async fn private(gcp: &Gcp, project: &str, now: Nanos, deadline: Instant) -> Per
     Permission {
         what: format!("logging.privateLogEntries.list on project {project}"),
         verdict: if seen { Verdict::Allowed } else { Verdict::Unknown },
-        shows: "who read what; no answer needs it".to_owned(),
+        shows: "who read what; not needed for answers".to_owned(),
         detail: (!seen).then(|| {
-            "no entries of the last day: Data Access logs are off, or may not be seen (roles/logging.privateLogViewer)"
+            "no entries of the last day: Data Access logs are disabled, or you are not allowed to see them (roles/logging.privateLogViewer)"
                 .to_owned()
         }),
     }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::advice::Asked;
+use super::advice::RequestContext;
 use super::entries::Stop;
 use super::plan::Span;
 use crate::coverage::{Coverage, Mode, Status};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::time::{Nanos, SECOND};
 
 const DAY: Nanos = 86_400 * SECOND;
@@ -22,7 +22,7 @@ const OTHERS_KEPT: Nanos = 30 * DAY;
 const LAG: Nanos = 300 * SECOND;
 
 const ACTIVITY_SHOWS: &str =
-    "maintenance, faults and terminations of the machines, and who asked for what";
+    "maintenance, faults and terminations of the machines, and who requested what";
 const INSTANCES_SHOW: &str =
     "which machines there are now, their numbers and labels, and maintenance that is to come";
 
@@ -40,7 +40,7 @@ pub(super) fn none_here(source: &str, elsewhere: usize, span: Span) -> Coverage 
         asked_from: Some(span.from),
         asked_to: Some(span.to),
         detail: Some(format!(
-            "none of the {elsewhere} machines is of Google Cloud: it was not asked"
+            "none of the {elsewhere} machines is in Google Cloud, so it was not queried"
         )),
         ..row(source, "activity", None)
     }
@@ -50,19 +50,19 @@ pub(super) fn none_here(source: &str, elsewhere: usize, span: Span) -> Coverage 
 pub(super) fn nothing(
     source: &str,
     project: Option<&str>,
-    trouble: &Trouble,
+    failure: &HttpError,
     span: Span,
 ) -> Coverage {
-    let status = match trouble {
+    let status = match failure {
         // Nobody said where.
-        Trouble::BadRequest(_) => Status::NotConfigured,
-        _ => trouble.status(),
+        HttpError::BadRequest(_) => Status::NotConfigured,
+        _ => failure.status(),
     };
     Coverage {
         asked_from: Some(span.from),
         asked_to: Some(span.to),
         status,
-        detail: Some(Asked::logs(project.unwrap_or_default()).told(trouble)),
+        detail: Some(RequestContext::logs(project.unwrap_or_default()).emitted(failure)),
         would_have_shown: Some(ACTIVITY_SHOWS.to_owned()),
         ..row(source, "activity", project)
     }
@@ -70,7 +70,7 @@ pub(super) fn nothing(
 
 /// What came of the logs of one project.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ProjectTally {
     pub(super) rows: u64,
     /// Whether some question was answered.
     answered: bool,
@@ -80,7 +80,7 @@ pub(super) struct Tally {
     pub(super) notes: BTreeSet<String>,
 }
 
-impl Tally {
+impl ProjectTally {
     /// Notes how a question ended; `reached` is the last entry's time.
     pub(super) fn ended(&mut self, project: &str, stop: Option<&Stop>, reached: Option<Nanos>) {
         let stopped = match stop {
@@ -88,17 +88,17 @@ impl Tally {
                 self.answered = true;
                 return;
             }
-            Some(Stop::Trouble(trouble)) => {
-                (trouble.status(), Asked::logs(project).told(trouble))
+            Some(Stop::Trouble(failure)) => {
+                (failure.status(), RequestContext::logs(project).emitted(failure))
             }
             Some(Stop::Budget) => (
                 Status::Truncated,
-                "as many requests as a question may cost were sent; ask about fewer machines or a shorter time"
+                "the request limit of a question was reached; ask about fewer machines or a shorter time"
                     .to_owned(),
             ),
             Some(Stop::Deadline) => (
                 Status::Truncated,
-                "the time was up; ask about a shorter time, or allow more".to_owned(),
+                "the time limit was reached; ask about a shorter time, or raise --timeout".to_owned(),
             ),
         };
         if !self.stops.contains(&stopped) {
@@ -124,7 +124,7 @@ impl Tally {
         };
         let mut parts: Vec<String> = self.stops.iter().map(|(_, words)| words.clone()).collect();
         if forgotten {
-            parts.push("such logs are kept for 400 days, and this was before".to_owned());
+            parts.push("these logs are kept for 400 days, and this is older".to_owned());
         } else if span.from < now.saturating_sub(OTHERS_KEPT) {
             parts.push(
                 "decisions of GKE's autoscaler, Events and lines of machines are kept for 30 days unless configured otherwise"
@@ -154,11 +154,11 @@ impl Tally {
 }
 
 /// The tallies of all projects.
-pub(super) type Tallies = BTreeMap<String, Tally>;
+pub(super) type ProjectTallies = BTreeMap<String, ProjectTally>;
 
 /// What came of the inventory of one project.
 #[derive(Debug, Default)]
-pub(super) struct Inventoried {
+pub(super) struct InventoryTally {
     pub(super) rows: u64,
     pub(super) stop: Option<Stop>,
     /// Zones that did not answer.
@@ -168,18 +168,18 @@ pub(super) struct Inventoried {
     pub(super) notes: Vec<String>,
 }
 
-impl Inventoried {
+impl InventoryTally {
     /// The row of it.
     pub(super) fn row(&self, source: &str, project: &str, now: Nanos) -> Coverage {
         let mut parts = Vec::new();
         let mut status = Status::Complete;
         match &self.stop {
-            Some(Stop::Trouble(trouble)) => {
-                parts.push(Asked::inventory(project).told(trouble));
+            Some(Stop::Trouble(failure)) => {
+                parts.push(RequestContext::inventory(project).emitted(failure));
                 status = if self.rows > 0 {
                     Status::Truncated
                 } else {
-                    trouble.status()
+                    failure.status()
                 };
             }
             Some(Stop::Budget) => {
@@ -194,12 +194,12 @@ impl Inventoried {
         }
         if !self.unreachable.is_empty() {
             let zones: Vec<&str> = self.unreachable.iter().map(String::as_str).collect();
-            parts.push(format!("no answer from {}", zones.join(", ")));
+            parts.push(format!("no response from {}", zones.join(", ")));
             status = Status::Truncated;
         }
         if status == Status::Complete && self.gone > 0 {
             parts.push(format!(
-                "{} of the machines are not there now; what became of them is in `activity`",
+                "{} of the machines no longer exist; see `activity` for what happened to them",
                 self.gone
             ));
         }

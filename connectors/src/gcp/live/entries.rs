@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::api::Api;
-use crate::http::{Answer, Request, Trouble};
+use crate::http::{Answer, HttpError, Request};
 
 /// The most that one page may have.
 const PAGE: usize = 1000;
@@ -22,17 +22,17 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn of(answer: &Answer) -> Result<Self, Trouble> {
-        let garbage = |why: &str| Trouble::Garbage(why.to_owned());
+    pub(super) fn of(answer: &Answer) -> Result<Self, HttpError> {
+        let garbage = |why: &str| HttpError::Garbage(why.to_owned());
         let mut body: serde_json::Map<String, Value> = answer.json()?;
         let known = |key: &str| body.contains_key(key);
         if !body.is_empty() && !known("entries") && !known("nextPageToken") {
-            return Err(garbage("no log entries in it"));
+            return Err(garbage("it contains no log entries"));
         }
         let entries = match body.remove("entries") {
             None => Vec::new(),
             Some(Value::Array(entries)) => entries,
-            Some(_) => return Err(garbage("`entries` is no list")),
+            Some(_) => return Err(garbage("`entries` is not a list")),
         };
         let next = body.get("nextPageToken").and_then(Value::as_str);
         Ok(Self {
@@ -45,7 +45,7 @@ impl Page {
 /// Why not everything was read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stop {
-    Trouble(Trouble),
+    Trouble(HttpError),
     /// The budget of requests is spent.
     Budget,
     /// The time is up.
@@ -54,7 +54,7 @@ pub(super) enum Stop {
 
 /// How much may still be asked.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(super) struct RequestBudget {
     pub(super) requests: u64,
     pub(super) deadline: Instant,
 }
@@ -76,7 +76,7 @@ pub(super) async fn read(
     api: &Api,
     projects: &[String],
     filter: &str,
-    allowance: &mut Allowance,
+    allowance: &mut RequestBudget,
     mut take: impl FnMut(Vec<Value>),
 ) -> Option<Stop> {
     let mut body = body(projects, filter, PAGE);
@@ -90,7 +90,7 @@ pub(super) async fn read(
         allowance.requests = left;
         let page = match list(api, &body, allowance.deadline).await {
             Ok(page) => page,
-            Err(trouble) => return Some(Stop::Trouble(trouble)),
+            Err(failure) => return Some(Stop::Trouble(failure)),
         };
         if !page.entries.is_empty() {
             take(page.entries);
@@ -103,7 +103,7 @@ pub(super) async fn read(
     }
 }
 
-async fn list(api: &Api, body: &Value, deadline: Instant) -> Result<Page, Trouble> {
+async fn list(api: &Api, body: &Value, deadline: Instant) -> Result<Page, HttpError> {
     let request = Request::post("v2/entries:list").json(body)?;
     Page::of(&api.send(&request, deadline).await?)
 }

@@ -9,7 +9,7 @@ use super::api::Api;
 use super::machines::{Machines, base_name};
 use crate::cloud::field;
 use crate::cloud::identity::Machine;
-use crate::http::{Request, Trouble};
+use crate::http::{HttpError, Request};
 
 /// Groups that are looked for; each takes a request.
 const MOST: usize = 8;
@@ -39,16 +39,16 @@ pub(super) async fn learn(api: &Api, machines: &mut Machines, deadline: Instant)
         let name = machine.name.as_deref().unwrap_or_default();
         match of(api, project.as_str(), zone.as_str(), name, deadline).await {
             Ok(found) => groups.extend(found),
-            Err(trouble) => {
+            Err(failure) => {
                 failed = Some(format!(
-                    "groups of machines are not known: {trouble} (permission compute.instances.listReferrers on project {project})"
+                    "machine groups could not be read: {failure} (permission compute.instances.listReferrers on project {project})"
                 ));
                 break;
             }
         }
     }
     machines.groups.extend(groups);
-    failed.or_else(|| (left > 0).then(|| format!("{left} groups of machines were not looked for")))
+    failed.or_else(|| (left > 0).then(|| format!("{left} machine groups were not looked up")))
 }
 
 /// The groups that refer to a machine.
@@ -58,13 +58,13 @@ async fn of(
     zone: &str,
     name: &str,
     deadline: Instant,
-) -> Result<Vec<String>, Trouble> {
+) -> Result<Vec<String>, HttpError> {
     let path = format!("projects/{project}/zones/{zone}/instances/{name}/referrers");
     let answer = match api.send(&Request::get(&path), deadline).await {
         Ok(answer) => answer,
         // It ended meanwhile.
-        Err(trouble) if trouble.code() == Some(404) => return Ok(Vec::new()),
-        Err(trouble) => return Err(trouble),
+        Err(failure) if failure.code() == Some(404) => return Ok(Vec::new()),
+        Err(failure) => return Err(failure),
     };
     let body: Map<String, Value> = answer.json()?;
     let referrers = field::objects(&body, &["items"])

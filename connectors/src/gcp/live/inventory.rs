@@ -5,13 +5,13 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use super::api::Api;
-use super::cover::Inventoried;
+use super::cover::InventoryTally;
+use super::emit::Emitter;
 use super::entries::Stop;
 use super::machines::Machines;
-use super::tell::Teller;
 use crate::cloud::field;
 use crate::cloud::identity::{Cloud, Machine};
-use crate::http::{Request, Trouble};
+use crate::http::{HttpError, Request};
 use crate::observation::Observation;
 
 /// The most that one page may have.
@@ -35,9 +35,9 @@ pub(super) async fn read(
     project: &str,
     machines: &mut Machines,
     deadline: Instant,
-    (teller, out): (&mut Teller, &mut Vec<Observation>),
-) -> Inventoried {
-    let mut came = Inventoried::default();
+    (emitter, out): (&mut Emitter, &mut Vec<Observation>),
+) -> InventoryTally {
+    let mut came = InventoryTally::default();
     let wanted: Vec<Machine> = machines.within(project).into_iter().cloned().collect();
     let mut filters: Vec<Option<String>> = wanted
         .chunks(AT_ONCE)
@@ -70,7 +70,7 @@ pub(super) async fn read(
         machines
             .clusters
             .extend(labels.get("goog-k8s-cluster-name").cloned());
-        teller.record(&Value::Object(instance), out);
+        emitter.record(&Value::Object(instance), out);
         machines.learn(&machine);
         there.push(machine);
     }
@@ -114,9 +114,9 @@ struct Page {
 }
 
 impl Page {
-    fn of(mut body: Map<String, Value>) -> Result<Self, Trouble> {
+    fn of(mut body: Map<String, Value>) -> Result<Self, HttpError> {
         if field::text(&body, &["kind"]) != Some("compute#instanceAggregatedList") {
-            return Err(Trouble::Garbage("no list of instances".to_owned()));
+            return Err(HttpError::Garbage("not a list of instances".to_owned()));
         }
         let mut unreachable: Vec<String> = field::words(&body, &["unreachables"])
             .map(last_part)
@@ -152,7 +152,7 @@ fn last_part(path: &str) -> String {
 }
 
 /// The first page of a project's inventory, as small as it may be.
-pub(super) async fn first(api: &Api, project: &str, deadline: Instant) -> Result<(), Trouble> {
+pub(super) async fn first(api: &Api, project: &str, deadline: Instant) -> Result<(), HttpError> {
     let answer = api
         .send(&request(project, None).query("maxResults", "1"), deadline)
         .await?;
@@ -189,14 +189,14 @@ async fn pages(
         }
         let page = match api.send(&request, deadline).await {
             Ok(answer) => answer.json().and_then(Page::of),
-            Err(trouble) => Err(trouble),
+            Err(failure) => Err(failure),
         };
         match page {
             Ok(page) => {
                 next.clone_from(&page.next);
                 take(page);
             }
-            Err(trouble) => return Some(Stop::Trouble(trouble)),
+            Err(failure) => return Some(Stop::Trouble(failure)),
         }
         // No token, no further page.
         next.as_ref()?;

@@ -14,7 +14,7 @@ use tokio::time::{timeout, timeout_at};
 
 use super::adc::{Adc, Kind};
 use super::options::GcpLogin;
-use crate::http::{Authorize, Trouble};
+use crate::http::{Authorize, HttpError};
 use crate::redact::redact;
 
 /// What we may do with a token: read logs and the inventory.
@@ -52,7 +52,7 @@ impl Authorize for Login {
     fn authorize<'a>(
         &'a self,
         request: &'a mut reqwest::Request,
-    ) -> BoxFuture<'a, Result<(), Trouble>> {
+    ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(async {
             for (name, value) in &self.headers().await? {
                 request.headers_mut().insert(name, value.clone());
@@ -75,24 +75,26 @@ impl Login {
     ///
     /// # Errors
     /// As [`Self::headers`].
-    pub(super) async fn ready(&self, deadline: Instant) -> Result<(), Trouble> {
+    pub(super) async fn ready(&self, deadline: Instant) -> Result<(), HttpError> {
         let allowed = deadline.saturating_duration_since(Instant::now());
-        let asked = timeout_at(deadline.into(), self.headers()).await;
-        asked.map_err(|_| Trouble::TimedOut(allowed))?.map(|_| ())
+        let requested = timeout_at(deadline.into(), self.headers()).await;
+        requested
+            .map_err(|_| HttpError::TimedOut(allowed))?
+            .map(|_| ())
     }
 
     /// The headers that say who we are.
     ///
     /// # Errors
-    /// [`Trouble::Credentials`] that says what is missing and how to get it.
-    async fn headers(&self) -> Result<HeaderMap, Trouble> {
+    /// [`HttpError::Credentials`] that says what is missing and how to get it.
+    async fn headers(&self) -> Result<HeaderMap, HttpError> {
         let mut headers = match self.given().await? {
             Some(headers) => headers,
             None => self.found().await?,
         };
         if let Some(project) = &self.quota_project {
             let value = HeaderValue::from_str(project).map_err(|_| {
-                Trouble::BadRequest(format!("the quota project {project:?} is no project's id"))
+                HttpError::BadRequest(format!("the quota project {project:?} is not a project ID"))
             })?;
             headers.insert(COUNTED_ON, value);
         }
@@ -106,12 +108,12 @@ impl Login {
     }
 
     /// The token that was given, as it is now.
-    async fn given(&self) -> Result<Option<HeaderMap>, Trouble> {
+    async fn given(&self) -> Result<Option<HeaderMap>, HttpError> {
         let options = &self.options;
         let token = match (&options.access_token, &options.access_token_file) {
             (Some(token), _) => token.expose_secret().to_owned(),
             (None, Some(path)) => tokio::fs::read_to_string(path).await.map_err(|error| {
-                Trouble::Credentials(format!(
+                HttpError::Credentials(format!(
                     "the token file {} cannot be read: {error}",
                     path.display()
                 ))
@@ -119,20 +121,20 @@ impl Login {
             (None, None) => return Ok(None),
         };
         if options.impersonate.is_some() {
-            return Err(Trouble::Credentials(
+            return Err(HttpError::Credentials(
                 "an access token is given and a service account to act as: give a token of that service account, \
                  `gcloud auth print-access-token --impersonate-service-account=…`"
                     .to_owned(),
             ));
         }
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
-            .map_err(|_| Trouble::Credentials("the access token is none".to_owned()))?;
+            .map_err(|_| HttpError::Credentials("the access token is none".to_owned()))?;
         value.set_sensitive(true);
         Ok(Some(HeaderMap::from_iter([(AUTHORIZATION, value)])))
     }
 
     /// A token of the Application Default Credentials.
-    async fn found(&self) -> Result<HeaderMap, Trouble> {
+    async fn found(&self) -> Result<HeaderMap, HttpError> {
         let (kind, credentials) = {
             let mut current = self.current.lock().await;
             match &*current {
@@ -143,21 +145,21 @@ impl Login {
         let (why, passing) = match timeout(PATIENCE, credentials.headers(Default::default())).await
         {
             Ok(Ok(CacheableResource::New { data, .. })) => return Ok(data),
-            Ok(Ok(CacheableResource::NotModified)) => ("no token came".to_owned(), false),
+            Ok(Ok(CacheableResource::NotModified)) => ("no token was returned".to_owned(), false),
             Ok(Err(error)) => (words(&error), error.is_transient()),
-            Err(_) => (format!("no answer within {} s", PATIENCE.as_secs()), true),
+            Err(_) => (format!("no response within {} s", PATIENCE.as_secs()), true),
         };
         // What failed for good stays so until it is made anew, from a file that
         // somebody may have renewed meanwhile.
         self.forget().await;
         Err(if passing && kind != Kind::Machine {
-            Trouble::Broken(format!("Google gives no token: {why}"))
+            HttpError::Broken(format!("Google did not issue a token: {why}"))
         } else {
-            Trouble::Credentials(self.advice(kind, &why))
+            HttpError::Credentials(self.advice(kind, &why))
         })
     }
 
-    fn build(&self) -> Result<(Kind, Credentials), Trouble> {
+    fn build(&self) -> Result<(Kind, Credentials), HttpError> {
         // The library signs with the process's TLS provider and panics without
         // one. Someone else's choice is as good.
         crate::http::choose_encryption();
@@ -172,10 +174,11 @@ impl Login {
             // It gives what the machine was started with; there is nothing to ask for.
             (None, Some(url)) => {
                 let built = mds::Builder::default().with_endpoint(url).build();
-                let credentials = built.map_err(|error| Trouble::Credentials(error.to_string()))?;
+                let credentials =
+                    built.map_err(|error| HttpError::Credentials(error.to_string()))?;
                 (Kind::Machine, credentials)
             }
-            (None, None) => return Err(Trouble::Credentials(self.nothing())),
+            (None, None) => return Err(HttpError::Credentials(self.nothing())),
         };
         let Some(principal) = principal else {
             return Ok((kind, credentials));
@@ -185,7 +188,7 @@ impl Login {
             .with_scopes(SCOPES.iter().copied())
             .build();
         let credentials = built.map_err(|error| {
-            Trouble::Credentials(format!("nobody can act as {principal}: {error}"))
+            HttpError::Credentials(format!("cannot impersonate {principal}: {error}"))
         })?;
         Ok((Kind::Impersonated, credentials))
     }
@@ -209,20 +212,20 @@ impl Login {
         match kind {
             Kind::Machine => format!("{} ({why})", self.nothing()),
             Kind::User => format!(
-                "Google does not renew the login{}: {why}; run `gcloud auth application-default login`",
+                "Google did not renew the login{}: {why}; run `gcloud auth application-default login`",
                 file()
             ),
             Kind::ServiceAccount => format!(
-                "the service account's key{} gives no token: {why}; the key may be deleted or disabled",
+                "the service account key{} did not yield a token: {why}; the key may have been deleted or disabled",
                 file()
             ),
             Kind::Federated => format!(
-                "workload identity federation{} gives no token: {why}; check the pool's provider and that the \
-                 subject token is there (roles/iam.workloadIdentityUser)",
+                "workload identity federation{} did not yield a token: {why}; check the pool's \
+                 provider and that the subject token exists (roles/iam.workloadIdentityUser)",
                 file()
             ),
             Kind::Impersonated => format!(
-                "no token of the service account to act as: {why}; this needs roles/iam.serviceAccountTokenCreator on \
+                "no token for the service account to impersonate: {why}; this needs roles/iam.serviceAccountTokenCreator on \
                  it, and a good login (`gcloud auth application-default login`)"
             ),
         }

@@ -17,7 +17,9 @@ mod adc;
 mod advice;
 mod api;
 mod check;
+mod cloud_logging;
 mod cover;
+mod emit;
 mod entries;
 mod filter;
 mod groups;
@@ -28,8 +30,6 @@ mod options;
 mod plan;
 mod project;
 mod source;
-mod tell;
-mod told;
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::cloud_logging;
 use super::filter;
 use super::machines::Machines;
-use super::told;
 use crate::cloud::identity::Machine;
-use crate::connector::Ask;
+use crate::connector::FetchRequest;
 use crate::time::{Nanos, SECOND};
 
 /// What the platform did by itself.
@@ -42,11 +42,14 @@ pub(super) struct Span {
 
 impl Span {
     /// The window of a question, a day where it has no start, and what may come late.
-    pub(super) fn of(ask: &Ask) -> Self {
-        let now = ask.now.saturating_add(SECOND);
-        let to = ask.window.to.unwrap_or(now);
+    pub(super) fn of(fetch_request: &FetchRequest) -> Self {
+        let now = fetch_request.now.saturating_add(SECOND);
+        let to = fetch_request.window.to.unwrap_or(now);
         Self {
-            from: ask.window.from.unwrap_or(to.min(now).saturating_sub(DAY)),
+            from: fetch_request
+                .window
+                .from
+                .unwrap_or(to.min(now).saturating_sub(DAY)),
             to: to.saturating_add(TOLD_AFTER).min(now),
         }
     }
@@ -84,7 +87,7 @@ pub(super) fn filters(machines: &Machines, span: Span) -> Vec<String> {
     for lot in wanted.chunks(AT_ONCE) {
         of_machines(lot, &announced, &mut filters);
     }
-    told::filters(machines, span, &mut filters);
+    cloud_logging::filters(machines, span, &mut filters);
     filters
 }
 
@@ -154,14 +157,14 @@ fn of_clusters(clusters: &[&String], when: &str) -> String {
         r#"protoPayload.serviceName="container.googleapis.com""#.to_owned(),
     ]);
     // It says every few seconds that there is nothing to do.
-    let told = [
+    let emitted = [
         "jsonPayload.decision:*",
         "jsonPayload.resultInfo:*",
         "jsonPayload.noDecisionStatus.noScaleUp:*",
     ];
     let decisions = filter::all([
         filter::log(AUTOSCALER),
-        filter::either(told.map(str::to_owned)),
+        filter::either(emitted.map(str::to_owned)),
     ]);
     let of = filter::is_any("resource.labels.cluster_name", names);
     filter::all(
@@ -220,7 +223,7 @@ mod tests {
         found.id = Some("42".to_owned());
         machines.learn(&found);
         let mut filters = filters(&machines, span());
-        let told = filters.split_off(2);
+        let emitted = filters.split_off(2);
         let named = concat!(
             r#" AND (protoPayload.resourceName=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
             r#" OR protoPayload.request.instances=~"(^|/)(zones/z-a/instances/gpu-1)$""#,
@@ -239,8 +242,8 @@ mod tests {
             filters,
             [format!("{happened}{named}"), format!("{announced}{named}")]
         );
-        let [lines, troubles] = told.as_slice() else {
-            panic!("{told:#?}")
+        let [lines, failures] = emitted.as_slice() else {
+            panic!("{emitted:#?}")
         };
         for part in [
             r#"log_id("serialconsole.googleapis.com/serial_port_1_output")"#,
@@ -250,8 +253,8 @@ mod tests {
             assert!(lines.contains(part), "{part} in {lines}");
         }
         assert!(!lines.contains("involvedObject"), "no node of GKE: {lines}");
-        assert!(troubles.contains("servicehealth.googleapis.com/Event"));
-        assert!(troubles.starts_with(r#"timestamp>="2026-11-20T10:00:00Z""#));
+        assert!(failures.contains("servicehealth.googleapis.com/Event"));
+        assert!(failures.starts_with(r#"timestamp>="2026-11-20T10:00:00Z""#));
     }
 
     #[test]

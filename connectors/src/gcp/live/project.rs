@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::adc::Adc;
 use super::options::GcpLogin;
-use crate::http::{Client, HttpOptions, Request, Trouble};
+use crate::http::{Client, HttpError, HttpOptions, Request};
 
 /// The metadata server is next door or not there.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// Says how to name one.
-pub(super) async fn discover(login: &GcpLogin, deadline: Instant) -> Result<String, Trouble> {
+pub(super) async fn discover(login: &GcpLogin, deadline: Instant) -> Result<String, HttpError> {
     // What is wrong with the file is told where a token is asked for.
     let adc = Adc::load(login).ok().flatten();
     let written = adc
@@ -27,8 +27,8 @@ pub(super) async fn discover(login: &GcpLogin, deadline: Instant) -> Result<Stri
         return Ok(project);
     }
     of_machine(login, deadline).await.ok_or_else(|| {
-        Trouble::BadRequest(
-            "no project of Google Cloud is named: set GOOGLE_CLOUD_PROJECT, or run `gcloud config set project`"
+        HttpError::BadRequest(
+            "no Google Cloud project is configured: set GOOGLE_CLOUD_PROJECT, or run `gcloud config set project`"
                 .to_owned(),
         )
     })

@@ -9,18 +9,18 @@ use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
 use super::api::Api;
-use super::cover::{self, Inventoried, Tallies};
-use super::entries::{self, Allowance, Stop};
+use super::cover::{self, InventoryTally, ProjectTallies};
+use super::emit::{Emitter, project_of, time_of};
+use super::entries::{self, RequestBudget, Stop};
 use super::login::Login;
 use super::machines::Machines;
 use super::options::GcpOptions;
 use super::plan::{self, Span};
-use super::tell::{Teller, project_of, time_of};
 use super::{check, groups, inventory, project};
-use crate::connector::{Ask, Clock, Connector, Health};
+use crate::connector::{Clock, Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::recording::Sink;
 use crate::time::Nanos;
 
@@ -51,7 +51,7 @@ impl Gcp {
     ///
     /// # Errors
     /// Says which option does not make sense.
-    pub fn open(options: GcpOptions, clock: Clock) -> Result<Self, Trouble> {
+    pub fn open(options: GcpOptions, clock: Clock) -> Result<Self, HttpError> {
         let login = Arc::new(Login::new(&options.login, options.quota_project.as_deref()));
         let api = |http| Api::new(http, &login, options.quota_wait);
         let (logging, compute) = (api(&options.logging)?, api(&options.compute)?);
@@ -71,7 +71,7 @@ impl Gcp {
     }
 
     /// The projects that are named, else the one that is found.
-    pub(super) async fn named(&self, deadline: Instant) -> Result<Vec<String>, Trouble> {
+    pub(super) async fn named(&self, deadline: Instant) -> Result<Vec<String>, HttpError> {
         if !self.options.projects.is_empty() {
             return Ok(self.options.projects.clone());
         }
@@ -87,46 +87,60 @@ impl Gcp {
         &self,
         machines: &Machines,
         deadline: Instant,
-    ) -> Result<Vec<String>, Trouble> {
+    ) -> Result<Vec<String>, HttpError> {
         let (mut projects, each) = machines.projects();
         if !each {
             match self.named(deadline).await {
                 Ok(named) => projects.extend(named),
-                Err(trouble) if projects.is_empty() => return Err(trouble),
+                Err(failure) if projects.is_empty() => return Err(failure),
                 Err(_) => {}
             }
         }
         Ok(projects.into_iter().collect())
     }
 
-    async fn read(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
+    async fn read(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
         let name = &self.options.name;
-        let span = Span::of(ask);
-        let mut machines = Machines::of(&ask.scope);
+        let span = Span::of(fetch_request);
+        let mut machines = Machines::of(&fetch_request.scope);
         if machines.none_here() {
             return vec![cover::none_here(name, machines.elsewhere, span)];
         }
         // Without a token every question would fail for itself.
-        if let Err(trouble) = self.login.ready(ask.deadline).await {
+        if let Err(failure) = self.login.ready(fetch_request.deadline).await {
             let mut projects = machines.projects().0;
             projects.extend(self.options.projects.iter().cloned());
-            let row = |project| cover::nothing(name, project, &trouble, span);
+            let row = |project| cover::nothing(name, project, &failure, span);
             return match projects.is_empty() {
                 true => vec![row(None)],
                 false => projects.iter().map(|project| row(Some(project))).collect(),
             };
         }
-        let projects = match self.projects(&machines, ask.deadline).await {
+        let projects = match self.projects(&machines, fetch_request.deadline).await {
             Ok(projects) => projects,
-            Err(trouble) => return vec![cover::nothing(name, None, &trouble, span)],
+            Err(failure) => return vec![cover::nothing(name, None, &failure, span)],
         };
-        let mut teller = Teller::new(name, (self.clock)());
+        let mut emitter = Emitter::new(name, (self.clock)());
         let mut rows = self
-            .instances(&projects, &mut machines, ask, (&mut teller, sink))
+            .instances(
+                &projects,
+                &mut machines,
+                fetch_request,
+                (&mut emitter, sink),
+            )
             .await;
         rows.extend(
-            self.activity(projects, &machines, (ask, span), (&mut teller, sink))
-                .await,
+            self.activity(
+                projects,
+                &machines,
+                (fetch_request, span),
+                (&mut emitter, sink),
+            )
+            .await,
         );
         rows.sort();
         rows
@@ -137,27 +151,34 @@ impl Gcp {
         &self,
         projects: &[String],
         machines: &mut Machines,
-        ask: &Ask,
-        (teller, sink): (&mut Teller, &mut (dyn Sink + Send)),
+        fetch_request: &FetchRequest,
+        (emitter, sink): (&mut Emitter, &mut (dyn Sink + Send)),
     ) -> Vec<Coverage> {
-        let mut came: Vec<(&String, Inventoried)> = Vec::new();
+        let mut came: Vec<(&String, InventoryTally)> = Vec::new();
         for project in projects {
             let mut out = Vec::new();
-            let told = (&mut *teller, &mut out);
-            let mut one =
-                inventory::read(&self.compute, project, machines, ask.deadline, told).await;
-            one.notes.extend(teller.broken());
+            let emitted = (&mut *emitter, &mut out);
+            let mut one = inventory::read(
+                &self.compute,
+                project,
+                machines,
+                fetch_request.deadline,
+                emitted,
+            )
+            .await;
+            one.notes.extend(emitter.broken());
             if !out.is_empty() {
                 sink.observe(out);
             }
             came.push((project, one));
         }
-        let unknown = groups::learn(&self.compute, machines, ask.deadline).await;
+        let unknown = groups::learn(&self.compute, machines, fetch_request.deadline).await;
         if let (Some(words), Some((_, first))) = (unknown, came.first_mut()) {
             first.notes.push(words);
         }
-        let row =
-            |(project, one): &(&String, Inventoried)| one.row(&self.options.name, project, ask.now);
+        let row = |(project, one): &(&String, InventoryTally)| {
+            one.row(&self.options.name, project, fetch_request.now)
+        };
         came.iter().map(row).collect()
     }
 
@@ -167,14 +188,14 @@ impl Gcp {
         &self,
         projects: Vec<String>,
         machines: &Machines,
-        (ask, span): (&Ask, Span),
-        (teller, sink): (&mut Teller, &mut (dyn Sink + Send)),
+        (fetch_request, span): (&FetchRequest, Span),
+        (emitter, sink): (&mut Emitter, &mut (dyn Sink + Send)),
     ) -> Vec<Coverage> {
-        let mut allowance = Allowance {
+        let mut allowance = RequestBudget {
             requests: self.options.requests_per_question,
-            deadline: ask.deadline,
+            deadline: fetch_request.deadline,
         };
-        let mut tallies = Tallies::new();
+        let mut tallies = ProjectTallies::new();
         for project in &projects {
             tallies.entry(project.clone()).or_default();
         }
@@ -190,7 +211,7 @@ impl Gcp {
                     let mut out = Vec::new();
                     for entry in &page {
                         reached = time_of(entry).or(reached);
-                        if teller.entry(entry, &mut out) {
+                        if emitter.entry(entry, &mut out) {
                             count(&mut tallies, &some, entry);
                         }
                     }
@@ -217,35 +238,35 @@ impl Gcp {
                 }
             }
         }
-        if let (Some(words), Some((_, first))) = (teller.broken(), tallies.iter_mut().next()) {
+        if let (Some(words), Some((_, first))) = (emitter.broken(), tallies.iter_mut().next()) {
             first.notes.insert(words);
         }
-        let row = |(project, tally): (&String, &cover::Tally)| {
-            tally.row(&self.options.name, project, span, ask.now)
+        let row = |(project, tally): (&String, &cover::ProjectTally)| {
+            tally.row(&self.options.name, project, span, fetch_request.now)
         };
         tallies.iter().map(row).collect()
     }
 }
 
 /// Counts an entry for its project, else for the first that was asked.
-fn count(tallies: &mut Tallies, asked: &[String], entry: &serde_json::Value) {
-    let own = project_of(entry).filter(|own| asked.iter().any(|one| one == own));
-    if let Some(project) = own.or(asked.first().map(String::as_str)) {
+fn count(tallies: &mut ProjectTallies, requested: &[String], entry: &serde_json::Value) {
+    let own = project_of(entry).filter(|own| requested.iter().any(|one| one == own));
+    if let Some(project) = own.or(requested.first().map(String::as_str)) {
         tallies.entry(project.to_owned()).or_default().rows += 1;
     }
 }
 
 /// Whether a refusal may be about one project among several.
 fn is_of_one(stop: &Stop) -> bool {
-    matches!(stop, Stop::Trouble(trouble) if matches!(trouble.code(), Some(400 | 403 | 404)))
+    matches!(stop, Stop::Trouble(failure) if matches!(failure.code(), Some(400 | 403 | 404)))
 }
 
 /// Whether who refused this will refuse the rest.
 fn is_final(stop: &Stop) -> bool {
-    let Stop::Trouble(trouble) = stop else {
+    let Stop::Trouble(failure) = stop else {
         return false;
     };
-    is_of_one(stop) || trouble.is_denied() || trouble.code() == Some(429)
+    is_of_one(stop) || failure.is_denied() || failure.code() == Some(429)
 }
 
 impl Connector for Gcp {
@@ -267,9 +288,9 @@ impl Connector for Gcp {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(self.read(ask, sink))
+        Box::pin(self.read(fetch_request, sink))
     }
 }

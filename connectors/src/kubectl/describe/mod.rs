@@ -29,11 +29,11 @@ pub(super) struct Described<'t> {
     /// The heading and rows of its events.
     pub(super) events: Vec<Line<'t>>,
     /// Times that the text states of the past.
-    pub(super) told: Vec<Stamp>,
+    pub(super) emitted: Vec<Stamp>,
 }
 
 /// Reads what one `describe` printed; `asked` is the kind on the command line.
-pub(super) fn read<'t>(lines: &[Line<'t>], asked: Option<&str>) -> Option<Described<'t>> {
+pub(super) fn read<'t>(lines: &[Line<'t>], requested: Option<&str>) -> Option<Described<'t>> {
     let at = lines
         .iter()
         .position(|line| line.text.starts_with("Events:"))
@@ -41,7 +41,7 @@ pub(super) fn read<'t>(lines: &[Line<'t>], asked: Option<&str>) -> Option<Descri
     let (body, events) = lines.split_at(at);
     let items = parse(body);
     let name = field::value(&items, "Name")?.to_owned();
-    let kind = kind(&items, asked)?;
+    let kind = kind(&items, requested)?;
     let mut namespace = field::value(&items, "Namespace")
         .unwrap_or_default()
         .to_owned();
@@ -84,7 +84,7 @@ pub(super) fn read<'t>(lines: &[Line<'t>], asked: Option<&str>) -> Option<Descri
     );
     field::set(metadata, "ownerReferences", owner(&items));
     field::set(&mut json, "kind", Some(kind.as_str().into()));
-    let told = field::times(&items);
+    let emitted = field::times(&items);
     Some(Described {
         kind,
         namespace,
@@ -93,12 +93,12 @@ pub(super) fn read<'t>(lines: &[Line<'t>], asked: Option<&str>) -> Option<Descri
         json,
         items,
         events: events.to_vec(),
-        told,
+        emitted,
     })
 }
 
 /// The kind is not printed; each kind has fields that no other one has.
-fn kind(items: &[Item<'_>], asked: Option<&str>) -> Option<String> {
+fn kind(items: &[Item<'_>], requested: Option<&str>) -> Option<String> {
     let has = |key: &str| field::item(items, key).is_some();
     if has("API Version") {
         let group = field::value(items, "API Version").unwrap_or_default();
@@ -118,7 +118,7 @@ fn kind(items: &[Item<'_>], asked: Option<&str>) -> Option<String> {
             "StatefulSet"
         } else if has("Schedule") {
             "CronJob"
-        } else if asked == Some("ReplicationController") {
+        } else if requested == Some("ReplicationController") {
             "ReplicationController"
         } else {
             "ReplicaSet"
@@ -135,7 +135,7 @@ fn kind(items: &[Item<'_>], asked: Option<&str>) -> Option<String> {
     {
         "PersistentVolumeClaim"
     } else if has("Namespace") || has("Labels") || has("Annotations") {
-        asked?
+        requested?
     } else {
         return None;
     };
@@ -182,14 +182,14 @@ pub(crate) fn pods_described(text: &str, most: usize) -> Vec<(String, String)> {
     let lines = paste::lines(text);
     let mut found = Vec::new();
     for capture in super::session::split(&lines) {
-        if capture.shape != super::session::Shape::Describe {
+        if capture.shape != super::session::PieceKind::Describe {
             continue;
         }
-        let asked = capture
+        let requested = capture
             .command
             .as_ref()
             .and_then(|command| command.kind.as_deref());
-        if let Some(one) = read(&capture.lines, asked).filter(|one| one.kind == "Pod") {
+        if let Some(one) = read(&capture.lines, requested).filter(|one| one.kind == "Pod") {
             found.push((one.namespace, one.name));
         }
         if found.len() >= most {

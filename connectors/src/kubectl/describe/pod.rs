@@ -52,7 +52,7 @@ pub(super) fn json(items: &[Item<'_>]) -> Value {
         field::set(&mut status, name, (!found.is_empty()).then(|| found.into()));
     }
     // `True` has no time here; of most it tells only what the times of the containers tell better.
-    let told: Vec<Value> = field::conditions(items)
+    let emitted: Vec<Value> = field::conditions(items)
         .into_iter()
         .filter(|condition| {
             let text = |key| {
@@ -64,7 +64,7 @@ pub(super) fn json(items: &[Item<'_>]) -> Value {
             text("status") == "False" || matches!(text("type"), "DisruptionTarget" | "Ready")
         })
         .collect();
-    field::set(&mut status, "conditions", Some(told.into()));
+    field::set(&mut status, "conditions", Some(emitted.into()));
     json!({ "spec": spec, "status": status })
 }
 
@@ -91,23 +91,23 @@ fn container(item: &Item<'_>) -> Option<Value> {
 
 fn state(item: &Item<'_>) -> Value {
     let own = &item.children;
-    let mut told = json!({});
+    let mut emitted = json!({});
     for key in ["Reason", "Message"] {
         field::set(
-            &mut told,
+            &mut emitted,
             &key.to_lowercase(),
             field::text(own, key).map(Value::from),
         );
     }
-    field::set(&mut told, "startedAt", field::time(own, "Started"));
+    field::set(&mut emitted, "startedAt", field::time(own, "Started"));
     match item.value {
-        "Running" => json!({ "running": told }),
-        "Waiting" => json!({ "waiting": told }),
+        "Running" => json!({ "running": emitted }),
+        "Waiting" => json!({ "waiting": emitted }),
         "Terminated" => {
-            field::set(&mut told, "finishedAt", field::time(own, "Finished"));
-            field::set(&mut told, "exitCode", field::number(own, "Exit Code"));
-            field::set(&mut told, "signal", field::number(own, "Signal"));
-            json!({ "terminated": told })
+            field::set(&mut emitted, "finishedAt", field::time(own, "Finished"));
+            field::set(&mut emitted, "exitCode", field::number(own, "Exit Code"));
+            field::set(&mut emitted, "signal", field::number(own, "Signal"));
+            json!({ "terminated": emitted })
         }
         _ => json!({}),
     }

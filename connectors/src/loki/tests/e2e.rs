@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, Span};
+use crate::log_store::{LineFilter, LineQuery, LineSubject, LinesRead, LogStore as _, Span};
 use crate::loki::logql::Query;
 use crate::loki::plan::Schema;
-use crate::loki::read::{Learned, Wanted, read};
+use crate::loki::read::{LearnedLimits, ReadRequest, read};
 use crate::loki::{Loki, LokiOptions};
 use crate::time::{Nanos, SECOND};
 
@@ -40,7 +40,7 @@ fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(120)
 }
 
-fn texts(got: &Got) -> Vec<(Nanos, String)> {
+fn texts(got: &LinesRead) -> Vec<(Nanos, String)> {
     let mut all: Vec<_> = got
         .lines
         .iter()
@@ -75,9 +75,9 @@ async fn e2e_lines_of_a_real_loki_come_once() {
         let query = Query::of(any);
         let mut all = Vec::new();
         for page in [5_000, 37] {
-            let got = read(&Wanted {
+            let got = read(&ReadRequest {
                 wire: &store.wire,
-                learned: &Learned::new(page),
+                learned: &LearnedLimits::new(page),
                 query: &query,
                 span,
                 newest: false,
@@ -87,7 +87,7 @@ async fn e2e_lines_of_a_real_loki_come_once() {
                 keep: &|_| true,
             })
             .await;
-            assert_eq!((got.trouble, got.partial), (None, Vec::new()));
+            assert_eq!((got.failure, got.partial), (None, Vec::new()));
             let mut lines: Vec<_> = got
                 .lines
                 .into_iter()
@@ -142,9 +142,9 @@ async fn e2e_lines_of_a_real_loki_come_once() {
             })
             .unwrap();
             let question = LineQuery {
-                about: About::Experiment(name.clone()),
+                about: LineSubject::Experiment(name.clone()),
                 span,
-                only: Only::All,
+                only: LineFilter::All,
                 newest,
                 limit: 10_000,
             };
@@ -166,7 +166,7 @@ async fn e2e_lines_of_a_real_loki_come_once() {
         }
     }
     let counts = store
-        .counts(&About::Experiment(name.clone()), span, deadline())
+        .counts(&LineSubject::Experiment(name.clone()), span, deadline())
         .await
         .unwrap()
         .unwrap();

@@ -7,15 +7,15 @@ use super::server::{Entry, Rules, entry, serve};
 use crate::coverage::Status;
 use crate::event::{Event, Origin, SourceKind};
 use crate::kubernetes;
-use crate::log_store::{About, LogStore as _, Span};
+use crate::log_store::{LineSubject, LogStore as _, Span};
 use crate::observation::Observation;
 use crate::recording::Sink;
 use crate::time::{Nanos, SECOND, TimeKind};
 
 #[derive(Default)]
-struct Told(Vec<Event>);
+struct Collected(Vec<Event>);
 
-impl Sink for Told {
+impl Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         for one in observations {
             if let Observation::Event(event) = one {
@@ -58,12 +58,15 @@ fn of_api(event: &Value) -> Event {
     }
 }
 
-async fn ask(lines: Vec<Entry>, about: About) -> (Vec<Event>, Vec<crate::coverage::Coverage>) {
+async fn fetch_request(
+    lines: Vec<Entry>,
+    about: LineSubject,
+) -> (Vec<Event>, Vec<crate::coverage::Coverage>) {
     let fake = serve(lines, Rules::default());
     let store = loki(&fake, |_| {});
-    let mut told = Told::default();
-    let rows = store.others(&about, SPAN, soon(), &mut told).await;
-    (told.0, rows)
+    let mut emitted = Collected::default();
+    let rows = store.others(&about, SPAN, soon(), &mut emitted).await;
+    (emitted.0, rows)
 }
 
 #[tokio::test]
@@ -80,7 +83,7 @@ async fn whole_events_are_the_facts_that_the_api_tells() {
         (&router, json!({"verb": "ADDED", "event": killing()})),
         (&otel, json!({"type": "ADDED", "object": killing()})),
     ] {
-        let (events, rows) = ask(
+        let (events, rows) = fetch_request(
             vec![entry(BASE + SECOND, stream, &line.to_string())],
             about(&["run-0"]),
         )
@@ -121,7 +124,7 @@ async fn alloys_lines_are_events_too() {
         entry(at(31), &stream, other),
         entry(at(32), &stream, "run-0 is no event"),
     ];
-    let (mut events, rows) = ask(lines, about(&["run-0"])).await;
+    let (mut events, rows) = fetch_request(lines, about(&["run-0"])).await;
     events.sort_by_key(|event| event.time);
     assert_eq!(events.len(), 2, "{events:?}");
     let [scheduled, back_off] = &events[..] else {
@@ -150,7 +153,7 @@ async fn alloys_lines_are_events_too() {
             .detail
             .as_deref()
             .unwrap()
-            .contains("1 lines are no Events")
+            .contains("1 lines are not Events")
     );
 }
 
@@ -161,13 +164,13 @@ async fn where_nobody_sends_events_there_is_nothing_to_say() {
         &[("pod", "run-0"), ("job", "n/x")],
         "run-0",
     )];
-    let (events, rows) = ask(lines, about(&["run-0"])).await;
+    let (events, rows) = fetch_request(lines, about(&["run-0"])).await;
     assert!(events.is_empty() && rows.is_empty());
     let node = json!({"name": "g-1", "kind": "Node", "reason": "NodeNotReady", "type": "Normal",
         "count": 1, "msg": "Node g-1 status is now: NodeNotReady"});
     let stream = [("job", "integrations/kubernetes/eventhandler")];
     let lines = vec![entry(BASE + SECOND, &stream, &node.to_string())];
-    let (events, _) = ask(lines, About::Nodes(vec!["g-1".to_owned()])).await;
+    let (events, _) = fetch_request(lines, LineSubject::Nodes(vec!["g-1".to_owned()])).await;
     assert_eq!(events[0].entities.node.as_deref(), Some("g-1"));
     assert_eq!(events[0].object_kind.as_deref(), Some("Node"));
 }

@@ -7,7 +7,7 @@ use super::paging::{loki, query, soon};
 use super::server::{Entry, Rules, serve};
 use crate::event::{Event, Origin, SourceKind};
 use crate::log_store::{
-    About, How, LabelNames, Labels, LineQuery, LogStore as _, PodRef, Span, tell,
+    EmitOptions, LabelNames, Labels, LineQuery, LineSubject, LogStore as _, PodRef, Span, emit,
 };
 use crate::loki::decode;
 use crate::observation::Observation;
@@ -64,7 +64,7 @@ async fn a_loki_and_its_recorded_answer_tell_the_same() {
         namespace: Some("research".to_owned()),
         name: name.clone(),
     });
-    let pods = About::Pods(pods.collect());
+    let pods = LineSubject::Pods(pods.collect());
     let span = Span {
         from: mine.iter().map(|line| line.at).min().unwrap() - SECOND,
         to: mine.iter().map(|line| line.at).max().unwrap() + 1,
@@ -73,7 +73,11 @@ async fn a_loki_and_its_recorded_answer_tell_the_same() {
         (5000, false, pods.clone()),
         (7, false, pods.clone()),
         (7, true, pods),
-        (50, false, About::Experiment("gpt2-small-7f3".to_owned())),
+        (
+            50,
+            false,
+            LineSubject::Experiment("gpt2-small-7f3".to_owned()),
+        ),
     ] {
         let fake = serve(
             all.clone(),
@@ -92,15 +96,15 @@ async fn a_loki_and_its_recorded_answer_tell_the_same() {
         assert_eq!((got.cut, got.partial.len()), (false, 0));
         assert_eq!(got.lines.len(), mine.len());
         let names = LabelNames::default();
-        let how = How {
+        let how = EmitOptions {
             source_kind: SourceKind::Loki,
             file: "x".into(),
             names: &names,
             observed: None,
             whole: None,
         };
-        let mut told = Vec::new();
-        tell(got.lines, &how, &mut told);
-        assert_eq!(events(told), from_file);
+        let mut emitted = Vec::new();
+        emit(got.lines, &how, &mut emitted);
+        assert_eq!(events(emitted), from_file);
     }
 }

@@ -1,11 +1,11 @@
 //! Answers in both encodings; what a Loki is asked, and how it is borne.
 
-mod asked;
 mod e2e;
 mod events;
 mod lab;
 mod paging;
 mod replay;
+mod requests;
 mod server;
 
 use std::path::Path;

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::server::{Entry, Rules, entry, labels, serve};
 use crate::http::fake::Fake;
-use crate::log_store::{About, Got, LineQuery, LogStore as _, Only, PodRef, Span};
+use crate::log_store::{
+    LineFilter, LineQuery, LineSubject, LinesRead, LogStore as _, PodRef, Span,
+};
 use crate::loki::{Loki, LokiOptions};
 use crate::time::{Nanos, SECOND};
 
@@ -25,25 +27,25 @@ pub(super) fn loki(fake: &Fake, change: impl Fn(&mut LokiOptions)) -> Loki {
     Loki::new(options).unwrap()
 }
 
-pub(super) fn about(pods: &[&str]) -> About {
+pub(super) fn about(pods: &[&str]) -> LineSubject {
     let pod = |name: &&str| PodRef {
         namespace: Some("n".to_owned()),
         name: (*name).to_owned(),
     };
-    About::Pods(pods.iter().map(pod).collect())
+    LineSubject::Pods(pods.iter().map(pod).collect())
 }
 
-pub(super) fn query(about: About, span: Span) -> LineQuery {
+pub(super) fn query(about: LineSubject, span: Span) -> LineQuery {
     LineQuery {
         about,
         span,
-        only: Only::All,
+        only: LineFilter::All,
         newest: false,
         limit: usize::MAX,
     }
 }
 
-fn plain(got: &Got) -> Vec<(Nanos, String)> {
+fn plain(got: &LinesRead) -> Vec<(Nanos, String)> {
     got.lines
         .iter()
         .map(|line| (line.stamp.lo, line.text.clone()))
@@ -123,7 +125,7 @@ async fn every_line_comes_once_and_in_order() {
             to: BASE + 9 * 3_600 * SECOND,
         };
         for newest in [false, true] {
-            for only in [Only::All, Only::Telling] {
+            for only in [LineFilter::All, LineFilter::Telling] {
                 let question = LineQuery {
                     only,
                     newest,
@@ -131,7 +133,7 @@ async fn every_line_comes_once_and_in_order() {
                 };
                 let got = loki.lines(&question, soon()).await.unwrap();
                 let wanted = expected(&all, |line| {
-                    only == Only::All || !line.text.starts_with("step")
+                    only == LineFilter::All || !line.text.starts_with("step")
                 });
                 assert_eq!((got.cut, &got.partial), (false, &Vec::new()), "seed {seed}");
                 let mut mine = plain(&got);

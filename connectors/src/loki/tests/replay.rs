@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::paging::{loki, soon};
 use super::server::{Entry, Rules, labels, serve};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::http::fake::{Fake, Reply};
 use crate::log_store::{LogStore as _, Span};
 use crate::loki::refusal::{Remedy, remedy};
@@ -80,14 +80,14 @@ async fn the_small_loki_of_the_tests_answers_as_the_real_one() {
             continue;
         }
         let mut request = crate::http::Request::get("loki/api/v1/query_range");
-        let asked = recorded["request"]["query"].as_object().unwrap();
-        for (name, value) in asked {
+        let requested = recorded["request"]["query"].as_object().unwrap();
+        for (name, value) in requested {
             let value = value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
             request = request.query(name, value);
         }
-        if !asked.contains_key("direction") {
+        if !requested.contains_key("direction") {
             request = request.query("direction", "backward");
         }
         if recorded["request"]["headers"]
@@ -130,12 +130,12 @@ async fn every_recorded_answer_is_understood() {
         };
         let page = store.wire.page("{a=\"b\"}", span, 10, false, soon()).await;
         if code != 200 {
-            let trouble = page.unwrap_err();
-            assert_eq!(trouble.code(), Some(code), "{name}");
+            let failure = page.unwrap_err();
+            assert_eq!(failure.code(), Some(code), "{name}");
             let beginning: String = text.trim().chars().take(30).collect();
             assert!(
-                trouble.to_string().contains(&beginning),
-                "{name}: {trouble}"
+                failure.to_string().contains(&beginning),
+                "{name}: {failure}"
             );
             let wanted = match name.rsplit('/').next().unwrap() {
                 "query_range-400-limit" => Remedy::Lines(5000),
@@ -151,7 +151,7 @@ async fn every_recorded_answer_is_understood() {
                 | "query_range-504-timeout" => Remedy::Less,
                 _ => Remedy::None,
             };
-            assert_eq!(remedy(&trouble), wanted, "{name}: {trouble}");
+            assert_eq!(remedy(&failure), wanted, "{name}: {failure}");
             refused += 1;
         } else if body["data"]["resultType"] == "streams" {
             let page = page.unwrap();
@@ -160,7 +160,7 @@ async fn every_recorded_answer_is_understood() {
             assert_eq!(page.warnings, Vec::<String>::new());
             read += 1;
         } else {
-            assert!(matches!(page, Err(Trouble::Garbage(_))), "{name}");
+            assert!(matches!(page, Err(HttpError::Garbage(_))), "{name}");
         }
         assert_eq!(store.requests(), 1);
     }

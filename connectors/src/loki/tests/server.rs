@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::log_store::Labels;
 use crate::time::{Nanos, SECOND};
 
@@ -67,7 +67,7 @@ pub(super) fn entry(at: Nanos, stream: &[(&str, &str)], text: &str) -> Entry {
 /// A Loki that holds these lines, in the order they were pushed.
 pub(super) fn serve(entries: Vec<Entry>, rules: Rules) -> Fake {
     let loki = Arc::new(Server::new(entries, rules));
-    Fake::start(move |asked| loki.answer(asked))
+    Fake::start(move |requested| loki.answer(requested))
 }
 
 pub(super) struct Server {
@@ -108,26 +108,30 @@ impl Server {
         Ok(parsed)
     }
 
-    pub(super) fn answer(&self, asked: &Asked) -> Reply {
-        let path = asked.path.rfind("/loki/api/v1/").map_or("", |at| {
-            asked.path.get(at + "/loki/api/v1/".len()..).unwrap_or("")
+    pub(super) fn answer(&self, requested: &ReceivedRequest) -> Reply {
+        let path = requested.path.rfind("/loki/api/v1/").map_or("", |at| {
+            requested
+                .path
+                .get(at + "/loki/api/v1/".len()..)
+                .unwrap_or("")
         });
-        if asked.path.ends_with("/ready") {
+        if requested.path.ends_with("/ready") {
             return refuse(200, "ready\n");
         }
         if path == "status/buildinfo" {
             return Reply::Json(200, json!({"version": "3.5.1", "revision": "65e30f8"}));
         }
         match self.rules.tenant {
-            Some(_) if asked.header("x-scope-orgid").is_empty() => {
+            Some(_) if requested.header("x-scope-orgid").is_empty() => {
                 return refuse(401, "no org id\n");
             }
-            Some(tenant) if asked.header("x-scope-orgid") != tenant => {
+            Some(tenant) if requested.header("x-scope-orgid") != tenant => {
                 return Reply::Json(200, json!({"status": "success"}));
             }
             _ => {}
         }
-        let (Some(start), Some(end)) = (time(asked.query("start")), time(asked.query("end")))
+        let (Some(start), Some(end)) =
+            (time(requested.query("start")), time(requested.query("end")))
         else {
             return refuse(400, "could not parse 'start' parameter: invalid syntax");
         };
@@ -166,7 +170,7 @@ impl Server {
                 }
                 Reply::Json(200, json!({"status": "success", "data": names}))
             }
-            "series" => match self.parse(asked.query("match[]")) {
+            "series" => match self.parse(requested.query("match[]")) {
                 Ok(query) => {
                     let found: Vec<&Labels> = self
                         .streams
@@ -179,13 +183,13 @@ impl Server {
                 }
                 Err(words) => refuse(400, words),
             },
-            "query_range" => self.range(asked, start, end),
+            "query_range" => self.range(requested, start, end),
             _ => refuse(404, "404 page not found\n"),
         }
     }
 
-    fn range(&self, asked: &Asked, start: Nanos, end: Nanos) -> Reply {
-        let text = asked.query("query");
+    fn range(&self, requested: &ReceivedRequest, start: Nanos, end: Nanos) -> Reply {
+        let text = requested.query("query");
         let counted = text
             .strip_prefix("sum(count_over_time(")
             .and_then(|rest| rest.strip_suffix(" [1m]))"));
@@ -220,7 +224,7 @@ impl Server {
             .filter(|(_, line)| query.keeps(line))
             .collect();
         if counted.is_some() {
-            return minutes(&streams, asked, start, end);
+            return minutes(&streams, requested, start, end);
         }
         let mut found: Vec<(usize, &Entry)> = streams
             .into_iter()
@@ -235,7 +239,7 @@ impl Server {
                 "request timed out, decrease the duration of the request or add more label matchers (prefer exact match over regex match) to reduce the amount of data processed",
             );
         }
-        let limit = match asked.query("limit").parse::<usize>() {
+        let limit = match requested.query("limit").parse::<usize>() {
             Ok(0) | Err(_) => return refuse(400, "limit must be a positive value"),
             Ok(limit) => limit,
         };
@@ -248,7 +252,7 @@ impl Server {
                 ),
             );
         }
-        match asked.query("direction") {
+        match requested.query("direction") {
             "forward" => found.sort_by_key(|(stream, line)| (line.at, *stream)),
             "backward" => {
                 found.reverse();
@@ -257,7 +261,7 @@ impl Server {
             other => return refuse(400, format!("invalid direction '{other}'")),
         }
         found.truncate(limit);
-        let flags = asked.header("x-loki-response-encoding-flags");
+        let flags = requested.header("x-loki-response-encoding-flags");
         self.streams_answer(&found, flags == "categorize-labels" && !self.rules.merged)
     }
 
@@ -303,8 +307,13 @@ impl Server {
     }
 }
 
-fn minutes(lines: &[(usize, &Entry)], asked: &Asked, start: Nanos, end: Nanos) -> Reply {
-    let step = asked.query("step").parse::<i64>().unwrap() * SECOND;
+fn minutes(
+    lines: &[(usize, &Entry)],
+    requested: &ReceivedRequest,
+    start: Nanos,
+    end: Nanos,
+) -> Reply {
+    let step = requested.query("step").parse::<i64>().unwrap() * SECOND;
     if (end - start) / step > 11_000 {
         return refuse(
             400,

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::source::asked;
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use super::source::requested;
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::prometheus::{Prometheus, PrometheusOptions};
 use crate::time::SECOND;
 
@@ -29,7 +29,7 @@ async fn e2e_a_prometheus_of_ones_own() {
         moments: vec![now - 1_800 * SECOND],
         ..Entity::default()
     };
-    let ask = Ask {
+    let fetch_request = FetchRequest {
         scope: Scope {
             nodes: get("NODE").map(node).into_iter().collect(),
             ..Scope::default()
@@ -38,7 +38,7 @@ async fn e2e_a_prometheus_of_ones_own() {
         now,
         deadline,
     };
-    let (events, rows) = asked(&source, &ask).await;
+    let (events, rows) = requested(&source, &fetch_request).await;
     for event in events {
         println!("{} {:?} {:?}", event.fact, event.time, event.message);
     }

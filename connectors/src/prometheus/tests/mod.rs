@@ -1,5 +1,5 @@
 mod e2e;
+mod emit;
 pub(crate) mod real;
 mod server;
 mod source;
-mod telling;

@@ -6,11 +6,11 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::source::{ask, asked};
-use super::telling::NOON;
+use super::emit::NOON;
+use super::source::{fetch_request, requested};
 use crate::connector::Connector as _;
 use crate::coverage::Status;
-use crate::http::Reach;
+use crate::http::Endpoint;
 use crate::prometheus::{Prometheus, PrometheusOptions};
 use crate::time::SECOND;
 
@@ -147,16 +147,16 @@ async fn a_real_prometheus_tells_what_it_has_kept() {
     let _server = serve(command, "Server is ready to receive web requests");
     let source = Prometheus::new(&PrometheusOptions {
         name: "prometheus".to_owned(),
-        reach: Reach {
+        reach: Endpoint {
             url: Some(format!("http://127.0.0.1:{port}/prometheus")),
-            ..Reach::default()
+            ..Endpoint::default()
         },
         grafana_url: None,
         datasource_uid: None,
         grafana_token: None,
     })
     .unwrap();
-    let (events, rows) = asked(&source, &ask(&["gpu-1"], &["run-0"])).await;
+    let (events, rows) = requested(&source, &fetch_request(&["gpu-1"], &["run-0"])).await;
     let facts: Vec<&str> = events.iter().map(|one| one.fact.as_str()).collect();
     assert_eq!(
         facts,
@@ -174,9 +174,9 @@ async fn a_real_prometheus_tells_what_it_has_kept() {
         "{rows:#?}"
     );
     // A death long before anything was kept.
-    let mut before = ask(&["gpu-1"], &[]);
+    let mut before = fetch_request(&["gpu-1"], &[]);
     before.scope.nodes[0].moments = vec![(NOON - 90 * 86_400) * SECOND];
-    let (events, rows) = asked(&source, &before).await;
+    let (events, rows) = requested(&source, &before).await;
     assert!(events.is_empty());
     assert_eq!(rows[1].status, Status::Expired, "{rows:#?}");
     let deadline = Instant::now() + Duration::from_secs(20);

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 
 /// Whether the labels fit a selector.
 fn fits(selector: &str, labels: &Value) -> bool {
@@ -29,9 +29,9 @@ fn at(sample: &Value) -> f64 {
     sample[0].as_f64().unwrap()
 }
 
-pub(super) fn answer(asked: &Asked, all: &[Value]) -> Reply {
+pub(super) fn answer(requested: &ReceivedRequest, all: &[Value]) -> Reply {
     let success = |data: Value| Reply::Json(200, json!({ "status": "success", "data": data }));
-    let number = |name: &str| asked.query(name).parse::<f64>().unwrap();
+    let number = |name: &str| requested.query(name).parse::<f64>().unwrap();
     let values = |one: &Value, from: f64, to: f64| -> Vec<Value> {
         let samples = one["values"].as_array().unwrap().iter();
         samples
@@ -39,10 +39,10 @@ pub(super) fn answer(asked: &Asked, all: &[Value]) -> Reply {
             .cloned()
             .collect()
     };
-    match asked.path.trim_start_matches("/prom") {
+    match requested.path.trim_start_matches("/prom") {
         "/api/v1/series" => {
             let (from, to) = (number("start"), number("end"));
-            let selectors: Vec<&String> = asked
+            let selectors: Vec<&String> = requested
                 .pairs
                 .iter()
                 .filter(|(name, _)| name == "match[]")
@@ -56,7 +56,7 @@ pub(super) fn answer(asked: &Asked, all: &[Value]) -> Reply {
             success(found.map(|one| one["metric"].clone()).collect())
         }
         "/api/v1/query" => {
-            let (query, to) = (asked.query("query"), number("time"));
+            let (query, to) = (requested.query("query"), number("time"));
             if query.starts_with("count") {
                 let range = query
                     .split_once('[')
@@ -87,5 +87,5 @@ pub(super) fn answer(asked: &Asked, all: &[Value]) -> Reply {
 }
 
 pub(super) fn start(all: Vec<Value>) -> Fake {
-    Fake::start(move |asked| answer(asked, &all))
+    Fake::start(move |requested| answer(requested, &all))
 }

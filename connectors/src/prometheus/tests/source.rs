@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::emit::NOON;
 use super::server::{answer, start};
-use super::telling::NOON;
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::Event;
-use crate::http::Reach;
+use crate::http::Endpoint;
 use crate::http::fake::{Fake, Reply};
 use crate::observation::Observation;
 use crate::prometheus::{Prometheus, PrometheusOptions};
@@ -18,9 +18,9 @@ use crate::time::SECOND;
 fn options(url: String) -> PrometheusOptions {
     PrometheusOptions {
         name: "prometheus".to_owned(),
-        reach: Reach {
+        reach: Endpoint {
             url: Some(url),
-            ..Reach::default()
+            ..Endpoint::default()
         },
         grafana_url: None,
         datasource_uid: None,
@@ -28,7 +28,7 @@ fn options(url: String) -> PrometheusOptions {
     }
 }
 
-pub(super) fn ask(nodes: &[&str], pods: &[&str]) -> Ask {
+pub(super) fn fetch_request(nodes: &[&str], pods: &[&str]) -> FetchRequest {
     let died = vec![(NOON + 600) * SECOND];
     let entity = |name: &&str, namespace: Option<&str>| Entity {
         namespace: namespace.map(str::to_owned),
@@ -36,7 +36,7 @@ pub(super) fn ask(nodes: &[&str], pods: &[&str]) -> Ask {
         moments: died.clone(),
         ..Entity::default()
     };
-    Ask {
+    FetchRequest {
         scope: Scope {
             nodes: nodes.iter().map(|name| entity(name, None)).collect(),
             pods: pods.iter().map(|name| entity(name, Some("lab"))).collect(),
@@ -48,10 +48,13 @@ pub(super) fn ask(nodes: &[&str], pods: &[&str]) -> Ask {
     }
 }
 
-pub(super) async fn asked(source: &Prometheus, ask: &Ask) -> (Vec<Event>, Vec<Coverage>) {
-    let mut told: Vec<Observation> = Vec::new();
-    let rows = source.fetch(ask, &mut told).await;
-    let events = told.into_iter().filter_map(|one| match one {
+pub(super) async fn requested(
+    source: &Prometheus,
+    fetch_request: &FetchRequest,
+) -> (Vec<Event>, Vec<Coverage>) {
+    let mut emitted: Vec<Observation> = Vec::new();
+    let rows = source.fetch(fetch_request, &mut emitted).await;
+    let events = emitted.into_iter().filter_map(|one| match one {
         Observation::Event(event) => Some(*event),
         _ => None,
     });
@@ -115,7 +118,7 @@ fn lab() -> Vec<Value> {
 async fn what_was_measured_is_found_by_whatever_label_names_the_machine() {
     let fake = start(lab());
     let source = Prometheus::new(&options(format!("{}/prom", fake.url()))).unwrap();
-    let (events, rows) = asked(&source, &ask(&["gpu-1"], &["run-0"])).await;
+    let (events, rows) = requested(&source, &fetch_request(&["gpu-1"], &["run-0"])).await;
     let facts: Vec<(&str, Option<&str>)> = events
         .iter()
         .map(|one| (one.fact.as_str(), one.entities.node.as_deref()))
@@ -139,7 +142,7 @@ async fn what_was_measured_is_found_by_whatever_label_names_the_machine() {
     );
     assert!(rows.iter().all(|row| row.rows > 0), "{rows:#?}");
     // The same again says the same.
-    let again = asked(&source, &ask(&["gpu-1"], &["run-0"])).await;
+    let again = requested(&source, &fetch_request(&["gpu-1"], &["run-0"])).await;
     assert_eq!(again.0, events);
     assert!(fake.requests().iter().all(|one| one.method == "POST"));
 }
@@ -162,14 +165,14 @@ async fn asked_about_nobody_it_tells_the_same_alerts_in_each_window() {
     let source = Prometheus::new(&options(format!("{}/prom", fake.url()))).unwrap();
     let mut ids = Vec::new();
     for (from, to) in [(-600, 600), (300, 1_500)] {
-        let everybody = Ask {
+        let everybody = FetchRequest {
             window: Window {
                 from: Some((NOON + from) * SECOND),
                 to: Some((NOON + to) * SECOND),
             },
-            ..ask(&[], &[])
+            ..fetch_request(&[], &[])
         };
-        let (events, rows) = asked(&source, &everybody).await;
+        let (events, rows) = requested(&source, &everybody).await;
         assert!(events.iter().all(|one| one.fact == "alert.fired"));
         let nodes = events.iter().map(|one| one.entities.node.as_deref());
         assert!(nodes.eq(events.iter().map(|_| Some("gpu-1"))), "{events:?}");
@@ -192,7 +195,7 @@ async fn asked_about_nobody_it_tells_the_same_alerts_in_each_window() {
 #[tokio::test]
 async fn what_the_server_leaves_out_is_said() {
     let lab = lab();
-    let fake = Fake::start(move |asked| match answer(asked, &lab) {
+    let fake = Fake::start(move |requested| match answer(requested, &lab) {
         Reply::Json(code, mut body) => {
             body["warnings"] = json!(["store gateway 2 did not answer"]);
             Reply::Json(code, body)
@@ -200,7 +203,7 @@ async fn what_the_server_leaves_out_is_said() {
         other => other,
     });
     let source = Prometheus::new(&options(format!("{}/prom", fake.url()))).unwrap();
-    let (events, rows) = asked(&source, &ask(&["gpu-1"], &[])).await;
+    let (events, rows) = requested(&source, &fetch_request(&["gpu-1"], &[])).await;
     assert!(!events.is_empty());
     for row in rows {
         assert_eq!(row.status, Status::Truncated);
@@ -212,12 +215,12 @@ async fn what_the_server_leaves_out_is_said() {
 async fn what_is_forgotten_and_what_is_unknown_are_not_the_same() {
     let fake = start(Vec::new());
     let source = Prometheus::new(&options(fake.url())).unwrap();
-    let (_, rows) = asked(&source, &ask(&["gpu-1"], &[])).await;
+    let (_, rows) = requested(&source, &fetch_request(&["gpu-1"], &[])).await;
     assert_eq!(rows[1].status, Status::Expired, "{rows:#?}");
     let up = json!({ "__name__": "up", "job": "x", "instance": "other:1" });
     let fake = start(vec![series(&up, &["1"; 120])]);
     let source = Prometheus::new(&options(fake.url())).unwrap();
-    let (_, rows) = asked(&source, &ask(&["gpu-1"], &["run-0"])).await;
+    let (_, rows) = requested(&source, &fetch_request(&["gpu-1"], &["run-0"])).await;
     assert_eq!((rows[1].status, rows[1].rows), (Status::Complete, 0));
     let detail = rows[1].detail.clone().unwrap();
     assert!(detail.contains("none of 1 machines and 1 pods"), "{detail}");
@@ -228,7 +231,7 @@ async fn a_source_that_does_not_answer_is_a_row() {
     for (reply, status) in [(401, Status::Denied), (404, Status::Failed)] {
         let fake = Fake::start(move |_| Reply::Text(reply, "no".to_owned()));
         let source = Prometheus::new(&options(fake.url())).unwrap();
-        let (events, rows) = asked(&source, &ask(&["gpu-1"], &["run-0"])).await;
+        let (events, rows) = requested(&source, &fetch_request(&["gpu-1"], &["run-0"])).await;
         assert!(events.is_empty());
         assert!(rows.iter().all(|row| row.status == status), "{rows:#?}");
         let health = source
@@ -243,7 +246,7 @@ async fn a_source_that_does_not_answer_is_a_row() {
     ] {
         let fake = Fake::start(move |_| Reply::Text(200, body.to_owned()));
         let source = Prometheus::new(&options(fake.url())).unwrap();
-        let (_, rows) = asked(&source, &ask(&["gpu-1"], &[])).await;
+        let (_, rows) = requested(&source, &fetch_request(&["gpu-1"], &[])).await;
         assert!(
             rows.iter().all(|row| row.status == Status::Failed),
             "{rows:#?}"
@@ -254,11 +257,11 @@ async fn a_source_that_does_not_answer_is_a_row() {
 #[tokio::test]
 async fn less_is_asked_for_where_it_is_too_much_and_get_where_post_is_refused() {
     let lab = lab();
-    let fake = Fake::start(move |asked| {
-        if asked.method == "POST" {
+    let fake = Fake::start(move |requested| {
+        if requested.method == "POST" {
             return Reply::Text(405, "method not allowed".to_owned());
         }
-        let query = asked.query("query");
+        let query = requested.query("query");
         let several = query.contains("pod=~\"run-0|run-1\"");
         if query.starts_with('{') && several {
             return Reply::Json(
@@ -267,10 +270,10 @@ async fn less_is_asked_for_where_it_is_too_much_and_get_where_post_is_refused() 
                     "error": "query processing would load too many samples into memory in query execution" }),
             );
         }
-        answer(asked, &lab)
+        answer(requested, &lab)
     });
     let source = Prometheus::new(&options(fake.url())).unwrap();
-    let (events, rows) = asked(&source, &ask(&[], &["run-0", "run-1"])).await;
+    let (events, rows) = requested(&source, &fetch_request(&[], &["run-0", "run-1"])).await;
     assert_eq!(events.len(), 1, "{events:#?}");
     assert!(
         rows.iter().all(|row| row.status == Status::Complete),
@@ -289,7 +292,7 @@ async fn machines_of_one_name_in_two_clusters_are_left_out() {
     };
     let fake = start(vec![of("a"), of("b")]);
     let source = Prometheus::new(&options(fake.url())).unwrap();
-    let (events, rows) = asked(&source, &ask(&["gpu-1"], &[])).await;
+    let (events, rows) = requested(&source, &fetch_request(&["gpu-1"], &[])).await;
     assert!(events.is_empty(), "{events:#?}");
     let detail = rows[1].detail.clone().unwrap();
     assert!(detail.contains("in several clusters (a, b)"), "{detail}");

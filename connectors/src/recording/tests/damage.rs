@@ -107,13 +107,13 @@ fn a_line_of_200_mb_costs_no_memory() {
         b"hello\n",
     ] {
         let (to, from) = std::sync::mpsc::sync_channel(64);
-        let mut feed = feed::Feed::new(&options, vec![to], Default::default());
+        let mut feed = feed::Feed::new(&[], &options, vec![to], Default::default());
         let mut endless = Endless {
             left: 200 << 20,
             start,
             end: b"\n{\"kind\":\"Pod\"}\n",
         };
-        let meter = guard::Meter::new(&options, std::sync::Arc::default());
+        let meter = guard::UnpackMeter::new(&options, std::sync::Arc::default());
         let layer = open::Layer {
             name: "x",
             packed_in: Vec::new(),
@@ -200,7 +200,11 @@ fn damaged_input_does_no_harm() {
                 ..self::options()
             },
         ] {
-            let _summary = read(&[Input::Path(path.clone())], limits, &mut Kept::default());
+            let _summary = read(
+                &[Input::Path(path.clone())],
+                limits,
+                &mut Collected::default(),
+            );
         }
     }
 }
@@ -218,7 +222,7 @@ fn a_mistake_in_a_decoder_costs_one_record() {
         &[Input::Path(path)],
         &options(),
         &decode,
-        &mut Kept::default(),
+        &mut Collected::default(),
     );
     assert_eq!((summary.total.records, summary.total.rejected), (3, 1));
     assert_eq!(summary.rejected[0].origin.line, 2);

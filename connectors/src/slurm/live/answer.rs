@@ -6,22 +6,22 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::event::Origin;
-use crate::http::{Answer, Trouble};
+use crate::http::{Answer, HttpError};
 use crate::logs::LogSource;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignRecord, Found, TextReader, Told};
-use crate::slurm::{happened, json, sacct, scontrol};
+use crate::recording::{ForeignOutput, ForeignRecord, FormatOutput, TextReader};
+use crate::slurm::{events, json, sacct, scontrol};
 
 /// What was told, and how much of it was of no use.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct DecodedAnswer {
     pub(super) observations: Vec<Observation>,
     /// Records, those of no use here among them.
     pub(super) records: u64,
     pub(super) rejected: u64,
 }
 
-impl Heard {
+impl DecodedAnswer {
     pub(super) fn and(&mut self, other: Self) {
         self.observations.extend(other.observations);
         self.records += other.records;
@@ -42,10 +42,10 @@ pub(super) struct Page {
 
 impl Page {
     /// Takes an answer apart; one with nothing but errors is none.
-    pub(super) fn of(answer: &Answer) -> Result<Self, Trouble> {
+    pub(super) fn of(answer: &Answer) -> Result<Self, HttpError> {
         let page: Self = answer.json()?;
         if page.jobs.is_empty() && page.nodes.is_empty() && !page.errors.is_empty() {
-            return Err(Trouble::Refused {
+            return Err(HttpError::Refused {
                 code: 500,
                 message: crate::http::words(&answer.body),
                 wait: None,
@@ -55,26 +55,26 @@ impl Page {
     }
 
     /// Decodes what `keep` keeps.
-    pub(super) fn hear(
+    pub(super) fn receive(
         &self,
         origin: &Origin,
         keep: &dyn Fn(&Map<String, Value>) -> bool,
-    ) -> Heard {
-        let mut heard = Heard::default();
-        let mut told = Told::default();
+    ) -> DecodedAnswer {
+        let mut received = DecodedAnswer::default();
+        let mut emitted = ForeignOutput::default();
         for fields in self.jobs.iter().chain(&self.nodes).filter(|one| keep(one)) {
-            heard.records += 1;
+            received.records += 1;
             let record = ForeignRecord {
                 fields,
                 within: "",
                 origin,
             };
-            if let Err(Rejection::Malformed(_)) = json::decode(record, &mut told) {
-                heard.rejected += 1;
+            if let Err(Rejection::Malformed(_)) = json::decode(record, &mut emitted) {
+                received.rejected += 1;
             }
         }
-        heard.observations = told.observations;
-        heard
+        received.observations = emitted.observations;
+        received
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) enum Table {
 
 impl Table {
     /// Decodes what a tool printed. Its times are UTC: it was told so.
-    pub(super) fn hear(self, text: &[u8], place: &Arc<str>, max_line: usize) -> Heard {
+    pub(super) fn receive(self, text: &[u8], place: &Arc<str>, max_line: usize) -> DecodedAnswer {
         let source = Arc::new(LogSource {
             file: Arc::clone(place),
             ..LogSource::default()
@@ -99,9 +99,9 @@ impl Table {
         let mut reader: Box<dyn TextReader> = match self {
             Self::Accounting => Box::new(sacct::Table::new(&source, max_line)),
             Self::Control => Box::new(scontrol::Records::new(&source)),
-            Self::NodeEvents => Box::new(happened::Table::new(&source)),
+            Self::NodeEvents => Box::new(events::Table::new(&source)),
         };
-        let mut found = Found::default();
+        let mut found = FormatOutput::default();
         reader.lines(text, 1, &mut found);
         reader.finish(&mut found);
         for one in &mut found.observations {
@@ -109,7 +109,7 @@ impl Table {
                 event.attributes.remove("time_inferred");
             }
         }
-        Heard {
+        DecodedAnswer {
             records: found.records,
             rejected: found.rejected.len() as u64,
             observations: found.observations,

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use super::asking::{Asking, Way};
 use super::cover::{Kind, words};
+use super::job_scope::JobScope;
+use super::query::{SlurmQuery, Transport};
 use super::source::Slurm;
-use super::wanted::Wanted;
 use crate::connector::{Health, Permission, Skew, Verdict};
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::time::{Nanos, SECOND};
 
 /// One small request for each kind of thing.
@@ -17,18 +17,18 @@ pub(super) async fn check(slurm: &Slurm, now: Nanos, deadline: Instant) -> Healt
         place: slurm.place.to_string(),
         ..Health::default()
     };
-    if let Err(trouble) = greet(slurm, now, deadline, &mut health).await {
-        health.unreachable = Some(words(&trouble));
+    if let Err(failure) = greet(slurm, now, deadline, &mut health).await {
+        health.unreachable = Some(words(&failure));
         return health;
     }
     // The jobs of the last minute, whoever's.
-    let wanted = Wanted {
+    let wanted = JobScope {
         all: true,
         from: now.saturating_sub(60 * SECOND),
         to: now,
-        ..Wanted::default()
+        ..JobScope::default()
     };
-    let asking = Asking {
+    let query = SlurmQuery {
         way: &slurm.way,
         wanted: &wanted,
         place: &slurm.place,
@@ -36,15 +36,15 @@ pub(super) async fn check(slurm: &Slurm, now: Nanos, deadline: Instant) -> Healt
     };
     for kind in Kind::ALL {
         let answer = match kind {
-            Kind::Accounting => match asking.accounted(0).await {
-                Ok(None) => Some(Err(Trouble::BadRequest(
+            Kind::Accounting => match query.accounted(0).await {
+                Ok(None) => Some(Err(HttpError::BadRequest(
                     "slurmdbd is not configured here".to_owned(),
                 ))),
                 other => Some(other.map(drop)),
             },
-            Kind::Queue => Some(asking.queued(None).await.map(drop)),
-            Kind::Nodes => Some(asking.nodes(&wanted.nodes).await.map(drop)),
-            Kind::NodeEvents => match asking.node_events(&wanted.nodes).await {
+            Kind::Queue => Some(query.queued(None).await.map(drop)),
+            Kind::Nodes => Some(query.nodes(&wanted.nodes).await.map(drop)),
+            Kind::NodeEvents => match query.node_events(&wanted.nodes).await {
                 Ok(None) => None,
                 other => Some(other.map(drop)),
             },
@@ -54,11 +54,11 @@ pub(super) async fn check(slurm: &Slurm, now: Nanos, deadline: Instant) -> Healt
             what: format!("read {}", kind.resource()),
             verdict: match &answer {
                 Ok(()) => Verdict::Allowed,
-                Err(trouble) if trouble.is_denied() => Verdict::Denied,
+                Err(failure) if failure.is_denied() => Verdict::Denied,
                 Err(_) => Verdict::Unknown,
             },
             shows: kind.shows().to_owned(),
-            detail: answer.err().map(|trouble| words(&trouble)),
+            detail: answer.err().map(|failure| words(&failure)),
         });
     }
     health
@@ -70,13 +70,13 @@ async fn greet(
     now: Nanos,
     deadline: Instant,
     health: &mut Health,
-) -> Result<(), Trouble> {
+) -> Result<(), HttpError> {
     match &slurm.way {
-        Way::Rest(rest) => {
+        Transport::Rest(rest) => {
             let versions = rest.versions(deadline).await?;
-            let told = |version: &Option<String>| version.clone().unwrap_or("none".to_owned());
-            let control = told(&versions.control);
-            let accounting = told(&versions.accounting);
+            let emitted = |version: &Option<String>| version.clone().unwrap_or("none".to_owned());
+            let control = emitted(&versions.control);
+            let accounting = emitted(&versions.accounting);
             let answer = rest.ping(deadline).await?;
             health.version = Some(format!("API {control}, of accounting {accounting}"));
             health.skew = answer.date().map(|date| Skew {
@@ -85,7 +85,7 @@ async fn greet(
                 within: 30 * SECOND,
             });
         }
-        Way::Commands(commands) => health.version = Some(commands.version(deadline).await?),
+        Transport::Commands(commands) => health.version = Some(commands.version(deadline).await?),
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::timeout_at;
 
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::redact::redact;
 
 /// The columns of accounting that are read.
@@ -30,7 +30,7 @@ impl Commands {
         &self,
         arguments: &[String],
         deadline: Instant,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, HttpError> {
         let format = format!("--format={COLUMNS}");
         let mut all = vec!["-P", "-D", "--allusers", &format];
         all.extend(arguments.iter().map(String::as_str));
@@ -42,14 +42,14 @@ impl Commands {
         &self,
         number: Option<&str>,
         deadline: Instant,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, HttpError> {
         let mut all = vec!["-o", "show", "job"];
         all.extend(number);
         self.run("scontrol", &all, deadline).await
     }
 
     /// The controller's nodes.
-    pub(super) async fn nodes(&self, deadline: Instant) -> Result<Vec<u8>, Trouble> {
+    pub(super) async fn nodes(&self, deadline: Instant) -> Result<Vec<u8>, HttpError> {
         self.run("scontrol", &["-o", "show", "node"], deadline)
             .await
     }
@@ -59,14 +59,14 @@ impl Commands {
         &self,
         since: &str,
         deadline: Instant,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, HttpError> {
         let (start, format) = (format!("start={since}"), format!("format={EVENT_COLUMNS}"));
         let all = ["-P", "show", "event", &start, &format];
         self.run("sacctmgr", &all, deadline).await
     }
 
     /// What version the tools are of.
-    pub(super) async fn version(&self, deadline: Instant) -> Result<String, Trouble> {
+    pub(super) async fn version(&self, deadline: Instant) -> Result<String, HttpError> {
         let text = self.run("scontrol", &["--version"], deadline).await?;
         Ok(String::from_utf8_lossy(&text).trim().to_owned())
     }
@@ -76,7 +76,7 @@ impl Commands {
         tool: &str,
         arguments: &[&str],
         deadline: Instant,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, HttpError> {
         let program = if self.folder.as_os_str().is_empty() {
             PathBuf::from(tool)
         } else {
@@ -93,9 +93,9 @@ impl Commands {
         let left = deadline.saturating_duration_since(Instant::now());
         let done = timeout_at(deadline.into(), running)
             .await
-            .map_err(|_| Trouble::TimedOut(left.max(Duration::from_millis(1))))?
+            .map_err(|_| HttpError::TimedOut(left.max(Duration::from_millis(1))))?
             .map_err(|error| {
-                Trouble::BadRequest(format!("{} cannot be run: {error}", program.display()))
+                HttpError::BadRequest(format!("{} cannot be run: {error}", program.display()))
             })?;
         if done.status.success() {
             return Ok(done.stdout);
@@ -105,9 +105,9 @@ impl Commands {
         let said = redact(said.get(..240).unwrap_or(&said)).into_owned();
         let denied = said.contains("ermission denied") || said.contains("not authorized");
         Err(if denied {
-            Trouble::Credentials(format!("{tool} says: {said}"))
+            HttpError::Credentials(format!("{tool} reports: {said}"))
         } else {
-            Trouble::Broken(format!("{tool} says: {said}"))
+            HttpError::Broken(format!("{tool} reports: {said}"))
         })
     }
 }

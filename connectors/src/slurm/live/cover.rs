@@ -1,9 +1,9 @@
 //! What was asked of Slurm and what came of it, as rows of coverage.
 
-use super::answer::Heard;
-use super::wanted::Wanted;
+use super::answer::DecodedAnswer;
+use super::job_scope::JobScope;
 use crate::coverage::{Coverage, Mode, Status};
-use crate::http::Trouble;
+use crate::http::HttpError;
 
 /// A kind of thing that Slurm is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ impl Kind {
     pub(super) fn shows(self) -> &'static str {
         match self {
             Self::Accounting => {
-                "how jobs ended, who cancelled them, on which nodes they were, every attempt and step"
+                "how jobs ended, who cancelled them, which nodes they ran on, every attempt and step"
             }
             Self::Queue => "jobs of the last minutes, and why others wait",
             Self::Nodes => "which nodes are down or drained, why, since when and by whom",
@@ -46,36 +46,36 @@ impl Kind {
 }
 
 /// What to do where Slurm says no: its tokens last half an hour by default.
-fn advice(trouble: &Trouble) -> &'static str {
-    match trouble {
-        _ if trouble.is_denied() => {
-            "the token is missing, wrong or has expired (`scontrol token lifespan=3600` makes one), or its user may not see this"
+fn advice(failure: &HttpError) -> &'static str {
+    match failure {
+        _ if failure.is_denied() => {
+            "the token is missing, wrong or has expired (create one with `scontrol token lifespan=3600`), or its user is not allowed to see this"
         }
-        _ if without_accounting(trouble) => {
-            "this Slurm has no accounting, or slurmdbd is away: only what the controller still remembers was seen"
+        _ if without_accounting(failure) => {
+            "this Slurm has no accounting, or slurmdbd is down: only what the controller still knows was read"
         }
-        Trouble::BadRequest(_) => "check the configuration of Slurm",
-        _ => trouble.hint(),
+        HttpError::BadRequest(_) => "check the configuration of Slurm",
+        _ => failure.hint(),
     }
 }
 
 /// Whether there is no accounting to be asked.
-fn without_accounting(trouble: &Trouble) -> bool {
-    let text = trouble.to_string().to_ascii_lowercase();
+fn without_accounting(failure: &HttpError) -> bool {
+    let text = failure.to_string().to_ascii_lowercase();
     text.contains("slurmdbd") || text.contains("accounting storage") || text.contains("database")
 }
 
 /// A trouble in words, with what to do about it.
-pub(super) fn words(trouble: &Trouble) -> String {
-    format!("{trouble}; {}", advice(trouble))
+pub(super) fn words(failure: &HttpError) -> String {
+    format!("{failure}; {}", advice(failure))
 }
 
 /// The row of what one kind gave.
 pub(super) fn row(
     source: &str,
     kind: Kind,
-    wanted: &Wanted,
-    heard: Result<&Heard, &Trouble>,
+    wanted: &JobScope,
+    received: Result<&DecodedAnswer, &HttpError>,
     note: Option<String>,
 ) -> Coverage {
     let mut row = Coverage::new(source, kind.resource());
@@ -85,29 +85,29 @@ pub(super) fn row(
     } else {
         row.mode = Mode::Snapshot;
     }
-    match heard {
-        Ok(heard) => {
-            row.rows = heard.records;
-            if heard.rejected > 0 {
+    match received {
+        Ok(received) => {
+            row.rows = received.records;
+            if received.rejected > 0 {
                 row.status = Status::Truncated;
                 row.detail = Some(format!(
                     "{} records were not as Slurm writes them",
-                    heard.rejected
+                    received.rejected
                 ));
             } else if note.is_some() {
                 row.status = Status::Sampled;
             }
         }
-        Err(trouble) => {
-            row.status = match trouble.status() {
+        Err(failure) => {
+            row.status = match failure.status() {
                 Status::Denied => Status::Denied,
                 // What a site does not have cannot be missing from what it says.
-                _ if without_accounting(trouble) && kind == Kind::Accounting => {
+                _ if without_accounting(failure) && kind == Kind::Accounting => {
                     Status::NotConfigured
                 }
                 _ => Status::Failed,
             };
-            row.detail = Some(words(trouble));
+            row.detail = Some(words(failure));
             row.would_have_shown = Some(kind.shows().to_owned());
         }
     }

@@ -6,15 +6,15 @@
 //! are what there is. Records are decoded as those in files are.
 
 mod answer;
-mod asking;
 mod check;
 mod commands;
 mod cover;
+mod job_scope;
 mod options;
+mod query;
 mod rest;
 mod source;
 mod token;
-mod wanted;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::token::Token;
-use crate::http::{Auth, HttpOptions, Secret, Trouble};
+use crate::http::{Auth, HttpError, HttpOptions, Secret};
 
 /// How Slurm is reached, and how much is asked of it.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl SlurmOptions {
     ///
     /// # Errors
     /// For an address that is none, and where neither way is named.
-    pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Result<Self, Trouble> {
+    pub fn from_env(get: &dyn Fn(&str) -> Option<String>) -> Result<Self, HttpError> {
         let get = |name: &str| {
             let value = get(name)?.trim().to_owned();
             (!value.is_empty()).then_some(value)
@@ -56,7 +56,7 @@ impl SlurmOptions {
             Some(url) => Some(http(&url, &get)?),
             None if tools.is_some() => None,
             None => {
-                return Err(Trouble::BadRequest(
+                return Err(HttpError::BadRequest(
                     "a Slurm is configured without the address of its REST daemon (SLURM_REST_URL) and without SLURM_COMMANDS".to_owned(),
                 ));
             }
@@ -70,7 +70,7 @@ impl SlurmOptions {
     }
 }
 
-fn http(url: &str, get: &dyn Fn(&str) -> Option<String>) -> Result<HttpOptions, Trouble> {
+fn http(url: &str, get: &dyn Fn(&str) -> Option<String>) -> Result<HttpOptions, HttpError> {
     let socket = url
         .strip_prefix("unix://")
         .or_else(|| url.strip_prefix("unix:"));
@@ -80,8 +80,8 @@ fn http(url: &str, get: &dyn Fn(&str) -> Option<String>) -> Result<HttpOptions, 
             ..HttpOptions::new("http://localhost")
         },
         Some(path) => {
-            return Err(Trouble::BadRequest(format!(
-                "{path:?} is no path of a socket: write unix:/run/slurmrestd.sock"
+            return Err(HttpError::BadRequest(format!(
+                "{path:?} is not a socket path: write unix:/run/slurmrestd.sock"
             )));
         }
         None => HttpOptions::new(url),

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use tokio::sync::OnceCell;
 
 use super::answer::Page;
-use crate::http::{Answer, Client, HttpOptions, Request, Trouble};
+use crate::http::{Answer, Client, HttpError, HttpOptions, Request};
 use crate::time::{Nanos, SECOND};
 
 /// Versions that are tried where it does not tell which it has, the newest first.
@@ -38,7 +38,7 @@ struct Specification {
 }
 
 impl Rest {
-    pub(super) fn new(options: HttpOptions, named: Option<String>) -> Result<Self, Trouble> {
+    pub(super) fn new(options: HttpOptions, named: Option<String>) -> Result<Self, HttpError> {
         Ok(Self {
             client: Client::new(options)?,
             named,
@@ -51,30 +51,30 @@ impl Rest {
     }
 
     /// Which versions it speaks, asked once.
-    pub(super) async fn versions(&self, deadline: Instant) -> Result<&Versions, Trouble> {
+    pub(super) async fn versions(&self, deadline: Instant) -> Result<&Versions, HttpError> {
         self.versions
             .get_or_try_init(|| self.discover(deadline))
             .await
     }
 
-    async fn discover(&self, deadline: Instant) -> Result<Versions, Trouble> {
+    async fn discover(&self, deadline: Instant) -> Result<Versions, HttpError> {
         if let Some(named) = &self.named {
             return Ok(Versions {
                 control: Some(named.clone()),
                 accounting: Some(named.clone()),
             });
         }
-        let told = self
+        let emitted = self
             .client
             .send(&Request::get("openapi/v3"), deadline)
             .await;
-        let trouble = match told {
+        let failure = match emitted {
             Ok(answer) => match answer.json::<Specification>() {
                 Ok(specification) => return Ok(of_paths(specification.paths.keys())),
-                Err(trouble) => trouble,
+                Err(failure) => failure,
             },
-            Err(trouble) if trouble.code().is_none() || trouble.is_denied() => return Err(trouble),
-            Err(trouble) => trouble,
+            Err(failure) if failure.code().is_none() || failure.is_denied() => return Err(failure),
+            Err(failure) => failure,
         };
         // It may keep its specification to itself.
         for number in VERSIONS.rev() {
@@ -87,11 +87,11 @@ impl Rest {
                         accounting: Some(version),
                     });
                 }
-                Err(trouble) if trouble.code() == Some(404) => {}
-                Err(trouble) => return Err(trouble),
+                Err(failure) if failure.code() == Some(404) => {}
+                Err(failure) => return Err(failure),
             }
         }
-        Err(trouble)
+        Err(failure)
     }
 
     /// Accounting's jobs; `None` where the daemon has no accounting.
@@ -99,7 +99,7 @@ impl Rest {
         &self,
         query: &[(&str, String)],
         deadline: Instant,
-    ) -> Result<Option<Page>, Trouble> {
+    ) -> Result<Option<Page>, HttpError> {
         let Some(version) = &self.versions(deadline).await?.accounting else {
             return Ok(None);
         };
@@ -115,7 +115,7 @@ impl Rest {
         &self,
         number: &str,
         deadline: Instant,
-    ) -> Result<Option<Page>, Trouble> {
+    ) -> Result<Option<Page>, HttpError> {
         let Some(version) = &self.versions(deadline).await?.accounting else {
             return Ok(None);
         };
@@ -128,7 +128,7 @@ impl Rest {
         &self,
         number: Option<&str>,
         deadline: Instant,
-    ) -> Result<Page, Trouble> {
+    ) -> Result<Page, HttpError> {
         let version = self.control(deadline).await?;
         let path = match number {
             Some(number) => format!("slurm/{version}/job/{number}"),
@@ -138,35 +138,35 @@ impl Rest {
     }
 
     /// The controller's nodes.
-    pub(super) async fn nodes(&self, deadline: Instant) -> Result<Page, Trouble> {
+    pub(super) async fn nodes(&self, deadline: Instant) -> Result<Page, HttpError> {
         let version = self.control(deadline).await?;
         let request = Request::get(&format!("slurm/{version}/nodes"));
         self.page(&request, deadline).await
     }
 
     /// Whether the controller answers.
-    pub(super) async fn ping(&self, deadline: Instant) -> Result<Answer, Trouble> {
+    pub(super) async fn ping(&self, deadline: Instant) -> Result<Answer, HttpError> {
         let version = self.control(deadline).await?;
         let request = Request::get(&format!("slurm/{version}/ping"));
         self.client.send(&request, deadline).await
     }
 
-    async fn control(&self, deadline: Instant) -> Result<&str, Trouble> {
+    async fn control(&self, deadline: Instant) -> Result<&str, HttpError> {
         let versions = self.versions(deadline).await?;
         versions.control.as_deref().ok_or_else(|| {
-            Trouble::Garbage("its specification names no path of the controller".to_owned())
+            HttpError::Garbage("its specification has no path for the controller".to_owned())
         })
     }
 
-    async fn page(&self, request: &Request, deadline: Instant) -> Result<Page, Trouble> {
+    async fn page(&self, request: &Request, deadline: Instant) -> Result<Page, HttpError> {
         Page::of(&self.client.send(request, deadline).await?)
     }
 }
 
 /// A job that nobody knows is no trouble: old ones are forgotten.
-fn unknown_is_none(page: Result<Page, Trouble>) -> Result<Page, Trouble> {
+fn unknown_is_none(page: Result<Page, HttpError>) -> Result<Page, HttpError> {
     match page {
-        Err(Trouble::Refused { code, message, .. })
+        Err(HttpError::Refused { code, message, .. })
             if code == 404
                 || message.contains("Invalid job id")
                 || message.contains("Nothing found") =>

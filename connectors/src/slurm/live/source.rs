@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use futures::future::BoxFuture;
 
-use super::answer::Heard;
-use super::asking::{Asking, Way};
+use super::answer::DecodedAnswer;
 use super::check;
 use super::commands::Commands;
 use super::cover::{Kind, row};
+use super::job_scope::JobScope;
 use super::options::SlurmOptions;
+use super::query::{SlurmQuery, Transport};
 use super::rest::Rest;
-use super::wanted::Wanted;
-use crate::connector::{Ask, Connector, Health};
+use crate::connector::{Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
-use crate::http::Trouble;
+use crate::http::HttpError;
 use crate::observation::Observation;
 use crate::recording::Sink;
 use crate::slurm::job;
@@ -27,7 +27,7 @@ use crate::time::Nanos;
 #[derive(Debug)]
 pub struct Slurm {
     pub(super) options: SlurmOptions,
-    pub(super) way: Way,
+    pub(super) way: Transport,
     pub(super) place: Arc<str>,
 }
 
@@ -36,19 +36,19 @@ impl Slurm {
     ///
     /// # Errors
     /// For options that do not make sense.
-    pub fn open(options: SlurmOptions) -> Result<Self, Trouble> {
+    pub fn open(options: SlurmOptions) -> Result<Self, HttpError> {
         let (way, place) = match &options.http {
             Some(http) => {
                 let rest = Rest::new(http.clone(), options.version.clone())?;
                 let socket = http.unix_socket.as_ref();
                 let place = socket
                     .map_or_else(|| rest.address(), |path| format!("unix:{}", path.display()));
-                (Way::Rest(rest), place)
+                (Transport::Rest(rest), place)
             }
             None => {
                 let folder = options.tools.clone();
                 let place = "commands".to_owned();
-                (Way::Commands(Commands { folder }), place)
+                (Transport::Commands(Commands { folder }), place)
             }
         };
         Ok(Self {
@@ -58,28 +58,32 @@ impl Slurm {
         })
     }
 
-    async fn gather(&self, ask: &Ask, sink: &mut (dyn Sink + Send)) -> Vec<Coverage> {
-        let wanted = Wanted::of(ask);
+    async fn gather(
+        &self,
+        fetch_request: &FetchRequest,
+        sink: &mut (dyn Sink + Send),
+    ) -> Vec<Coverage> {
+        let wanted = JobScope::of(fetch_request);
         let origin: Arc<str> = format!("slurm/{}", self.place).into();
-        let asking = Asking {
+        let query = SlurmQuery {
             way: &self.way,
             wanted: &wanted,
             place: &origin,
-            deadline: ask.deadline,
+            deadline: fetch_request.deadline,
         };
-        let mut told = Vec::new();
+        let mut emitted = Vec::new();
         let mut rows = Vec::new();
         let most = self.options.max_jobs;
-        let accounted = asking.accounted(most).await;
+        let accounted = query.accounted(most).await;
         let left_out = wanted.numbers.len().saturating_sub(most);
-        let note = (left_out > 0).then(|| format!("{left_out} jobs more were not asked for"));
-        let no_accounting = Trouble::BadRequest("slurmdbd is not configured here".to_owned());
-        let heard = match &accounted {
-            Ok(Some(heard)) => Ok(heard),
+        let note = (left_out > 0).then(|| format!("{left_out} more jobs were not queried"));
+        let no_accounting = HttpError::BadRequest("slurmdbd is not configured here".to_owned());
+        let received = match &accounted {
+            Ok(Some(received)) => Ok(received),
             Ok(None) => Err(&no_accounting),
-            Err(trouble) => Err(trouble),
+            Err(failure) => Err(failure),
         };
-        rows.push(self.row(Kind::Accounting, &wanted, heard, note));
+        rows.push(self.row(Kind::Accounting, &wanted, received, note));
         // Accounting knows what is over; the controller why something waits.
         let open = accounted
             .as_ref()
@@ -88,30 +92,32 @@ impl Slurm {
             .map(waiting);
         if open.as_ref().is_none_or(|open| !open.is_empty()) {
             let few = open.map(|open| open.into_iter().take(most).collect());
-            let queued = asking.queued(few.as_ref()).await;
+            let queued = query.queued(few.as_ref()).await;
             rows.push(self.row(Kind::Queue, &wanted, queued.as_ref(), None));
-            told.extend(queued.ok().map(|heard| heard.observations));
+            emitted.extend(queued.ok().map(|received| received.observations));
         }
-        if let Ok(Some(heard)) = accounted {
-            told.insert(0, heard.observations);
+        if let Ok(Some(received)) = accounted {
+            emitted.insert(0, received.observations);
         }
         // Of nodes, those that the jobs were on.
         let mut nodes = wanted.nodes.clone();
-        nodes.extend(told.iter().flatten().flat_map(nodes_of));
+        nodes.extend(emitted.iter().flatten().flat_map(nodes_of));
         if wanted.all || !nodes.is_empty() {
-            let now = asking.nodes(&nodes).await;
+            let now = query.nodes(&nodes).await;
             rows.push(self.row(Kind::Nodes, &wanted, now.as_ref(), None));
-            told.extend(now.ok().map(|heard| heard.observations));
-            let before = asking.node_events(&nodes).await;
-            let heard = match &before {
-                Ok(Some(heard)) => Some(Ok(heard)),
+            emitted.extend(now.ok().map(|received| received.observations));
+            let before = query.node_events(&nodes).await;
+            let received = match &before {
+                Ok(Some(received)) => Some(Ok(received)),
                 Ok(None) => None,
-                Err(trouble) => Some(Err(trouble)),
+                Err(failure) => Some(Err(failure)),
             };
-            rows.extend(heard.map(|heard| self.row(Kind::NodeEvents, &wanted, heard, None)));
-            told.extend(before.ok().flatten().map(|heard| heard.observations));
+            rows.extend(
+                received.map(|received| self.row(Kind::NodeEvents, &wanted, received, None)),
+            );
+            emitted.extend(before.ok().flatten().map(|received| received.observations));
         }
-        for observations in told.into_iter().filter(|told| !told.is_empty()) {
+        for observations in emitted.into_iter().filter(|emitted| !emitted.is_empty()) {
             sink.observe(observations);
         }
         rows.sort();
@@ -121,17 +127,17 @@ impl Slurm {
     fn row(
         &self,
         kind: Kind,
-        wanted: &Wanted,
-        heard: Result<&Heard, &Trouble>,
+        wanted: &JobScope,
+        received: Result<&DecodedAnswer, &HttpError>,
         note: Option<String>,
     ) -> Coverage {
-        row(&self.options.name, kind, wanted, heard, note)
+        row(&self.options.name, kind, wanted, received, note)
     }
 }
 
 /// Numbers of jobs that are not over, as far as was heard.
-fn waiting(heard: &Heard) -> BTreeSet<String> {
-    let objects = heard.observations.iter().filter_map(|one| match one {
+fn waiting(received: &DecodedAnswer) -> BTreeSet<String> {
+    let objects = received.observations.iter().filter_map(|one| match one {
         Observation::Object(version) => Some(version),
         _ => None,
     });
@@ -178,9 +184,9 @@ impl Connector for Slurm {
 
     fn fetch<'a>(
         &'a self,
-        ask: &'a Ask,
+        fetch_request: &'a FetchRequest,
         sink: &'a mut (dyn Sink + Send),
     ) -> BoxFuture<'a, Vec<Coverage>> {
-        Box::pin(self.gather(ask, sink))
+        Box::pin(self.gather(fetch_request, sink))
     }
 }

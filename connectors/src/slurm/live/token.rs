@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
 
-use crate::http::{Authorize, Secret, Trouble};
+use crate::http::{Authorize, HttpError, Secret};
 
 const HEADER: HeaderName = HeaderName::from_static("x-slurm-user-token");
 
@@ -22,12 +22,12 @@ impl Authorize for Token {
     fn authorize<'a>(
         &'a self,
         request: &'a mut reqwest::Request,
-    ) -> BoxFuture<'a, Result<(), Trouble>> {
+    ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(async move {
             let token = match self {
                 Self::Told(token) => token.expose_secret().to_owned(),
                 Self::File(path) => tokio::fs::read_to_string(path).await.map_err(|error| {
-                    Trouble::Credentials(format!(
+                    HttpError::Credentials(format!(
                         "the token file {} cannot be read: {error}",
                         path.display()
                     ))
@@ -36,7 +36,7 @@ impl Authorize for Token {
             let token = token.trim();
             let token = token.strip_prefix("SLURM_JWT=").unwrap_or(token);
             let mut value = HeaderValue::from_str(token).map_err(|_| {
-                Trouble::Credentials("the token holds characters that none has".to_owned())
+                HttpError::Credentials("the token holds characters that none has".to_owned())
             })?;
             value.set_sensitive(true);
             request.headers_mut().insert(HEADER, value);

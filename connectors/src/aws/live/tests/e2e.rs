@@ -20,7 +20,7 @@ fn present() -> Nanos {
     Nanos::try_from(since.as_nanos()).unwrap()
 }
 
-async fn asked(aws: &Aws, mut question: Ask) {
+async fn requested(aws: &Aws, mut question: FetchRequest) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let health = aws.check(present(), deadline).await;
     println!("{health:#?}");
@@ -42,13 +42,13 @@ async fn asked(aws: &Aws, mut question: Ask) {
     println!("{} observations", all.len());
     assert_eq!(rows.len(), 6);
     if let Some(id) = question.scope.instances.first() {
-        let told = all.iter().any(|one| match one {
+        let emitted = all.iter().any(|one| match one {
             Observation::Event(event) => {
                 event.object_uid == id.uid && event.attribute("method") == Some("StopInstances")
             }
             _ => false,
         });
-        assert!(told, "{id:?} is not told to be stopped");
+        assert!(emitted, "{id:?} is not told to be stopped");
     }
 }
 
@@ -66,9 +66,9 @@ async fn e2e_moto() {
     );
     let account = Account::new("moto".to_owned(), access);
     let aws = Aws::of(LiveOptions::default(), vec![account]).unwrap();
-    let mut question = ask(&[]);
+    let mut question = fetch_request(&[]);
     question.scope = Scope::default();
-    asked(&aws, question.clone()).await;
+    requested(&aws, question.clone()).await;
     let Some(id) = variable("E2E_AWS_INSTANCE") else {
         return;
     };
@@ -77,7 +77,7 @@ async fn e2e_moto() {
         uid: Some(id),
         ..Entity::default()
     }];
-    asked(&aws, question).await;
+    requested(&aws, question).await;
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn e2e_account() {
         other => std::env::var(other).ok(),
     });
     let aws = Aws::open(options, Arc::new(present)).await.unwrap();
-    let mut question = ask(&[]);
+    let mut question = fetch_request(&[]);
     question.scope = Scope::default();
-    asked(&aws, question).await;
+    requested(&aws, question).await;
 }

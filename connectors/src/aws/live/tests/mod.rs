@@ -1,9 +1,9 @@
 //! AWS asked live, played by a server that keeps its contract.
 
 mod e2e;
+mod errors;
 mod reading;
 mod server;
-mod trouble;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 
-use self::server::Lab;
+use self::server::FakeAccounts;
 use super::options::LiveOptions;
 use super::source::{Account, Aws};
 use crate::aws_auth::AwsAccess;
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::Event;
 use crate::http::fake::Fake;
@@ -32,20 +32,20 @@ fn at(text: &str) -> Nanos {
 }
 
 /// A server that plays `lab`, and AWS as it is asked there.
-struct Played {
+struct PlayedServer {
     fake: Fake,
-    lab: Arc<Mutex<Lab>>,
+    lab: Arc<Mutex<FakeAccounts>>,
     aws: Aws,
 }
 
-fn play(lab: Lab) -> Played {
+fn play(lab: FakeAccounts) -> PlayedServer {
     play_with(lab, |_| {})
 }
 
-fn play_with(lab: Lab, change: impl Fn(&mut LiveOptions)) -> Played {
+fn play_with(lab: FakeAccounts, change: impl Fn(&mut LiveOptions)) -> PlayedServer {
     let lab = Arc::new(Mutex::new(lab));
     let played = Arc::clone(&lab);
-    let fake = Fake::start(move |asked| played.lock().unwrap().answer(asked));
+    let fake = Fake::start(move |requested| played.lock().unwrap().answer(requested));
     let mut options = LiveOptions {
         between_lookups: Duration::ZERO,
         ..LiveOptions::default()
@@ -53,7 +53,7 @@ fn play_with(lab: Lab, change: impl Fn(&mut LiveOptions)) -> Played {
     change(&mut options);
     let accounts = vec![account("default", &fake.url())];
     let aws = Aws::of(options, accounts).unwrap();
-    Played { fake, lab, aws }
+    PlayedServer { fake, lab, aws }
 }
 
 fn account(label: &str, url: &str) -> Account {
@@ -68,7 +68,7 @@ fn account(label: &str, url: &str) -> Account {
 }
 
 /// An hour of a run until half past three.
-fn ask(nodes: &[(&str, &str)]) -> Ask {
+fn fetch_request(nodes: &[(&str, &str)]) -> FetchRequest {
     let window = Window {
         from: Some(at("2026-11-21T14:00:00Z")),
         to: Some(at("2026-11-21T15:10:00Z")),
@@ -79,7 +79,7 @@ fn ask(nodes: &[(&str, &str)]) -> Ask {
         window,
         ..Entity::default()
     });
-    Ask {
+    FetchRequest {
         scope: Scope {
             nodes: nodes.collect(),
             experiments: vec!["e1".to_owned()],
@@ -91,12 +91,12 @@ fn ask(nodes: &[(&str, &str)]) -> Ask {
     }
 }
 
-struct Got {
+struct Collected {
     all: Vec<Observation>,
     rows: Vec<Coverage>,
 }
 
-impl Got {
+impl Collected {
     fn events(&self) -> Vec<&Event> {
         let events = self.all.iter().filter_map(|one| match one {
             Observation::Event(event) => Some(&**event),
@@ -106,7 +106,7 @@ impl Got {
     }
 
     /// What is told of a machine: the host event, the call or what the group did.
-    fn told(&self, id: &str) -> Vec<String> {
+    fn emitted(&self, id: &str) -> Vec<String> {
         let events = self.events().into_iter();
         let ours = events.filter(|event| event.object_uid.as_deref() == Some(id));
         ours.filter_map(|event| {
@@ -134,16 +134,17 @@ impl Got {
     }
 }
 
-impl Played {
-    async fn fetch(&self, ask: &Ask) -> Got {
+impl PlayedServer {
+    async fn fetch(&self, fetch_request: &FetchRequest) -> Collected {
         let mut all: Vec<Observation> = Vec::new();
-        let rows = self.aws.fetch(ask, &mut all).await;
-        Got { all, rows }
+        let rows = self.aws.fetch(fetch_request, &mut all).await;
+        Collected { all, rows }
     }
 
     /// How often an action was asked for.
     fn count(&self, action: &str) -> usize {
-        self.fake.count(|asked| server::action(asked) == action)
+        self.fake
+            .count(|requested| server::action(requested) == action)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::server::{Instance, Lab, action};
+use super::server::{FakeAccounts, Instance, action};
 use super::*;
 use crate::event::EventId;
 use crate::recording::{Input, Options, read};
@@ -59,14 +59,14 @@ fn outage(region: &str, start: &str, end: &str) -> Value {
 }
 
 /// A spot instance of a group that was taken back, and one that was not.
-fn reclaimed() -> Lab {
+fn reclaimed() -> FakeAccounts {
     let mut a = Instance::new(A, "us-east-1a");
     a.state = "terminated";
     a.reason = ("Server.SpotInstanceTermination", "");
     a.tags = vec![GROUP, ("experiment", "e1")];
     let mut b = Instance::new(B, "us-east-1a");
     b.tags = vec![GROUP];
-    Lab {
+    FakeAccounts {
         instances: vec![a, b, Instance::new("i-0123456789abcdeff", "us-east-1a")],
         scheduled: vec![(B, "system-reboot", "2026-11-25T10:00:00.000Z")],
         spot: vec![
@@ -132,16 +132,16 @@ fn reclaimed() -> Lab {
                 vec![],
             ),
         ],
-        ..Lab::default()
+        ..FakeAccounts::default()
     }
 }
 
 #[tokio::test]
 async fn every_source_tells_of_the_machines_and_of_no_others() {
     let played = play(reclaimed());
-    let got = played.fetch(&ask(&[NODE_A, NODE_B])).await;
+    let got = played.fetch(&fetch_request(&[NODE_A, NODE_B])).await;
     assert_eq!(
-        got.told(A),
+        got.emitted(A),
         [
             "Server.SpotInstanceTermination",
             "instance-terminated-no-capacity",
@@ -150,14 +150,14 @@ async fn every_source_tells_of_the_machines_and_of_no_others() {
         ]
     );
     assert_eq!(
-        got.told(B),
+        got.emitted(B),
         [
             "system-reboot",
             "RebootInstances",
             "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED"
         ]
     );
-    assert!(got.told("i-0123456789abcdeff").is_empty());
+    assert!(got.emitted("i-0123456789abcdeff").is_empty());
     for row in &got.rows {
         assert_eq!(row.status, Status::Complete, "{row:?}");
         assert_eq!(row.namespace.as_deref(), Some("123456789012"));
@@ -200,19 +200,19 @@ async fn every_source_tells_of_the_machines_and_of_no_others() {
     assert_eq!(phases, [Some("started"), Some("ended")]);
 
     // The same question, the same answer.
-    let again = played.fetch(&ask(&[NODE_A, NODE_B])).await;
+    let again = played.fetch(&fetch_request(&[NODE_A, NODE_B])).await;
     assert_eq!(got.all, again.all);
     assert_eq!(got.rows, again.rows);
 }
 
 #[tokio::test]
 async fn late_calls_are_said_to_be_late() {
-    let mut question = ask(&[NODE_A]);
+    let mut question = fetch_request(&[NODE_A]);
     question.window.to = Some(now());
     let got = play(reclaimed()).fetch(&question).await;
     let row = got.row("activity");
     assert_eq!(row.got_to, Some(now() - 900 * SECOND));
-    assert!(got.detail("activity").contains("15 minutes late"));
+    assert!(got.detail("activity").contains("up to 15 minutes late"));
 }
 
 /// The ids of what a file tells.
@@ -232,7 +232,9 @@ fn in_a_file(value: &Value) -> Vec<EventId> {
 #[tokio::test]
 async fn a_live_record_and_the_same_in_a_file_are_one_fact() {
     let lab = reclaimed();
-    let got = play(lab.clone()).fetch(&ask(&[NODE_A, NODE_B])).await;
+    let got = play(lab.clone())
+        .fetch(&fetch_request(&[NODE_A, NODE_B]))
+        .await;
     let live: Vec<EventId> = got.events().iter().map(|event| event.id).collect();
     for file in [
         json!({"Reservations": [{"ReservationId": "r-1", "OwnerId": "123456789012", "Instances": [{"InstanceId": A,
@@ -269,14 +271,14 @@ async fn pages_are_read_to_their_end() {
     lab.page = Some(7);
     lab.empty_first = true;
     let played = play_with(lab, |options| options.lookups = 200);
-    let mut question = ask(&[NODE_A]);
+    let mut question = fetch_request(&[NODE_A]);
     question.deadline = Instant::now() + Duration::from_secs(60);
     let got = played.fetch(&question).await;
     // Ten pages of one lookup, the first of them empty.
     let started = got
-        .told(A)
+        .emitted(A)
         .iter()
-        .filter(|told| *told == "StartInstances")
+        .filter(|emitted| *emitted == "StartInstances")
         .count();
     assert_eq!(started, 9 * 7);
     let row = got.row("activity");
@@ -299,9 +301,9 @@ async fn pages_are_read_to_their_end() {
 async fn many_machines_are_named_in_portions_and_calls_read_by_name() {
     let ids: Vec<String> = (0..250).map(|number| format!("i-{number:017x}")).collect();
     let instances = ids.iter().map(|id| Instance::new(id, "us-east-1a"));
-    let mut lab = Lab {
+    let mut lab = FakeAccounts {
         instances: instances.collect(),
-        ..Lab::default()
+        ..FakeAccounts::default()
     };
     let all: Vec<&str> = ids.iter().map(String::as_str).collect();
     lab.calls = vec![
@@ -324,11 +326,11 @@ async fn many_machines_are_named_in_portions_and_calls_read_by_name() {
         .map(|id| format!("aws:///us-east-1a/{id}"))
         .collect();
     let nodes: Vec<(&str, &str)> = uids.iter().map(|uid| ("n", uid.as_str())).collect();
-    let got = played.fetch(&ask(&nodes)).await;
+    let got = played.fetch(&fetch_request(&nodes)).await;
     assert_eq!(played.count("DescribeInstances"), 2);
     assert_eq!(played.count("DescribeInstanceStatus"), 3);
     assert_eq!(played.count("LookupEvents"), 14);
-    assert_eq!(got.told(all[2]), ["TerminateInstances"]);
+    assert_eq!(got.emitted(all[2]), ["TerminateInstances"]);
     assert_eq!(got.row("activity").rows, 1);
     assert!(got.rows.iter().all(|row| row.status == Status::Complete));
 }
@@ -339,14 +341,14 @@ async fn what_the_budget_left_out_is_said_and_deaths_come_first() {
     lab.calls
         .push(call("StopInstances", "2026-11-21T15:01:00Z", "c-9", &[B]));
     let played = play_with(lab, |options| options.lookups = 2);
-    let mut question = ask(&[NODE_A, NODE_B]);
+    let mut question = fetch_request(&[NODE_A, NODE_B]);
     question.scope.nodes[1].moments = vec![at("2026-11-21T15:02:00Z")];
     let got = played.fetch(&question).await;
     assert_eq!(played.count("LookupEvents"), 2);
-    assert!(got.told(B).contains(&"StopInstances".to_owned()));
+    assert!(got.emitted(B).contains(&"StopInstances".to_owned()));
     assert_eq!(got.row("activity").status, Status::Truncated);
     assert!(
-        got.detail("activity").contains("2 lookups were not made"),
+        got.detail("activity").contains("2 lookups were skipped"),
         "{}",
         got.detail("activity")
     );
@@ -358,7 +360,7 @@ async fn lookups_keep_their_distance() {
         options.between_lookups = Duration::from_millis(60);
     });
     let start = Instant::now();
-    played.fetch(&ask(&[NODE_A, NODE_B])).await;
+    played.fetch(&fetch_request(&[NODE_A, NODE_B])).await;
     let lookups = u32::try_from(played.count("LookupEvents")).unwrap();
     assert!(lookups >= 4);
     assert!(start.elapsed() >= Duration::from_millis(60) * (lookups - 1));
@@ -378,21 +380,21 @@ async fn a_machine_that_is_gone_is_known_by_the_call_that_made_it() {
         "eventName": "SetDesiredCapacity", "awsRegion": "us-east-1", "eventID": "c-3", "readOnly": false,
         "userIdentity": {"type": "IAMUser", "userName": "ada"}, "requestParameters": {"autoScalingGroupName": "g", "desiredCapacity": 1},
     });
-    let mut lab = Lab {
+    let mut lab = FakeAccounts {
         calls: vec![
             (made, vec![A.to_owned()]),
             call("TerminateInstances", "2026-11-21T15:01:30Z", "c-1", &[A]),
             (resize, vec!["g".to_owned()]),
         ],
-        ..Lab::default()
+        ..FakeAccounts::default()
     };
     // Another node's machine is known, so that names are not the only ones.
     lab.instances = vec![Instance::new(B, "us-east-1a")];
     for nodes in [&[(name, "")][..], &[(name, ""), NODE_B][..]] {
-        let got = play(lab.clone()).fetch(&ask(nodes)).await;
-        let mut told = got.told(A);
-        told.sort();
-        assert_eq!(told, ["RunInstances", "TerminateInstances"], "{nodes:?}");
+        let got = play(lab.clone()).fetch(&fetch_request(nodes)).await;
+        let mut emitted = got.emitted(A);
+        emitted.sort();
+        assert_eq!(emitted, ["RunInstances", "TerminateInstances"], "{nodes:?}");
         let resized = |event: &&Event| event.attribute("method") == Some("SetDesiredCapacity");
         assert!(got.events().iter().any(resized));
         let detail = got.detail("instances");
@@ -402,25 +404,25 @@ async fn a_machine_that_is_gone_is_known_by_the_call_that_made_it() {
 
 #[tokio::test]
 async fn experiments_of_bare_machines_are_found_by_their_tags() {
-    let mut question = ask(&[]);
+    let mut question = fetch_request(&[]);
     question.scope.experiments = vec!["e1".to_owned()];
     let played = play(reclaimed());
     let got = played.fetch(&question).await;
     assert!(
-        got.told(A).contains(&"BidEvictedEvent".to_owned()),
+        got.emitted(A).contains(&"BidEvictedEvent".to_owned()),
         "{:?}",
-        got.told(A)
+        got.emitted(A)
     );
-    assert!(got.told("i-0123456789abcdeff").is_empty());
+    assert!(got.emitted("i-0123456789abcdeff").is_empty());
     assert_eq!(played.count("DescribeInstances"), 4);
 }
 
 #[tokio::test]
 async fn without_a_scope_it_is_what_happened_of_late() {
-    let mut question = ask(&[]);
+    let mut question = fetch_request(&[]);
     question.scope = Scope::default();
     let got = play(reclaimed()).fetch(&question).await;
-    assert!(!got.told("i-0123456789abcdeff").is_empty());
+    assert!(!got.emitted("i-0123456789abcdeff").is_empty());
     assert!(
         got.rows.iter().all(|row| row.status == Status::Complete),
         "{:?}",
@@ -432,11 +434,14 @@ async fn without_a_scope_it_is_what_happened_of_late() {
 async fn machines_of_others_are_not_asked_for() {
     let played = play(reclaimed());
     let got = played
-        .fetch(&ask(&[("gpu-3", "gce://lab/us-central1-a/gpu-3")]))
+        .fetch(&fetch_request(&[(
+            "gpu-3",
+            "gce://lab/us-central1-a/gpu-3",
+        )]))
         .await;
     assert_eq!(played.fake.requests().len(), 0);
     assert_eq!((got.rows.len(), got.rows[0].status), (1, Status::Complete));
-    assert!(got.detail("instances").contains("not asked"));
+    assert!(got.detail("instances").contains("not queried"));
 }
 
 #[tokio::test]
@@ -446,19 +451,21 @@ async fn each_region_is_asked_for_its_own() {
         .push(Instance::new("i-0123456789abcdef5", "eu-west-1b"));
     let played = play(lab);
     let got = played
-        .fetch(&ask(&[
+        .fetch(&fetch_request(&[
             NODE_A,
             ("gpu-5", "aws:///eu-west-1b/i-0123456789abcdef5"),
         ]))
         .await;
-    let asked = played.fake.requests();
-    let instances: Vec<(bool, &str)> = asked
+    let requested = played.fake.requests();
+    let instances: Vec<(bool, &str)> = requested
         .iter()
-        .filter(|asked| action(asked) == "DescribeInstances")
-        .map(|asked| {
+        .filter(|requested| action(requested) == "DescribeInstances")
+        .map(|requested| {
             (
-                asked.header("authorization").contains("/eu-west-1/ec2/"),
-                asked.query("Filter.1.Value.1"),
+                requested
+                    .header("authorization")
+                    .contains("/eu-west-1/ec2/"),
+                requested.query("Filter.1.Value.1"),
             )
         })
         .collect();
@@ -473,7 +480,7 @@ async fn each_region_is_asked_for_its_own() {
 async fn several_accounts_have_rows_of_their_own() {
     let lab = Arc::new(Mutex::new(reclaimed()));
     let played = Arc::clone(&lab);
-    let fake = Fake::start(move |asked| played.lock().unwrap().answer(asked));
+    let fake = Fake::start(move |requested| played.lock().unwrap().answer(requested));
     let options = LiveOptions {
         between_lookups: Duration::ZERO,
         ..LiveOptions::default()
@@ -482,7 +489,7 @@ async fn several_accounts_have_rows_of_their_own() {
     let aws = Aws::of(options, accounts).unwrap();
     assert_eq!(aws.place(), "dev, other");
     let mut all: Vec<Observation> = Vec::new();
-    let rows = aws.fetch(&ask(&[NODE_A]), &mut all).await;
+    let rows = aws.fetch(&fetch_request(&[NODE_A]), &mut all).await;
     let accounts: Vec<_> = rows
         .iter()
         .filter_map(|row| row.namespace.as_deref())
@@ -493,12 +500,12 @@ async fn several_accounts_have_rows_of_their_own() {
 
 #[tokio::test]
 async fn what_is_no_longer_kept_is_not_asked_for() {
-    let mut question = ask(&[NODE_A]);
+    let mut question = fetch_request(&[NODE_A]);
     question.window = Window {
         from: Some(now() - 120 * DAY),
         to: Some(now() - 119 * DAY),
     };
-    let played = play(Lab::default());
+    let played = play(FakeAccounts::default());
     let got = played.fetch(&question).await;
     assert_eq!(
         played.count("LookupEvents") + played.count("DescribeScalingActivities"),
@@ -529,9 +536,9 @@ async fn recorded_answers_are_understood() {
         .as_str()
         .unwrap()
         .to_owned();
-    let mut lab = Lab {
+    let mut lab = FakeAccounts {
         calls: vec![(real, Vec::new())],
-        ..Lab::default()
+        ..FakeAccounts::default()
     };
     for (action, file) in [
         (
@@ -571,7 +578,7 @@ async fn recorded_answers_are_understood() {
         lab.refuse
             .insert(action, (9, 200, recorded["data"].to_string()));
     }
-    let mut question = ask(&[]);
+    let mut question = fetch_request(&[]);
     question.scope = Scope::default();
     question.window = Window {
         from: Some(at("2026-07-28T00:00:00Z")),
@@ -579,8 +586,8 @@ async fn recorded_answers_are_understood() {
     };
     question.now = at("2026-10-01T00:00:00Z");
     let got = play(lab).fetch(&question).await;
-    assert_eq!(got.told("i-63719b2fa91e5e40f"), ["StopInstances"]);
-    assert_eq!(got.told(&spot), ["BidEvictedEvent"]);
+    assert_eq!(got.emitted("i-63719b2fa91e5e40f"), ["StopInstances"]);
+    assert_eq!(got.emitted(&spot), ["BidEvictedEvent"]);
     let due = got
         .events()
         .into_iter()

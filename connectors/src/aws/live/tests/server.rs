@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::http::fake::{Asked, Reply};
+use crate::http::fake::{ReceivedRequest, Reply};
 use crate::time::Stamp;
 
 /// An instance as the server knows it.
@@ -33,7 +33,7 @@ impl Instance {
 
 /// What there is in the accounts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lab {
+pub(super) struct FakeAccounts {
     pub(super) instances: Vec<Instance>,
     /// Instance, code, not before.
     pub(super) scheduled: Vec<(&'static str, &'static str, &'static str)>,
@@ -54,17 +54,19 @@ pub(super) struct Lab {
 }
 
 /// The action of a request.
-pub(super) fn action(asked: &Asked) -> &str {
-    let target = asked.header("x-amz-target");
+pub(super) fn action(requested: &ReceivedRequest) -> &str {
+    let target = requested.header("x-amz-target");
     match target.rsplit_once('.') {
         Some((_, action)) => action,
-        None => asked.query("Action"),
+        None => requested.query("Action"),
     }
 }
 
 /// Key, region and service of a signature.
-fn signed(asked: &Asked) -> Option<(&str, &str, &str)> {
-    let (_, rest) = asked.header("authorization").split_once("Credential=")?;
+fn signed(requested: &ReceivedRequest) -> Option<(&str, &str, &str)> {
+    let (_, rest) = requested
+        .header("authorization")
+        .split_once("Credential=")?;
     let mut parts = rest.split(',').next()?.split('/');
     let key = parts.next()?;
     let region = parts.nth(1)?;
@@ -86,16 +88,16 @@ fn seconds(text: &str) -> i64 {
     Stamp::parse(text).unwrap().lo / 1_000_000_000
 }
 
-impl Lab {
-    pub(super) fn answer(&mut self, asked: &Asked) -> Reply {
-        let name = action(asked);
+impl FakeAccounts {
+    pub(super) fn answer(&mut self, requested: &ReceivedRequest) -> Reply {
+        let name = action(requested);
         if let Some((times, code, body)) = self.refuse.get_mut(name)
             && *times > 0
         {
             *times -= 1;
             return Reply::Text(*code, body.clone());
         }
-        let Some((key, region, service)) = signed(asked) else {
+        let Some((key, region, service)) = signed(requested) else {
             return Reply::Json(403, json!({ "__type": "MissingAuthenticationToken" }));
         };
         let of_service = match name {
@@ -110,14 +112,14 @@ impl Lab {
         assert_eq!(service, of_service, "{name} is signed for {service}");
         match name {
             "GetCallerIdentity" => caller(key),
-            "DescribeInstances" => self.instances(asked, region),
-            "DescribeInstanceStatus" => self.status(asked, region),
-            "DescribeSpotInstanceRequests" => self.requests(asked),
-            "DescribeScalingActivities" => self.activities(asked),
-            "LookupEvents" => self.lookup(asked),
-            "DescribeEvents" => self.events(asked, region),
-            "DescribeEventDetails" => self.details(asked),
-            "DescribeAffectedEntities" => self.entities(asked),
+            "DescribeInstances" => self.instances(requested, region),
+            "DescribeInstanceStatus" => self.status(requested, region),
+            "DescribeSpotInstanceRequests" => self.requests(requested),
+            "DescribeScalingActivities" => self.activities(requested),
+            "LookupEvents" => self.lookup(requested),
+            "DescribeEvents" => self.events(requested, region),
+            "DescribeEventDetails" => self.details(requested),
+            "DescribeAffectedEntities" => self.entities(requested),
             other => Reply::Text(400, format!("no action {other}")),
         }
     }
@@ -148,8 +150,8 @@ impl Lab {
         Ok((all[begin..end].to_vec(), next))
     }
 
-    fn instances(&self, asked: &Asked, region: &str) -> Reply {
-        if let Some(wrong) = wrong_filter(asked, 200) {
+    fn instances(&self, requested: &ReceivedRequest, region: &str) -> Reply {
+        if let Some(wrong) = wrong_filter(requested, 200) {
             return wrong;
         }
         let found: Vec<String> = self
@@ -157,7 +159,7 @@ impl Lab {
             .iter()
             .filter(|one| one.zone.starts_with(region))
             .filter(|one| {
-                filters(asked).iter().all(|(name, values)| {
+                filters(requested).iter().all(|(name, values)| {
                     let has = |value: &str| values.iter().any(|known| known == value);
                     match name.as_str() {
                         "instance-id" => has(&one.id),
@@ -171,15 +173,15 @@ impl Lab {
             })
             .map(instance)
             .collect();
-        self.xml(asked, "DescribeInstances", "reservationSet", &found)
+        self.xml(requested, "DescribeInstances", "reservationSet", &found)
     }
 
-    fn status(&self, asked: &Asked, region: &str) -> Reply {
-        let ids: Vec<&str> = pairs(asked, "InstanceId.");
+    fn status(&self, requested: &ReceivedRequest, region: &str) -> Reply {
+        let ids: Vec<&str> = pairs(requested, "InstanceId.");
         if ids.len() > 100 {
             return ec2_error("InvalidParameterValue", "too many instances");
         }
-        if !ids.is_empty() && !asked.query("MaxResults").is_empty() {
+        if !ids.is_empty() && !requested.query("MaxResults").is_empty() {
             return ec2_error("InvalidParameterCombination", "ids and MaxResults");
         }
         let there: Vec<&Instance> = self
@@ -196,7 +198,7 @@ impl Lab {
             let message = format!("The instance IDs '{}' do not exist", gone.join(", "));
             return ec2_error("InvalidInstanceID.NotFound", &message);
         }
-        let all = asked.query("IncludeAllInstances") == "true";
+        let all = requested.query("IncludeAllInstances") == "true";
         let found: Vec<String> = there
             .iter()
             .filter(|one| ids.is_empty() || ids.contains(&one.id.as_str()))
@@ -217,18 +219,23 @@ impl Lab {
                 )
             })
             .collect();
-        self.xml(asked, "DescribeInstanceStatus", "instanceStatusSet", &found)
+        self.xml(
+            requested,
+            "DescribeInstanceStatus",
+            "instanceStatusSet",
+            &found,
+        )
     }
 
-    fn requests(&self, asked: &Asked) -> Reply {
-        if let Some(wrong) = wrong_filter(asked, 200) {
+    fn requests(&self, requested: &ReceivedRequest) -> Reply {
+        if let Some(wrong) = wrong_filter(requested, 200) {
             return wrong;
         }
         let found: Vec<String> = self
             .spot
             .iter()
             .filter(|(id, _, _)| {
-                filters(asked)
+                filters(requested)
                     .iter()
                     .all(|(_, values)| values.iter().any(|value| value == id))
             })
@@ -237,23 +244,23 @@ impl Lab {
             })
             .collect();
         self.xml(
-            asked,
+            requested,
             "DescribeSpotInstanceRequests",
             "spotInstanceRequestSet",
             &found,
         )
     }
 
-    fn activities(&self, asked: &Asked) -> Reply {
-        let most: usize = asked.query("MaxRecords").parse().unwrap_or(100);
+    fn activities(&self, requested: &ReceivedRequest) -> Reply {
+        let most: usize = requested.query("MaxRecords").parse().unwrap_or(100);
         if most > 100 {
             return Reply::Text(400, "<ErrorResponse><Error><Code>ValidationError</Code><Message>MaxRecords</Message></Error></ErrorResponse>".to_owned());
         }
         let bound =
-            |number: usize| asked.query(&format!("Filters.member.{number}.Values.member.1"));
-        let bounded = asked.query("Filters.member.1.Name") == "StartTimeLowerBound"
-            && asked.query("Filters.member.2.Name") == "StartTimeUpperBound";
-        let group = asked.query("AutoScalingGroupName");
+            |number: usize| requested.query(&format!("Filters.member.{number}.Values.member.1"));
+        let bounded = requested.query("Filters.member.1.Name") == "StartTimeLowerBound"
+            && requested.query("Filters.member.2.Name") == "StartTimeUpperBound";
+        let group = requested.query("AutoScalingGroupName");
         let found: Vec<String> = self
             .activities
             .iter()
@@ -263,7 +270,8 @@ impl Lab {
                 format!("<member><ActivityId>{start}</ActivityId><AutoScalingGroupName>{of}</AutoScalingGroupName><Description>{description}</Description><Cause>{cause}</Cause><StartTime>{start}</StartTime><StatusCode>Successful</StatusCode></member>")
             })
             .collect();
-        let Ok((items, next)) = self.page(&found, most, token(asked), &question(asked)) else {
+        let Ok((items, next)) = self.page(&found, most, token(requested), &question(requested))
+        else {
             return ec2_error("InvalidNextToken", "t");
         };
         let next = next.map_or(String::new(), |next| {
@@ -276,8 +284,8 @@ impl Lab {
         Reply::Text(200, body)
     }
 
-    fn lookup(&self, asked: &Asked) -> Reply {
-        let body = &asked.body;
+    fn lookup(&self, requested: &ReceivedRequest) -> Reply {
+        let body = &requested.body;
         let most = body["MaxResults"].as_u64().unwrap_or(50);
         if most == 0 || most > 50 {
             return json_error("InvalidMaxResultsException");
@@ -331,9 +339,9 @@ impl Lab {
         }
     }
 
-    fn events(&self, asked: &Asked, region: &str) -> Reply {
+    fn events(&self, requested: &ReceivedRequest, region: &str) -> Reply {
         assert_eq!(region, "us-east-1", "Health is asked where it is");
-        let filter = &asked.body["filter"];
+        let filter = &requested.body["filter"];
         let has = |key: &str, value: &str| {
             filter[key]
                 .as_array()
@@ -361,11 +369,11 @@ impl Lab {
             })
             .map(|(event, _)| event.clone())
             .collect();
-        self.listed(asked, "events", &found)
+        self.listed(requested, "events", &found)
     }
 
-    fn details(&self, asked: &Asked) -> Reply {
-        let arns = asked.body["eventArns"].as_array().unwrap();
+    fn details(&self, requested: &ReceivedRequest) -> Reply {
+        let arns = requested.body["eventArns"].as_array().unwrap();
         if arns.is_empty() || arns.len() > 10 {
             return json_error("ValidationException");
         }
@@ -380,8 +388,8 @@ impl Lab {
         Reply::Json(200, json!({"successfulSet": found, "failedSet": []}))
     }
 
-    fn entities(&self, asked: &Asked) -> Reply {
-        let filter = &asked.body["filter"];
+    fn entities(&self, requested: &ReceivedRequest) -> Reply {
+        let filter = &requested.body["filter"];
         let Some(arns) = filter["eventArns"].as_array() else {
             return json_error("ValidationException");
         };
@@ -402,16 +410,16 @@ impl Lab {
                 }
             }
         }
-        self.listed(asked, "entities", &found)
+        self.listed(requested, "entities", &found)
     }
 
-    fn listed(&self, asked: &Asked, key: &str, found: &[Value]) -> Reply {
-        let most = asked.body["maxResults"].as_u64().unwrap_or(100);
+    fn listed(&self, requested: &ReceivedRequest, key: &str, found: &[Value]) -> Reply {
+        let most = requested.body["maxResults"].as_u64().unwrap_or(100);
         if most > 100 {
             return json_error("ValidationException");
         }
-        let question = asked.body["filter"].to_string();
-        let token = asked.body["nextToken"].as_str();
+        let question = requested.body["filter"].to_string();
+        let token = requested.body["nextToken"].as_str();
         match self.page(found, usize::try_from(most).unwrap(), token, &question) {
             Ok((page, next)) => Reply::Json(200, json!({ key: page, "nextToken": next })),
             Err(()) => json_error("InvalidPaginationToken"),
@@ -419,8 +427,8 @@ impl Lab {
     }
 
     /// A page of EC2's.
-    fn xml(&self, asked: &Asked, action: &str, set: &str, found: &[String]) -> Reply {
-        let most = asked.query("MaxResults");
+    fn xml(&self, requested: &ReceivedRequest, action: &str, set: &str, found: &[String]) -> Reply {
+        let most = requested.query("MaxResults");
         let most: usize = if most.is_empty() {
             1000
         } else {
@@ -429,7 +437,8 @@ impl Lab {
         if !(5..=1000).contains(&most) {
             return ec2_error("InvalidParameterValue", "MaxResults");
         }
-        let Ok((items, next)) = self.page(found, most, token(asked), &question(asked)) else {
+        let Ok((items, next)) = self.page(found, most, token(requested), &question(requested))
+        else {
             return ec2_error("InvalidNextToken", "t");
         };
         let next = next.map_or(String::new(), |next| {
@@ -476,28 +485,28 @@ fn instance(one: &Instance) -> String {
 }
 
 /// Values of parameters whose names begin like that, in order.
-fn pairs<'a>(asked: &'a Asked, prefix: &str) -> Vec<&'a str> {
-    let found = asked
+fn pairs<'a>(requested: &'a ReceivedRequest, prefix: &str) -> Vec<&'a str> {
+    let found = requested
         .pairs
         .iter()
         .filter(|(key, _)| key.starts_with(prefix));
     found.map(|(_, value)| value.as_str()).collect()
 }
 
-fn filters(asked: &Asked) -> Vec<(String, Vec<String>)> {
+fn filters(requested: &ReceivedRequest) -> Vec<(String, Vec<String>)> {
     (1..)
-        .map(|number| (number, asked.query(&format!("Filter.{number}.Name"))))
+        .map(|number| (number, requested.query(&format!("Filter.{number}.Name"))))
         .take_while(|(_, name)| !name.is_empty())
         .map(|(number, name)| {
-            let values = pairs(asked, &format!("Filter.{number}.Value."));
+            let values = pairs(requested, &format!("Filter.{number}.Value."));
             let values = values.into_iter().map(str::to_owned).collect();
             (name.to_owned(), values)
         })
         .collect()
 }
 
-fn wrong_filter(asked: &Asked, most: usize) -> Option<Reply> {
-    filters(asked)
+fn wrong_filter(requested: &ReceivedRequest, most: usize) -> Option<Reply> {
+    filters(requested)
         .iter()
         .any(|(_, values)| values.is_empty() || values.len() > most)
         .then(|| ec2_error("FilterLimitExceeded", "The maximum number of filter values"))
@@ -514,12 +523,12 @@ fn wrong_health(filter: &Value) -> Option<Reply> {
         .then(|| json_error("ValidationException"))
 }
 
-fn token(asked: &Asked) -> Option<&str> {
-    Some(asked.query("NextToken")).filter(|token| !token.is_empty())
+fn token(requested: &ReceivedRequest) -> Option<&str> {
+    Some(requested.query("NextToken")).filter(|token| !token.is_empty())
 }
 
 /// A request without the token.
-fn question(asked: &Asked) -> String {
-    let all = asked.pairs.iter().filter(|(key, _)| key != "NextToken");
+fn question(requested: &ReceivedRequest) -> String {
+    let all = requested.pairs.iter().filter(|(key, _)| key != "NextToken");
     all.map(|(key, value)| format!("{key}={value}&")).collect()
 }

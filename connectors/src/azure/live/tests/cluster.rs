@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::SUBSCRIPTION;
-use super::manager::Manager;
+use super::manager::FakeManager;
 use crate::event::Event;
 
 const GROUP: &str = "/subscriptions/0B1F6471-1BF0-4DDA-AEC3-CB9272F09590/resourcegroups/mc_RG_lab_eastus/providers/Microsoft.Compute";
@@ -127,8 +127,8 @@ pub(super) fn down(id: &str, time: &str) -> (String, Vec<Value>) {
     (id.to_lowercase(), vec![status])
 }
 
-pub(super) fn cluster() -> Manager {
-    Manager {
+pub(super) fn cluster() -> FakeManager {
+    FakeManager {
         log: log(),
         machines: vec![instance(3), instance(7)],
         sets: vec![
@@ -145,7 +145,7 @@ pub(super) fn cluster() -> Manager {
                 "2026-11-21T10:31:00Z",
             ),
         ],
-        ..Manager::default()
+        ..FakeManager::default()
     }
 }
 

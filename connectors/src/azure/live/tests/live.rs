@@ -29,7 +29,7 @@ async fn e2e_azure() {
     println!("{health:#?}");
     assert_eq!(health.unreachable, None);
     let present = now();
-    let ask = Ask {
+    let fetch_request = FetchRequest {
         scope: Scope::default(),
         window: Window {
             from: Some(present - 24 * HOUR),
@@ -38,7 +38,7 @@ async fn e2e_azure() {
         now: present,
         deadline: Instant::now() + Duration::from_secs(60),
     };
-    let (events, kept, rows) = fetched(&azure, &ask).await;
+    let (events, kept, rows) = fetched(&azure, &fetch_request).await;
     println!(
         "{} events, {} observations, {rows:#?}",
         events.len(),

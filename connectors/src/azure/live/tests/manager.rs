@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{NOON, SUBSCRIPTION, at};
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::time::Nanos;
 
 /// What it has.
 #[derive(Clone, Default)]
-pub(super) struct Manager {
+pub(super) struct FakeManager {
     /// Records of the Activity Log.
     pub(super) log: Vec<Value>,
     /// Availability statuses by resource id in lower case.
@@ -33,13 +33,15 @@ pub(super) fn error(code: u16, name: &str, message: &str) -> Reply {
     Reply::Json(code, json!({"error": {"code": name, "message": message}}))
 }
 
-impl Manager {
+impl FakeManager {
     pub(super) fn start(self) -> Fake {
-        Fake::start(move |asked| self.answer(asked))
+        Fake::start(move |requested| self.answer(requested))
     }
 
-    fn answer(&self, asked: &Asked) -> Reply {
-        let token = asked.header("authorization").trim_start_matches("Bearer ");
+    fn answer(&self, requested: &ReceivedRequest) -> Reply {
+        let token = requested
+            .header("authorization")
+            .trim_start_matches("Bearer ");
         if !token.starts_with("token-") || self.expired.contains(&token) {
             return error(
                 401,
@@ -47,8 +49,8 @@ impl Manager {
                 "The access token expiry UTC time is earlier than current UTC time.",
             );
         }
-        let path = asked.path.to_lowercase();
-        if asked.query("api-version").is_empty() {
+        let path = requested.path.to_lowercase();
+        if requested.query("api-version").is_empty() {
             return error(
                 400,
                 "MissingApiVersionParameter",
@@ -70,7 +72,7 @@ impl Manager {
         }
         if path == "/subscriptions" {
             return self.page(
-                asked,
+                requested,
                 &[
                     json!({"subscriptionId": SUBSCRIPTION, "state": "Enabled"}),
                     json!({"subscriptionId": "gone", "state": "Deleted"}),
@@ -78,7 +80,7 @@ impl Manager {
             );
         }
         if path.ends_with("/eventtypes/management/values") {
-            return self.activity(asked);
+            return self.activity(requested);
         }
         if let Some(id) =
             path.strip_suffix("/providers/microsoft.resourcehealth/availabilitystatuses")
@@ -89,19 +91,19 @@ impl Manager {
             if statuses.is_empty() && !all {
                 return error(404, "ResourceNotFound", "The Resource was not found.");
             }
-            return self.page(asked, &statuses);
+            return self.page(requested, &statuses);
         }
         if path.ends_with("/providers/microsoft.compute/virtualmachines") {
             let alone = |one: &&Value| !one["id"].to_string().contains("virtualMachineScaleSets");
             let machines: Vec<Value> = self.machines.iter().filter(alone).cloned().collect();
-            return self.page(asked, &machines);
+            return self.page(requested, &machines);
         }
         if path.ends_with("/virtualmachinescalesets") {
-            return self.page(asked, &self.sets);
+            return self.page(requested, &self.sets);
         }
         let named = |one: &&Value| one["id"].as_str().unwrap().to_lowercase() == path;
         if let Some(one) = self.machines.iter().find(named) {
-            assert_eq!(asked.query("$expand"), "instanceView");
+            assert_eq!(requested.query("$expand"), "instanceView");
             return Reply::Json(200, one.clone());
         }
         let members: Vec<Value> = self
@@ -114,14 +116,14 @@ impl Manager {
             .cloned()
             .collect();
         if !members.is_empty() {
-            return self.page(asked, &members);
+            return self.page(requested, &members);
         }
         error(404, "ResourceNotFound", "The Resource was not found.")
     }
 
     /// Only a range of time and one condition more may be filtered by.
-    fn activity(&self, asked: &Asked) -> Reply {
-        let filter = asked.query("$filter");
+    fn activity(&self, requested: &ReceivedRequest) -> Reply {
+        let filter = requested.query("$filter");
         let conditions: Vec<&str> = filter.split(" and ").collect();
         let value = |condition: &str, start: &str| -> Option<String> {
             let text = condition.strip_prefix(start)?.strip_prefix(" '")?;
@@ -151,7 +153,7 @@ impl Manager {
         if conditions.len() > 3 || third == Some(None) {
             return error(400, "BadRequest", "The filter is not valid.");
         }
-        let select: Vec<&str> = asked.query("$select").split(',').collect();
+        let select: Vec<&str> = requested.query("$select").split(',').collect();
         let mut found: Vec<&Value> = self
             .log
             .iter()
@@ -184,14 +186,14 @@ impl Manager {
             )
         };
         let found: Vec<Value> = found.into_iter().map(only).collect();
-        self.page(asked, &found)
+        self.page(requested, &found)
     }
 
     /// A page of a list. The first one is empty where pages are small: a list
     /// may go on after nothing.
-    fn page(&self, asked: &Asked, all: &[Value]) -> Reply {
+    fn page(&self, requested: &ReceivedRequest, all: &[Value]) -> Reply {
         let size = if self.page == 0 { 1_000 } else { self.page };
-        let skip: usize = asked.query("$skipToken").parse().unwrap_or(0);
+        let skip: usize = requested.query("$skipToken").parse().unwrap_or(0);
         let first = self.page > 0 && skip == 0;
         let start = skip.saturating_sub(1);
         let take = if first { 0 } else { size };
@@ -200,13 +202,17 @@ impl Manager {
         let mut body = json!({"value": items});
         if first || end < all.len() {
             let mut query = url::form_urlencoded::Serializer::new(String::new());
-            for (name, value) in asked.pairs.iter().filter(|(name, _)| name != "$skipToken") {
+            for (name, value) in requested
+                .pairs
+                .iter()
+                .filter(|(name, _)| name != "$skipToken")
+            {
                 query.append_pair(name, value);
             }
             query.append_pair("$skipToken", &(end + 1).to_string());
-            let own = format!("http://{}", asked.header("host"));
+            let own = format!("http://{}", requested.header("host"));
             let host = self.links_to.clone().unwrap_or(own);
-            body["nextLink"] = json!(format!("{host}{}?{}", asked.path, query.finish()));
+            body["nextLink"] = json!(format!("{host}{}?{}", requested.path, query.finish()));
         }
         let mut headers = vec![("Content-Type", "application/json".to_owned())];
         if let Some(left) = self.reads_left {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::login::Login;
 use super::{Azure, AzureOptions};
-use crate::connector::{Ask, Clock, Connector as _, Entity, Scope, Window};
+use crate::connector::{Clock, Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::Coverage;
 use crate::event::Event;
 use crate::http::fake::Fake;
@@ -62,8 +62,8 @@ fn azure(fake: &Fake, outside: &Fake) -> Azure {
 }
 
 /// From ten to half past eleven.
-fn ask(nodes: Vec<Entity>) -> Ask {
-    Ask {
+fn fetch_request(nodes: Vec<Entity>) -> FetchRequest {
+    FetchRequest {
         scope: Scope {
             nodes,
             ..Scope::default()
@@ -93,9 +93,12 @@ fn of_set(number: u32) -> Entity {
     node(&format!("aks-gpu-1-vmss00000{number}"), Some(&uid))
 }
 
-async fn fetched(azure: &Azure, ask: &Ask) -> (Vec<Event>, Vec<Observation>, Vec<Coverage>) {
+async fn fetched(
+    azure: &Azure,
+    fetch_request: &FetchRequest,
+) -> (Vec<Event>, Vec<Observation>, Vec<Coverage>) {
     let mut kept: Vec<Observation> = Vec::new();
-    let rows = azure.fetch(ask, &mut kept).await;
+    let rows = azure.fetch(fetch_request, &mut kept).await;
     let events = kept.iter().filter_map(|one| match one {
         Observation::Event(event) => Some((**event).clone()),
         _ => None,

@@ -19,19 +19,19 @@ use crate::http::fake::{Fake, Reply};
 
 /// Leads all requests to `fake`; the host asked for is in a header.
 pub(super) fn through(fake: &Fake) -> Transport {
-    Transport::new(Arc::new(Led {
+    Transport::new(Arc::new(Redirected {
         to: fake.url(),
         client: reqwest::Client::builder().no_proxy().build().unwrap(),
     }))
 }
 
 #[derive(Debug)]
-struct Led {
+struct Redirected {
     to: String,
     client: reqwest::Client,
 }
 
-impl HttpClient for Led {
+impl HttpClient for Redirected {
     fn execute_request<'s, 'r, 'f>(
         &'s self,
         request: &'r Request,
@@ -82,7 +82,7 @@ pub(super) fn login() -> Fake {
 
 /// `az` as it ends.
 pub(super) fn az(code: i32, stdout: &str, stderr: &str) -> Arc<dyn Executor> {
-    Arc::new(Az(Output {
+    Arc::new(AzCli(Output {
         status: ExitStatus::from_raw(code << 8),
         stdout: stdout.into(),
         stderr: stderr.into(),
@@ -90,9 +90,9 @@ pub(super) fn az(code: i32, stdout: &str, stderr: &str) -> Arc<dyn Executor> {
 }
 
 #[derive(Debug)]
-struct Az(Output);
+struct AzCli(Output);
 
-impl Executor for Az {
+impl Executor for AzCli {
     fn run<'s, 'p, 'a, 'b, 'f>(
         &'s self,
         _program: &'p OsStr,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::cluster::{cluster, log, methods};
-use super::manager::Manager;
+use super::manager::FakeManager;
 use super::*;
 use crate::coverage::Status;
 use crate::http::fake::Reply;
@@ -14,12 +14,12 @@ use crate::recording::{Input, Options, read};
 #[tokio::test]
 async fn what_concerns_a_machine_its_set_its_cluster_and_azure_is_told() {
     for page in [0, 2] {
-        let fake = Manager { page, ..cluster() }.start();
+        let fake = FakeManager { page, ..cluster() }.start();
         let azure = azure(&fake, &outside::login());
-        let (events, kept, rows) = fetched(&azure, &ask(vec![of_set(3)])).await;
-        let told: Vec<String> = methods(&events).into_iter().collect();
+        let (events, kept, rows) = fetched(&azure, &fetch_request(vec![of_set(3)])).await;
+        let emitted: Vec<String> = methods(&events).into_iter().collect();
         assert_eq!(
-            told,
+            emitted,
             [
                 "Maintenance -",
                 "compute/virtualmachinescalesets/delete/action aks-gpu-1-vmss000003",
@@ -57,7 +57,7 @@ async fn what_concerns_a_machine_its_set_its_cluster_and_azure_is_told() {
 #[tokio::test]
 async fn a_live_record_gives_the_facts_that_it_gives_in_a_file() {
     let fake = cluster().start();
-    let (events, ..) = fetched(&azure(&fake, &outside::login()), &ask(vec![])).await;
+    let (events, ..) = fetched(&azure(&fake, &outside::login()), &fetch_request(vec![])).await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("activity.json");
     std::fs::write(&path, json!({"value": log()}).to_string()).unwrap();
@@ -105,11 +105,12 @@ async fn a_live_record_gives_the_facts_that_it_gives_in_a_file() {
 #[tokio::test]
 async fn without_a_machine_everything_recent_is_told() {
     let fake = cluster().start();
-    let (events, kept, rows) = fetched(&azure(&fake, &outside::login()), &ask(vec![])).await;
+    let (events, kept, rows) =
+        fetched(&azure(&fake, &outside::login()), &fetch_request(vec![])).await;
     assert!(
         methods(&events)
             .iter()
-            .any(|told| told.ends_with("vmss000007"))
+            .any(|emitted| emitted.ends_with("vmss000007"))
     );
     assert_eq!(
         kept.iter()
@@ -118,8 +119,8 @@ async fn without_a_machine_everything_recent_is_told() {
         2
     );
     assert_eq!(rows.len(), 3);
-    let asked = fake.requests();
-    let log = asked.iter().filter(|one| one.path.ends_with("/values"));
+    let requested = fake.requests();
+    let log = requested.iter().filter(|one| one.path.ends_with("/values"));
     assert!(
         log.clone().count() == 1
             && log
@@ -132,19 +133,28 @@ async fn without_a_machine_everything_recent_is_told() {
 async fn a_machine_known_by_name_alone_is_found() {
     let fake = cluster().start();
     let azure = azure(&fake, &outside::login());
-    let (events, _, rows) = fetched(&azure, &ask(vec![node("aks-gpu-1-vmss000003", None)])).await;
+    let (events, _, rows) = fetched(
+        &azure,
+        &fetch_request(vec![node("aks-gpu-1-vmss000003", None)]),
+    )
+    .await;
     assert!(methods(&events).contains("down aks-gpu-1-vmss000003"));
     assert_eq!(rows.len(), 4);
     // What is nowhere is said, and nothing else is asked about it.
     let before = fake.requests().len();
-    let (events, _, rows) = fetched(&azure, &ask(vec![node("elsewhere", None)])).await;
+    let (events, _, rows) = fetched(&azure, &fetch_request(vec![node("elsewhere", None)])).await;
     assert!(events.is_empty());
     let instances = row(&rows, "instances");
     assert_eq!((rows.len(), instances.status), (1, Status::Complete));
     assert!(detail(instances).contains("1 of the machines are not in this subscription"));
     assert_eq!(fake.requests().len() - before, 2);
     let other = node("gke-1", Some("gce://p/z/gke-1"));
-    assert!(fetched(&azure, &ask(vec![other])).await.2.is_empty());
+    assert!(
+        fetched(&azure, &fetch_request(vec![other]))
+            .await
+            .2
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -155,30 +165,36 @@ async fn subscriptions_come_from_machines_else_from_what_we_may_see() {
             options.subscriptions.clear();
         })
     };
-    let (.., rows) = fetched(&open(), &ask(vec![of_set(3)])).await;
+    let (.., rows) = fetched(&open(), &fetch_request(vec![of_set(3)])).await;
     assert_eq!(
         row(&rows, "activity").namespace.as_deref(),
         Some(SUBSCRIPTION)
     );
-    assert_eq!(fake.count(|asked| asked.path == "/subscriptions"), 0);
-    let (.., rows) = fetched(&open(), &ask(vec![])).await;
+    assert_eq!(
+        fake.count(|requested| requested.path == "/subscriptions"),
+        0
+    );
+    let (.., rows) = fetched(&open(), &fetch_request(vec![])).await;
     assert_eq!(
         row(&rows, "activity").namespace.as_deref(),
         Some(SUBSCRIPTION)
     );
-    assert_eq!(fake.count(|asked| asked.path == "/subscriptions"), 1);
+    assert_eq!(
+        fake.count(|requested| requested.path == "/subscriptions"),
+        1
+    );
 }
 
 #[tokio::test]
 async fn scheduled_events_are_asked_for_inside_a_machine() {
-    let metadata = Fake::start(|asked| {
-        if asked.header("metadata") != "true" || asked.query("api-version").is_empty() {
+    let metadata = Fake::start(|requested| {
+        if requested.header("metadata") != "true" || requested.query("api-version").is_empty() {
             return Reply::Json(
                 400,
                 json!({"error": "Bad request. Required metadata header not specified"}),
             );
         }
-        assert_eq!(asked.path, "/metadata/scheduledevents");
+        assert_eq!(requested.path, "/metadata/scheduledevents");
         Reply::Json(
             200,
             json!({"DocumentIncarnation": 2, "Events": [
@@ -192,7 +208,7 @@ async fn scheduled_events_are_asked_for_inside_a_machine() {
     let inside = azure_with(&fake, &outside::login(), |options| {
         options.scheduled_events = Some(format!("{}/metadata/scheduledevents", metadata.url()));
     });
-    let (events, _, rows) = fetched(&inside, &ask(vec![of_set(3)])).await;
+    let (events, _, rows) = fetched(&inside, &fetch_request(vec![of_set(3)])).await;
     assert!(methods(&events).contains("Preempt aks-gpu-1-vmss000003"));
     assert!(!methods(&events).contains("Reboot aks-gpu-1-vmss000007"));
     let scheduled = row(&rows, "scheduled_events");
@@ -201,9 +217,9 @@ async fn scheduled_events_are_asked_for_inside_a_machine() {
     let nobody = azure_with(&fake, &outside::login(), |options| {
         options.scheduled_events = Some("http://127.0.0.1:9/metadata/scheduledevents".to_owned());
     });
-    let (.., rows) = fetched(&nobody, &ask(vec![of_set(3)])).await;
+    let (.., rows) = fetched(&nobody, &fetch_request(vec![of_set(3)])).await;
     assert_eq!(row(&rows, "scheduled_events").status, Status::Failed);
-    assert!(detail(row(&rows, "scheduled_events")).contains("only told inside"));
+    assert!(detail(row(&rows, "scheduled_events")).contains("only available on"));
     assert_eq!(row(&rows, "activity").status, Status::Complete);
 }
 
@@ -220,19 +236,23 @@ async fn recorded_answers_are_read_in_place() {
     let cassette = parse("custodian-activitylog-list.json");
     let health = parse("docs-activitylog-resourcehealth.json");
     let service = parse("docs-activitylog-servicehealth.json");
-    let fake = Fake::start(move |asked| {
-        if !asked.path.ends_with("/values") {
+    let fake = Fake::start(move |requested| {
+        if !requested.path.ends_with("/values") {
             return Reply::Json(200, json!({"value": []}));
         }
-        if asked.query("page").is_empty() {
+        if requested.query("page").is_empty() {
             let mut first = cassette["response"].clone();
-            let link = format!("http://{}{}?page=2", asked.header("host"), asked.path);
+            let link = format!(
+                "http://{}{}?page=2",
+                requested.header("host"),
+                requested.path
+            );
             first["nextLink"] = json!(link);
             return Reply::Json(200, first);
         }
         Reply::Json(200, json!({"value": [health, service]}))
     });
-    let (events, _, rows) = fetched(&azure(&fake, &outside::login()), &ask(vec![])).await;
+    let (events, _, rows) = fetched(&azure(&fake, &outside::login()), &fetch_request(vec![])).await;
     assert_eq!(
         (row(&rows, "activity").status, events.len()),
         (Status::Complete, 3),

@@ -28,20 +28,20 @@ async fn e2e_gcp() {
     let health = gcp.check(now(), soon()).await;
     println!("{health:#?}");
     assert_eq!(health.unreachable, None);
-    let mut ask = about(Vec::new());
-    ask.now = now();
-    ask.window = Window::default();
+    let mut fetch_request = about(Vec::new());
+    fetch_request.now = now();
+    fetch_request.window = Window::default();
     if let Ok(name) = env::var("E2E_GCP_NODE") {
-        ask.scope.nodes.push(Entity {
+        fetch_request.scope.nodes.push(Entity {
             name,
             ..Entity::default()
         });
     }
-    let (told, rows) = fetch(&gcp, &ask).await;
-    println!("{} observations, {rows:#?}", told.len());
+    let (emitted, rows) = fetch(&gcp, &fetch_request).await;
+    println!("{} observations, {rows:#?}", emitted.len());
     let activity = row(&rows, "activity", &project);
     assert!(activity.asked_from.is_some());
-    for event in events(&told) {
+    for event in events(&emitted) {
         assert!(event.fact.starts_with("cloud."), "{}", event.fact);
     }
 }

@@ -39,13 +39,13 @@ async fn permissions_age_and_clock_are_told() {
     assert_eq!(health.unreachable, None);
     assert_eq!(health.reaches_back_to, Some(at("2026-01-02T11:00:00Z")));
     assert!(health.skew.unwrap().by.abs() < 10 * crate::time::SECOND);
-    let told: Vec<_> = health
+    let emitted: Vec<_> = health
         .permissions
         .iter()
         .map(|one| (one.what.as_str(), one.verdict))
         .collect();
     assert_eq!(
-        told,
+        emitted,
         [
             ("logging.logEntries.list on project lab", Verdict::Allowed),
             (

@@ -6,8 +6,8 @@ use super::server::{Cloud, entry, instance, system};
 use super::*;
 use crate::coverage::{Mode, Status};
 
-fn instances(told: &[Observation]) -> Vec<(String, String)> {
-    let found = told.iter().filter_map(|one| match one {
+fn instances(emitted: &[Observation]) -> Vec<(String, String)> {
+    let found = emitted.iter().filter_map(|one| match one {
         Observation::Object(object) => Some((object.key.name.clone(), object.key.uid.clone())),
         _ => None,
     });
@@ -28,10 +28,10 @@ async fn machines_are_told_with_labels_and_what_is_to_come() {
         ..Cloud::default()
     }
     .start();
-    let ask = about(vec![node("lab", "gpu-1"), node("lab", "gpu-2")]);
-    let (told, rows) = fetch(&open(options(&fake)), &ask).await;
-    assert_eq!(instances(&told), [("gpu-1".to_owned(), "42".to_owned())]);
-    let events = events(&told);
+    let fetch_request = about(vec![node("lab", "gpu-1"), node("lab", "gpu-2")]);
+    let (emitted, rows) = fetch(&open(options(&fake)), &fetch_request).await;
+    assert_eq!(instances(&emitted), [("gpu-1".to_owned(), "42".to_owned())]);
+    let events = events(&emitted);
     assert_eq!(events[0].attribute("phase"), Some("announced"));
     assert_eq!(
         crate::time::rfc3339(events[0].time.lo),
@@ -43,13 +43,13 @@ async fn machines_are_told_with_labels_and_what_is_to_come() {
         (Status::Complete, Mode::Snapshot, 1)
     );
     assert!(
-        said(row).contains("1 of the machines are not there now"),
+        said(row).contains("1 of the machines no longer exist"),
         "{row:?}"
     );
-    let asked = fake.requests();
-    let list = asked
+    let requested = fake.requests();
+    let list = requested
         .iter()
-        .find(|asked| asked.path.contains("aggregated"))
+        .find(|requested| requested.path.contains("aggregated"))
         .unwrap();
     assert_eq!(list.method, "GET");
     assert_eq!(list.path, "/compute/v1/projects/lab/aggregated/instances");
@@ -75,8 +75,8 @@ async fn a_machine_is_found_in_the_logs_by_the_number_that_the_inventory_has() {
         ..Cloud::default()
     }
     .start();
-    let (told, _) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
-    assert_eq!(events(&told).len(), 1);
+    let (emitted, _) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
+    assert_eq!(events(&emitted).len(), 1);
 }
 
 #[tokio::test]
@@ -96,21 +96,21 @@ async fn a_question_by_number_alone_finds_the_name() {
     .start();
     let mut options = options(&fake);
     options.projects = vec!["lab".to_owned()];
-    let mut ask = about(Vec::new());
-    ask.scope.instances = vec![Entity {
+    let mut fetch_request = about(Vec::new());
+    fetch_request.scope.instances = vec![Entity {
         name: "42".to_owned(),
         ..Entity::default()
     }];
-    let (told, rows) = fetch(&open(options), &ask).await;
-    assert_eq!(instances(&told).len(), 1);
+    let (emitted, rows) = fetch(&open(options), &fetch_request).await;
+    assert_eq!(instances(&emitted).len(), 1);
     // Its group is known by who refers to it.
-    let events = events(&told);
+    let events = events(&emitted);
     assert_eq!(events[0].attribute("group"), Some("trainers"), "{rows:#?}");
-    let asked = fake.requests();
+    let requested = fake.requests();
     assert!(
-        asked
+        requested
             .iter()
-            .any(|asked| asked.query("filter") == "(id = 42)")
+            .any(|requested| requested.query("filter") == "(id = 42)")
     );
 }
 
@@ -128,11 +128,11 @@ async fn without_machines_all_pages_of_the_inventory_are_read() {
     .start();
     let mut options = options(&fake);
     options.projects = vec!["lab".to_owned()];
-    let (told, rows) = fetch(&open(options), &about(Vec::new())).await;
-    assert_eq!(instances(&told).len(), 5);
+    let (emitted, rows) = fetch(&open(options), &about(Vec::new())).await;
+    assert_eq!(instances(&emitted).len(), 5);
     let row = row(&rows, "instances", "lab");
     assert_eq!((row.status, row.rows), (Status::Truncated, 5));
-    assert!(said(row).contains("no answer from z-down"), "{row:?}");
+    assert!(said(row).contains("no response from z-down"), "{row:?}");
 }
 
 #[tokio::test]
@@ -148,8 +148,8 @@ async fn logs_are_read_also_where_the_inventory_may_not_be() {
         ..Cloud::default()
     }
     .start();
-    let (told, rows) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
-    assert_eq!(events(&told).len(), 1);
+    let (emitted, rows) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
+    assert_eq!(events(&emitted).len(), 1);
     assert_eq!(row(&rows, "activity", "lab").status, Status::Complete);
     let row = row(&rows, "instances", "lab");
     assert_eq!(row.status, Status::Denied);

@@ -194,7 +194,7 @@ impl Parser<'_> {
                 Ok(texts.any(|text| pattern.is_match(&text)))
             }
             ">=" | "<" => {
-                let limit = time(&wanted).ok_or("no RFC 3339 time")?;
+                let limit = time(&wanted).ok_or("not an RFC 3339 time")?;
                 Ok(texts.any(|text| {
                     time(&text).is_some_and(|at| if op == "<" { at < limit } else { at >= limit })
                 }))

@@ -62,9 +62,9 @@ async fn what_happened_to_the_nodes_of_a_question_is_found_and_no_more() {
     }
     .start();
     let gcp = open(options(&fake));
-    let (told, rows) = fetch(&gcp, &about(vec![node("lab", "gpu-1")])).await;
-    let told = events(&told);
-    let named: Vec<_> = told
+    let (emitted, rows) = fetch(&gcp, &about(vec![node("lab", "gpu-1")])).await;
+    let emitted = events(&emitted);
+    let named: Vec<_> = emitted
         .iter()
         .map(|event| event.attribute("event_id").unwrap())
         .collect();
@@ -73,11 +73,13 @@ async fn what_happened_to_the_nodes_of_a_question_is_found_and_no_more() {
         ["operation-a", "operation-h", "operation-e", "operation-f"]
     );
     assert!(
-        told.iter()
+        emitted
+            .iter()
             .all(|event| event.entities.node.as_deref() == Some("gpu-1"))
     );
     assert!(
-        told.iter()
+        emitted
+            .iter()
             .all(|event| event.observed == Some(at("2026-11-21T15:30:01Z")))
     );
 
@@ -89,10 +91,10 @@ async fn what_happened_to_the_nodes_of_a_question_is_found_and_no_more() {
     assert_eq!(activity.retention_s, Some(400 * 86_400));
     // Only the project that the node names.
     assert_eq!(rows.len(), 2, "{rows:#?}");
-    let asked = fake.requests();
-    let list = asked
+    let requested = fake.requests();
+    let list = requested
         .iter()
-        .find(|asked| asked.path == "/v2/entries:list")
+        .find(|requested| requested.path == "/v2/entries:list")
         .unwrap();
     assert_eq!(list.body["resourceNames"], json!(["projects/lab"]));
     assert_eq!(list.body["pageSize"], 1000);
@@ -115,14 +117,17 @@ async fn pages_are_read_to_the_end_also_where_some_are_empty() {
     }
     .start();
     let gcp = open(options(&fake));
-    let ask = about(vec![node("lab", "gpu-1")]);
-    let (told, rows) = fetch(&gcp, &ask).await;
-    assert_eq!(events(&told).len(), 25);
+    let fetch_request = about(vec![node("lab", "gpu-1")]);
+    let (emitted, rows) = fetch(&gcp, &fetch_request).await;
+    assert_eq!(events(&emitted).len(), 25);
     assert_eq!(row(&rows, "activity", "lab").rows, 25);
-    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 9);
+    assert_eq!(
+        fake.count(|requested| requested.path == "/v2/entries:list"),
+        9
+    );
     // The same again, in the same order.
-    let again = fetch(&gcp, &ask).await;
-    assert_eq!((told, rows), again);
+    let again = fetch(&gcp, &fetch_request).await;
+    assert_eq!((emitted, rows), again);
 }
 
 #[tokio::test]
@@ -180,16 +185,17 @@ async fn groups_node_pools_and_the_autoscaler_are_asked_about_too() {
         ..Cloud::default()
     };
     let fake = cloud().start();
-    let ask = about(vec![node("lab", node_name)]);
-    let (told, rows) = fetch(&open(options(&fake)), &ask).await;
-    let ids = |told: &[Observation]| -> Vec<String> {
-        let told = events(told).into_iter();
-        told.map(|event| event.attribute("event_id").unwrap().to_owned())
+    let fetch_request = about(vec![node("lab", node_name)]);
+    let (emitted, rows) = fetch(&open(options(&fake)), &fetch_request).await;
+    let ids = |emitted: &[Observation]| -> Vec<String> {
+        let emitted = events(emitted).into_iter();
+        emitted
+            .map(|event| event.attribute("event_id").unwrap().to_owned())
             .collect()
     };
     // The cluster is not known, so that all of the project count.
     assert_eq!(
-        ids(&told),
+        ids(&emitted),
         [
             "operation-b",
             "operation-a",
@@ -212,8 +218,8 @@ async fn groups_node_pools_and_the_autoscaler_are_asked_about_too() {
         ..cloud()
     }
     .start();
-    let (told, _) = fetch(&open(options(&fake)), &ask).await;
-    assert!(!ids(&told).contains(&"operation-d".to_owned()));
+    let (emitted, _) = fetch(&open(options(&fake)), &fetch_request).await;
+    assert!(!ids(&emitted).contains(&"operation-d".to_owned()));
 }
 
 #[tokio::test]
@@ -231,10 +237,10 @@ async fn without_machines_recent_activity_is_asked_for() {
     options.projects = vec!["lab".to_owned(), "lab-2".to_owned()];
     let gcp = open(options);
     assert_eq!(gcp.place(), "projects/lab,lab-2");
-    let mut ask = about(Vec::new());
-    ask.window = Window::default();
-    let (told, rows) = fetch(&gcp, &ask).await;
-    assert_eq!(events(&told).len(), 2);
+    let mut fetch_request = about(Vec::new());
+    fetch_request.window = Window::default();
+    let (emitted, rows) = fetch(&gcp, &fetch_request).await;
+    assert_eq!(events(&emitted).len(), 2);
     for project in ["lab", "lab-2"] {
         let activity = row(&rows, "activity", project);
         assert_eq!(activity.rows, 1);
@@ -242,7 +248,10 @@ async fn without_machines_recent_activity_is_asked_for() {
         assert_eq!(activity.got_to, Some(at("2026-11-21T15:25:00Z")));
     }
     // Both projects in one request: machines, clusters, announcements, Google's own troubles.
-    assert_eq!(fake.count(|asked| asked.path == "/v2/entries:list"), 4);
+    assert_eq!(
+        fake.count(|requested| requested.path == "/v2/entries:list"),
+        4
+    );
 }
 
 #[tokio::test]
@@ -251,8 +260,8 @@ async fn machines_of_other_clouds_are_not_asked_about() {
     let gcp = open(options(&fake));
     let mut elsewhere = node("lab", "n");
     elsewhere.uid = Some("aws:///us-east-1a/i-0123456789abcdef0".to_owned());
-    let (told, rows) = fetch(&gcp, &about(vec![elsewhere])).await;
-    assert!(told.is_empty() && fake.requests().is_empty());
+    let (emitted, rows) = fetch(&gcp, &about(vec![elsewhere])).await;
+    assert!(emitted.is_empty() && fake.requests().is_empty());
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].status, Status::Complete);
     assert!(said(&rows[0]).contains("none of the 1 machines"));
@@ -265,19 +274,19 @@ async fn entries_that_cannot_be_read_are_counted_and_told() {
     broken["timestamp"] = json!("2026-11-21T11:00:00Z");
     let page = json!({"entries": [
         {"logName": "projects/lab/logs/x", "insertId": "1", "protoPayload": {}}, 7, broken]});
-    let fake = Fake::start(move |asked| {
-        let page = match asked.path.as_str() {
+    let fake = Fake::start(move |requested| {
+        let page = match requested.path.as_str() {
             "/v2/entries:list" => page.clone(),
             _ => json!({"kind": "compute#instanceAggregatedList"}),
         };
         crate::http::fake::Reply::Json(200, page)
     });
-    let (told, rows) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
-    assert_eq!(events(&told).len(), 1);
+    let (emitted, rows) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
+    assert_eq!(events(&emitted).len(), 1);
     let activity = row(&rows, "activity", "lab");
     assert_eq!(activity.rows, 3);
     assert!(
-        said(activity).contains("2 records cannot be read"),
+        said(activity).contains("2 records cannot be parsed"),
         "{activity:?}"
     );
     assert!(said(activity).contains("timestamp"), "{activity:?}");
@@ -341,14 +350,14 @@ async fn what_clusters_and_serial_ports_left_in_the_log_is_read_too() {
         ..Cloud::default()
     }
     .start();
-    let mut ask = about(vec![node("lab", node_name)]);
-    ask.scope.pods = vec![Entity {
+    let mut fetch_request = about(vec![node("lab", node_name)]);
+    fetch_request.scope.pods = vec![Entity {
         name: "p-0".to_owned(),
         namespace: Some("ml".to_owned()),
         ..Entity::default()
     }];
-    let (told, _) = fetch(&open(options(&fake)), &ask).await;
-    let shown: Vec<String> = events(&told)
+    let (emitted, _) = fetch(&open(options(&fake)), &fetch_request).await;
+    let shown: Vec<String> = events(&emitted)
         .iter()
         .map(|event| {
             let subject = event

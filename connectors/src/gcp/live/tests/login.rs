@@ -18,12 +18,12 @@ const IMPERSONATE: &str =
 
 /// Gives tokens, and answers everything else with nothing.
 fn issuer(token: impl Fn(&str, &Value) -> Reply + Send + Sync + 'static) -> Fake {
-    Fake::start(move |asked| match asked.path.as_str() {
+    Fake::start(move |requested| match requested.path.as_str() {
         "/v2/entries:list" => Reply::Json(200, json!({})),
         path if path.contains("/aggregated/") => {
             Reply::Json(200, json!({"kind": "compute#instanceAggregatedList"}))
         }
-        path => token(path, &asked.body),
+        path => token(path, &requested.body),
     })
 }
 
@@ -55,12 +55,12 @@ async fn ask_of(options: GcpOptions) -> Vec<Coverage> {
 
 /// The tokens that questions came with, in order, each once.
 fn used(fake: &Fake) -> Vec<String> {
-    let asked = fake.requests();
-    let calls = asked
+    let requested = fake.requests();
+    let calls = requested
         .iter()
-        .filter(|asked| asked.path == "/v2/entries:list");
+        .filter(|requested| requested.path == "/v2/entries:list");
     let mut used: Vec<String> = calls
-        .map(|asked| asked.header("authorization").to_owned())
+        .map(|requested| requested.header("authorization").to_owned())
         .collect();
     used.dedup();
     used
@@ -76,9 +76,9 @@ async fn a_users_login_is_renewed_once_and_counted_on_the_quota_project() {
     let folder = tempfile::tempdir().unwrap();
     let options = with_file(&fake, folder.path(), &user(&fake));
     let gcp = open(options);
-    let ask = about(vec![node("lab", "gpu-1")]);
+    let fetch_request = about(vec![node("lab", "gpu-1")]);
     for _ in 0..2 {
-        let (_, rows) = fetch(&gcp, &ask).await;
+        let (_, rows) = fetch(&gcp, &fetch_request).await;
         assert_eq!(
             row(&rows, "activity", "lab").status,
             Status::Complete,
@@ -86,11 +86,11 @@ async fn a_users_login_is_renewed_once_and_counted_on_the_quota_project() {
         );
     }
     assert_eq!(used(&fake), ["Bearer of-user"]);
-    assert_eq!(fake.count(|asked| asked.path == "/token"), 1);
-    let asked = fake.requests();
-    let call = asked
+    assert_eq!(fake.count(|requested| requested.path == "/token"), 1);
+    let requested = fake.requests();
+    let call = requested
         .iter()
-        .find(|asked| asked.path == "/v2/entries:list")
+        .find(|requested| requested.path == "/v2/entries:list")
         .unwrap();
     assert_eq!(call.header("x-goog-user-project"), "payer");
     assert!(!format!("{gcp:?}").contains("hidden"));
@@ -111,8 +111,8 @@ async fn a_login_that_ran_out_says_how_to_log_in_and_is_read_anew_after() {
     );
     let folder = tempfile::tempdir().unwrap();
     let gcp = open(with_file(&fake, folder.path(), &user(&fake)));
-    let ask = about(vec![node("lab", "gpu-1")]);
-    let (_, rows) = fetch(&gcp, &ask).await;
+    let fetch_request = about(vec![node("lab", "gpu-1")]);
+    let (_, rows) = fetch(&gcp, &fetch_request).await;
     let denied = row(&rows, "activity", "lab");
     assert_eq!(denied.status, Status::Denied);
     for words in [
@@ -124,7 +124,7 @@ async fn a_login_that_ran_out_says_how_to_log_in_and_is_read_anew_after() {
     assert!(!said(denied).contains("hidden"));
     assert_eq!(used(&fake), Vec::<String>::new());
     // Somebody logs in while we run.
-    let (_, rows) = fetch(&gcp, &ask).await;
+    let (_, rows) = fetch(&gcp, &fetch_request).await;
     assert_eq!(row(&rows, "activity", "lab").status, Status::Complete);
 }
 
@@ -139,25 +139,28 @@ async fn a_network_that_is_down_is_no_reason_to_log_in_again() {
     down["token_uri"] = json!("http://127.0.0.1:9/token");
     let rows = ask_of(with_file(&fake, folder.path(), &down)).await;
     assert_eq!(rows[0].status, Status::Failed);
-    assert!(said(&rows[0]).contains("Google gives no token"), "{rows:?}");
+    assert!(
+        said(&rows[0]).contains("Google did not issue a token"),
+        "{rows:?}"
+    );
     assert!(!said(&rows[0]).contains("login"), "{rows:?}");
 
     let gcp = open(with_file(&fake, folder.path(), &user(&fake)));
-    let mut ask = about(vec![node("lab", "gpu-1")]);
-    ask.deadline = Instant::now() + Duration::from_millis(300);
-    let (_, rows) = fetch(&gcp, &ask).await;
-    assert!(Instant::now() < ask.deadline + Duration::from_secs(2));
+    let mut fetch_request = about(vec![node("lab", "gpu-1")]);
+    fetch_request.deadline = Instant::now() + Duration::from_millis(300);
+    let (_, rows) = fetch(&gcp, &fetch_request).await;
+    assert!(Instant::now() < fetch_request.deadline + Duration::from_secs(2));
     assert_eq!(rows[0].status, Status::Failed, "{rows:?}");
 }
 
 #[tokio::test]
 async fn a_token_that_is_no_longer_taken_is_renewed() {
     let given = AtomicUsize::new(0);
-    let fake = Fake::start(move |asked| {
-        if asked.path == "/token" {
+    let fake = Fake::start(move |requested| {
+        if requested.path == "/token" {
             return granted(&format!("t{}", given.fetch_add(1, Ordering::SeqCst)));
         }
-        if asked.header("authorization") != "Bearer t1" {
+        if requested.header("authorization") != "Bearer t1" {
             return error(
                 401,
                 "UNAUTHENTICATED",
@@ -216,13 +219,16 @@ async fn federation_and_impersonation_exchange_tokens() {
         "{rows:#?}"
     );
     assert_eq!(used(&fake), ["Bearer federated", "Bearer of-robot"]);
-    let asked = fake.requests();
-    let exchange = asked.iter().find(|asked| asked.path == "/sts").unwrap();
+    let requested = fake.requests();
+    let exchange = requested
+        .iter()
+        .find(|requested| requested.path == "/sts")
+        .unwrap();
     assert_eq!(exchange.query("subject_token"), "subject-token");
     assert!(exchange.query("scope").contains("auth/logging.read"));
-    let generate = asked
+    let generate = requested
         .iter()
-        .find(|asked| asked.path == IMPERSONATE)
+        .find(|requested| requested.path == IMPERSONATE)
         .unwrap();
     assert!(
         generate.body["scope"]
@@ -252,8 +258,9 @@ async fn a_machine_asks_its_metadata_server_for_token_and_project() {
         "{rows:#?}"
     );
     assert!(used(&fake).iter().all(|one| one == "Bearer of-machine"));
-    let metadata = fake.count(|asked| {
-        asked.path.starts_with("/computeMetadata") && asked.header("metadata-flavor") == "Google"
+    let metadata = fake.count(|requested| {
+        requested.path.starts_with("/computeMetadata")
+            && requested.header("metadata-flavor") == "Google"
     });
     assert_eq!(metadata, 2);
 }
@@ -279,7 +286,7 @@ async fn without_credentials_it_says_how_to_get_some() {
         }
     }
     for (text, words) in [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("{}", "no `type`"),
         (
             r#"{"type": "external_account_authorized_user"}"#,
@@ -329,7 +336,7 @@ async fn a_service_account_signs_its_tokens_itself() {
     // The provider of signatures is there although nothing else made it.
     let rows = ask_of(with_file(&fake, folder.path(), &file("no key"))).await;
     assert_eq!(rows[0].status, Status::Denied);
-    assert!(said(&rows[0]).contains("service account's key"), "{rows:?}");
+    assert!(said(&rows[0]).contains("service account key"), "{rows:?}");
     let Some(key) = key() else {
         return println!("skipped: no openssl");
     };
@@ -353,8 +360,8 @@ async fn the_project_is_that_of_gcloud_where_none_is_named() {
     let fake = Cloud::default().start();
     let mut options = options(&fake);
     options.login.config_dir = Some(folder.path().to_owned());
-    let trouble = discover(&options.login, soon()).await.unwrap_err();
-    assert!(trouble.to_string().contains("GOOGLE_CLOUD_PROJECT"));
+    let failure = discover(&options.login, soon()).await.unwrap_err();
+    assert!(failure.to_string().contains("GOOGLE_CLOUD_PROJECT"));
     let (_, rows) = fetch(&open(options.clone()), &about(Vec::new())).await;
     assert_eq!(rows[0].status, Status::NotConfigured);
 
@@ -388,16 +395,16 @@ async fn a_token_file_is_read_for_each_question_and_cannot_impersonate() {
     options.login.access_token_file = Some(path.clone());
     options.quota_project = Some("payer".to_owned());
     let gcp = open(options.clone());
-    let ask = about(vec![node("lab", "gpu-1")]);
-    let (_, rows) = fetch(&gcp, &ask).await;
+    let fetch_request = about(vec![node("lab", "gpu-1")]);
+    let (_, rows) = fetch(&gcp, &fetch_request).await;
     assert_eq!(row(&rows, "activity", "lab").status, Status::Denied);
     std::fs::write(&path, format!("{TOKEN}\n")).unwrap();
-    let (_, rows) = fetch(&gcp, &ask).await;
+    let (_, rows) = fetch(&gcp, &fetch_request).await;
     assert_eq!(row(&rows, "activity", "lab").status, Status::Complete);
     assert!(
         fake.requests()
             .iter()
-            .all(|asked| asked.header("x-goog-user-project") == "payer")
+            .all(|requested| requested.header("x-goog-user-project") == "payer")
     );
     options.login.impersonate = Some("robot@lab.iam.gserviceaccount.com".to_owned());
     let rows = ask_of(options).await;

@@ -2,6 +2,7 @@
 //! place, and the real one where the environment names a project.
 
 mod e2e;
+mod errors;
 mod health;
 mod inventory;
 mod language;
@@ -9,13 +10,12 @@ mod logging;
 mod login;
 mod recordings;
 mod server;
-mod trouble;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Gcp, GcpOptions};
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::Coverage;
 use crate::event::Event;
 use crate::http::fake::Fake;
@@ -59,8 +59,8 @@ fn node(project: &str, name: &str) -> Entity {
 }
 
 /// About nodes, from 10 to 12 o'clock; it is half past three.
-fn about(nodes: Vec<Entity>) -> Ask {
-    Ask {
+fn about(nodes: Vec<Entity>) -> FetchRequest {
+    FetchRequest {
         scope: Scope {
             nodes,
             ..Scope::default()
@@ -74,9 +74,9 @@ fn about(nodes: Vec<Entity>) -> Ask {
     }
 }
 
-async fn fetch(gcp: &Gcp, ask: &Ask) -> (Vec<Observation>, Vec<Coverage>) {
+async fn fetch(gcp: &Gcp, fetch_request: &FetchRequest) -> (Vec<Observation>, Vec<Coverage>) {
     let mut kept = Vec::new();
-    let rows = gcp.fetch(ask, &mut kept).await;
+    let rows = gcp.fetch(fetch_request, &mut kept).await;
     (kept, rows)
 }
 

@@ -66,21 +66,21 @@ async fn recorded_entries_are_found_and_tell_the_same_as_in_a_file() {
             .start();
             let mut options = options(&fake);
             options.projects = vec![project.clone()];
-            let mut ask = about(Vec::new());
-            ask.now = time.lo + 3_600 * crate::time::SECOND;
-            ask.window = Window {
+            let mut fetch_request = about(Vec::new());
+            fetch_request.now = time.lo + 3_600 * crate::time::SECOND;
+            fetch_request.window = Window {
                 from: Some(time.lo - crate::time::SECOND),
                 to: Some(time.hi),
             };
             // By the machine's name where it has one, else everything.
             let machine = crate::cloud::identity::Machine::gce(resource);
             if let Some(name) = machine.as_ref().and_then(|machine| machine.name.as_ref()) {
-                ask.scope.nodes.push(Entity {
+                fetch_request.scope.nodes.push(Entity {
                     name: name.clone(),
                     ..Entity::default()
                 });
             }
-            let (told, _) = fetch(&open(options), &ask).await;
+            let (emitted, _) = fetch(&open(options), &fetch_request).await;
             let ids = |all: &[Observation]| -> Vec<_> {
                 events(all)
                     .iter()
@@ -91,7 +91,7 @@ async fn recorded_entries_are_found_and_tell_the_same_as_in_a_file() {
             let is_kubernetes = entry["protoPayload"]["serviceName"] == "k8s.io";
             if !is_kubernetes && !ids(&recorded).is_empty() {
                 assert_eq!(
-                    ids(&told),
+                    ids(&emitted),
                     ids(&recorded),
                     "{} {}",
                     path.display(),

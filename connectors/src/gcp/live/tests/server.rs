@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::TOKEN;
 use super::language::finds;
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 
 /// What the fake keeps and how it behaves.
 #[derive(Default)]
@@ -35,21 +35,21 @@ pub(super) struct Cloud {
 
 impl Cloud {
     pub(super) fn start(self) -> Fake {
-        Fake::start(move |asked| self.answer(asked))
+        Fake::start(move |requested| self.answer(requested))
     }
 
-    fn answer(&self, asked: &Asked) -> Reply {
-        if asked.header("authorization") != format!("Bearer {TOKEN}") {
+    fn answer(&self, requested: &ReceivedRequest) -> Reply {
+        if requested.header("authorization") != format!("Bearer {TOKEN}") {
             return error(
                 401,
                 "UNAUTHENTICATED",
                 "Request had invalid authentication credentials. Expected OAuth 2 access token.",
             );
         }
-        if asked.path == "/v2/entries:list" {
-            return self.list(asked);
+        if requested.path == "/v2/entries:list" {
+            return self.list(requested);
         }
-        let parts: Vec<&str> = asked.path.trim_start_matches('/').split('/').collect();
+        let parts: Vec<&str> = requested.path.trim_start_matches('/').split('/').collect();
         match parts.as_slice() {
             [
                 "compute",
@@ -58,7 +58,7 @@ impl Cloud {
                 project,
                 "aggregated",
                 "instances",
-            ] => self.aggregated(project, asked),
+            ] => self.aggregated(project, requested),
             [
                 "compute",
                 "v1",
@@ -74,8 +74,8 @@ impl Cloud {
         }
     }
 
-    fn list(&self, asked: &Asked) -> Reply {
-        if asked.method != "POST" {
+    fn list(&self, requested: &ReceivedRequest) -> Reply {
+        if requested.method != "POST" {
             return error(405, "INVALID_ARGUMENT", "POST it");
         }
         let left = self.quota.load(Ordering::SeqCst);
@@ -88,7 +88,7 @@ impl Cloud {
                  'logging.googleapis.com' for consumer 'project_number:45454'.",
             );
         }
-        match self.page(&asked.body) {
+        match self.page(&requested.body) {
             Ok(page) => Reply::Json(200, page),
             Err(reply) => reply,
         }
@@ -96,7 +96,7 @@ impl Cloud {
 
     fn page(&self, body: &Value) -> Result<Value, Reply> {
         let invalid = |why: &str| error(400, "INVALID_ARGUMENT", why);
-        let fields = body.as_object().ok_or_else(|| invalid("no JSON"))?;
+        let fields = body.as_object().ok_or_else(|| invalid("not JSON"))?;
         let known = [
             "resourceNames",
             "filter",
@@ -209,7 +209,7 @@ impl Cloud {
         Ok(Value::Object(page))
     }
 
-    fn aggregated(&self, project: &str, asked: &Asked) -> Reply {
+    fn aggregated(&self, project: &str, requested: &ReceivedRequest) -> Reply {
         if self.no_instances.contains(&project) {
             return error(
                 403,
@@ -217,11 +217,11 @@ impl Cloud {
                 &format!("Required 'compute.instances.list' permission for 'projects/{project}'"),
             );
         }
-        let most: usize = asked.query("maxResults").parse().unwrap_or(500);
+        let most: usize = requested.query("maxResults").parse().unwrap_or(500);
         if !(1..=500).contains(&most) {
             return error(400, "INVALID_ARGUMENT", "maxResults");
         }
-        let fields = asked.query("fields");
+        let fields = requested.query("fields");
         if fields.contains("metadata") || !fields.contains("items/*/instances(") {
             return error(
                 400,
@@ -230,7 +230,7 @@ impl Cloud {
             );
         }
         // `(name = "a") OR (id = 42)`
-        let wanted: Vec<&str> = asked
+        let wanted: Vec<&str> = requested
             .query("filter")
             .split(" OR ")
             .filter(|part| !part.is_empty())
@@ -248,7 +248,7 @@ impl Cloud {
             .iter()
             .filter(|(own, _, one)| *own == project && is_wanted(one));
         let found: Vec<_> = found.collect();
-        let start: usize = asked.query("pageToken").parse().unwrap_or(0);
+        let start: usize = requested.query("pageToken").parse().unwrap_or(0);
         let size = most.min(if self.page == 0 { most } else { self.page });
         let end = (start + size).min(found.len());
         let empty =

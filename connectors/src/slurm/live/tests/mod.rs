@@ -6,7 +6,7 @@ mod tools;
 use std::time::{Duration, Instant};
 
 use super::{Slurm, SlurmOptions};
-use crate::connector::{Ask, Connector as _, Entity, Scope, Window};
+use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::Event;
 use crate::observation::Observation;
@@ -17,15 +17,15 @@ fn at(text: &str) -> Nanos {
 }
 
 /// About an experiment; it is half past eleven.
-fn about(experiment: &str) -> Ask {
+fn about(experiment: &str) -> FetchRequest {
     of(Scope {
         experiments: vec![experiment.to_owned()],
         ..Scope::default()
     })
 }
 
-fn of(scope: Scope) -> Ask {
-    Ask {
+fn of(scope: Scope) -> FetchRequest {
+    FetchRequest {
         scope,
         window: Window::default(),
         now: at("2026-11-21T11:30:00Z"),
@@ -33,14 +33,14 @@ fn of(scope: Scope) -> Ask {
     }
 }
 
-async fn fetch(slurm: &Slurm, ask: &Ask) -> (Vec<Observation>, Vec<Coverage>) {
+async fn fetch(slurm: &Slurm, fetch_request: &FetchRequest) -> (Vec<Observation>, Vec<Coverage>) {
     let mut kept = Vec::new();
-    let rows = slurm.fetch(ask, &mut kept).await;
+    let rows = slurm.fetch(fetch_request, &mut kept).await;
     (kept, rows)
 }
 
 /// What was told: of which job or node, its state.
-fn told(observations: &[Observation]) -> Vec<(&str, &str)> {
+fn emitted(observations: &[Observation]) -> Vec<(&str, &str)> {
     let events = observations.iter().filter_map(|one| match one {
         Observation::Event(event) => Some(&**event),
         _ => None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::fake::{Asked, Fake, Reply};
+use crate::http::fake::{Fake, ReceivedRequest, Reply};
 
 const ENDED: i64 = 1_795_258_800; // 11:00
 
@@ -47,11 +47,11 @@ fn ok(body: Value) -> Reply {
 
 /// A daemon with and without accounting.
 fn daemon(accounting: bool) -> Fake {
-    Fake::start(move |asked: &Asked| {
-        if asked.header("x-slurm-user-token") != "eyJ.a.b" {
+    Fake::start(move |requested: &ReceivedRequest| {
+        if requested.header("x-slurm-user-token") != "eyJ.a.b" {
             return Reply::Text(401, "Authentication failure".to_owned());
         }
-        match asked.path.as_str() {
+        match requested.path.as_str() {
             "/openapi/v3" => {
                 let mut paths = json!({"/slurm/v0.0.39/jobs": {}, "/slurm/v0.0.40/jobs": {}});
                 if accounting {
@@ -59,9 +59,11 @@ fn daemon(accounting: bool) -> Fake {
                 }
                 ok(json!({"openapi": "3.0.2", "paths": paths}))
             }
-            "/slurmdb/v0.0.40/jobs" if asked.query("job_name") == "train" => ok(json!({"jobs": [
+            "/slurmdb/v0.0.40/jobs" if requested.query("job_name") == "train" => {
+                ok(json!({"jobs": [
                 accounted(7, "train", "NODE_FAIL"), accounted(8, "train", "RUNNING"),
-            ], "errors": []})),
+            ], "errors": []}))
+            }
             "/slurmdb/v0.0.40/job/7" => ok(json!({"jobs": [accounted(7, "train", "NODE_FAIL")]})),
             "/slurmdb/v0.0.40/job/99" => Reply::Json(
                 500,
@@ -94,7 +96,7 @@ async fn jobs_of_a_name_come_with_their_nodes_and_what_they_wait_for() {
     let slurm = open(&fake, "SLURM_JWT=eyJ.a.b\n");
     let (kept, rows) = fetch(&slurm, &about("train")).await;
     assert_eq!(
-        told(&kept),
+        emitted(&kept),
         [
             ("slurm/lab/7", "NODE_FAIL"),
             ("slurm/lab/8", "PENDING"),
@@ -108,8 +110,8 @@ async fn jobs_of_a_name_come_with_their_nodes_and_what_they_wait_for() {
         row(&rows, "accounting").asked_from,
         Some(at("2026-10-22T11:30:00Z"))
     );
-    let asked = fake.requests();
-    let jobs = asked
+    let requested = fake.requests();
+    let jobs = requested
         .iter()
         .find(|one| one.path == "/slurmdb/v0.0.40/jobs")
         .unwrap();
@@ -123,7 +125,7 @@ async fn a_number_is_asked_for_and_one_that_nobody_knows_is_no_trouble() {
     let fake = daemon(true);
     let slurm = open(&fake, "eyJ.a.b");
     let (kept, rows) = fetch(&slurm, &about("7_2")).await;
-    assert_eq!(told(&kept)[0], ("slurm/lab/7", "NODE_FAIL"));
+    assert_eq!(emitted(&kept)[0], ("slurm/lab/7", "NODE_FAIL"));
     assert_eq!(row(&rows, "accounting").status, Status::Complete);
     let (kept, rows) = fetch(&slurm, &about("99")).await;
     assert_eq!(kept, []);
@@ -135,7 +137,7 @@ async fn without_accounting_the_controller_is_asked() {
     let fake = daemon(false);
     let slurm = open(&fake, "eyJ.a.b");
     let (kept, rows) = fetch(&slurm, &about("train")).await;
-    assert_eq!(told(&kept), [("slurm/lab/8", "PENDING")]);
+    assert_eq!(emitted(&kept), [("slurm/lab/8", "PENDING")]);
     let (status, words) = said(row(&rows, "accounting"));
     assert_eq!(status, Status::NotConfigured);
     assert!(words.contains("no accounting"), "{words}");
@@ -162,10 +164,14 @@ async fn a_token_that_expired_is_said_with_how_to_make_one() {
 
 #[tokio::test]
 async fn a_daemon_that_keeps_its_specification_to_itself_is_tried() {
-    let fake = Fake::start(|asked: &Asked| match asked.path.as_str() {
-        "/slurm/v0.0.42/ping" | "/slurmdb/v0.0.42/jobs" => ok(json!({"jobs": [], "errors": []})),
-        _ => Reply::Text(404, "not here".to_owned()),
-    });
+    let fake = Fake::start(
+        |requested: &ReceivedRequest| match requested.path.as_str() {
+            "/slurm/v0.0.42/ping" | "/slurmdb/v0.0.42/jobs" => {
+                ok(json!({"jobs": [], "errors": []}))
+            }
+            _ => Reply::Text(404, "not here".to_owned()),
+        },
+    );
     let slurm = open(&fake, "eyJ.a.b");
     let (_, rows) = fetch(&slurm, &about("train")).await;
     assert_eq!(row(&rows, "accounting").status, Status::Complete);
@@ -174,19 +180,21 @@ async fn a_daemon_that_keeps_its_specification_to_itself_is_tried() {
 
 #[tokio::test]
 async fn a_database_that_is_away_is_not_taken_for_no_jobs() {
-    let fake = Fake::start(|asked: &Asked| match asked.path.as_str() {
-        "/openapi/v3" => {
-            ok(json!({"paths": {"/slurm/v0.0.40/jobs": {}, "/slurmdb/v0.0.40/jobs": {}}}))
-        }
-        "/slurm/v0.0.40/jobs" => ok(json!({"jobs": []})),
-        // An error with a good status, as some versions answer.
-        _ => ok(json!({"jobs": [], "errors": [{"error": "Unable to connect to database"}]})),
-    });
+    let fake = Fake::start(
+        |requested: &ReceivedRequest| match requested.path.as_str() {
+            "/openapi/v3" => {
+                ok(json!({"paths": {"/slurm/v0.0.40/jobs": {}, "/slurmdb/v0.0.40/jobs": {}}}))
+            }
+            "/slurm/v0.0.40/jobs" => ok(json!({"jobs": []})),
+            // An error with a good status, as some versions answer.
+            _ => ok(json!({"jobs": [], "errors": [{"error": "Unable to connect to database"}]})),
+        },
+    );
     let slurm = open(&fake, "eyJ.a.b");
     let (_, rows) = fetch(&slurm, &about("train")).await;
     let (status, words) = said(row(&rows, "accounting"));
     assert_eq!(status, Status::NotConfigured);
-    assert!(words.contains("slurmdbd is away"), "{words}");
+    assert!(words.contains("slurmdbd is down"), "{words}");
 }
 
 #[tokio::test]
@@ -202,9 +210,9 @@ async fn a_machine_is_asked_for_with_the_jobs_it_had() {
         ..Scope::default()
     };
     let (kept, _) = fetch(&slurm, &of(scope)).await;
-    assert_eq!(told(&kept), [("n7", "DOWN")]);
-    let asked = fake.requests();
-    let jobs = asked
+    assert_eq!(emitted(&kept), [("n7", "DOWN")]);
+    let requested = fake.requests();
+    let jobs = requested
         .iter()
         .find(|one| one.path == "/slurmdb/v0.0.40/jobs")
         .unwrap();
@@ -215,7 +223,7 @@ async fn a_machine_is_asked_for_with_the_jobs_it_had() {
 fn what_is_configured_wrongly_is_said() {
     for (url, words) in [
         (None, "SLURM_REST_URL"),
-        (Some("unix:run/s.sock"), "no path of a socket"),
+        (Some("unix:run/s.sock"), "not a socket path"),
     ] {
         let options = SlurmOptions::from_env(&|name| {
             (name == "SLURM_REST_URL").then(|| url.map(str::to_owned))?

@@ -48,7 +48,7 @@ echo 'lab|n9|2026-11-20T10:00:00|2026-11-20T11:00:00|DRAIN|memory|alice(7)'"#,
     );
     let (kept, rows) = fetch(&open(folder.path()), &about("train")).await;
     assert_eq!(
-        told(&kept),
+        emitted(&kept),
         [
             ("slurm/lab/7", "NODE_FAIL"),
             ("n1", "DOWN"),

@@ -1,0 +1,124 @@
+//! How runs stand.
+
+use crate::graph::{EntityGraph, Task};
+use crate::lifecycle::{End, Mode, State};
+use crate::resolve::{Root, Run};
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum RunState {
+    Completed,
+    Failed,
+    Deleted,
+    Pending,
+    Running,
+}
+
+impl RunState {
+    /// The name used in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Deleted => "deleted",
+            Self::Pending => "pending",
+            Self::Running => "running",
+        }
+    }
+}
+
+/// What is said of a workload that failed.
+pub(super) const FAILED: [&str; 3] = [
+    "k8s.workload.failed",
+    "k8s.workload.backoff_limit",
+    "k8s.workload.deadline",
+];
+
+/// Whether a run's root object says of itself that it failed.
+#[must_use]
+pub fn has_failed(graph: &EntityGraph, run: &Run) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    FAILED.iter().any(|signal| graph.says(root, signal))
+}
+
+/// How a run stands at the end of what was seen.
+#[must_use]
+pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
+    if let Root::Workload(root) = run.root {
+        if graph.says(root, "k8s.workload.completed") {
+            return RunState::Completed;
+        }
+        if has_failed(graph, run) {
+            return RunState::Failed;
+        }
+        if graph
+            .workloads
+            .get(root as usize)
+            .is_some_and(|one| one.gone.is_some())
+        {
+            return RunState::Deleted;
+        }
+    }
+    let Some(last) = run.attempts.last() else {
+        return RunState::Pending;
+    };
+    // Of those made earlier, the ones that fail to this day count as well.
+    let made_earlier = run.attempts.iter().rev().skip(1);
+    let failing = made_earlier
+        .flat_map(|attempt| &attempt.pods)
+        .filter(|pod| fails_now(graph, **pod, ends));
+    let states: Vec<State> = last
+        .pods
+        .iter()
+        .chain(failing)
+        .filter_map(|pod| ends.get(*pod as usize))
+        .map(|end| end.state)
+        .collect();
+    let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
+    // Of pods that are replaced one by one, and of a Job that does not say that it failed, those
+    // that are there count: the others may have been taken away.
+    let running = states.iter().filter(|state| **state == State::Running);
+    if let Some(wanted) = wanted(graph, run)
+        && wanted > 0
+        && i64::try_from(running.count()).is_ok_and(|running| running >= wanted)
+    {
+        return RunState::Running;
+    }
+    if any(&[State::Died, State::CrashLoop]) {
+        RunState::Failed
+    } else if any(&[State::NeverScheduled, State::StuckStarting]) {
+        RunState::Pending
+    } else if !states.is_empty() && states.iter().all(|state| *state == State::Completed) {
+        RunState::Completed
+    } else {
+        RunState::Running
+    }
+}
+
+/// Whether a pod is there, and ends badly again and again or is out of reach on a silent node.
+#[must_use]
+pub fn fails_now(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
+    let fails = |end: &End| {
+        end.state == State::CrashLoop || end.state == State::NotReady && end.mode == Mode::Lost
+    };
+    let there =
+        |pod: &Task| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
+    ends.get(pod as usize).is_some_and(fails) && graph.pods.get(pod as usize).is_some_and(there)
+}
+
+/// How many pods a Job wants at a time, or a workload of interchangeable pods.
+fn wanted(graph: &EntityGraph, run: &Run) -> Option<i64> {
+    let Root::Workload(root) = run.root else {
+        return None;
+    };
+    let root = graph.workloads.get(root as usize)?;
+    let counts = matches!(
+        graph.name(root.kind),
+        "DaemonSet" | "Deployment" | "Job" | "ReplicaSet" | "StatefulSet"
+    );
+    root.body.as_ref()?.replicas.filter(|_| counts)
+}

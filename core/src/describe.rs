@@ -1,0 +1,295 @@
+//! Facts in plain words.
+
+use whathappened_connectors::event::Event;
+
+/// Longest text of one fact; the rest is in its record.
+const LONGEST: usize = 400;
+
+/// What a fact says, in one line.
+#[must_use]
+pub fn describe(event: &Event) -> String {
+    let reason = event.reason.as_deref().unwrap_or_default();
+    let message = event.message.as_deref().unwrap_or_default().trim();
+    let attribute = |key: &str| event.attribute(key).unwrap_or_default();
+    let text = match event.fact.as_str() {
+        "k8s.event" => joined(reason, message),
+        "k8s.container.terminated" => {
+            let container = event.entities.container.as_deref().unwrap_or("container");
+            let code = event
+                .exit_code
+                .map(|code| format!(" with code {code}"))
+                .unwrap_or_default();
+            let claim = if reason.is_empty() {
+                String::new()
+            } else {
+                format!(" ({reason})")
+            };
+            joined(
+                &format!("{}container {container} ended{code}{claim}", init(event)),
+                message,
+            )
+        }
+        "k8s.container.waiting" => {
+            let container = event.entities.container.as_deref().unwrap_or("container");
+            joined(
+                &format!("{}container {container} is waiting: {reason}", init(event)),
+                message,
+            )
+        }
+        "k8s.container.started" => {
+            format!(
+                "{}container {} started",
+                init(event),
+                event.entities.container.as_deref().unwrap_or_default()
+            )
+        }
+        "k8s.pod.unscheduled" => format!("{} has not processed it yet", attribute("detail")),
+        "k8s.pod.bound" => format!(
+            "bound to node {}",
+            event.entities.node.as_deref().unwrap_or("unknown")
+        ),
+        "k8s.pod.condition" | "k8s.node.condition" | "k8s.workload.condition" => {
+            let head = format!("{} is {}", attribute("condition"), attribute("status"));
+            joined(
+                &if reason.is_empty() {
+                    head
+                } else {
+                    format!("{head} ({reason})")
+                },
+                message,
+            )
+        }
+        "k8s.pod.status" => joined(&format!("pod status: {reason}"), message),
+        "k8s.pod.phase" | "k8s.workload.phase" => joined(&format!("phase {reason}"), message),
+        "k8s.pvc.phase" => format!("volume claim is {reason}"),
+        "k8s.pod.deletion_requested"
+        | "k8s.node.deletion_requested"
+        | "k8s.workload.deletion_requested" => {
+            let grace = event
+                .attributes
+                .get("grace_s")
+                .and_then(serde_json::Value::as_i64);
+            grace.map_or_else(
+                || "deletion requested".to_owned(),
+                |grace| format!("deletion requested (grace {grace} s)"),
+            )
+        }
+        "k8s.pod.deleted" | "k8s.node.deleted" | "k8s.workload.deleted" => {
+            "object is gone".to_owned()
+        }
+        "k8s.node.cordoned" | "k8s.node.uncordoned" => {
+            let act = if event.fact == "k8s.node.cordoned" {
+                "cordoned"
+            } else {
+                "uncordoned"
+            };
+            match (&event.actor, event.attribute("manager")) {
+                (Some(actor), _) => format!("{act} by {actor}"),
+                (None, Some(manager)) => format!("{act} (field manager {manager})"),
+                (None, None) => act.to_owned(),
+            }
+        }
+        "k8s.node.taint" => {
+            let value = event
+                .attribute("value")
+                .map(|value| format!("={value}"))
+                .unwrap_or_default();
+            format!(
+                "tainted {}{value}:{}",
+                attribute("key"),
+                attribute("effect")
+            )
+        }
+        "k8s.node.boot_changed" => "rebooted (boot ID changed)".to_owned(),
+        "k8s.node.allocatable_dropped" => {
+            format!(
+                "allocatable {} fell from {} to {}",
+                attribute("resource"),
+                attribute("from"),
+                attribute("to")
+            )
+        }
+        "k8s.node.label" | "k8s.node.annotation" => {
+            format!("{} = {}", attribute("key"), attribute("value"))
+        }
+        "k8s.workload.suspended" => "suspended".to_owned(),
+        "k8s.workload.resumed" => "resumed".to_owned(),
+        "k8s.workload.spec_changed" => format!("spec changed: {}", attribute("fields")),
+        "log.line" | "node.log" => log(event, message),
+        "gpu.test" => message.to_owned(),
+        "cloud.host_event" => host_event(event, message),
+        "cloud.activity" => activity(event, message),
+        "cloud.group_activity" => group_activity(event, message),
+        "slurm.job" => job(event, message),
+        "slurm.node" => joined(&format!("Slurm reports {reason}"), message),
+        "alert.fired" => joined(&format!("alert {reason}"), message),
+        "alert.silence" => joined("alerts silenced", &by(event, message)),
+        "note.annotation" => joined("noted", &by(event, message)),
+        fact if fact.starts_with("metric.") => joined("measured", message),
+        fact if fact.starts_with("k8s.audit.") => audit(event, fact),
+        fact => joined(fact, &joined(reason, message)),
+    };
+    shortened(&text)
+}
+
+/// What somebody said, and who.
+fn by(event: &Event, message: &str) -> String {
+    match &event.actor {
+        Some(actor) => format!("{message} (by {actor})"),
+        None => message.to_owned(),
+    }
+}
+
+fn init(event: &Event) -> &'static str {
+    if event.attribute("init").is_some() {
+        "init "
+    } else {
+        ""
+    }
+}
+
+fn joined(head: &str, tail: &str) -> String {
+    match (head.is_empty(), tail.is_empty()) {
+        (_, true) => head.to_owned(),
+        (true, false) => tail.to_owned(),
+        (false, false) => format!("{head}: {tail}"),
+    }
+}
+
+/// A traceback says its exception and its place; other lines say themselves.
+fn log(event: &Event, message: &str) -> String {
+    let Some(exception) = event.attribute("exception") else {
+        return message.to_owned();
+    };
+    let what = joined(
+        exception,
+        event.attribute("exception_message").unwrap_or_default(),
+    );
+    match event.attribute("location") {
+        Some(place) => format!("{what} (at {place})"),
+        None => what,
+    }
+}
+
+/// What the platform did or announces, by its own name for it.
+fn host_event(event: &Event, message: &str) -> String {
+    let attribute = |key: &str| event.attribute(key).unwrap_or_default();
+    let due = match (event.attribute("not_before"), event.attribute("not_after")) {
+        (Some(from), Some(to)) if from != to => format!(" for {from} to {to}"),
+        (Some(from), _) => format!(" for {from}"),
+        _ => String::new(),
+    };
+    let phase = match attribute("phase") {
+        "announced" => format!(" announced{due}"),
+        "started" => " has started".to_owned(),
+        "ended" => " has ended".to_owned(),
+        _ => String::new(),
+    };
+    let why = event
+        .reason
+        .as_deref()
+        .map_or(String::new(), |why| format!(" ({why})"));
+    joined(&format!("{}{phase}{why}", attribute("host_event")), message)
+}
+
+/// Who asked the cloud for what, and whether it was done.
+fn activity(event: &Event, message: &str) -> String {
+    let who = event.actor.as_deref().unwrap_or("an unnamed principal");
+    let outcome = match (event.attribute("outcome"), event.reason.as_deref()) {
+        (Some("failed"), Some(why)) => format!(", which failed ({why})"),
+        (Some("failed"), None) => ", which failed".to_owned(),
+        _ => String::new(),
+    };
+    let method = event.attribute("method").unwrap_or("something");
+    joined(&format!("{who} called {method}{outcome}"), message)
+}
+
+/// What a group or autoscaler did, and why.
+fn group_activity(event: &Event, message: &str) -> String {
+    let who = event.actor.as_deref().unwrap_or("a group of machines");
+    let what = event.reason.as_deref().unwrap_or("activity");
+    joined(&format!("{who}: {what}"), message)
+}
+
+/// How a batch job ended.
+fn job(event: &Event, message: &str) -> String {
+    let state = event.reason.as_deref().unwrap_or("an unknown state");
+    let by = event.actor.as_deref().map(|by| format!(" by {by}"));
+    let code = event
+        .exit_code
+        .filter(|code| *code != 0)
+        .map(|code| format!(", exit code {code}"));
+    let step = event.attribute("step_state").zip(event.attribute("step"));
+    let step = step.map(|(state, step)| format!("; its step {step} with state {state}"));
+    let parts = [by, code, step].into_iter().flatten().collect::<String>();
+    let said = match state {
+        "PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => "the job is waiting".to_owned(),
+        "RUNNING" => "the job started".to_owned(),
+        state => format!("the job ended with state {state}{parts}"),
+    };
+    joined(&said, message)
+}
+
+fn audit(event: &Event, fact: &str) -> String {
+    let attribute = |key: &str| event.attribute(key).unwrap_or_default();
+    let who = event.actor.as_deref().unwrap_or("an unnamed user");
+    let names = &event.entities;
+    let kind = event.object_kind.as_deref().unwrap_or("object");
+    let name = names
+        .pod
+        .as_deref()
+        .or(names.workload.as_deref())
+        .or(names.node.as_deref())
+        .unwrap_or("(unnamed)");
+    let node = names.node.as_deref().unwrap_or("unknown");
+    // What is done to it, as somebody tries to do it and as it was done.
+    let (tries, did) = match fact.strip_prefix("k8s.audit.").unwrap_or(fact) {
+        "evict" => ("evict", "evicted".to_owned()),
+        "bind" => ("bind", "bound".to_owned()),
+        "deletecollection" => ("delete", "deleted (as part of a collection)".to_owned()),
+        _ if event.attribute("taints").is_some() => {
+            ("change the taints of", "changed the taints of".to_owned())
+        }
+        _ if event.attribute("subresource") == Some("status") => ("mark", "marked".to_owned()),
+        "patch" => ("patch", "patched".to_owned()),
+        "untrack" => ("record the end of", "recorded the end of".to_owned()),
+        verb => (verb, format!("{verb}d")),
+    };
+    let to = match tries {
+        "bind" => format!(" to node {node}"),
+        "mark" => " for disruption".to_owned(),
+        _ => String::new(),
+    };
+    let tool = attribute("user_agent")
+        .split(['/', ' '])
+        .next()
+        .unwrap_or_default();
+    let with = match tool {
+        "" => String::new(),
+        _ if tries == "bind" => String::new(),
+        tool => format!(" with {tool}"),
+    };
+    let refused = event
+        .attribute("code")
+        .filter(|code| !code.starts_with('2'));
+    let Some(code) = refused else {
+        return format!("{who} {did} {kind} {name}{to}{with}");
+    };
+    // A member that may not be made has no name; whose it would have been is known.
+    let object = match event.attribute("refused") {
+        Some(member) => format!("a {member} of {kind} {name}"),
+        None => format!("{kind} {name}"),
+    };
+    let said = format!("{who} tried to {tries} {object}{to}{with} and was refused (HTTP {code})");
+    joined(&said, event.message.as_deref().unwrap_or_default().trim())
+}
+
+/// One line, not too long, cut between characters.
+fn shortened(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let cut: String = line.chars().take(LONGEST - 1).collect();
+    format!("{cut}…")
+}

@@ -1,0 +1,510 @@
+//! From evidence to the world, in five steps: versions, differences, pods by
+//! uid, pods by name, facts. Each step only uses what the ones before settled,
+//! so the order of the input cannot show.
+
+use std::collections::{HashMap, HashSet};
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::kubernetes::is_workload;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::identity::{Pods, Workloads};
+use super::{
+    EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
+    collectives, gpu_repeats, instance, job, learn, lone_log, node_folder, node_instance, pace,
+    parent, progress, remade, rows, scheduling, undated, version_diff, witness,
+};
+use crate::evidence::{Evidence, Row, SpillError};
+use crate::signals::Ruleset;
+use crate::symbols::{Symbol, SymbolTable};
+
+/// Attributes that say what a fact is about beside its entities, the first one there counts.
+const DETAILS: [&str; 9] = [
+    "resource",
+    "exception",
+    "preemptor",
+    "key",
+    "condition",
+    "claim",
+    "image",
+    "detail",
+    "alertname",
+];
+
+pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityGraph, SpillError> {
+    evidence.objects.settle();
+    let derived = version_diff::facts(&evidence.objects)
+        .into_iter()
+        .chain(collectives::facts(evidence.traces()));
+    for mut event in derived.collect::<Vec<Event>>() {
+        ruleset.classify(&mut event);
+        evidence.add(&event)?;
+    }
+    evidence.settle()?;
+
+    let mut symbols = std::mem::take(&mut evidence.symbols);
+    let (mut pods, mut workloads) = (Pods::default(), Workloads::default());
+    learn::objects(&evidence.objects, &mut symbols, &mut pods, &mut workloads);
+    let mut pod_of_row = rows::pods(&evidence, &symbols, &mut pods);
+    let years = undated::Years::of(&evidence);
+
+    let telling = evidence.rows().iter().filter(|row| row.tells).count();
+    let mut facts = Vec::with_capacity(telling);
+    let mut logs = job::Logs::default();
+    let mut gpus = witness::Gpus::default();
+    let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
+    for number in 0..evidence.rows().len() {
+        let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
+        if evidence
+            .rows()
+            .get(number as usize)
+            .is_none_or(|row| is_silent(row, &symbols))
+        {
+            continue;
+        }
+        let (row, mut event) = evidence.body(number)?;
+        years.place(&mut event);
+        let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
+        if pod == NO
+            && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)
+                .or_else(|| job::of_event(&event, &mut symbols, &mut pods, &mut workloads))
+        {
+            pod = one;
+            pod_of_row[number as usize] = one;
+            if let Some(one) = pods.all.get_mut(one as usize) {
+                one.see(row.time.lo, row.last());
+                if one.kind == TaskKind::Job && event.fact == "log.line" {
+                    logs.names(row.file(), pod);
+                }
+            }
+        }
+        if event.attribute("outcome") == Some("failed") {
+            failed_rows.insert(number);
+            failed.extend(event.attribute("event_id").map(|id| symbols.number(id)));
+        }
+        // Asked for in a dry run, which a log of metadata does not say.
+        if learn::is_undone(&event, pods.all.get(pod as usize)) {
+            failed_rows.insert(number);
+            continue;
+        }
+        learn::event(&event, pod, &mut symbols, &mut pods, &mut workloads);
+        progress::note(&event, number, pods.all.get_mut(pod as usize));
+        gpus.note(number, &event);
+        if !event.signals.is_empty() {
+            facts_of(
+                &event,
+                &row,
+                number,
+                pod,
+                &mut symbols,
+                &mut pods,
+                &mut workloads,
+                ruleset,
+                &mut facts,
+            );
+        }
+    }
+    lone_log::adopt(
+        &evidence,
+        &years,
+        &mut symbols,
+        (&mut pods, &mut workloads),
+        &mut pod_of_row,
+        &mut facts,
+    )?;
+    parent::adopt(&mut symbols, &mut pods, &mut workloads);
+    let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &mut symbols);
+    facts.extend(stalled);
+    facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
+    evidence.symbols = symbols;
+    logs.by_name(&evidence, &pods.all);
+    node_folder::claim(&evidence, &pods.all, &mut facts);
+    logs.claim(&evidence, &mut facts, &mut pod_of_row);
+    learn::heard(&mut pods.all);
+    witness::fold(&mut evidence, &mut facts, &gpus);
+    let now = evidence
+        .rows()
+        .iter()
+        .filter(|row| row.time.hi != Nanos::MAX)
+        .map(seen_at)
+        .chain(evidence.objects.latest())
+        .max();
+    scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
+    // What an operation set out to do did not happen where it failed in the end.
+    instance::settle(&mut pods.all, &failed);
+    facts.retain(|fact| failed_rows.contains(&fact.row) || !failed.contains(&fact.operation));
+
+    let mut graph = EntityGraph {
+        evidence,
+        pods: pods.all,
+        workloads: workloads.all,
+        facts,
+        pod_of_row,
+        node_instances: NodeInstances::new(),
+        topology: Topology::default(),
+        said: HashSet::new(),
+        elsewhere: Vec::new(),
+        now,
+    };
+    clocks::settle(&mut graph);
+    remade::split(&mut graph);
+    set_roots(&mut graph);
+    gpu_repeats::mark(&mut graph, &gpus);
+    put_in_order(&mut graph);
+    boots(&mut graph);
+    graph.node_instances = node_instance::join(&graph);
+    put_on_nodes(&mut graph);
+    graph.topology = Topology::of(&graph);
+    Ok(graph)
+}
+
+/// When a row was last true for certain: a line in an unknown zone may be hours older
+/// than it could be.
+fn seen_at(row: &Row) -> Nanos {
+    const EXACT: Nanos = 120 * SECOND;
+    if row.time.hi.saturating_sub(row.time.lo) > EXACT {
+        row.time.lo
+    } else {
+        row.last()
+    }
+}
+
+/// When machines went down that were up again later. Their kubelets tell of a boot once
+/// they run, however long it took; a machine that was down for long had fallen silent
+/// before, which somebody else told.
+fn boots(graph: &mut EntityGraph) {
+    const DOWN: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.node.shutdown"];
+    /// Nobody notices that a node is silent sooner.
+    const UNNOTICED: Nanos = 120 * SECOND;
+    let symbols = &graph.evidence.symbols;
+    let (Some(booted), up) = (
+        symbols.find("k8s.node.rebooted"),
+        symbols.find("k8s.node.ready"),
+    ) else {
+        return;
+    };
+    let down = DOWN.map(|signal| symbols.find(signal));
+    // When each fell silent last, and when it was heard of again.
+    let mut silent: HashMap<Symbol, (Nanos, Option<Nanos>)> = HashMap::new();
+    for fact in graph.facts.iter_mut().filter(|fact| fact.node.is_some()) {
+        let signal = Some(fact.signal);
+        if down.contains(&signal) {
+            let stretch = silent.entry(fact.node).or_insert((fact.onset, None));
+            if stretch.1.is_some() {
+                *stretch = (fact.onset, None);
+            }
+        } else if signal == up {
+            if let Some(stretch) = silent.get_mut(&fact.node) {
+                stretch.1.get_or_insert(fact.time.lo);
+            }
+        } else if fact.signal == booted {
+            let unnoticed = fact.time.lo.saturating_sub(UNNOTICED);
+            let fell = silent
+                .get(&fact.node)
+                // It is told of with the first words of a node that is up again.
+                .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
+                .map_or(unnoticed, |(fell, _)| *fell);
+            fact.onset = fact.onset.max(fell.min(unnoticed));
+        }
+    }
+}
+
+/// How late something was told of. Two versions of a node with two boot ids tell more than
+/// a kubelet that is up again: it had not booted before the first of them was written, and
+/// what wrote that one may have waited for it for two minutes.
+fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
+    const BETWEEN: Nanos = 120 * SECOND;
+    const KERNEL: Nanos = 10 * SECOND;
+    const SUDDEN: [&str; 4] = [
+        "kernel.oops",
+        "kernel.panic",
+        "node.overheated",
+        "node.power_fault",
+    ];
+    if event.fact == "k8s.node.boot_changed" {
+        return usual.min(BETWEEN);
+    }
+    // What others find out in a while the kernel and its driver write when they see it.
+    let by_driver = event
+        .message
+        .as_deref()
+        .is_some_and(|text| text.contains("NVRM: "));
+    let by_kernel = event.attribute("program") == Some("kernel") && SUDDEN.contains(&signal);
+    if by_driver || by_kernel {
+        usual.min(KERNEL)
+    } else {
+        usual
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one step of build, which owns all of these"
+)]
+fn facts_of(
+    event: &Event,
+    row: &Row,
+    number: u32,
+    pod: u32,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+    ruleset: &Ruleset,
+    facts: &mut Vec<Fact>,
+) {
+    let workload = match event.object_kind.as_deref() {
+        Some(kind) if is_workload(kind) || kind == "PersistentVolumeClaim" => {
+            learn::workload(event, symbols, workloads)
+        }
+        _ => NO,
+    };
+    let detail = DETAILS.iter().find_map(|key| event.attribute(key));
+    let other = other_pod(event, symbols, pods);
+    let pool = pool(event);
+    for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
+        facts.push(Fact {
+            row: number,
+            id: event.id,
+            signal: symbols.number(signal),
+            time: event.time,
+            onset: event
+                .time
+                .lo
+                .saturating_sub(lag(event, signal, ruleset.lag(signal))),
+            end: row.end,
+            count: row.count,
+            pod,
+            workload,
+            node: symbols.optional(event.entities.node.as_deref()),
+            instance: symbols.optional(event.entities.instance.as_deref()),
+            phase: Phase::parse(event.attribute("phase")),
+            operation: symbols.optional(event.attribute("event_id")),
+            places: symbols.optional(event.attribute("places")),
+            pool: symbols.optional(pool.as_deref()),
+            due: due(event),
+            container: symbols.optional(event.entities.container.as_deref()),
+            actor: symbols.optional(event.actor.as_deref()),
+            other,
+            detail: symbols.optional(detail),
+            target: symbols.optional(event.attribute("target")),
+            exit_code: event.exit_code,
+            source_kind: event.source_kind,
+        });
+    }
+}
+
+/// When what a record announces is due, as clouds and node labels tell it.
+fn due(event: &Event) -> Option<Stamp> {
+    let time = |keys: [&str; 2]| {
+        let reported = keys.iter().find_map(|key| event.attribute(key))?;
+        Stamp::parse(reported)
+    };
+    let unix = || {
+        let seconds: i64 = event.attribute("scheduled_unix")?.parse().ok()?;
+        Some(Stamp::second(seconds.checked_mul(SECOND)?))
+    };
+    let from = time(["not_before", "scheduled_from"]).or_else(unix)?;
+    let to = time(["not_after", "scheduled_to"]).filter(|to| to.hi > from.lo);
+    Some(Stamp {
+        lo: from.lo,
+        hi: to.map_or(from.hi, |to| to.hi),
+    })
+}
+
+/// The pool or group that a record is about: `cluster/pool`, of a whole cluster `cluster/`.
+fn pool(event: &Event) -> Option<String> {
+    let group = match event.object_kind.as_deref()? {
+        "NodePool" | "InstanceGroup" => event.attribute("group")?,
+        "Cluster" => "",
+        _ => return None,
+    };
+    let cluster = event.entities.cluster.as_deref().unwrap_or_default();
+    Some(format!("{cluster}/{group}").to_lowercase()).filter(|pool| pool.len() > 1)
+}
+
+/// Events and log lines without a meaning teach nothing here.
+fn is_silent(row: &Row, symbols: &SymbolTable) -> bool {
+    !row.tells && matches!(symbols.name(row.fact), "k8s.event" | "log.line")
+}
+
+/// Signals that only say that all goes its way: the events show them, no rule
+/// asks for them, and they are most of what a cluster tells.
+fn is_calm(signal: &str) -> bool {
+    const CALM: [&str; 9] = [
+        "k8s.container.completed",
+        "k8s.container.started",
+        "k8s.pod.bound",
+        "k8s.pod.created_by_",
+        "k8s.pod.running",
+        "k8s.pod.scheduled",
+        "k8s.pod.succeeded",
+        "k8s.workload.pod_created",
+        "log.progress",
+    ];
+    CALM.iter().any(|calm| signal.starts_with(calm))
+}
+
+/// The other pod that a record names, by uid or by name.
+fn other_pod(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
+    let uid = event
+        .attribute("preemptor_uid")
+        .or_else(|| event.attribute("other_uid"));
+    if let Some(uid) = uid
+        && let Some(found) = symbols.find(uid).and_then(|uid| pods.find_uid(uid))
+    {
+        return found;
+    }
+    let Some(name) = event.attribute("other_pod") else {
+        return NO;
+    };
+    let namespace = event
+        .attribute("other_namespace")
+        .or(event.entities.namespace.as_deref());
+    let namespace = symbols.optional(namespace);
+    pods.of_name(namespace, symbols.number(name), event.time.lo)
+}
+
+/// An instance that carried a node is the place of pods, not a run of its own;
+/// facts about it that do not name the node are facts about the node.
+fn put_on_nodes(graph: &mut EntityGraph) {
+    let mut node_of: HashMap<Symbol, Symbol> = HashMap::new();
+    for (node, node_instances) in &graph.node_instances {
+        for node_instance in node_instances {
+            let known = node_of.entry(node_instance.instance).or_insert(*node);
+            if graph.evidence.symbols.name(*node) < graph.evidence.symbols.name(*known) {
+                *known = *node;
+            }
+        }
+    }
+    for one in &mut graph.pods {
+        if one.kind == TaskKind::Instance
+            && let Some(node) = node_of.get(&one.uid)
+        {
+            one.node = *node;
+            one.owner = NO;
+        }
+    }
+    for fact in &mut graph.facts {
+        if !fact.node.is_some()
+            && let Some(node) = node_of.get(&fact.instance)
+        {
+            fact.node = *node;
+        }
+    }
+}
+
+/// The root is the top of the owner chain; a `CronJob` makes runs but is none.
+fn set_roots(graph: &mut EntityGraph) {
+    let cron = graph.evidence.symbols.find("CronJob");
+    let top = |mut number: u32, workloads: &[Workload]| {
+        // Owner chains are short; a cycle in hostile input must still end.
+        for _ in 0..16 {
+            match workloads.get(number as usize) {
+                Some(one)
+                    if one.owner != NO
+                        && workloads
+                            .get(one.owner as usize)
+                            .is_some_and(|up| Some(up.kind) != cron) =>
+                {
+                    number = one.owner;
+                }
+                _ => break,
+            }
+        }
+        number
+    };
+    for pod in &mut graph.pods {
+        if pod.owner != NO {
+            pod.root = top(pod.owner, &graph.workloads);
+        }
+    }
+}
+
+/// Sorts by content and renumbers, so that nothing shows in what order records came.
+fn put_in_order(graph: &mut EntityGraph) {
+    let symbols = &graph.evidence.symbols;
+    for pod in &mut graph.pods {
+        pod.exits.sort_by(|a, b| {
+            let key = |exit: &Exit| {
+                (
+                    exit.time,
+                    symbols.name(exit.container),
+                    exit.exit_code,
+                    symbols.name(exit.reason),
+                )
+            };
+            key(a).cmp(&key(b))
+        });
+        pod.exits.dedup();
+        pod.starts.sort_unstable();
+        pod.starts.dedup();
+        pod.kills.sort_unstable();
+        pod.kills.dedup();
+    }
+    let pod_key = |pod: &Task| {
+        (
+            symbols.name(pod.namespace),
+            symbols.name(pod.name),
+            pod.begin(),
+            symbols.name(pod.uid),
+        )
+    };
+    let workload_key = |one: &Workload| {
+        (
+            symbols.name(one.namespace),
+            symbols.name(one.kind),
+            symbols.name(one.name),
+            one.created,
+            symbols.name(one.uid),
+        )
+    };
+    let pod_order = order(&graph.pods, |a, b| pod_key(a).cmp(&pod_key(b)));
+    let workload_order = order(&graph.workloads, |a, b| {
+        workload_key(a).cmp(&workload_key(b))
+    });
+    let renumber = |order: &[u32], number: u32| order.get(number as usize).copied().unwrap_or(NO);
+    place(&mut graph.pods, &pod_order);
+    place(&mut graph.workloads, &workload_order);
+    for pod in &mut graph.pods {
+        pod.owner = renumber(&workload_order, pod.owner);
+        pod.root = renumber(&workload_order, pod.root);
+    }
+    for workload in &mut graph.workloads {
+        workload.owner = renumber(&workload_order, workload.owner);
+    }
+    for fact in &mut graph.facts {
+        fact.pod = renumber(&pod_order, fact.pod);
+        fact.other = renumber(&pod_order, fact.other);
+        fact.workload = renumber(&workload_order, fact.workload);
+    }
+    for number in &mut graph.pod_of_row {
+        *number = renumber(&pod_order, *number);
+    }
+    graph.said = graph
+        .facts
+        .iter()
+        .filter(|fact| fact.workload != NO)
+        .map(|fact| (fact.workload, fact.signal))
+        .collect();
+    let name = |sym: Symbol| symbols.name(sym);
+    graph
+        .facts
+        .sort_by(|a, b| (a.time, name(a.signal), a.id).cmp(&(b.time, name(b.signal), b.id)));
+}
+
+/// For each old number its new one.
+fn order<T>(items: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<u32> {
+    let mut sorted: Vec<usize> = (0..items.len()).collect();
+    sorted.sort_by(|a, b| compare(&items[*a], &items[*b]));
+    let mut order = vec![NO; items.len()];
+    for (new, old) in sorted.into_iter().enumerate() {
+        order[old] = u32::try_from(new).unwrap_or(NO);
+    }
+    order
+}
+
+fn place<T>(items: &mut Vec<T>, order: &[u32]) {
+    let mut numbered: Vec<(u32, T)> = order.iter().copied().zip(items.drain(..)).collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    items.extend(numbered.into_iter().map(|(_, item)| item));
+}

@@ -1,0 +1,89 @@
+//! A fact as the rules see it.
+
+use whathappened_connectors::event::{EventId, SourceKind};
+use whathappened_connectors::time::{Nanos, Stamp};
+
+use crate::symbols::Symbol;
+
+/// No such pod or workload.
+pub const NO: u32 = u32::MAX;
+
+/// How far something planned or announced has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// The record does not tell.
+    Untold,
+    /// It is to come.
+    Announced,
+    /// It has begun.
+    Started,
+    /// It was done, at that moment.
+    Acted,
+    /// It is over.
+    Ended,
+}
+
+impl Phase {
+    /// The phase of a record's own word.
+    #[must_use]
+    pub fn parse(word: Option<&str>) -> Self {
+        match word {
+            Some("announced") => Self::Announced,
+            Some("started") => Self::Started,
+            Some("acted") => Self::Acted,
+            Some("ended") => Self::Ended,
+            _ => Self::Untold,
+        }
+    }
+}
+
+/// One signal of one record. A record with two signals is two facts.
+#[derive(Clone, Copy, Debug)]
+pub struct Fact {
+    /// The record's row in the evidence.
+    pub row: u32,
+    /// The record.
+    pub id: EventId,
+    /// What it means.
+    pub signal: Symbol,
+    /// When it happened.
+    pub time: Stamp,
+    /// The earliest that what it tells of can have begun: some things are reported late.
+    pub onset: Nanos,
+    /// When it ended or was last seen.
+    pub end: Option<Stamp>,
+    /// How often it was seen.
+    pub count: u64,
+    /// The pod it is about, [`NO`] for none.
+    pub pod: u32,
+    /// The workload it is about, [`NO`] for none.
+    pub workload: u32,
+    /// The node it is about or was seen on.
+    pub node: Symbol,
+    /// The cloud instance it is about.
+    pub instance: Symbol,
+    /// How far what it announces has come.
+    pub phase: Phase,
+    /// The operation or announcement that it is part of.
+    pub operation: Symbol,
+    /// Regions and zones that it is about, in one spelling, parted by spaces.
+    pub places: Symbol,
+    /// The node pool or group of machines that it is about: `cluster/pool`, in lower case.
+    pub pool: Symbol,
+    /// When what it announces is due.
+    pub due: Option<Stamp>,
+    /// Its container.
+    pub container: Symbol,
+    /// Who did it.
+    pub actor: Symbol,
+    /// Another pod that it names (created, deleted, preemptor), [`NO`] for none.
+    pub other: u32,
+    /// What it is about beside entities: a resource, a condition, an exception.
+    pub detail: Symbol,
+    /// What a program could not reach: a name, an address.
+    pub target: Symbol,
+    /// A process's exit code.
+    pub exit_code: Option<i32>,
+    /// The connector.
+    pub source_kind: SourceKind,
+}

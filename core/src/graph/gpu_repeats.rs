@@ -1,0 +1,98 @@
+//! One GPU under which one program after the other does something illegal.
+//!
+//! The driver blames the program for some of its errors: an address that is not there, an
+//! exception in a kernel. A GPU that computes wrong addresses looks the same, and what tells them
+//! apart is who else was struck: the same GPU under another run is the GPU, another GPU under the
+//! same run is the program.
+
+use std::collections::BTreeMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::witness::Gpus;
+use super::{EntityGraph, Fact, NO};
+use crate::symbols::Symbol;
+
+/// What the driver takes for a mistake of the program.
+const ERROR: &str = "gpu.application_error";
+
+/// What is derived from the second of them on one GPU.
+const AGAIN: &str = "gpu.application_error.repeated";
+
+/// Memory access and exceptions in a kernel; the others follow these, or say who was stopped.
+const XIDS: [&str; 2] = ["13", "31"];
+
+/// So long ago the other one was at most.
+const DAY: Nanos = 86_400 * SECOND;
+
+/// Adds a meaning to errors of a GPU that had one before under another run.
+pub(super) fn mark(graph: &mut EntityGraph, gpus: &Gpus) {
+    let Some(error) = graph.evidence.symbols.find(ERROR) else {
+        return;
+    };
+    let mut reported: BTreeMap<(Symbol, &str), Vec<Fact>> = BTreeMap::new();
+    for fact in &graph.facts {
+        if fact.signal == error
+            && fact.node.is_some()
+            && fact.time != Stamp::OPEN
+            && let Some((xid, pci)) = gpus.xid_of(fact.row)
+            && XIDS.contains(&xid)
+        {
+            reported.entry((fact.node, pci)).or_default().push(*fact);
+        }
+    }
+    let mut again = Vec::new();
+    for ((node, pci), facts) in &reported {
+        for fact in facts {
+            let near = |other: &Fact| (fact.time.lo - DAY..fact.time.lo).contains(&other.time.lo);
+            // One GPU beside it, or on another machine at the same time: what they share is the program.
+            let elsewhere = reported.iter().any(|(key, others)| {
+                key != &(*node, *pci)
+                    && others
+                        .iter()
+                        .any(|other| near(other) || near_in_time(other.time.lo, fact.time.lo))
+            });
+            let first = facts.iter().find(|other| near(other));
+            if let (false, Some(first)) = (elsewhere, first)
+                && made_after(graph, *node, fact.time.lo, first.time.hi)
+            {
+                again.push(*fact);
+            }
+        }
+    }
+    if again.is_empty() {
+        return;
+    }
+    let signal = graph.evidence.symbols.number(AGAIN);
+    graph
+        .facts
+        .extend(again.into_iter().map(|fact| Fact { signal, ..fact }));
+}
+
+/// Within an hour of one another.
+fn near_in_time(a: Nanos, b: Nanos) -> bool {
+    a.saturating_sub(b).saturating_abs() <= 3600 * SECOND
+}
+
+/// Whether all that ran on the machine then was made after the error before: nobody who is
+/// struck twice is told apart from a program that fails twice.
+fn made_after(graph: &EntityGraph, node: Symbol, at: Nanos, before: Nanos) -> bool {
+    let mut there = graph
+        .pods
+        .iter()
+        .filter(|pod| pod.machines().any(|machine| machine == node))
+        .filter(|pod| {
+            let (from, to) = pod.stay();
+            (from..=to).contains(&at)
+        })
+        .peekable();
+    there.peek().is_some()
+        && there.all(|pod| {
+            let root = graph
+                .workloads
+                .get(pod.root as usize)
+                .filter(|_| pod.root != NO);
+            let made = root.and_then(|root| root.created).or(pod.created);
+            made.is_some_and(|made| made.lo >= before)
+        })
+}

@@ -1,0 +1,295 @@
+//! Which pod or workload a record speaks of: by uid, else by name and time.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::{NO, Task, TaskKind, Workload, job};
+use crate::symbols::Symbol;
+
+/// How long after its end records of a pod still arrive (logs, events of its clean-up).
+const AFTERLIFE: Nanos = 600 * SECOND;
+
+/// Pods by uid and by name.
+#[derive(Debug, Default)]
+pub(super) struct Pods {
+    pub(super) all: Vec<Task>,
+    by_uid: HashMap<Symbol, u32>,
+    by_name: HashMap<(Symbol, Symbol), Vec<u32>>,
+    by_bare_name: HashMap<Symbol, Vec<u32>>,
+    /// Which batch job a number means.
+    pub(super) jobs: job::Numbers,
+}
+
+impl Pods {
+    /// The pod of a uid, made where it is new.
+    pub(super) fn of_uid(&mut self, uid: Symbol, namespace: Symbol, name: Symbol) -> u32 {
+        if let Some(known) = self.by_uid.get(&uid) {
+            return *known;
+        }
+        let number = self.push(Task::new(TaskKind::Pod, uid, namespace, name));
+        self.by_uid.insert(uid, number);
+        number
+    }
+
+    /// Gives the uid that records use to the pod of that name that was printed without one, if it
+    /// had begun when the first of them was written.
+    pub(super) fn adopt(&mut self, uid: Symbol, namespace: Symbol, name: Symbol, first: Nanos) {
+        if self.by_uid.contains_key(&uid) {
+            return;
+        }
+        let named = self.by_name.get(&(namespace, name));
+        let printed = named.into_iter().flatten().copied().find(|number| {
+            self.all.get(*number as usize).is_some_and(|pod| {
+                let begun = pod.known_begin().unwrap_or(Nanos::MIN);
+                !pod.uid.is_some() && pod.gone.is_none() && begun.saturating_sub(SECOND) <= first
+            })
+        });
+        if let Some(number) = printed {
+            self.by_uid.insert(uid, number);
+            if let Some(pod) = self.all.get_mut(number as usize) {
+                pod.uid = uid;
+            }
+        }
+    }
+
+    /// Another uid that records use for a pod.
+    pub(super) fn also_known_as(&mut self, uid: Symbol, number: u32) {
+        self.by_uid.entry(uid).or_insert(number);
+    }
+
+    pub(super) fn find_uid(&self, uid: Symbol) -> Option<u32> {
+        self.by_uid.get(&uid).copied()
+    }
+
+    /// The pod that bore a name at a time; made where none did.
+    pub(super) fn of_name(&mut self, namespace: Symbol, name: Symbol, at: Nanos) -> u32 {
+        let named = if namespace.is_some() {
+            let exact = self
+                .by_name
+                .get(&(namespace, name))
+                .map_or(&[][..], Vec::as_slice);
+            // An object dumped without its namespace is the pod of that name.
+            let bare = self
+                .by_name
+                .get(&(Symbol::NONE, name))
+                .map_or(&[][..], Vec::as_slice);
+            if exact.is_empty() { bare } else { exact }
+        } else {
+            self.by_bare_name.get(&name).map_or(&[][..], Vec::as_slice)
+        };
+        if let Some(found) = self.alive(named, at) {
+            return found;
+        }
+        self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name))
+    }
+
+    /// The pod that a printed object speaks of: one of its name that was not gone before
+    /// it began, else a new one.
+    pub(super) fn printed(&mut self, namespace: Symbol, name: Symbol, begin: Nanos) -> u32 {
+        let found = self.of_name(namespace, name, begin);
+        let gone = self.all.get(found as usize).and_then(|pod| pod.gone);
+        if gone.is_some_and(|gone| gone.hi < begin) {
+            return self.push(Task::new(TaskKind::Pod, Symbol::NONE, namespace, name));
+        }
+        found
+    }
+
+    /// Of pods of one name, the one that lived at a time: the latest one that
+    /// had begun by then, else the first one to begin after it.
+    fn alive(&self, named: &[u32], at: Nanos) -> Option<u32> {
+        let begin = |number: &u32| {
+            self.all
+                .get(*number as usize)
+                .and_then(Task::begin)
+                .unwrap_or(Nanos::MIN)
+        };
+        if named.len() < 2 {
+            return named.first().copied();
+        }
+        let begun = named
+            .iter()
+            .filter(|number| begin(number).saturating_sub(SECOND) <= at);
+        let latest = begun
+            .max_by_key(|number| (begin(number), self.end(**number)))
+            .copied();
+        latest.or_else(|| named.iter().min_by_key(|number| begin(number)).copied())
+    }
+
+    fn end(&self, number: u32) -> Nanos {
+        self.all
+            .get(number as usize)
+            .and_then(|pod| pod.seen)
+            .map_or(Nanos::MAX, |(_, last)| last.saturating_add(AFTERLIFE))
+    }
+
+    /// The instance or batch job of an id, made where it is new. Pods never find
+    /// these by name: a machine may be called like a pod.
+    pub(super) fn of_id(&mut self, kind: TaskKind, id: Symbol, name: Symbol) -> u32 {
+        let number = self.by_uid.get(&id).copied().unwrap_or_else(|| {
+            let number = u32::try_from(self.all.len()).unwrap_or(NO);
+            self.all.push(Task::new(kind, id, Symbol::NONE, name));
+            self.by_uid.insert(id, number);
+            number
+        });
+        if let Some(one) = self.all.get_mut(number as usize)
+            && !one.name.is_some()
+        {
+            one.name = name;
+        }
+        number
+    }
+
+    /// The instances of a name.
+    pub(super) fn instances_of_name(&self, name: Symbol) -> Vec<u32> {
+        (0..)
+            .zip(&self.all)
+            .filter(|(_, one)| one.kind == TaskKind::Instance && one.name == name)
+            .map(|(number, _)| number)
+            .collect()
+    }
+
+    /// Adds one that none of the others is.
+    pub(super) fn push(&mut self, pod: Task) -> u32 {
+        let number = u32::try_from(self.all.len()).unwrap_or(NO);
+        self.by_name
+            .entry((pod.namespace, pod.name))
+            .or_default()
+            .push(number);
+        self.by_bare_name.entry(pod.name).or_default().push(number);
+        self.all.push(pod);
+        number
+    }
+}
+
+/// Workloads by uid and by name.
+#[derive(Debug, Default)]
+pub(super) struct Workloads {
+    pub(super) all: Vec<Workload>,
+    /// The earliest time at which a record speaks of each.
+    heard: Vec<Stamp>,
+    by_uid: HashMap<Symbol, u32>,
+    by_name: HashMap<(Symbol, Symbol, Symbol), Vec<u32>>,
+}
+
+impl Workloads {
+    /// The workload of a uid, else the one that bore the names at a time; made where it is new.
+    ///
+    /// Records without a uid (an audit log of metadata) and those with one speak of the
+    /// same workload where nothing of that name began between them.
+    pub(super) fn of(
+        &mut self,
+        kind: Symbol,
+        uid: Symbol,
+        namespace: Symbol,
+        name: Symbol,
+        at: Stamp,
+    ) -> u32 {
+        let known = if uid.is_some() {
+            self.by_uid.get(&uid).copied().or_else(|| {
+                self.named(kind, namespace, name, at)
+                    .filter(|found| self.is_without_uid(*found))
+                    .filter(|found| self.begin(*found).lo.saturating_sub(SECOND) <= at.lo)
+            })
+        } else {
+            self.named(kind, namespace, name, at)
+        };
+        let number = known.unwrap_or_else(|| self.push(kind, namespace, name, at));
+        if let Some(heard) = self.heard.get_mut(number as usize) {
+            heard.lo = heard.lo.min(at.lo);
+            heard.hi = heard.hi.min(at.hi);
+        }
+        if uid.is_some() && !self.by_uid.contains_key(&uid) {
+            self.by_uid.insert(uid, number);
+            if let Some(workload) = self.all.get_mut(number as usize) {
+                workload.uid = uid;
+            }
+        }
+        number
+    }
+
+    /// The workload that was made at a time: no name is given twice, so that what
+    /// was heard of before then is another one.
+    pub(super) fn made(
+        &mut self,
+        kind: Symbol,
+        uid: Symbol,
+        namespace: Symbol,
+        name: Symbol,
+        at: Stamp,
+    ) -> u32 {
+        let before = self
+            .named(kind, namespace, name, at)
+            .filter(|_| !uid.is_some())
+            .filter(|number| {
+                let dated = self.all.get(*number as usize);
+                dated.is_some_and(|one| one.uid.is_some() || one.created.is_some())
+                    && self.begin(*number).hi < at.lo.saturating_sub(2 * SECOND)
+            });
+        match before {
+            Some(_) => self.push(kind, namespace, name, at),
+            None => self.of(kind, uid, namespace, name, at),
+        }
+    }
+
+    fn push(&mut self, kind: Symbol, namespace: Symbol, name: Symbol, at: Stamp) -> u32 {
+        let number = u32::try_from(self.all.len()).unwrap_or(NO);
+        self.all
+            .push(Workload::new(kind, Symbol::NONE, namespace, name));
+        self.heard.push(at);
+        self.by_name
+            .entry((kind, namespace, name))
+            .or_default()
+            .push(number);
+        number
+    }
+
+    fn is_without_uid(&self, number: u32) -> bool {
+        self.all
+            .get(number as usize)
+            .is_some_and(|workload| !workload.uid.is_some())
+    }
+
+    /// When a workload began: when it was made, else when it was first heard of.
+    pub(super) fn begin(&self, number: u32) -> Stamp {
+        let created = self.all.get(number as usize).and_then(|one| one.created);
+        let heard = self.heard.get(number as usize).copied();
+        created.or(heard).unwrap_or(Stamp::OPEN)
+    }
+
+    /// Whether its own object says that it was made after a time: what is told of its name
+    /// then is told of the one before it.
+    fn was_made_after(&self, number: u32, at: Nanos) -> bool {
+        const APART: Nanos = 5 * SECOND;
+        self.all.get(number as usize).is_some_and(|one| {
+            one.uid.is_some()
+                && one
+                    .created
+                    .is_some_and(|made| made.lo.saturating_sub(APART) > at)
+        })
+    }
+
+    /// The workload that bore the names at a time, else the first to bear them.
+    pub(super) fn named(
+        &self,
+        kind: Symbol,
+        namespace: Symbol,
+        name: Symbol,
+        at: Stamp,
+    ) -> Option<u32> {
+        let named = self.by_name.get(&(kind, namespace, name))?;
+        let begun = named
+            .iter()
+            .copied()
+            .filter(|number| self.begin(*number).lo.saturating_sub(SECOND) <= at.lo);
+        begun
+            .max_by_key(|number| self.begin(*number).lo)
+            .or_else(|| {
+                named
+                    .iter()
+                    .copied()
+                    .filter(|number| !self.was_made_after(*number, at.hi))
+                    .min_by_key(|number| self.begin(*number).lo)
+            })
+    }
+}

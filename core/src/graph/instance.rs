@@ -1,0 +1,254 @@
+//! What records teach about the lives of cloud instances.
+
+use std::collections::HashSet;
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::object::{ObjectBody, ObjectKey};
+use whathappened_connectors::time::Stamp;
+
+use super::identity::{Pods, Workloads};
+use super::learn::earlier;
+use super::{NO, Task, TaskKind};
+use crate::evidence::Version;
+use crate::symbols::{Symbol, SymbolTable};
+
+/// What a record says of the life of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InstanceChange {
+    /// The cloud could not make it.
+    Refused,
+    /// It was made.
+    Made,
+    /// It was started, or seen at work.
+    Runs,
+    /// The platform took it away, which befalls only an instance that runs.
+    Taken,
+    /// Its host failed, which befalls only an instance that runs.
+    Lost,
+    /// It shut itself down, which only one that runs can.
+    ShutDown,
+    /// Somebody reset it: what ran on it ended, it runs on.
+    Reset,
+    /// Somebody stopped it, unless it had stopped before.
+    Stopped,
+    /// Somebody deleted it, whether it ran or not.
+    Deleted,
+}
+
+/// One such record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstanceRecord {
+    /// When.
+    pub time: Stamp,
+    /// What it says.
+    pub what: InstanceChange,
+    /// The cloud's own word for it.
+    pub word: Symbol,
+    /// The operation that it was part of.
+    pub operation: Symbol,
+}
+
+/// Signals, by how they begin, that tell of an instance's life.
+const SIGNALS: [(&str, InstanceChange); 15] = [
+    ("cloud.host_error", InstanceChange::Lost),
+    ("cloud.instance_create_failed", InstanceChange::Refused),
+    ("cloud.instance_created", InstanceChange::Made),
+    ("cloud.instance_deleted", InstanceChange::Deleted),
+    ("cloud.instance_recreated", InstanceChange::Taken),
+    ("cloud.instance_reset", InstanceChange::Reset),
+    ("cloud.instance_restarted", InstanceChange::Runs),
+    ("cloud.instance_shut_down", InstanceChange::ShutDown),
+    ("cloud.instance_started", InstanceChange::Runs),
+    ("cloud.reservation_ended", InstanceChange::Taken),
+    ("cloud.instance_stopped", InstanceChange::Stopped),
+    ("cloud.spot_reclaimed", InstanceChange::Taken),
+    ("cloud.capacity_reclaimed", InstanceChange::Taken),
+    ("maintenance.migrated", InstanceChange::Runs),
+    ("maintenance.terminated", InstanceChange::Taken),
+];
+
+/// Labels that name the group that an instance was made by.
+const GROUPS: [&str; 2] = ["aws:autoscaling:groupName", "group"];
+
+/// The group that an instance's inventory says it is of.
+#[must_use]
+pub fn instance_group(body: &ObjectBody) -> Option<&str> {
+    let owner = body.owners.first().map(|owner| owner.name.as_str());
+    let label = || GROUPS.iter().find_map(|key| body.labels.get(*key));
+    owner.or_else(|| label().map(String::as_str))
+}
+
+/// What a signal says of an instance's life; what is announced has not happened yet.
+fn what(event: &Event, signal: &str) -> Option<InstanceChange> {
+    let announced = event.attribute("phase") == Some("announced");
+    let found = SIGNALS.iter().find(|(stem, _)| signal.starts_with(stem));
+    found.map(|(_, what)| *what).filter(|_| !announced)
+}
+
+/// The instance that a record names only by name: the one of that name, made
+/// where there is none. Of several it may be any.
+pub(super) fn of_event(event: &Event, symbols: &mut SymbolTable, pods: &mut Pods) -> Option<u32> {
+    if event.object_kind.as_deref() != Some("Instance") || event.entities.instance.is_some() {
+        return None;
+    }
+    let name = event.entities.node.as_deref()?;
+    let account = event.attribute("account").unwrap_or_default();
+    let sym = symbols.number(name);
+    match pods.instances_of_name(sym).as_slice() {
+        [] => {
+            let key = symbols.number(&format!("{account}/{name}"));
+            Some(pods.of_id(TaskKind::Instance, key, sym))
+        }
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
+/// Learns from all versions of one instance.
+pub(super) fn versions(
+    key: &ObjectKey,
+    versions: &[Version],
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    let id = symbols.number(&key.uid);
+    let name = symbols.number(&key.name);
+    let account = symbols.number(&key.namespace);
+    let number = pods.of_id(TaskKind::Instance, id, name);
+    for version in versions {
+        let body = &version.body;
+        let group = run_of(
+            instance_group(body),
+            body.experiment(),
+            account,
+            symbols,
+            workloads,
+        );
+        let Some(one) = pods.all.get_mut(number as usize) else {
+            return;
+        };
+        is_known_as(one, account, name, group);
+        if let Some(created) = body.created {
+            one.created = earlier(one.created, created);
+        }
+        if let Some(at) = version.at {
+            one.see(at.lo, at.hi);
+        }
+        let gone = version.deleted.then_some(version.at).flatten();
+        for (reported, what) in [
+            (body.ended, InstanceChange::Stopped),
+            (gone, InstanceChange::Deleted),
+        ] {
+            if let Some(time) = reported {
+                let word = symbols.optional(body.phase.as_deref());
+                one.signs.push(InstanceRecord {
+                    time,
+                    what,
+                    word,
+                    operation: Symbol::NONE,
+                });
+            }
+        }
+        if body.phase.is_some() {
+            one.phase.clone_from(&body.phase);
+        }
+        one.body = Some(std::sync::Arc::clone(body));
+    }
+}
+
+/// Learns from one fact about an instance.
+pub(super) fn event(
+    event: &Event,
+    number: u32,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    let account = symbols.optional(event.attribute("account"));
+    let name = symbols.optional(event.entities.node.as_deref());
+    let zone = symbols.optional(event.entities.zone.as_deref());
+    let group = run_of(
+        event.attribute("group"),
+        event.entities.experiment.as_deref(),
+        account,
+        symbols,
+        workloads,
+    );
+    let word = event.attribute("host_event").or(event.attribute("method"));
+    let word = symbols.optional(word.or(event.reason.as_deref()));
+    let operation = symbols.optional(event.attribute("event_id"));
+    let Some(one) = pods.all.get_mut(number as usize) else {
+        return;
+    };
+    is_known_as(one, account, name, group);
+    if !one.zone.is_some() {
+        one.zone = zone;
+    }
+    for signal in &event.signals {
+        if let Some(what) = what(event, signal) {
+            one.signs.push(InstanceRecord {
+                time: event.time,
+                what,
+                word,
+                operation,
+            });
+        }
+    }
+}
+
+/// Forgets what was only tried, and settles when each instance was made and deleted.
+pub(super) fn settle(pods: &mut [Task], failed: &HashSet<Symbol>) {
+    for one in pods.iter_mut().filter(|one| one.kind == TaskKind::Instance) {
+        one.signs.retain(|sign| {
+            sign.what == InstanceChange::Refused || !failed.contains(&sign.operation)
+        });
+        one.signs
+            .sort_by_key(|sign| (sign.time.lo, sign.time.hi, sign.what));
+        for sign in &one.signs {
+            match sign.what {
+                InstanceChange::Made => one.created = earlier(one.created, sign.time),
+                InstanceChange::Deleted => one.gone = one.gone.or(Some(sign.time)),
+                _ => {}
+            }
+            // An id may come again: Azure's are made of names.
+            if matches!(sign.what, InstanceChange::Made | InstanceChange::Runs) {
+                one.gone = None;
+            }
+        }
+    }
+}
+
+fn is_known_as(one: &mut Task, account: Symbol, name: Symbol, group: u32) {
+    for (slot, reported) in [(&mut one.namespace, account), (&mut one.name, name)] {
+        if !slot.is_some() {
+            *slot = reported;
+        }
+    }
+    // A machine is its own place: what is told of its host is told of it.
+    one.node = if one.name.is_some() {
+        one.name
+    } else {
+        one.uid
+    };
+    if group != NO {
+        one.owner = group;
+    }
+}
+
+/// What an instance is part of: the experiment that its labels name, else its group.
+fn run_of(
+    group: Option<&str>,
+    experiment: Option<&str>,
+    account: Symbol,
+    symbols: &mut SymbolTable,
+    workloads: &mut Workloads,
+) -> u32 {
+    let (kind, name) = match (experiment, group) {
+        (Some(experiment), _) => ("Experiment", experiment),
+        (None, Some(group)) => ("InstanceGroup", group),
+        (None, None) => return NO,
+    };
+    let (kind, name) = (symbols.number(kind), symbols.number(name));
+    workloads.of(kind, Symbol::NONE, account, name, Stamp::OPEN)
+}

@@ -1,0 +1,352 @@
+//! What records teach about the lives of batch jobs.
+//!
+//! A job and its steps are one member: what ends a step and not the job has
+//! ended nothing.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::object::ObjectKey;
+use whathappened_connectors::slurm::expand;
+use whathappened_connectors::time::Stamp;
+
+use super::identity::{Pods, Workloads};
+use super::learn::{earlier, later};
+use super::{Exit, Fact, NO, Task, TaskKind};
+use crate::evidence::{Evidence, Objects, Version};
+use crate::symbols::{Symbol, SymbolTable};
+
+/// The kind of a Slurm job's object.
+pub(super) const KIND: &str = "SlurmJob";
+
+/// Which job a number means. Accounting says of which cluster a job is; its own
+/// log and the controller's do not.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// Ids with a cluster by number; `None` where several clusters have that number.
+    whole: HashMap<String, Option<String>>,
+    /// Ids by the number that only the job itself knows: that of an array's task.
+    own: HashMap<String, String>,
+}
+
+impl Numbers {
+    /// Learns of all jobs that any object tells.
+    pub(super) fn learn(&mut self, objects: &Objects) {
+        let jobs = || objects.iter().filter(|(key, _)| key.kind == KIND);
+        for (key, _) in jobs().filter(|(key, _)| has_cluster(&key.uid)) {
+            self.whole
+                .entry(number(&key.uid).to_owned())
+                .and_modify(|known| {
+                    if known.as_ref() != Some(&key.uid) {
+                        *known = None;
+                    }
+                })
+                .or_insert_with(|| Some(key.uid.clone()));
+        }
+        for (key, versions) in jobs() {
+            let own = |version: &Version| version.body.annotations.get("own_id").cloned();
+            if let Some(own) = versions.iter().find_map(own) {
+                let id = self.id(&key.uid).to_owned();
+                self.own.entry(own).or_insert(id);
+            }
+        }
+    }
+
+    /// The id that a job is known by, of one that may lack its cluster.
+    pub(super) fn id<'i>(&'i self, id: &'i str) -> &'i str {
+        if has_cluster(id) {
+            return id;
+        }
+        let known = self.whole.get(number(id));
+        known.and_then(Option::as_deref).unwrap_or(id)
+    }
+
+    /// The id of the job that a line in its own log names.
+    fn of_own(&self, number: &str) -> Option<&str> {
+        self.own.get(number).map(String::as_str)
+    }
+}
+
+/// `slurm/<cluster>/<number>`, not `slurm/<number>`.
+fn has_cluster(id: &str) -> bool {
+    id.split('/').count() > 2
+}
+
+/// Learns from all versions of one job.
+pub(super) fn versions(
+    key: &ObjectKey,
+    versions: &[Version],
+    root: u32,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+) {
+    let id = pods.jobs.id(&key.uid).to_owned();
+    let number = known(&id, root, symbols, pods);
+    for version in versions {
+        let body = &version.body;
+        let list = body.annotations.get("node_list");
+        let listed = list.map(|list| expand(list)).unwrap_or_default();
+        let all = body.node.iter().chain(&listed);
+        let nodes: Vec<Symbol> = all.map(|node| symbols.number(node)).collect();
+        let Some(one) = pods.all.get_mut(number as usize) else {
+            return;
+        };
+        was_on(one, &nodes);
+        for (slot, reported) in [
+            (&mut one.created, body.created),
+            (&mut one.started, body.started),
+        ] {
+            if let Some(reported) = reported {
+                *slot = earlier(*slot, reported);
+            }
+        }
+        if let Some(ended) = body.ended {
+            one.ended = later(one.ended, ended);
+        }
+        if body.phase.is_some() {
+            one.phase.clone_from(&body.phase);
+        }
+        if let Some(at) = version.at {
+            one.see(at.lo, at.hi);
+        }
+        one.body = Some(std::sync::Arc::clone(body));
+    }
+}
+
+/// The job of an id, as the only member of its run.
+fn known(id: &str, root: u32, symbols: &mut SymbolTable, pods: &mut Pods) -> u32 {
+    let name = symbols.number(number(id));
+    let id = symbols.number(id);
+    let number = pods.of_id(TaskKind::Job, id, name);
+    if let Some(one) = pods.all.get_mut(number as usize)
+        && root != NO
+    {
+        one.owner = root;
+    }
+    number
+}
+
+/// The number that people call a job by: the last part of its id.
+fn number(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+fn was_on(one: &mut Task, nodes: &[Symbol]) {
+    for node in nodes.iter().filter(|node| node.is_some()) {
+        if !one.node.is_some() {
+            one.node = *node;
+        } else if one.node != *node && !one.more_nodes.contains(node) {
+            one.more_nodes.push(*node);
+        }
+    }
+}
+
+/// The job that a record is about or was written by, made where it is new.
+pub(super) fn of_event(
+    event: &Event,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) -> Option<u32> {
+    let about = event
+        .object_uid
+        .as_deref()
+        .filter(|_| event.object_kind.as_deref() == Some(KIND));
+    let id = match (about, event.attribute("slurm_job")) {
+        (Some(id), _) => {
+            let id = pods.jobs.id(id).to_owned();
+            if let Some(own) = event.attribute("own_id") {
+                pods.jobs
+                    .own
+                    .entry(own.to_owned())
+                    .or_insert_with(|| id.clone());
+            }
+            id
+        }
+        (None, Some(job)) => match pods.jobs.of_own(job) {
+            Some(id) => id.to_owned(),
+            None => pods.jobs.id(&format!("slurm/{job}")).to_owned(),
+        },
+        (None, None) => return None,
+    };
+    let (kind, uid) = (symbols.number(KIND), symbols.number(&id));
+    let name = event.entities.workload.as_deref();
+    let name = symbols.number(name.unwrap_or(number(&id)));
+    let root = workloads.of(kind, uid, Symbol::NONE, name, event.time);
+    Some(known(&id, root, symbols, pods))
+}
+
+/// Jobs by the file that only they wrote: a launcher names its job once, and
+/// every line of its log is the job's.
+#[derive(Debug, Default)]
+pub(super) struct Logs {
+    job_of: HashMap<Symbol, Option<u32>>,
+}
+
+impl Logs {
+    /// A line of a file names a job.
+    pub(super) fn names(&mut self, file: Symbol, job: u32) {
+        self.job_of
+            .entry(file)
+            .and_modify(|known| *known = known.filter(|known| *known == job))
+            .or_insert(Some(job));
+    }
+
+    /// A file that bears a job's number in its name, as `slurm-93002.out` does, is that job's log.
+    pub(super) fn by_name(&mut self, evidence: &Evidence, pods: &[Task]) {
+        let mut jobs: HashMap<&str, Option<u32>> = HashMap::new();
+        for (number, one) in (0..).zip(pods) {
+            if one.kind == TaskKind::Job {
+                let name = evidence.symbols.name(one.name);
+                jobs.entry(name)
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some(number));
+            }
+        }
+        if jobs.is_empty() {
+            return;
+        }
+        for row in evidence.rows() {
+            let is_line = evidence.symbols.name(row.fact) == "log.line";
+            if !is_line || row.pod.is_some() || self.job_of.contains_key(&row.file()) {
+                continue;
+            }
+            let job = numbered(evidence.symbols.name(row.file()));
+            let job = job.and_then(|number| jobs.get(number).copied().flatten());
+            if let Some(job) = job {
+                self.job_of.insert(row.file(), Some(job));
+            }
+        }
+    }
+
+    /// Gives every line that is of nobody yet to the job that wrote its file.
+    pub(super) fn claim(&self, evidence: &Evidence, facts: &mut [Fact], pod_of_row: &mut [u32]) {
+        for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
+            let row = evidence.rows().get(fact.row as usize);
+            let job = row
+                .filter(|row| evidence.symbols.name(row.fact) == "log.line")
+                .and_then(|row| self.job_of.get(&row.file()).copied().flatten());
+            if let (Some(job), Some(slot)) = (job, pod_of_row.get_mut(fact.row as usize)) {
+                fact.pod = job;
+                *slot = job;
+            }
+        }
+    }
+}
+
+/// The number at the end of an output file's name: `93002` of `slurm-93002.out`, `93002_4` of
+/// `pretrain-93002_4.err`.
+fn numbered(file: &str) -> Option<&str> {
+    let name = file.rsplit(['/', '\\', '!']).next()?;
+    let stem = ["out", "err", "log"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))?;
+    let (_, number) = stem.rsplit_once(['-', '.'])?;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|one| one.is_ascii_digit());
+    number.split('_').all(digits).then_some(number)
+}
+
+/// Learns from one fact about a job.
+pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods: &mut Pods) {
+    let ended = match event.fact.as_str() {
+        "slurm.job" if is_of_job(event) && !goes_on(event) => event.reason.clone(),
+        "log.line" => said_by_log(event),
+        _ => None,
+    };
+    let held_back = event
+        .signals
+        .iter()
+        .any(|signal| signal.starts_with("slurm.waiting."));
+    let listed = event
+        .attributes
+        .get("nodes")
+        .and_then(serde_json::Value::as_array);
+    let listed = listed.into_iter().flatten().filter_map(|one| one.as_str());
+    let nodes: Vec<Symbol> = event
+        .entities
+        .node
+        .as_deref()
+        .into_iter()
+        .chain(listed)
+        .map(|node| symbols.number(node))
+        .collect();
+    let started = event.attribute("started").and_then(Stamp::parse);
+    let reason = symbols.optional(ended.as_deref());
+    let Some(one) = pods.all.get_mut(number as usize) else {
+        return;
+    };
+    was_on(one, &nodes);
+    if let Some(started) = started {
+        one.started = earlier(one.started, started);
+        one.starts.push(started);
+    }
+    if held_back {
+        one.unplaced = earlier(one.unplaced, event.time);
+    }
+    if ended.is_some() {
+        one.ended = later(one.ended, event.time);
+        one.exits.push(Exit {
+            time: event.time,
+            container: Symbol::NONE,
+            init: false,
+            exit_code: event.exit_code,
+            reason,
+        });
+    }
+}
+
+/// Whether an end is the job's: that of a step says which one only where the
+/// job's own row, which is there as well, ended with it.
+fn is_of_job(event: &Event) -> bool {
+    event.attribute("step").is_none() || event.attribute("step_state").is_some()
+}
+
+/// Whether a job waits or runs, as its record tells.
+fn goes_on(event: &Event) -> bool {
+    let state = event.reason.as_deref().unwrap_or_default();
+    matches!(
+        state,
+        "RUNNING" | "PENDING" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT"
+    )
+}
+
+/// The state that Slurm's own line in the job's log tells.
+fn said_by_log(event: &Event) -> Option<String> {
+    let is = |signal: &str| event.signals.iter().any(|one| one == signal);
+    if is("slurm.time_limit") {
+        Some("TIMEOUT".to_owned())
+    } else if is("slurm.cancelled") {
+        let why = event.attribute("detail").unwrap_or_default();
+        Some(match why {
+            "PREEMPTION" => "PREEMPTED".to_owned(),
+            why if why.starts_with("NODE FAILURE") => "NODE_FAIL".to_owned(),
+            why if why.starts_with("JOB REQUEUE") => "REQUEUED".to_owned(),
+            // One step may be cancelled, and the job go on or end otherwise.
+            "" if event.attribute("step").is_some() => "STEP_CANCELLED".to_owned(),
+            _ => "CANCELLED".to_owned(),
+        })
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_file_bears_its_job_s_number() {
+        assert_eq!(numbered("jobs/slurm-93002.out"), Some("93002"));
+        assert_eq!(numbered("pretrain-93002_4.err"), Some("93002_4"));
+        assert_eq!(numbered("x!llama.93002.log"), Some("93002"));
+        for other in [
+            "train.log",
+            "slurm-.out",
+            "run-7b.out",
+            "pods.json",
+            "slurmctld.log",
+        ] {
+            assert_eq!(numbered(other), None, "{other}");
+        }
+    }
+}

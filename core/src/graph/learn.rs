@@ -1,0 +1,530 @@
+//! What single records teach about the lives of pods and workloads.
+
+use whathappened_connectors::event::{Event, SourceKind};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::claims::{Claim, read};
+use super::identity::{Pods, Workloads};
+use super::{Exit, NO, Task, TaskKind, clocks, instance, job};
+use crate::evidence::{Objects, Version};
+use crate::symbols::{Symbol, SymbolTable};
+
+/// The earlier of two times; of one second told twice, the more exact one.
+pub(super) fn earlier(known: Option<Stamp>, reported: Stamp) -> Option<Stamp> {
+    if reported == Stamp::OPEN {
+        return known;
+    }
+    Some(known.map_or(reported, |known| {
+        if (reported.hi, reported.lo) < (known.hi, known.lo) {
+            reported
+        } else {
+            known
+        }
+    }))
+}
+
+/// The later of two times; of one second told twice, the more exact one.
+pub(super) fn later(known: Option<Stamp>, reported: Stamp) -> Option<Stamp> {
+    if reported == Stamp::OPEN {
+        return known;
+    }
+    Some(known.map_or(reported, |known| {
+        if (reported.lo, -reported.hi) > (known.lo, -known.hi) {
+            reported
+        } else {
+            known
+        }
+    }))
+}
+
+/// Learns from all versions of all objects.
+pub(super) fn objects(
+    objects: &Objects,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    pods.jobs.learn(objects);
+    // What was printed for people has no uid: it speaks of an object that is known, or else of one of its own.
+    let (with_uid, without): (Vec<_>, Vec<_>) =
+        objects.iter().partition(|(key, _)| !key.uid.is_empty());
+    for (key, versions) in with_uid.into_iter().chain(without) {
+        let uid = if key.kind == job::KIND {
+            pods.jobs.id(&key.uid)
+        } else {
+            &key.uid
+        };
+        let (uid, namespace, name) = (
+            symbols.number(uid),
+            symbols.number(&key.namespace),
+            symbols.number(&key.name),
+        );
+        let begin = versions
+            .first()
+            .and_then(|version| version.body.created)
+            .unwrap_or(Stamp::OPEN);
+        match key.kind.as_str() {
+            "Node" | "PersistentVolumeClaim" => {}
+            "Instance" => instance::versions(key, versions, symbols, pods, workloads),
+            "Pod" => {
+                let number = if uid.is_some() {
+                    pods.of_uid(uid, namespace, name)
+                } else {
+                    pods.printed(namespace, name, begin.lo)
+                };
+                // The kubelet reports a static pod under the hash of its manifest.
+                for hash in versions
+                    .iter()
+                    .filter_map(|version| version.body.annotations.get("kubernetes.io/config.hash"))
+                {
+                    pods.also_known_as(symbols.number(hash), number);
+                }
+                for version in versions {
+                    pod_version(number, version, symbols, pods, workloads);
+                }
+                if let Some(pod) = pods.all.get_mut(number as usize)
+                    && let Some(stored) = clocks::stored(versions)
+                {
+                    pod.stored = stored;
+                }
+            }
+            kind => {
+                let is_job = kind == job::KIND;
+                let kind = symbols.number(kind);
+                let number = workloads.of(kind, uid, namespace, name, begin);
+                if is_job {
+                    job::versions(key, versions, number, symbols, pods);
+                }
+                for version in versions {
+                    let known = workloads
+                        .all
+                        .get(number as usize)
+                        .map_or(NO, |one| one.owner);
+                    let owner = owner(version, namespace, known, symbols, workloads);
+                    let Some(workload) = workloads.all.get_mut(number as usize) else {
+                        continue;
+                    };
+                    if let Some(created) = version.body.created {
+                        workload.created = earlier(workload.created, created);
+                    }
+                    if version.deleted {
+                        workload.gone = last_seen(version).or(workload.gone);
+                    }
+                    if owner != NO {
+                        workload.owner = owner;
+                    }
+                    // What was printed for people is less than the object.
+                    if uid.is_some() || workload.body.is_none() || !workload.uid.is_some() {
+                        workload.body = Some(std::sync::Arc::clone(&version.body));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The latest that the last version of an object tells: one that waited to be let go was
+/// there until its deletion was asked for, whatever was written into it before.
+fn last_seen(version: &Version) -> Option<Stamp> {
+    version.at.max(version.body.deletion_requested)
+}
+
+/// Who owns an object, by one of its versions. One that was printed without the owner's uid
+/// says no more than the others where its `known` owner is called the same.
+fn owner(
+    version: &Version,
+    namespace: Symbol,
+    known: u32,
+    symbols: &mut SymbolTable,
+    workloads: &mut Workloads,
+) -> u32 {
+    let owners = &version.body.owners;
+    let Some(owner) = owners
+        .iter()
+        .find(|owner| owner.controller)
+        .or_else(|| owners.first())
+    else {
+        return NO;
+    };
+    // Static pods are owned by their node, which is no workload.
+    if owner.kind == "Node" {
+        return NO;
+    }
+    let (kind, uid, name) = (
+        symbols.number(&owner.kind),
+        symbols.number(&owner.uid),
+        symbols.number(&owner.name),
+    );
+    let is_known = workloads
+        .all
+        .get(known as usize)
+        .is_some_and(|one| (one.kind, one.namespace, one.name) == (kind, namespace, name));
+    if is_known && !uid.is_some() {
+        return known;
+    }
+    let at = version.body.created.unwrap_or(Stamp::OPEN);
+    workloads.of(kind, uid, namespace, name, at)
+}
+
+/// Whether somebody asked for the end of a pod whose object shows later that nobody had.
+pub(super) fn is_undone(event: &Event, pod: Option<&Task>) -> bool {
+    const SERVERS: Nanos = 5 * SECOND;
+    let asked = matches!(event.fact.as_str(), "k8s.audit.delete" | "k8s.audit.evict")
+        && event.object_kind.as_deref() == Some("Pod");
+    // Another pod may have borne the name before.
+    let there = |pod: &&Task| {
+        let begin = pod.known_begin();
+        begin.is_some_and(|begin| begin <= event.time.lo)
+    };
+    let unasked = pod.filter(there).and_then(|pod| pod.unasked);
+    asked && unasked.is_some_and(|at| at > event.time.hi.saturating_add(SERVERS))
+}
+
+fn pod_version(
+    number: u32,
+    version: &Version,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    let pod = pods.all.get(number as usize);
+    let Some((namespace, known)) = pod.map(|pod| (pod.namespace, pod.owner)) else {
+        return;
+    };
+    let owner = owner(version, namespace, known, symbols, workloads);
+    let Some(pod) = pods.all.get_mut(number as usize) else {
+        return;
+    };
+    let body = &version.body;
+    // What was printed for people is less than the object, and may be older.
+    let less = pod.uid.is_some() && version.revision.is_none() && pod.body.is_some();
+    let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
+    // Printed times are of whole seconds.
+    let older = less && version.at.is_none_or(|at| at.hi < last);
+    for (slot, reported) in [
+        (&mut pod.created, body.created),
+        (&mut pod.started, body.started),
+        (&mut pod.deletion_requested, body.deletion_requested),
+    ] {
+        if let Some(reported) = reported {
+            *slot = earlier(*slot, reported);
+        }
+    }
+    if let Some(ended) = body.ended {
+        pod.ended = later(pod.ended, ended);
+    }
+    if let Some(at) = version.at {
+        pod.see(at.lo, at.hi);
+        if body.deletion_requested.is_none() && !version.deleted {
+            pod.unasked = pod.unasked.max(Some(at.lo));
+        }
+        if version.deleted {
+            pod.gone = earlier(pod.gone, last_seen(version).unwrap_or(at));
+        }
+    }
+    if let Some(node) = &body.node {
+        pod.node = symbols.number(node);
+    }
+    if body.phase.is_some() && !older {
+        pod.phase.clone_from(&body.phase);
+    }
+    if owner != NO && !less {
+        pod.owner = owner;
+    }
+    pod.rank = body.rank().or(pod.rank);
+    if body.phase.is_some() && !older {
+        pod.waits.clone_from(&body.waits);
+    }
+    if less {
+        return;
+    }
+    // A dump that holds only a status must not hide what an earlier version asked for.
+    if !body.containers.is_empty() || pod.body.is_none() {
+        pod.body = Some(std::sync::Arc::clone(body));
+    }
+}
+
+/// What a program writes when it ends.
+const LAST_WORDS: [&str; 7] = [
+    "log.cuda_error",
+    "log.cuda_oom",
+    "log.exception.line",
+    "log.segfault",
+    "log.traceback",
+    "nccl.aborted",
+    "nccl.timeout",
+];
+
+/// Learns from one fact. `number` is the pod it is about.
+pub(super) fn event(
+    event: &Event,
+    number: u32,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    match pods.all.get(number as usize).map(|one| one.kind) {
+        Some(TaskKind::Instance) => {
+            return instance::event(event, number, symbols, pods, workloads);
+        }
+        Some(TaskKind::Job) => return job::event(event, number, symbols, pods),
+        Some(TaskKind::Pod | TaskKind::Log) | None => {}
+    }
+    if let Some(claim) = read(event) {
+        let namespace = symbols.optional(event.entities.namespace.as_deref());
+        match claim {
+            Claim::Placed { node } => {
+                let node = symbols.number(node);
+                if let Some(pod) = pods.all.get_mut(number as usize) {
+                    pod.node = node;
+                    pod.bound = earlier(pod.bound, event.time);
+                }
+            }
+            Claim::Made { pod } | Claim::Unmade { pod } if event.object_kind.is_some() => {
+                let made = pods.of_name(namespace, symbols.number(pod), event.time.lo);
+                let owner = workload(event, symbols, workloads);
+                if let Some(pod) = pods.all.get_mut(made as usize) {
+                    if pod.owner == NO {
+                        pod.owner = owner;
+                    }
+                    if event
+                        .reason
+                        .as_deref()
+                        .is_some_and(|reason| reason.starts_with("SuccessfulCreate"))
+                    {
+                        pod.created = earlier(pod.created, event.time);
+                    }
+                    if event
+                        .reason
+                        .as_deref()
+                        .is_some_and(|reason| reason.starts_with("SuccessfulDelete"))
+                    {
+                        pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+                    }
+                    pod.see(event.time.lo, event.time.hi);
+                }
+            }
+            Claim::Made { .. } | Claim::Unmade { .. } => {}
+            Claim::Scaled { replica_set } => {
+                let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));
+                let owner = workload(event, symbols, workloads);
+                let scaled = workloads.of(kind, Symbol::NONE, namespace, name, event.time);
+                if let Some(scaled) = workloads.all.get_mut(scaled as usize)
+                    && scaled.owner == NO
+                {
+                    scaled.owner = owner;
+                }
+            }
+        }
+    }
+    let done = event
+        .attribute("code")
+        .is_none_or(|code| code.starts_with('2'))
+        && event.attribute("dry_run").is_none();
+    if event.fact == "k8s.audit.create" && done && event.object_kind.as_deref() != Some("Pod") {
+        let made_by = symbols.optional(event.actor.as_deref());
+        let made = match names(event, symbols) {
+            Some((kind, uid, namespace, name)) => {
+                workloads.made(kind, uid, namespace, name, event.time)
+            }
+            None => NO,
+        };
+        if let Some(workload) = workloads.all.get_mut(made as usize) {
+            workload.made_by = made_by;
+            workload.created = earlier(workload.created, event.time);
+        }
+        return;
+    }
+    let Some(pod) = pods.all.get_mut(number as usize) else {
+        return;
+    };
+    if let Some(rank) = event.rank {
+        pod.rank = pod.rank.or(Some(rank));
+    }
+    let says = |signal: &str| event.signals.iter().any(|one| one == signal);
+    let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper");
+    if event.fact == "log.line" && event.time == Stamp::OPEN {
+        let line = event.origin.line;
+        pod.untimed.last = pod.untimed.last.max(line);
+        if fails {
+            pod.untimed.words = pod.untimed.words.max(line);
+        }
+    } else if event.fact == "log.line" {
+        pod.last_line = later(pod.last_line, event.time);
+        if says("log.training_done") {
+            pod.said_done = later(pod.said_done, event.time);
+        }
+        if fails {
+            pod.last_words = later(pod.last_words, event.time);
+        }
+    }
+    // A kubelet touches the pods of its own node alone.
+    let by_kubelet = event
+        .actor
+        .as_deref()
+        .and_then(|by| by.strip_prefix("system:node:"));
+    let init = event.attribute("init").is_some();
+    match event.fact.as_str() {
+        "k8s.pod.bound" => pod.bound = earlier(pod.bound, event.time),
+        "k8s.audit.bind" if done => {
+            pod.bound = earlier(pod.bound, event.time);
+            if let Some(node) = &event.entities.node {
+                pod.node = symbols.number(node);
+            }
+        }
+        // A kubelet only confirms that a pod which was asked to go has ended.
+        "k8s.audit.delete" if done && by_kubelet.is_some() => {}
+        "k8s.audit.delete" | "k8s.audit.deletecollection" | "k8s.audit.evict" if done => {
+            pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+        }
+        "k8s.pod.deletion_requested" => {
+            pod.deletion_requested = earlier(pod.deletion_requested, event.time);
+        }
+        "k8s.audit.untrack" if done => pod.untracked = earlier(pod.untracked, event.time),
+        "k8s.pod.deleted" => pod.gone = earlier(pod.gone, event.time),
+        "k8s.container.started" if !init => start(pod, event.time),
+        "k8s.container.terminated" => {
+            let exit = Exit {
+                time: event.time,
+                container: symbols.optional(event.entities.container.as_deref()),
+                init,
+                exit_code: event.exit_code,
+                reason: symbols.optional(event.reason.as_deref()),
+            };
+            if !init && let Some(started) = event.attribute("started").and_then(Stamp::parse) {
+                start(pod, started);
+            }
+            // What was only measured counts where nobody else tells.
+            if event.source_kind == SourceKind::Prometheus {
+                pod.heard.push(exit);
+            } else {
+                pod.exits.push(exit);
+            }
+        }
+        "k8s.pod.status" => {
+            let reported = (event.time, event.reason.clone().unwrap_or_default());
+            pod.verdict = pod
+                .verdict
+                .take()
+                .min(Some(reported.clone()))
+                .or(Some(reported));
+        }
+        // Of what keeps it from starting the status tells where Events do not.
+        "k8s.container.waiting" if holds_up(event.reason.as_deref()) => {
+            pod.stuck = earlier(pod.stuck, event.time);
+        }
+        "k8s.pod.condition" => condition(pod, event),
+        "k8s.event" => pod_event(pod, event, init),
+        _ => {}
+    }
+    if let Some(node) =
+        by_kubelet.filter(|_| !pod.node.is_some() && event.fact.starts_with("k8s.audit."))
+    {
+        pod.node = symbols.number(node);
+    }
+    if !pod.node.is_some() && event.entities.node.is_some() {
+        pod.node = symbols.optional(event.entities.node.as_deref());
+    }
+}
+
+/// Ends that were only measured count for pods of which no record tells one.
+pub(super) fn heard(pods: &mut [Task]) {
+    for pod in pods {
+        if pod.exits.is_empty() {
+            pod.exits = std::mem::take(&mut pod.heard);
+        }
+    }
+}
+
+/// Whether a container waits for what does not come by itself.
+fn holds_up(reason: Option<&str>) -> bool {
+    matches!(
+        reason,
+        Some(
+            "CreateContainerConfigError"
+                | "CreateContainerError"
+                | "ErrImageNeverPull"
+                | "ErrImagePull"
+                | "ImageInspectError"
+                | "ImagePullBackOff"
+                | "InvalidImageName"
+                | "RunContainerError"
+        )
+    )
+}
+
+fn start(pod: &mut Task, at: Stamp) {
+    pod.started = earlier(pod.started, at);
+    pod.starts.push(at);
+}
+
+fn condition(pod: &mut Task, event: &Event) {
+    let holds = event.attribute("status") == Some("True");
+    match event.attribute("condition") {
+        Some("Ready") => {
+            // What was printed without a time was so when it was printed, whenever it began.
+            let reported = (event.time, holds);
+            let last = |(time, holds): &(Stamp, bool)| (time.hi, time.lo, *holds);
+            pod.ready = pod.ready.into_iter().chain([reported]).max_by_key(last);
+        }
+        Some("DisruptionTarget") if holds => pod.kills.push(event.time),
+        Some("PodScheduled") if !holds => pod.unplaced = earlier(pod.unplaced, event.time),
+        _ => {}
+    }
+}
+
+/// Events tell of pods whose object is gone.
+fn pod_event(pod: &mut Task, event: &Event, init: bool) {
+    let message = event.message.as_deref().unwrap_or_default();
+    match event.reason.as_deref().unwrap_or_default() {
+        "Started" if !init => start(pod, event.time),
+        "BackOff" if message.starts_with("Back-off restarting failed container") => {
+            pod.held_back = later(pod.held_back, event.end.unwrap_or(event.time));
+            pod.stuck = earlier(pod.stuck, event.time);
+        }
+        "Killing"
+            if message.starts_with("Stopping container")
+                || message.contains("Need to kill Pod") =>
+        {
+            pod.kills.push(event.time);
+            pod.stopped = earlier(pod.stopped, event.time);
+        }
+        "TaintManagerEviction" if !message.starts_with("Cancelling") => {
+            pod.kills.push(event.time);
+        }
+        "Preempted" | "Evicted" | "NodeControllerEviction" => {
+            pod.kills.push(event.time);
+        }
+        "FailedScheduling" => pod.unplaced = earlier(pod.unplaced, event.time),
+        "Failed"
+        | "FailedMount"
+        | "FailedAttachVolume"
+        | "FailedCreatePodSandBox"
+        | "BackOff"
+        | "ErrImageNeverPull"
+        | "InspectFailed"
+        | "FailedPostStartHook" => pod.stuck = earlier(pod.stuck, event.time),
+        _ => {}
+    }
+}
+
+/// The workload that a fact is about, [`NO`] for none.
+pub(super) fn workload(event: &Event, symbols: &mut SymbolTable, workloads: &mut Workloads) -> u32 {
+    names(event, symbols).map_or(NO, |(kind, uid, namespace, name)| {
+        workloads.of(kind, uid, namespace, name, event.time)
+    })
+}
+
+/// Kind, uid, namespace and name of the workload that a fact is about.
+fn names(event: &Event, symbols: &mut SymbolTable) -> Option<(Symbol, Symbol, Symbol, Symbol)> {
+    let (kind, name) = (
+        event.entities.workload_kind.as_ref()?,
+        event.entities.workload.as_ref()?,
+    );
+    Some((
+        symbols.number(kind),
+        symbols.optional(event.object_uid.as_deref()),
+        symbols.optional(event.entities.namespace.as_deref()),
+        symbols.number(name),
+    ))
+}

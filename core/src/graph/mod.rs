@@ -1,0 +1,132 @@
+//! The world that the evidence speaks of: pods, workloads and nodes by
+//! identity, who owned whom and who was where, and the facts about them.
+
+mod build;
+mod claims;
+mod clocks;
+mod collectives;
+mod fact;
+mod gpu_repeats;
+mod identity;
+mod instance;
+mod job;
+mod learn;
+mod lone_log;
+mod name_tenure;
+mod node_folder;
+mod node_instance;
+mod pace;
+mod parent;
+mod pool;
+mod progress;
+mod remade;
+mod rows;
+mod scheduling;
+mod task;
+mod topology;
+mod undated;
+mod version_diff;
+mod witness;
+mod workload;
+
+pub use fact::{Fact, NO, Phase};
+pub use instance::{InstanceChange, InstanceRecord, instance_group};
+pub use name_tenure::{NameTenure, NameTenures};
+pub use node_instance::{NodeInstance, NodeInstances};
+pub(crate) use parent::indexed;
+pub use parent::makers;
+pub use pool::Membership;
+pub use task::{Exit, Progress, Task, TaskKind};
+pub use topology::{Location, PlaceKind, Topology};
+pub use workload::Workload;
+
+use std::collections::{BTreeSet, HashSet};
+
+use whathappened_connectors::time::Nanos;
+
+use crate::evidence::{Evidence, SpillError};
+use crate::signals::Ruleset;
+use crate::symbols::Symbol;
+
+/// Everything that is known, tied together.
+#[derive(Debug)]
+pub struct EntityGraph {
+    /// The facts themselves.
+    pub evidence: Evidence,
+    /// Every pod, in order of (namespace, name, creation, uid).
+    pub pods: Vec<Task>,
+    /// Every workload, in order of (namespace, kind, name, creation, uid).
+    pub workloads: Vec<Workload>,
+    /// What the records mean, in order of (time, signal, id).
+    pub facts: Vec<Fact>,
+    /// For each row of evidence the pod it is about, [`NO`] for none.
+    pub pod_of_row: Vec<u32>,
+    /// Which cloud instances carried which nodes.
+    pub node_instances: NodeInstances,
+    /// In which region and zone machines were.
+    pub topology: Topology,
+    /// Which signals speak of which workloads.
+    pub said: HashSet<(u32, Symbol)>,
+    /// What others saw of the troubles that these facts tell of, where a store knows.
+    pub elsewhere: Vec<crate::shared_fault::OutsideFault>,
+    /// The latest record time: what "now" means for recorded input.
+    pub now: Option<Nanos>,
+}
+
+impl EntityGraph {
+    /// Ties the evidence together.
+    ///
+    /// # Errors
+    /// When facts cannot be read back from the temporary file.
+    pub fn build(evidence: Evidence, ruleset: &Ruleset) -> Result<Self, SpillError> {
+        build::build(evidence, ruleset)
+    }
+
+    /// Whether any record says this of a workload.
+    #[must_use]
+    pub fn says(&self, workload: u32, signal: &str) -> bool {
+        self.evidence
+            .symbols
+            .find(signal)
+            .is_some_and(|signal| self.said.contains(&(workload, signal)))
+    }
+
+    /// A workload and all that it owns, directly or through others.
+    #[must_use]
+    pub fn family(&self, root: u32) -> BTreeSet<u32> {
+        let mut found = BTreeSet::from([root]);
+        // Owner chains are short; a cycle in hostile input must still end.
+        for _ in 0..16 {
+            let before = found.len();
+            let owned = (0..).zip(&self.workloads);
+            let owned: Vec<u32> = owned
+                .filter(|(_, one)| one.owner != NO && found.contains(&one.owner))
+                .map(|(number, _)| number)
+                .collect();
+            found.extend(owned);
+            if found.len() == before {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The instance that carried a node at a time.
+    #[must_use]
+    pub fn node_instance(&self, node: Symbol, at: Nanos) -> Option<NodeInstance> {
+        node_instance::at(&self.node_instances, node, at)
+    }
+
+    /// Whether a fact is about a machine, not about what ran on it.
+    #[must_use]
+    pub fn is_of_machine(&self, fact: &Fact) -> bool {
+        let member = self.pods.get(fact.pod as usize);
+        fact.workload == NO && member.is_none_or(|one| one.kind == TaskKind::Instance)
+    }
+
+    /// A name that the evidence uses.
+    #[must_use]
+    pub fn name(&self, sym: Symbol) -> &str {
+        self.evidence.symbols.name(sym)
+    }
+}

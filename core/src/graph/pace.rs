@@ -1,0 +1,355 @@
+//! How fast each pod trained, as the steps in its log tell, and since when it is slower.
+//!
+//! A run is measured against its own past only: what a step should take, nobody says.
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::fact::Fact;
+use super::task::Task;
+use crate::evidence::Evidence;
+use crate::symbols::SymbolTable;
+
+/// What is derived where steps take longer until the log's end.
+const SLOW: &str = "log.slow";
+
+/// Steps that are kept of one log; of more, every second, fourth, … step.
+const KEPT: usize = 512;
+
+/// Logs give times to the second, and some steps are shorter: paces are measured over this
+/// long at least.
+const MEASURED: Nanos = 10 * SECOND;
+
+/// Paces that must be known before the change, and after it.
+const ENOUGH: usize = 10;
+
+/// The least time that a slowdown lasts; saving and evaluating take a while.
+const LASTS: Nanos = 300 * SECOND;
+
+/// A step takes so many times as long, as the median goes.
+const MEDIAN: f64 = 1.5;
+
+/// And so many times as long in nine of ten paces after the change.
+const MOST: f64 = 1.3;
+
+/// One step that a log tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    time: Nanos,
+    step: i64,
+    row: u32,
+    /// What the line says of its throughput, in thousandths of its own unit.
+    rate: Option<u64>,
+}
+
+/// The steps of one pod's log, thinned out evenly. What is kept does not depend on the order
+/// of lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pace {
+    points: Vec<Point>,
+    /// Kept are steps that 2 to this power divides.
+    thinned: u32,
+}
+
+/// Time a step took between two lines of a log.
+struct Interval {
+    from: Point,
+    to: Point,
+    /// Seconds a step.
+    pace: f64,
+}
+
+/// Steps that take longer than before, to the end of the log.
+#[derive(Debug, PartialEq)]
+struct Slowdown {
+    /// The line that tells of the first slow step.
+    row: u32,
+    /// The step after which it began.
+    after: i64,
+    begin: Nanos,
+    end: Nanos,
+    /// Seconds a step, the median before and since.
+    paces: (f64, f64),
+}
+
+/// Notes a training step told by a row at a known time.
+pub(super) fn note(event: &Event, row: u32, step: i64, pod: &mut Task) {
+    pod.pace.add(Point {
+        time: event.time.lo,
+        step,
+        row,
+        rate: rate_of(event),
+    });
+}
+
+/// The throughput that a line tells of: the more, the faster.
+fn rate_of(event: &Event) -> Option<u64> {
+    let text = event.attribute("throughput")?;
+    let number: String = text
+        .chars()
+        .take_while(|sign| sign.is_ascii_digit() || matches!(sign, '.' | ','))
+        .filter(|sign| *sign != ',')
+        .collect();
+    let number: f64 = number.parse().ok().filter(|number| *number > 0.0)?;
+    let rate = if text.contains("s/it") {
+        1.0 / number
+    } else {
+        number
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and cut off where it is too large"
+    )]
+    Some((rate * 1000.0) as u64)
+}
+
+/// Facts of pods whose steps take longer than they did, from the first such step to the last.
+pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTable) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for (number, pod) in (0..).zip(pods) {
+        let slow = pod.pace.slowdown();
+        let Some((slow, row)) = slow.and_then(|slow| {
+            let row = evidence.rows().get(slow.row as usize)?;
+            Some((slow, row))
+        }) else {
+            continue;
+        };
+        let at = |time| Stamp { lo: time, hi: time };
+        let words = slow.words();
+        found.push(Fact {
+            pod: number,
+            time: at(slow.begin),
+            onset: slow.begin,
+            end: Some(at(slow.end)),
+            detail: symbols.number(&words),
+            ..Fact::of_row(slow.row, row, symbols.number(SLOW))
+        });
+    }
+    found
+}
+
+impl Pace {
+    fn add(&mut self, point: Point) {
+        if !self.keeps(&point) {
+            return;
+        }
+        self.points.push(point);
+        while self.points.len() > KEPT && self.thinned < 62 {
+            self.thinned += 1;
+            let every = 1_i64 << self.thinned;
+            self.points.retain(|point| point.step % every == 0);
+        }
+    }
+
+    fn keeps(&self, point: &Point) -> bool {
+        point.step % (1_i64 << self.thinned) == 0
+    }
+
+    /// Paces in order of time. Where steps were counted anew, nothing is known.
+    fn intervals(&self) -> Vec<Interval> {
+        let mut points = self.points.clone();
+        points.sort_unstable();
+        let mut found = Vec::new();
+        let Some(mut from) = points.first().copied() else {
+            return found;
+        };
+        for to in points {
+            if to.step < from.step {
+                from = to;
+            }
+            let took = to.time.saturating_sub(from.time);
+            if to.step > from.step && took >= MEASURED {
+                let pace = took as f64 / SECOND as f64 / (to.step - from.step) as f64;
+                found.push(Interval { from, to, pace });
+                from = to;
+            }
+        }
+        found
+    }
+
+    fn slowdown(&self) -> Option<Slowdown> {
+        let intervals = self.intervals();
+        let paces: Vec<f64> = intervals.iter().map(|one| one.pace).collect();
+        // Most logs tell of no change, which their last paces show.
+        let last = paces.get(paces.len().checked_sub(ENOUGH)?..)?;
+        if quantile(last, 0.5) < MOST * quantile(&paces, 0.2) {
+            return None;
+        }
+        let changes = ENOUGH..=paces.len().checked_sub(ENOUGH)?;
+        let (first, before, after) = changes.into_iter().find_map(|change| {
+            let (before, after) = paces.split_at(change);
+            let usual = quantile(before, 0.5);
+            let slow =
+                quantile(after, 0.5) >= MEDIAN * usual && quantile(after, 0.1) >= MOST * usual;
+            // A tenth of the paces since may be the usual ones, but not the first.
+            let begins = after.iter().position(|pace| *pace >= MOST * usual)?;
+            slow.then(|| (change + begins, usual, quantile(after, 0.5)))
+        })?;
+        let (begin, end) = (intervals.get(first)?, intervals.last()?);
+        let (early, late) = intervals.split_at(first);
+        if keeps_its_rate(early, late) {
+            return None;
+        }
+        (end.to.time.saturating_sub(begin.from.time) >= LASTS).then_some(Slowdown {
+            row: begin.to.row,
+            after: begin.from.step,
+            begin: begin.from.time,
+            end: end.to.time,
+            paces: (before, after),
+        })
+    }
+}
+
+/// Whether a log says itself that it goes on as fast as before: it pauses between its steps.
+fn keeps_its_rate(before: &[Interval], after: &[Interval]) -> bool {
+    let median = |intervals: &[Interval]| {
+        let mut rates: Vec<u64> = intervals.iter().filter_map(|one| one.to.rate).collect();
+        rates.sort_unstable();
+        rates.get(rates.len() / 2).copied()
+    };
+    match (median(before), median(after)) {
+        (Some(before), Some(after)) => after.saturating_mul(5) >= before.saturating_mul(4),
+        _ => false,
+    }
+}
+
+impl Slowdown {
+    fn words(&self) -> String {
+        let (before, since) = self.paces;
+        format!(
+            "a step took {} until step {} and {} since",
+            seconds(before),
+            self.after,
+            seconds(since)
+        )
+    }
+}
+
+/// A pace with three digits: `0.412 s`, `4.12 s`, `41.2 s`, `412 s`.
+fn seconds(pace: f64) -> String {
+    match pace {
+        ..1.0 => format!("{pace:.3} s"),
+        ..10.0 => format!("{pace:.2} s"),
+        ..100.0 => format!("{pace:.1} s"),
+        _ => format!("{pace:.0} s"),
+    }
+}
+
+/// A part of some paces, in their order of size, not all of them.
+fn quantile(paces: &[f64], part: f64) -> f64 {
+    let mut sorted = paces.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let place = (sorted.len().saturating_sub(1) as f64 * part).round() as usize;
+    sorted.get(place).copied().unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log with a line every ten steps; each stretch has so many lines at so many seconds a step.
+    fn lines(stretches: &[(usize, f64)]) -> Vec<Point> {
+        let (mut time, mut step) = (0.0, 0);
+        let mut points = vec![Point {
+            time: 0,
+            step: 0,
+            row: 0,
+            rate: None,
+        }];
+        for (lines, seconds) in stretches {
+            for _ in 0..*lines {
+                step += 10;
+                time += seconds * 10.0;
+                let row = u32::try_from(points.len()).unwrap();
+                points.push(Point {
+                    time: (time * 1e9) as Nanos,
+                    step,
+                    row,
+                    rate: None,
+                });
+            }
+        }
+        points
+    }
+
+    fn pace_of(points: impl IntoIterator<Item = Point>) -> Pace {
+        let mut pace = Pace::default();
+        for point in points {
+            pace.add(point);
+        }
+        pace
+    }
+
+    fn log(stretches: &[(usize, f64)]) -> Pace {
+        pace_of(lines(stretches))
+    }
+
+    #[test]
+    fn a_run_that_became_slow_is_told_with_the_step() {
+        let slow = log(&[(40, 1.2), (30, 4.1)]).slowdown().unwrap();
+        assert_eq!(slow.after, 400);
+        assert_eq!(slow.begin, 480 * SECOND);
+        assert_eq!(
+            slow.words(),
+            "a step took 1.20 s until step 400 and 4.10 s since"
+        );
+    }
+
+    #[test]
+    fn what_is_usual_is_no_slowdown() {
+        for (name, stretches) in [
+            ("steady", vec![(200, 1.2)]),
+            ("compiling first", vec![(3, 30.0), (100, 1.2)]),
+            ("an evaluation", vec![(50, 1.2), (1, 60.0), (50, 1.2)]),
+            ("checkpoints", [(10, 1.2), (1, 6.0)].repeat(12)),
+            ("slow for a while", vec![(40, 1.2), (30, 4.0), (20, 1.2)]),
+            ("slow for a moment at the end", vec![(100, 1.2), (4, 9.0)]),
+            ("a little slower", vec![(100, 1.2), (100, 1.4)]),
+            ("too short to tell", vec![(5, 1.2), (40, 4.0)]),
+        ] {
+            assert_eq!(log(&stretches).slowdown(), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_does_not_depend_on_the_order_of_lines() {
+        let lines = lines(&[(3000, 1.0), (3000, 3.0)]);
+        let forward = pace_of(lines.iter().copied());
+        let backward = pace_of(lines.iter().rev().copied());
+        assert!(forward.points.len() <= KEPT);
+        assert_eq!(forward.slowdown(), backward.slowdown());
+        let after = forward.slowdown().unwrap().after;
+        assert!((29_000..=30_000).contains(&after), "{after}");
+    }
+
+    #[test]
+    fn steps_that_are_counted_anew_tell_nothing_of_the_time_between() {
+        let mut pace = log(&[(60, 1.0)]);
+        for line in 0..60 {
+            let time = (5_000 + line * 10) * SECOND;
+            pace.add(Point {
+                time,
+                step: line * 10,
+                row: 900,
+                rate: None,
+            });
+        }
+        assert_eq!(pace.slowdown(), None);
+    }
+
+    #[test]
+    fn a_log_whose_throughput_stays_pauses_between_its_steps() {
+        let rated = |late: u64| {
+            let lines = lines(&[(40, 1.2), (30, 4.1)]);
+            let rate = |step| Some(if step <= 400 { 98_000 } else { late });
+            let points = lines.into_iter().map(|point| Point {
+                rate: rate(point.step),
+                ..point
+            });
+            pace_of(points).slowdown()
+        };
+        assert_eq!(rated(97_000), None);
+        assert!(rated(30_000).is_some());
+    }
+}

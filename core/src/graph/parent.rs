@@ -1,0 +1,259 @@
+//! Owners that no record names: of pods that only Events know, and of replica sets
+//! that are not in the input. Controllers name what they make after themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whathappened_connectors::time::{Nanos, Stamp};
+
+use super::identity::{Pods, Workloads};
+use super::{NO, TaskKind};
+use crate::symbols::{Symbol, SymbolTable};
+
+/// What the API server draws the ends of generated names from.
+const SAFE: &str = "bcdfghjklmnpqrstvwxz2456789";
+
+/// Length of the end that the API server puts to a `generateName`.
+const DRAWN: usize = 5;
+
+/// Kinds of the training operator, which names pods after their roles: `run-worker-0`.
+const OF_ROLES: [&str; 6] = [
+    "PyTorchJob",
+    "TFJob",
+    "MPIJob",
+    "XGBoostJob",
+    "PaddleJob",
+    "JAXJob",
+];
+
+/// The roles that it knows.
+const ROLES: [&str; 6] = ["chief", "evaluator", "launcher", "master", "ps", "worker"];
+
+/// The label that a Deployment's pods bear, which is also the end of its replica set's name.
+const HASH: &str = "pod-template-hash";
+
+/// Gives owners to pods and replica sets that have none. To be called when every
+/// record has been learned from: what a record says goes before what a name says.
+pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
+    by_label(symbols, pods, workloads);
+    by_index(symbols, pods, workloads);
+    jobs_of_sets(symbols, workloads);
+    by_name(symbols, pods, workloads);
+    ranks(symbols, pods, workloads);
+}
+
+/// Pods of an indexed Job bear their index in their name.
+fn ranks(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
+    for pod in &mut pods.all {
+        if pod.kind != TaskKind::Pod || pod.rank.is_some() {
+            continue;
+        }
+        let owner = workloads.all.get(pod.owner as usize);
+        let Some(owner) = owner.filter(|owner| symbols.name(owner.kind) == "Job") else {
+            continue;
+        };
+        let drawn = symbols.name(pod.name).rsplit_once('-');
+        let index = drawn
+            .filter(|(_, end)| end.len() == DRAWN && is_drawn(end))
+            .and_then(|(stem, _)| stem.strip_prefix(symbols.name(owner.name)))
+            .and_then(|rest| rest.strip_prefix('-'));
+        pod.rank = index.and_then(|index| index.parse().ok());
+    }
+}
+
+/// A replica set whose name ends in its pods' `pod-template-hash` is a Deployment's.
+fn by_label(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
+    let replica_set = symbols.number("ReplicaSet");
+    for pod in &pods.all {
+        let Some(owner) = workloads
+            .all
+            .get(pod.owner as usize)
+            .filter(|owner| owner.kind == replica_set && owner.owner == NO)
+        else {
+            continue;
+        };
+        let hash = pod.body.as_ref().and_then(|body| body.labels.get(HASH));
+        let Some(deployment) = hash.and_then(|hash| {
+            let name = symbols.name(owner.name).strip_suffix(hash.as_str())?;
+            Some(name.strip_suffix('-')?.to_owned())
+        }) else {
+            continue;
+        };
+        let (kind, name) = (symbols.number("Deployment"), symbols.number(&deployment));
+        let at = pod.begin().unwrap_or(Nanos::MAX);
+        let at = Stamp { lo: at, hi: at };
+        let above = workloads.of(kind, Symbol::NONE, pod.namespace, name, at);
+        if let Some(owner) = workloads.all.get_mut(pod.owner as usize) {
+            owner.owner = above;
+        }
+    }
+}
+
+/// Jobs of which only logs of their pods are known: pods that are named alike but for an index,
+/// and an end that the API server drew, are those of one indexed Job.
+fn by_index(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
+    let mut found: BTreeMap<(Symbol, &str), (BTreeSet<&str>, Nanos)> = BTreeMap::new();
+    for pod in &pods.all {
+        let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && pod.body.is_none();
+        let Some(stem) = drawn(symbols.name(pod.name)).filter(|_| unknown) else {
+            continue;
+        };
+        if let (Some(job), Some(begin)) = (numbered(stem), pod.begin()) {
+            let (indexes, first) = found
+                .entry((pod.namespace, job))
+                .or_insert_with(|| (BTreeSet::new(), begin));
+            indexes.insert(&stem[job.len()..]);
+            *first = begin.min(*first);
+        }
+    }
+    let found: Vec<(Symbol, String, Nanos)> = found
+        .into_iter()
+        .filter(|(_, (indexes, _))| indexes.len() > 1)
+        .map(|((namespace, job), (_, first))| (namespace, job.to_owned(), first))
+        .collect();
+    for (namespace, job, first) in found {
+        let (kind, name) = (symbols.number("Job"), symbols.number(&job));
+        let at = Stamp {
+            lo: first,
+            hi: first,
+        };
+        workloads.of(kind, Symbol::NONE, namespace, name, at);
+    }
+}
+
+/// Jobs of which only Events are known, by the name of a `JobSet` that is known.
+fn jobs_of_sets(symbols: &SymbolTable, workloads: &mut Workloads) {
+    let (Some(job), Some(set)) = (symbols.find("Job"), symbols.find("JobSet")) else {
+        return;
+    };
+    let found: Vec<(u32, u32)> = (0..)
+        .zip(&workloads.all)
+        .filter(|(_, one)| one.kind == job && one.owner == NO && one.body.is_none())
+        .filter_map(|(number, one)| {
+            let at = workloads.begin(number);
+            let name = symbols.name(one.name);
+            let above = sets_of(name)
+                .filter_map(|name| symbols.find(name))
+                .find_map(|name| workloads.named(set, one.namespace, name, at))?;
+            Some((number, above))
+        })
+        .collect();
+    for (number, above) in found {
+        if let Some(one) = workloads.all.get_mut(number as usize) {
+            one.owner = above;
+        }
+    }
+}
+
+/// Names of the `JobSet`s that may have made a Job of a name, `set-replicated-0`: the
+/// longest first.
+fn sets_of(job: &str) -> impl Iterator<Item = &str> {
+    let mut rest = numbered(job);
+    std::iter::from_fn(move || {
+        rest = rest?.rsplit_once('-').map(|(set, _)| set);
+        rest
+    })
+}
+
+/// Pods that no record tells the owner of, by the name of a workload that is known.
+fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
+    for pod in &mut pods.all {
+        // An object says itself that it has no owner; a line of a table does not.
+        let told = pod.body.is_some() && pod.uid.is_some();
+        if pod.kind != TaskKind::Pod || pod.owner != NO || told {
+            continue;
+        }
+        let last = pod.seen.map_or(Nanos::MAX, |(_, last)| last);
+        let at = Stamp { lo: last, hi: last };
+        let found = makers(symbols.name(pod.name)).find_map(|(kind, name)| {
+            let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
+            let number = workloads.named(kind, pod.namespace, name, at)?;
+            let maker = workloads.all.get(number as usize)?;
+            let was_there = maker.created.is_none_or(|created| created.lo <= last);
+            was_there.then_some(number)
+        });
+        let of_set = || {
+            let stem = numbered(drawn(symbols.name(pod.name))?)?;
+            sets_of(stem).find_map(|name| {
+                let (kind, name) = (symbols.find("JobSet")?, symbols.find(name)?);
+                workloads.named(kind, pod.namespace, name, at)
+            })
+        };
+        if let Some(found) = found.or_else(of_set) {
+            pod.owner = found;
+        }
+    }
+}
+
+/// Set, Job and index of a pod that is named after them: `set-workers-0-3` of
+/// `set-workers-0-3-x2k8f`.
+pub(crate) fn indexed(pod: &str) -> Option<&str> {
+    drawn(pod).filter(|stem| numbered(stem).is_some())
+}
+
+/// A pod's name without the end that the API server drew.
+fn drawn(pod: &str) -> Option<&str> {
+    let (stem, end) = pod.rsplit_once('-')?;
+    (end.len() == DRAWN && is_drawn(end)).then_some(stem)
+}
+
+/// Kinds and names of what may have made a pod of a name, the likeliest first.
+pub fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
+    let of_drawn = drawn(pod).into_iter().flat_map(|stem| {
+        let hash = stem
+            .rsplit_once('-')
+            .filter(|(_, hash)| is_drawn(hash))
+            .map(|(name, _)| ("Deployment", name));
+        [
+            Some(("ReplicaSet", stem)),
+            Some(("Job", stem)),
+            Some(("DaemonSet", stem)),
+        ]
+        .into_iter()
+        .chain([numbered(stem).map(|name| ("Job", name)), hash])
+        .flatten()
+    });
+    let of_role = numbered(pod)
+        .and_then(|stem| stem.rsplit_once('-'))
+        .filter(|(_, role)| ROLES.contains(role))
+        .into_iter()
+        .flat_map(|(name, _)| OF_ROLES.map(|kind| (kind, name)));
+    let of_set = numbered(pod).map(|name| ("StatefulSet", name));
+    of_drawn.chain(of_role).chain(of_set)
+}
+
+fn is_drawn(end: &str) -> bool {
+    !end.is_empty() && end.len() <= 10 && end.chars().all(|one| SAFE.contains(one))
+}
+
+/// A name without the number at its end.
+fn numbered(name: &str) -> Option<&str> {
+    let (stem, number) = name.rsplit_once('-')?;
+    let digits = !number.is_empty() && number.bytes().all(|one| one.is_ascii_digit());
+    digits.then_some(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_is_named_after_what_made_it() {
+        let of = |pod| makers(pod).collect::<Vec<_>>();
+        assert_eq!(
+            of("serve-7d9f6b5c4d-x2k8f"),
+            [
+                ("ReplicaSet", "serve-7d9f6b5c4d"),
+                ("Job", "serve-7d9f6b5c4d"),
+                ("DaemonSet", "serve-7d9f6b5c4d"),
+                ("Deployment", "serve"),
+            ]
+        );
+        assert!(of("run-3-x2k8f").contains(&("Job", "run")));
+        assert_eq!(of("etcd-0"), [("StatefulSet", "etcd")]);
+        assert_eq!(of("trainer"), []);
+        assert!(of("sd3-worker-0").contains(&("PyTorchJob", "sd3")));
+        assert!(of("sd3-worker-0").contains(&("StatefulSet", "sd3-worker")));
+        let sets: Vec<&str> = sets_of("moe-8b-23-workers-0").collect();
+        assert_eq!(sets, ["moe-8b-23", "moe-8b", "moe"]);
+    }
+}

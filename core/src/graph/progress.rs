@@ -1,0 +1,181 @@
+//! How far the training of each pod came, as its log tells, and where it
+//! stopped getting on although it still spoke.
+
+use whathappened_connectors::event::Event;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::fact::{Fact, NO};
+use super::pace;
+use super::task::{Progress, Task};
+use crate::evidence::Evidence;
+use crate::symbols::SymbolTable;
+
+/// The signal of a line that tells of a step.
+const PROGRESS: &str = "log.progress";
+
+/// What is derived where steps stopped and lines went on.
+const NONE: &str = "log.no_progress";
+
+/// What is derived where no line of any log tells how far they were read.
+const UNHEARD: &str = "log.unheard";
+
+/// Steps that must be known before their absence tells anything.
+const ENOUGH: u64 = 5;
+
+/// The least time without a step that tells anything: evaluating and saving
+/// take a while.
+const LEAST: Nanos = 1_800 * SECOND;
+
+/// A pod that is there and writes nothing at all has stopped sooner than one whose
+/// lines go on.
+const SILENT: Nanos = 900 * SECOND;
+
+/// The least time in steps.
+const STEPS: Nanos = 30;
+
+/// The number of the training step that a line tells of.
+fn step_of(event: &Event) -> Option<i64> {
+    let step = event.attributes.get("step")?;
+    let text = step.as_str().map(str::to_owned);
+    let text = text.unwrap_or_else(|| step.to_string());
+    text.replace([',', '_'], "").parse().ok()
+}
+
+/// Notes a training step told by a row. Lines may come in any order.
+pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
+    let Some(pod) = pod.filter(|_| event.signals.iter().any(|signal| signal == PROGRESS)) else {
+        return;
+    };
+    if event.time == Stamp::OPEN {
+        return;
+    }
+    let step = step_of(event);
+    if let Some(step) = step {
+        pace::note(event, row, step, pod);
+    }
+    let new = Progress {
+        first: event.time,
+        last: event.time,
+        id: event.id,
+        row,
+        step,
+        reported: 1,
+    };
+    pod.progress = Some(match pod.progress.take() {
+        None => new,
+        Some(old) => {
+            // Of steps told at one time the furthest counts, then the id, so that
+            // the order of records cannot show.
+            let later = (new.last, new.step, new.id) > (old.last, old.step, old.id);
+            let (first, reported) = (old.first.min(new.first), old.reported + 1);
+            let last = if later { new } else { old };
+            Progress {
+                first,
+                reported,
+                ..last
+            }
+        }
+    });
+}
+
+/// Facts of pods whose lines went on long after their last step: from that step
+/// to the last line.
+pub(super) fn stalled(
+    evidence: &Evidence,
+    pods: &[Task],
+    pod_of_row: &[u32],
+    symbols: &mut SymbolTable,
+) -> Vec<Fact> {
+    let lines = symbols.find("log.line");
+    let mut last_line = vec![None::<Stamp>; pods.len()];
+    for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
+        if Some(row.fact) == lines
+            && row.time.hi != Nanos::MAX
+            && let Some(last) = last_line.get_mut(*pod as usize)
+        {
+            *last = Some(last.map_or(row.time, |last| last.max(row.time)));
+        }
+    }
+    // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
+    let read_until = last_line.iter().flatten().max().copied();
+    let now = evidence
+        .rows()
+        .iter()
+        .filter(|row| row.time.hi != Nanos::MAX)
+        .map(|row| row.time)
+        .chain(evidence.objects.latest().map(|at| Stamp { lo: at, hi: at }))
+        .max();
+    let mut found = Vec::new();
+    for ((number, pod), last) in (0..).zip(pods).zip(last_line) {
+        let (Some(progress), Some(last)) = (&pod.progress, last) else {
+            continue;
+        };
+        let runs = pod.phase.as_deref() == Some("Running")
+            && pod.exits.iter().all(|exit| exit.init)
+            && pod.deletion_requested.is_none()
+            && pod.gone.is_none();
+        let Some(row) = evidence.rows().get(progress.row as usize) else {
+            continue;
+        };
+        let usual = progress.usual();
+        let silent = read_until.filter(|until| runs && *until > last);
+        let unheard = now.filter(|now| runs && *now > last);
+        let reported = [
+            (
+                silent.or(Some(last)),
+                if silent.is_some() { SILENT } else { LEAST },
+                NONE,
+            ),
+            (unheard, SILENT, UNHEARD),
+        ];
+        let stopped = reported.into_iter().find_map(|(until, least, signal)| {
+            let quiet = until?.lo.saturating_sub(progress.last.hi);
+            (quiet >= least.max(usual.saturating_mul(STEPS))).then_some((until?, signal))
+        });
+        let Some((last, signal)) = stopped.filter(|_| progress.reported >= ENOUGH) else {
+            continue;
+        };
+        found.push(Fact {
+            pod: number,
+            end: Some(last),
+            ..Fact::of_row(progress.row, row, symbols.number(signal))
+        });
+    }
+    found
+}
+
+impl Fact {
+    /// A row under another meaning, about nothing yet.
+    pub(super) fn of_row(
+        number: u32,
+        row: &crate::evidence::Row,
+        signal: crate::symbols::Symbol,
+    ) -> Self {
+        use crate::symbols::Symbol;
+        Self {
+            row: number,
+            id: row.id,
+            signal,
+            time: row.time,
+            onset: row.time.lo,
+            end: row.end,
+            count: row.count,
+            pod: NO,
+            workload: NO,
+            node: Symbol::NONE,
+            instance: Symbol::NONE,
+            phase: super::Phase::Untold,
+            operation: Symbol::NONE,
+            places: Symbol::NONE,
+            pool: Symbol::NONE,
+            due: None,
+            container: Symbol::NONE,
+            actor: Symbol::NONE,
+            other: NO,
+            detail: Symbol::NONE,
+            target: Symbol::NONE,
+            exit_code: None,
+            source_kind: row.source_kind(),
+        }
+    }
+}

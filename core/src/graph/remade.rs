@@ -1,0 +1,92 @@
+//! Jobs that were made anew under their name, where no uid tells them apart: a Job that is over
+//! makes no pod any more, so what a pod began after is told of the one before it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::{EntityGraph, NO, Workload};
+use crate::symbols::Symbol;
+
+/// What is said of a Job that is over.
+const OVER: [&str; 4] = [
+    "k8s.workload.backoff_limit",
+    "k8s.workload.completed",
+    "k8s.workload.deadline",
+    "k8s.workload.failed",
+];
+
+/// Clocks of a controller and a kubelet are this far apart at most.
+const CLOCKS: Nanos = 5 * SECOND;
+
+/// Gives what is told of an earlier Job, and its pods, to a Job of their own.
+pub(super) fn split(graph: &mut EntityGraph) {
+    let mut found = made_anew(graph);
+    // One that is split off may have to be split again.
+    while let Some((job, (over, begin))) = found.pop_first() {
+        split_off(graph, job, over, begin);
+        if found.is_empty() {
+            found = made_anew(graph);
+        }
+    }
+}
+
+/// The Jobs of which pods began when they were over: when that was last, and when the first
+/// pod began after it.
+fn made_anew(graph: &EntityGraph) -> BTreeMap<u32, (Nanos, Nanos)> {
+    let Some(kind) = graph.evidence.symbols.find("Job") else {
+        return BTreeMap::new();
+    };
+    let mut begins: HashMap<u32, Vec<Nanos>> = HashMap::new();
+    for pod in &graph.pods {
+        if let (true, Some(begin)) = (pod.owner != NO, pod.known_begin()) {
+            begins.entry(pod.owner).or_default().push(begin);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for fact in &graph.facts {
+        let job = graph.workloads.get(fact.workload as usize);
+        if job.is_none_or(|job| job.kind != kind)
+            || fact.time == Stamp::OPEN
+            || !OVER.contains(&graph.name(fact.signal))
+        {
+            continue;
+        }
+        let over = fact.time.hi;
+        let begins = begins.get(&fact.workload).into_iter().flatten().copied();
+        if let Some(begin) = begins
+            .filter(|begin| *begin > over.saturating_add(CLOCKS))
+            .min()
+        {
+            let last = found.entry(fact.workload).or_insert((over, begin));
+            *last = (over, begin).max(*last);
+        }
+    }
+    found
+}
+
+fn split_off(graph: &mut EntityGraph, job: u32, over: Nanos, begin: Nanos) {
+    let earlier = u32::try_from(graph.workloads.len()).unwrap_or(NO);
+    let Some(later) = graph.workloads.get_mut(job as usize) else {
+        return;
+    };
+    let mut before = Workload::new(later.kind, Symbol::NONE, later.namespace, later.name);
+    before.owner = later.owner;
+    if later.created.is_some_and(|made| made.lo <= over) {
+        before.created = later.created.replace(Stamp {
+            lo: over,
+            hi: begin,
+        });
+    }
+    graph.workloads.push(before);
+    for pod in graph.pods.iter_mut().filter(|pod| pod.owner == job) {
+        if pod.begin().is_some_and(|begun| begun <= over) {
+            pod.owner = earlier;
+        }
+    }
+    for fact in graph.facts.iter_mut().filter(|fact| fact.workload == job) {
+        if fact.time.lo <= over {
+            fact.workload = earlier;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Which pod each row is about.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND};
+
+use super::identity::Pods;
+use super::{NO, TaskKind};
+use crate::evidence::Evidence;
+use crate::symbols::{Symbol, SymbolTable};
+
+/// Requests for the end of a pod.
+const ENDS: [&str; 2] = ["k8s.audit.delete", "k8s.audit.evict"];
+
+/// The pods of all rows: those with a uid first, so that rows with only a name find who bore it when.
+pub(super) fn pods(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) -> Vec<u32> {
+    adopt(evidence, symbols, pods);
+    let mut pod_of_row = vec![NO; evidence.rows().len()];
+    for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
+        if row.pod_uid.is_some() {
+            *slot = pods.of_uid(row.pod_uid, row.namespace, row.pod);
+            if let Some(pod) = pods.all.get_mut(*slot as usize) {
+                pod.see(row.time.lo, row.last());
+            }
+        }
+    }
+    for (slot, row) in pod_of_row.iter_mut().zip(evidence.rows()) {
+        if !row.pod_uid.is_some() && row.pod.is_some() {
+            // A pod's name is free once it is gone: who asks for an end in the very second in which
+            // a pod was made asked for that of the one before it.
+            let ends = ENDS.contains(&symbols.name(row.fact));
+            let at = row
+                .time
+                .lo
+                .saturating_sub(if ends { 2 * SECOND } else { 0 });
+            *slot = pods.of_name(row.namespace, row.pod, at);
+        } else if !row.pod_uid.is_some() && row.instance.is_some() {
+            *slot = pods.of_id(TaskKind::Instance, row.instance, row.node);
+        }
+    }
+    for (slot, row) in pod_of_row.iter().zip(evidence.rows()) {
+        if !row.pod_uid.is_some()
+            && let Some(pod) = pods.all.get_mut(*slot as usize)
+        {
+            pod.see(row.time.lo, row.last());
+        }
+    }
+    pod_of_row
+}
+
+/// Ties uids that only rows tell to pods that were printed without theirs, the earliest first.
+fn adopt(evidence: &Evidence, symbols: &SymbolTable, pods: &mut Pods) {
+    let mut uids: HashMap<Symbol, (Nanos, Symbol, Symbol)> = HashMap::new();
+    for row in evidence.rows().iter().filter(|row| row.pod_uid.is_some()) {
+        let reported = (row.time.lo, row.namespace, row.pod);
+        let first = uids.entry(row.pod_uid).or_insert(reported);
+        *first = reported.min(*first);
+    }
+    let mut uids: Vec<_> = uids.into_iter().collect();
+    uids.sort_by_key(|(uid, (first, ..))| (*first, symbols.name(*uid)));
+    for (uid, (first, namespace, name)) in uids {
+        pods.adopt(uid, namespace, name, first);
+    }
+}

@@ -1,0 +1,310 @@
+//! A pod and where and when it was.
+
+use std::sync::Arc;
+
+use whathappened_connectors::event::EventId;
+use whathappened_connectors::object::ObjectBody;
+use whathappened_connectors::time::{Nanos, Stamp};
+
+use super::pace::Pace;
+use super::{InstanceRecord, NO};
+use crate::symbols::Symbol;
+
+/// One end of one container.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exit {
+    /// When.
+    pub time: Stamp,
+    /// Which container.
+    pub container: Symbol,
+    /// Whether it is an init container.
+    pub init: bool,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// What the status claims: `OOMKilled`, `Error`, `Completed`, …
+    pub reason: Symbol,
+}
+
+/// What a member of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TaskKind {
+    /// A pod.
+    Pod,
+    /// A machine in a cloud.
+    Instance,
+    /// A batch job: all of its steps, on all of its machines.
+    Job,
+    /// A log of which nothing else is known.
+    Log,
+}
+
+impl TaskKind {
+    /// The name used in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pod => "Pod",
+            Self::Instance => "Instance",
+            Self::Job => "SlurmJob",
+            Self::Log => "Log",
+        }
+    }
+}
+
+/// A pod, from every record that speaks of it. A cloud instance or a batch job
+/// that is a run's own is one as well: they begin, are somewhere and end alike.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// What it is.
+    pub kind: TaskKind,
+    /// `metadata.uid`, where any record had it.
+    pub uid: Symbol,
+    /// Its namespace.
+    pub namespace: Symbol,
+    /// Its name, which others may bear at other times.
+    pub name: Symbol,
+    /// The node it was bound to; an instance is its own.
+    pub node: Symbol,
+    /// The zone of an instance, as its records say.
+    pub zone: Symbol,
+    /// Further machines that a batch job was on.
+    pub more_nodes: Vec<Symbol>,
+    /// When it was made.
+    pub created: Option<Stamp>,
+    /// When it was bound to its node.
+    pub bound: Option<Stamp>,
+    /// When its first container started.
+    pub started: Option<Stamp>,
+    /// When its last container ended.
+    pub ended: Option<Stamp>,
+    /// When its deletion was first asked for.
+    pub deletion_requested: Option<Stamp>,
+    /// When its object was last seen without such a request.
+    pub(super) unasked: Option<Nanos>,
+    /// When the object was seen gone.
+    pub gone: Option<Stamp>,
+    /// First and last time that any record speaks of it.
+    pub seen: Option<(Nanos, Nanos)>,
+    /// The last phase seen.
+    pub phase: Option<String>,
+    /// The workload that controls it, [`NO`] for none.
+    pub owner: u32,
+    /// Its root: the workload on top of the owner chain, [`NO`] for a bare pod.
+    pub root: u32,
+    /// Its rank in the gang.
+    pub rank: Option<i32>,
+    /// The last version of the object.
+    pub body: Option<Arc<ObjectBody>>,
+    /// Every end of a container that any record tells, in time order.
+    pub exits: Vec<Exit>,
+    /// Ends that were only measured, until all records are read.
+    pub(super) heard: Vec<Exit>,
+    /// Starts of main containers, in time order.
+    pub starts: Vec<Stamp>,
+    /// What containers wait for in the last version that shows them: `CrashLoopBackOff`, …
+    pub waits: Vec<String>,
+    /// `status.reason` of the pod, with its time: `Evicted`, `NodeShutdown`, …
+    pub verdict: Option<(Stamp, String)>,
+    /// Last word on readiness and since when.
+    pub ready: Option<(Stamp, bool)>,
+    /// The scheduler found no place for it (first time).
+    pub unplaced: Option<Stamp>,
+    /// The kubelet reports trouble starting it (first time).
+    pub stuck: Option<Stamp>,
+    /// The kubelet stops its containers (first time).
+    pub stopped: Option<Stamp>,
+    /// The kubelet holds a failed container back (last time told).
+    pub held_back: Option<Stamp>,
+    /// When somebody else than its process ended it, as Events and conditions tell.
+    pub kills: Vec<Stamp>,
+    /// When its Job had counted it as ended.
+    pub untracked: Option<Stamp>,
+    /// When its log last said that all was done.
+    pub said_done: Option<Stamp>,
+    /// When its log last told of a failure that ends a program.
+    pub last_words: Option<Stamp>,
+    /// When it last wrote anything.
+    pub last_line: Option<Stamp>,
+    /// What records tell of an instance's life, in time order.
+    pub signs: Vec<InstanceRecord>,
+    /// What its log says last, where the lines have no times.
+    pub untimed: UntimedLog,
+    /// The training steps that its log tells of.
+    pub progress: Option<Progress>,
+    /// How long its training steps took.
+    pub pace: Pace,
+    /// How its versions show its end, in the order in which the cluster stored them.
+    pub(super) stored: Stored,
+}
+
+/// What the order of an object's versions says of its end, whatever clocks say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stored {
+    /// It was over before anybody asked for its end.
+    pub(super) ended_first: bool,
+    /// A time at which the first version that shows it over was true.
+    pub(super) over: Option<Stamp>,
+    /// Whether that time is the API server's.
+    pub(super) by_server: bool,
+}
+
+/// Lines of a log without times, by their number in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UntimedLog {
+    /// The last that means anything.
+    pub last: u64,
+    /// The last that a program writes that fails; 0 where there is none.
+    pub words: u64,
+}
+
+/// Training steps as one pod's log tells them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// When the first was told.
+    pub first: Stamp,
+    /// When the last was told.
+    pub last: Stamp,
+    /// The record of the last.
+    pub id: EventId,
+    /// Its row in the evidence.
+    pub row: u32,
+    /// Which step the last was, where it says.
+    pub step: Option<i64>,
+    /// How many were told.
+    pub reported: u64,
+}
+
+impl Progress {
+    /// The usual time between two steps that were told, in nanoseconds.
+    #[must_use]
+    pub fn usual(&self) -> Nanos {
+        let steps = i64::try_from(self.reported).unwrap_or(Nanos::MAX) - 1;
+        self.last.lo.saturating_sub(self.first.lo) / steps.max(1)
+    }
+}
+
+impl Task {
+    pub(super) fn new(kind: TaskKind, uid: Symbol, namespace: Symbol, name: Symbol) -> Self {
+        Self {
+            kind,
+            uid,
+            namespace,
+            name,
+            node: Symbol::NONE,
+            zone: Symbol::NONE,
+            more_nodes: Vec::new(),
+            created: None,
+            bound: None,
+            started: None,
+            ended: None,
+            deletion_requested: None,
+            unasked: None,
+            gone: None,
+            seen: None,
+            phase: None,
+            owner: NO,
+            root: NO,
+            rank: None,
+            body: None,
+            exits: Vec::new(),
+            heard: Vec::new(),
+            starts: Vec::new(),
+            waits: Vec::new(),
+            verdict: None,
+            ready: None,
+            unplaced: None,
+            stuck: None,
+            stopped: None,
+            held_back: None,
+            kills: Vec::new(),
+            untracked: None,
+            said_done: None,
+            last_words: None,
+            last_line: None,
+            signs: Vec::new(),
+            untimed: UntimedLog::default(),
+            progress: None,
+            pace: Pace::default(),
+            stored: Stored::default(),
+        }
+    }
+
+    /// Widens the time in which it was seen.
+    pub(super) fn see(&mut self, from: Nanos, to: Nanos) {
+        if from == Nanos::MIN || to == Nanos::MAX {
+            return;
+        }
+        self.seen = Some(
+            self.seen
+                .map_or((from, to), |(first, last)| (first.min(from), last.max(to))),
+        );
+    }
+
+    /// The machines it was on, as far as any record tells.
+    pub fn machines(&self) -> impl Iterator<Item = Symbol> + '_ {
+        let first = Some(self.node).filter(|node| node.is_some());
+        first.into_iter().chain(self.more_nodes.iter().copied())
+    }
+
+    /// From when to when it was where it was, as far as any record tells.
+    #[must_use]
+    pub fn stay(&self) -> (Nanos, Nanos) {
+        if self.kind == TaskKind::Instance {
+            let from = self.created.map_or(Nanos::MIN, |at| at.lo);
+            return (from, self.gone.map_or(Nanos::MAX, |at| at.hi));
+        }
+        let from = self
+            .bound
+            .or(self.created)
+            .map(|stamp| stamp.lo)
+            .or(self.begin())
+            .unwrap_or(Nanos::MIN);
+        let to = self
+            .gone
+            .or(self.ended)
+            .map(|stamp| stamp.hi)
+            .or(self.seen.map(|(_, last)| last))
+            .unwrap_or(Nanos::MAX);
+        (from, to)
+    }
+
+    /// When it began, as far as any record tells.
+    #[must_use]
+    pub fn begin(&self) -> Option<Nanos> {
+        self.known_begin()
+            .or(self.seen.map(|(first, _)| first))
+            .filter(|begin| *begin != Nanos::MIN)
+    }
+
+    /// When it began, where a record says so: that it was seen is no beginning.
+    #[must_use]
+    pub fn known_begin(&self) -> Option<Nanos> {
+        // A mirror of a static pod is bound, by its own account, before it was made.
+        let reported = self.created.map(|stamp| stamp.lo).or_else(|| {
+            [self.bound, self.started]
+                .into_iter()
+                .flatten()
+                .map(|stamp| stamp.lo)
+                .min()
+        });
+        reported.filter(|begin| *begin != Nanos::MIN)
+    }
+
+    /// GPUs that it asked for, of any vendor.
+    #[must_use]
+    pub fn gpus(&self) -> f64 {
+        let Some(body) = &self.body else { return 0.0 };
+        let of = |resources: &std::collections::BTreeMap<String, String>| -> f64 {
+            resources
+                .iter()
+                .filter(|(name, _)| name.ends_with("/gpu") || name.contains("nvidia.com/mig-"))
+                .filter_map(|(_, amount)| amount.parse::<f64>().ok())
+                .fold(0.0, |sum, gpus| sum + gpus)
+        };
+        body.containers
+            .iter()
+            .map(|container| of(&container.limits).max(of(&container.requests)))
+            // A sum of nothing is -0.
+            .fold(0.0, |sum, gpus| sum + gpus)
+    }
+}

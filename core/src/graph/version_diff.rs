@@ -1,0 +1,334 @@
+//! What only the difference between two versions of an object tells.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use whathappened_connectors::event::{Event, EventId, SourceKind};
+use whathappened_connectors::object::ObjectKey;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use crate::evidence::{Objects, Version};
+
+/// Labels and annotations of nodes whose change means something.
+const WATCHED: [&str; 9] = [
+    "aws-node-termination-handler/",
+    "cloud.google.com/active-node-maintenance",
+    "cloud.google.com/scheduled-maintenance-time",
+    "dgxc.nvidia.com/nvsentinel-state",
+    "k8s.nvidia.com/cordon-",
+    "machineconfiguration.openshift.io/state",
+    "nvidia.com/gpu-driver-upgrade-state",
+    "nvidia.com/mig.config.state",
+    "weave.works/kured-",
+];
+
+/// All facts that differences tell, in object order.
+pub(super) fn facts(objects: &Objects) -> Vec<Event> {
+    let mut found = Vec::new();
+    for (key, versions) in objects.iter() {
+        match key.kind.as_str() {
+            "Node" => VersionDiff {
+                key,
+                versions,
+                found: &mut found,
+            }
+            .node(),
+            "Pod" | "PersistentVolumeClaim" => {}
+            _ => VersionDiff {
+                key,
+                versions,
+                found: &mut found,
+            }
+            .workload(),
+        }
+    }
+    found
+}
+
+struct VersionDiff<'a> {
+    key: &'a ObjectKey,
+    versions: &'a [Version],
+    found: &'a mut Vec<Event>,
+}
+
+impl VersionDiff<'_> {
+    fn node(&mut self) {
+        let mut before: Option<&Version> = None;
+        for (index, version) in self.versions.iter().enumerate() {
+            let (old, new) = (before.map(|version| &version.body), &version.body);
+            let was = old.is_some_and(|old| old.unschedulable);
+            if was != new.unschedulable {
+                let fact = if new.unschedulable {
+                    "k8s.node.cordoned"
+                } else {
+                    "k8s.node.uncordoned"
+                };
+                let writer = self
+                    .same_revision(index)
+                    .find_map(|version| version.body.unschedulable_by.clone());
+                let own = writer.as_ref().and_then(|writer| writer.time);
+                let by = self
+                    .same_revision(index)
+                    .find_map(|version| version.by.clone());
+                let manager = writer.map(|writer| writer.manager);
+                if let Some(mut event) = self.event(
+                    fact,
+                    &[],
+                    own,
+                    before,
+                    index,
+                    &json!({ "unschedulable": new.unschedulable }),
+                ) {
+                    event.actor = by;
+                    self.push(event, &[("manager", manager)]);
+                }
+            }
+            for taint in &new.taints {
+                let known = old.is_some_and(|old| {
+                    old.taints.iter().any(|one| {
+                        one.key == taint.key
+                            && one.effect == taint.effect
+                            && one.value == taint.value
+                    })
+                });
+                if !known
+                    && let Some(mut event) = self.event("k8s.node.taint", &[&taint.key, &taint.effect, &taint.value], taint.added, before, index, &json!({ "taint": taint.key, "effect": taint.effect, "value": taint.value }))
+                {
+                    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+                    event.actor = self
+                        .same_revision(index)
+                        .find_map(|version| version.by.clone());
+                    self.push(event, &[("key", text(&taint.key)), ("effect", text(&taint.effect)), ("value", text(&taint.value))]);
+                }
+            }
+            if let (Some(old), Some(was), Some(is)) = (
+                old,
+                old.and_then(|old| old.boot_id.as_ref()),
+                new.boot_id.as_ref(),
+            ) && was != is
+                && let Some(event) = self.event(
+                    "k8s.node.boot_changed",
+                    &[is],
+                    None,
+                    before,
+                    index,
+                    &json!({ "bootID": is, "before": old.boot_id }),
+                )
+            {
+                self.push(
+                    event,
+                    &[("from", Some(was.clone())), ("to", Some(is.clone()))],
+                );
+            }
+            if let Some(old) = old {
+                self.allocatable(&old.allocatable, &new.allocatable, before, index);
+                self.watched(
+                    "k8s.node.annotation",
+                    &old.annotations,
+                    &new.annotations,
+                    before,
+                    index,
+                );
+            }
+            self.watched(
+                "k8s.node.label",
+                old.map_or(&BTreeMap::new(), |old| &old.labels),
+                &new.labels,
+                before,
+                index,
+            );
+            before = Some(version);
+        }
+    }
+
+    fn allocatable(
+        &mut self,
+        old: &BTreeMap<String, String>,
+        new: &BTreeMap<String, String>,
+        before: Option<&Version>,
+        index: usize,
+    ) {
+        for (resource, was) in old.iter().filter(|(resource, _)| resource.contains('/')) {
+            let amount =
+                |text: Option<&String>| text.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
+            let (was, is) = (amount(Some(was)), amount(new.get(resource)));
+            if is < was
+                && let Some(event) = self.event(
+                    "k8s.node.allocatable_dropped",
+                    &[resource],
+                    None,
+                    before,
+                    index,
+                    &json!({ "resource": resource, "from": was, "to": is }),
+                )
+            {
+                self.push(
+                    event,
+                    &[
+                        ("resource", Some(resource.clone())),
+                        ("from", Some(was.to_string())),
+                        ("to", Some(is.to_string())),
+                    ],
+                );
+            }
+        }
+    }
+
+    fn watched(
+        &mut self,
+        fact: &str,
+        old: &BTreeMap<String, String>,
+        new: &BTreeMap<String, String>,
+        before: Option<&Version>,
+        index: usize,
+    ) {
+        for (key, value) in new
+            .iter()
+            .filter(|(key, value)| old.get(*key) != Some(*value))
+        {
+            if WATCHED.iter().any(|prefix| key.starts_with(prefix))
+                && let Some(event) = self.event(
+                    fact,
+                    &[key, value],
+                    None,
+                    before,
+                    index,
+                    &json!({ "key": key, "value": value }),
+                )
+            {
+                self.push(
+                    event,
+                    &[("key", Some(key.clone())), ("value", Some(value.clone()))],
+                );
+            }
+        }
+    }
+
+    fn workload(&mut self) {
+        let mut before: Option<&Version> = None;
+        for (index, version) in self.versions.iter().enumerate() {
+            let new = &version.body;
+            if let Some(old) = before.map(|version| &version.body) {
+                if old.suspended != new.suspended {
+                    let fact = if new.suspended {
+                        "k8s.workload.suspended"
+                    } else {
+                        "k8s.workload.resumed"
+                    };
+                    if let Some(event) = self.event(
+                        fact,
+                        &[],
+                        None,
+                        before,
+                        index,
+                        &json!({ "suspend": new.suspended }),
+                    ) {
+                        self.push(event, &[]);
+                    }
+                }
+                let mut fields = Vec::new();
+                // What was printed for people has no generation, nor all of the spec.
+                let anew = matches!((old.generation, new.generation), (Some(old), Some(new)) if old != new);
+                if anew && old.spec_hash != new.spec_hash && !old.spec_hash.is_empty() {
+                    fields.push("template");
+                }
+                let same = old.generation.is_some() && old.generation == new.generation;
+                let known = old.replicas.is_some() && new.replicas.is_some();
+                if known && old.replicas != new.replicas && !same {
+                    fields.push("replicas");
+                }
+                if !fields.is_empty() {
+                    let raw = json!({ "fields": fields, "replicas": [old.replicas, new.replicas] });
+                    if let Some(event) = self.event(
+                        "k8s.workload.spec_changed",
+                        &fields,
+                        None,
+                        before,
+                        index,
+                        &raw,
+                    ) {
+                        self.push(event, &[("fields", Some(fields.join(",")))]);
+                    }
+                }
+            }
+            before = Some(version);
+        }
+    }
+
+    /// Versions that are copies of one revision, which other records tell more of.
+    fn same_revision(&self, index: usize) -> impl Iterator<Item = &Version> {
+        let revision = self
+            .versions
+            .get(index)
+            .and_then(|version| version.revision);
+        let own = self.versions.get(index).into_iter();
+        let twins = self
+            .versions
+            .iter()
+            .skip(index + 1)
+            .take_while(move |twin| revision.is_some() && twin.revision == revision);
+        own.chain(twins)
+    }
+
+    /// The request that made a revision has a record of its own.
+    fn told_by_audit(&self, index: usize) -> Option<&Version> {
+        self.same_revision(index)
+            .find(|version| version.source_kind == SourceKind::KubernetesAudit)
+    }
+
+    /// The fact of a change: at its own time where it has one, else between the two versions.
+    fn event(
+        &self,
+        fact: &str,
+        what: &[&str],
+        own: Option<Stamp>,
+        before: Option<&Version>,
+        index: usize,
+        raw: &Value,
+    ) -> Option<Event> {
+        let version = self.versions.get(index)?;
+        let by_audit = self.told_by_audit(index).and_then(|version| version.at);
+        let since = before.and_then(|before| before.at).or(version.body.created);
+        let between = || {
+            let seen = version.at?;
+            // The first version that is seen may be of any time since the object was made.
+            let until = if before.is_some() {
+                seen.hi
+            } else {
+                let next = self.versions.get(index + 1).and_then(|next| next.at);
+                next.map_or(Nanos::MAX, |next| next.hi.max(seen.hi))
+            };
+            Some(Stamp {
+                lo: since.map_or(seen.lo, |since| since.lo.min(seen.lo)),
+                hi: until,
+            })
+        };
+        let time = by_audit.or(own).or_else(between)?;
+        let identity = self.key.identity();
+        let seconds = time.lo.div_euclid(SECOND).to_string();
+        let mut parts = vec![fact, identity.as_str()];
+        parts.extend_from_slice(what);
+        parts.push(&seconds);
+        let mut event = Event::new(EventId::of(&parts), fact, time, version.source_kind);
+        event.object_kind = Some(self.key.kind.clone());
+        event.object_uid = Some(self.key.uid.clone()).filter(|uid| !uid.is_empty());
+        event.raw = raw.to_string();
+        event.origin = version.origin.clone();
+        if self.key.kind == "Node" {
+            event.entities.node = Some(self.key.name.clone());
+        } else {
+            event.entities.namespace =
+                Some(self.key.namespace.clone()).filter(|name| !name.is_empty());
+            event.entities.workload_kind = Some(self.key.kind.clone());
+            event.entities.workload = Some(self.key.name.clone());
+        }
+        Some(event)
+    }
+
+    fn push(&mut self, mut event: Event, attributes: &[(&str, Option<String>)]) {
+        for (key, value) in attributes {
+            event.set_attribute(key, value.clone());
+        }
+        self.found.push(event);
+    }
+}

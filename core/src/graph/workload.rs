@@ -1,0 +1,48 @@
+//! A workload: an object that makes pods, directly or through others.
+
+use std::sync::Arc;
+
+use whathappened_connectors::object::ObjectBody;
+use whathappened_connectors::time::Stamp;
+
+use super::NO;
+use crate::symbols::Symbol;
+
+/// A Job, a `JobSet`, a Deployment, …
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its kind.
+    pub kind: Symbol,
+    /// `metadata.uid`, where any record had it.
+    pub uid: Symbol,
+    /// Its namespace.
+    pub namespace: Symbol,
+    /// Its name.
+    pub name: Symbol,
+    /// When it was made.
+    pub created: Option<Stamp>,
+    /// When it was seen gone.
+    pub gone: Option<Stamp>,
+    /// Who made it, from the audit log.
+    pub made_by: Symbol,
+    /// The workload that owns it, [`NO`] for none.
+    pub owner: u32,
+    /// The last version of the object.
+    pub body: Option<Arc<ObjectBody>>,
+}
+
+impl Workload {
+    pub(super) fn new(kind: Symbol, uid: Symbol, namespace: Symbol, name: Symbol) -> Self {
+        Self {
+            kind,
+            uid,
+            namespace,
+            name,
+            created: None,
+            gone: None,
+            made_by: Symbol::NONE,
+            owner: NO,
+            body: None,
+        }
+    }
+}

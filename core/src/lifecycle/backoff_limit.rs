@@ -1,0 +1,76 @@
+//! Pods that their Job deleted because a container had ended too often in them.
+//!
+//! With `restartPolicy: OnFailure` the same pod is started again in place, each start counts as
+//! a retry, and the Job deletes the pod at the start that was one too many. What ended such a
+//! pod is the end before that start, not the deletion.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use crate::graph::{EntityGraph, Exit, NO, Task};
+
+/// The Job's controller sees a start, and asks for the pod's end, within this long: a rank that
+/// had started anew before that had got over its end.
+const AT_ONCE: Nanos = 30 * SECOND;
+
+/// When pods were deleted by a Job of which too many had failed.
+pub(super) type BackoffDeletions = HashMap<u32, Stamp>;
+
+/// Who deletes pods beside the controllers of their workloads.
+fn by_others(signal: &str) -> bool {
+    const CONFIRM: [&str; 3] = [
+        "k8s.pod.deleted_by_controller",
+        "k8s.pod.deleted_by_gc",
+        "k8s.pod.deleted_by_kubelet",
+    ];
+    (signal.starts_with("k8s.pod.deleted_by_") && !CONFIRM.contains(&signal))
+        || signal.starts_with("k8s.pod.evicted")
+        || signal == "k8s.pod.preempted"
+}
+
+/// The pods that a Job which had used up its retries deleted, as it or the audit log tells.
+pub(super) fn spent(graph: &EntityGraph) -> BackoffDeletions {
+    let is_job = |workload: u32| {
+        let job = graph.workloads.get(workload as usize);
+        job.is_some_and(|job| graph.name(job.kind) == "Job")
+            && graph.says(workload, "k8s.workload.backoff_limit")
+    };
+    let (mut spent, mut others) = (BackoffDeletions::new(), HashMap::<u32, Stamp>::new());
+    // Facts are in time order: the first of each counts.
+    for fact in &graph.facts {
+        let signal = graph.name(fact.signal);
+        let deleted = match signal {
+            "k8s.workload.pod_deleted" => fact.other,
+            "k8s.pod.deleted_by_controller" => fact.pod,
+            _ => NO,
+        };
+        if let Some(pod) = graph.pods.get(deleted as usize)
+            && is_job(pod.owner)
+        {
+            spent.entry(deleted).or_insert(fact.time);
+        } else if fact.pod != NO && by_others(signal) {
+            others.entry(fact.pod).or_insert(fact.time);
+        }
+    }
+    // Who had asked before the Job did ended it.
+    spent.retain(|pod, by| others.get(pod).is_none_or(|other| other.lo >= by.hi));
+    spent
+}
+
+/// The end that was one too many, for a pod that its Job deleted then.
+pub(super) fn last_straw<'a>(pod: &Task, main: &[&'a Exit], by: Stamp) -> Option<&'a Exit> {
+    let asked = pod.deletion_requested.map_or(by, |asked| asked.min(by));
+    let bad =
+        |exit: &&&Exit| exit.time != Stamp::OPEN && exit.exit_code.is_some_and(|code| code != 0);
+    let anew = pod.starts.iter().rev().find(|start| start.lo <= asked.hi)?;
+    let last = main
+        .iter()
+        .filter(bad)
+        .filter(|exit| exit.time.lo <= anew.lo)
+        .max_by_key(|exit| exit.time)?;
+    let started_anew =
+        last.time.lo < anew.hi && pod.starts.iter().any(|one| one.hi <= last.time.hi);
+    let at_once = asked.lo.saturating_sub(anew.hi) <= AT_ONCE;
+    (started_anew && at_once).then_some(last)
+}

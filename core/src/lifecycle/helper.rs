@@ -1,0 +1,64 @@
+//! Containers that run beside the one that does the pod's work.
+
+use whathappened_connectors::object::Container;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use crate::graph::{EntityGraph, Exit, Task};
+
+/// What needs its helper fails within this long without it.
+const NEEDED: Nanos = 120 * SECOND;
+
+/// Lines are written this long after what they tell of at most.
+const LATE: Nanos = 10 * SECOND;
+
+/// Whether an end is that of a helper only: the container beside it that has the GPUs runs on, or
+/// ran on past it, or the log trains on. A name tells nothing of what a container is.
+pub(super) fn is_helpers(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
+    let Some(body) = pod.body.as_ref().filter(|_| exit.time != Stamp::OPEN) else {
+        return false;
+    };
+    let name = graph.name(exit.container);
+    let Some(own) = body.containers.iter().find(|one| one.name == name) else {
+        return false;
+    };
+    let mut others = body.containers.iter().filter(|one| one.name != name);
+    // What works is what has the GPUs.
+    if wants_gpus(own) {
+        return false;
+    }
+    let trains_on = trains_on(pod, exit);
+    others.any(|other| (wants_gpus(other) || trains_on) && outlasts(graph, pod, other, exit))
+}
+
+/// Whether the log tells of steps after an end: whatever ended, it was not what trains.
+fn trains_on(pod: &Task, exit: &Exit) -> bool {
+    let last = pod.progress.as_ref().map(|progress| progress.last);
+    last.is_some_and(|last| last.lo > exit.time.hi.saturating_add(LATE))
+        && !pod.starts.iter().any(|start| start.lo > exit.time.lo)
+}
+
+/// Whether a container ran on after the end of another: it has not ended, or later and badly.
+fn outlasts(graph: &EntityGraph, pod: &Task, other: &Container, exit: &Exit) -> bool {
+    let ends = || {
+        let own = |one: &&Exit| !one.init && graph.name(one.container) == other.name;
+        pod.exits.iter().filter(own)
+    };
+    if ends().next().is_none() {
+        // It is there, and has not ended, as far as the pod's own status tells.
+        let is_told = pod
+            .body
+            .as_ref()
+            .is_some_and(|body| body.restarts.contains_key(&other.name));
+        return is_told && pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
+    }
+    ends().any(|end| end.time.lo > exit.time.hi.saturating_add(NEEDED) && end.exit_code != Some(0))
+}
+
+fn wants_gpus(container: &Container) -> bool {
+    let asks = |name: &String| name.ends_with("/gpu") || name.contains("nvidia.com/mig-");
+    container
+        .limits
+        .keys()
+        .chain(container.requests.keys())
+        .any(asks)
+}

@@ -1,0 +1,128 @@
+//! How a cloud instance ended, as often as it did: it may be started again.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::{End, Mode, Restart, State};
+use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Task, TaskKind};
+use crate::symbols::Symbol;
+
+/// Records of one end come within this long of each other: a notice, what the
+/// platform did, and what its group cleaned up.
+const ONE_END: Nanos = 900 * SECOND;
+
+/// When the work on each instance was first told to be done, by number of the
+/// instance. A machine that is deleted after that has lost nothing.
+pub(super) fn done(graph: &EntityGraph) -> HashMap<u32, Stamp> {
+    let symbols = &graph.evidence.symbols;
+    let mut found = HashMap::new();
+    let Some(done) = symbols.find("log.training_done") else {
+        return found;
+    };
+    let mut by_name: HashMap<Symbol, Vec<u32>> = HashMap::new();
+    for (number, one) in (0..).zip(&graph.pods) {
+        if one.kind == TaskKind::Instance {
+            by_name.entry(one.node).or_default().push(number);
+        }
+    }
+    for fact in graph.facts.iter().filter(|fact| fact.signal == done) {
+        for number in by_name.get(&fact.node).into_iter().flatten() {
+            let holds = graph.pods.get(*number as usize).is_some_and(|one| {
+                let (from, to) = one.stay();
+                (from..to).contains(&fact.time.lo)
+            });
+            if holds {
+                found.entry(*number).or_insert(fact.time);
+            }
+        }
+    }
+    found
+}
+
+/// The state an instance was last seen in, and every end that it outlived.
+pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
+    // One that could not be made, and of which nothing else is told, never was.
+    let refused = one.signs.first().filter(|first| {
+        let alike = |sign: &InstanceRecord| sign.what == InstanceChange::Refused;
+        alike(first) && one.signs.iter().all(alike)
+    });
+    if let Some(refused) = refused {
+        return End {
+            state: State::NeverScheduled,
+            mode: Mode::None,
+            time: refused.time,
+            exit: None,
+            restarts: Vec::new(),
+        };
+    }
+    let (mut ends, mut runs) = (Vec::<&InstanceRecord>::new(), true);
+    for sign in &one.signs {
+        let was_running = match sign.what {
+            InstanceChange::Refused => continue,
+            InstanceChange::Made | InstanceChange::Runs => {
+                runs = true;
+                continue;
+            }
+            InstanceChange::Reset => {
+                ends.extend(Some(sign).filter(|_| runs));
+                continue;
+            }
+            // What befalls only those that run tells that it ran again, unless
+            // it is one more record of the same end.
+            InstanceChange::Taken | InstanceChange::Lost | InstanceChange::ShutDown => {
+                let last = ends.last().map_or(Nanos::MIN, |last| last.time.hi);
+                runs || sign.time.lo.saturating_sub(last) > ONE_END
+            }
+            InstanceChange::Stopped | InstanceChange::Deleted => runs,
+        };
+        if was_running {
+            ends.push(sign);
+        }
+        runs = false;
+    }
+    let last = if runs { None } else { ends.pop() };
+    let restarts = ends
+        .into_iter()
+        .map(|sign| Restart {
+            exit: exit(sign),
+            mode: mode(sign),
+        })
+        .collect();
+    let since = one
+        .created
+        .or(one.seen.map(|(first, _)| Stamp::second(first)))
+        .unwrap_or(Stamp::OPEN);
+    let (state, mode, time) = match (last, done) {
+        (Some(sign), Some(done)) if done.lo <= sign.time.lo => {
+            (State::Completed, Mode::None, sign.time)
+        }
+        (Some(sign), _) => (State::Died, mode(sign), sign.time),
+        (None, _) => (State::Running, Mode::None, since),
+    };
+    End {
+        state,
+        mode,
+        time,
+        exit: last.map(exit),
+        restarts,
+    }
+}
+
+fn mode(sign: &InstanceRecord) -> Mode {
+    match sign.what {
+        InstanceChange::Lost => Mode::Lost,
+        InstanceChange::ShutDown => Mode::Exited,
+        _ => Mode::Killed,
+    }
+}
+
+fn exit(sign: &InstanceRecord) -> Exit {
+    Exit {
+        time: sign.time,
+        container: Symbol::NONE,
+        init: false,
+        exit_code: None,
+        reason: sign.word,
+    }
+}

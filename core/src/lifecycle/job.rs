@@ -1,0 +1,146 @@
+//! How a batch job ended, as accounting, the controller or its own log tell it,
+//! as often as it did: one that is put back into the queue is the same job.
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::{End, Mode, Restart, State};
+use crate::graph::{EntityGraph, Exit, Task};
+
+/// Records of one end come within this long of each other: what ended it, what
+/// its processes ended with, what accounting was told.
+const ONE_END: Nanos = 300 * SECOND;
+
+/// The state a job was last seen in, and every end that it outlived.
+pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
+    let mut ends = ends(graph, one);
+    let last = ends.pop();
+    let since = one
+        .started
+        .or(one.created)
+        .or(one.seen.map(|(first, _)| Stamp::second(first)))
+        .unwrap_or(Stamp::OPEN);
+    let now = goes_on(graph, one, last.as_ref());
+    let (state, mode, time) = match (&last, now) {
+        (_, Some((state, time))) => (state, Mode::None, time.unwrap_or(since)),
+        (Some(exit), None) => {
+            let (state, mode) = meaning(graph.name(exit.reason));
+            (state, mode, exit.time)
+        }
+        (None, None) => (State::Running, Mode::None, since),
+    };
+    // What it outlived was an end of an attempt.
+    let exit = if now.is_some() {
+        ends.extend(last);
+        None
+    } else {
+        last
+    };
+    let restarts = ends.into_iter().map(|exit| Restart {
+        mode: meaning(graph.name(exit.reason)).1,
+        exit,
+    });
+    End {
+        state,
+        mode,
+        time,
+        exit,
+        restarts: restarts.collect(),
+    }
+}
+
+/// One end for each attempt, in time order: of several records of it the one
+/// that says most.
+fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
+    let mut found: Vec<Exit> = Vec::new();
+    // Until when the records of the last one reach.
+    let mut until = Nanos::MIN;
+    for exit in &one.exits {
+        let reported = graph.name(exit.reason);
+        let again = found.last().is_some_and(|last| {
+            let mut starts = one.starts.iter();
+            // A start within the second of an end was before it.
+            let began = |start: &Stamp| start.lo >= last.time.hi && start.lo <= exit.time.lo;
+            exit.time.lo.saturating_sub(until) > ONE_END || starts.any(began)
+        });
+        // Accounting and logs write 0 where nothing ended by itself.
+        let exit_code = exit
+            .exit_code
+            .filter(|code| *code != 0 || reported == "COMPLETED");
+        let exit = Exit {
+            exit_code,
+            ..exit.clone()
+        };
+        until = exit.time.hi;
+        match found.last_mut().filter(|_| !again) {
+            Some(last) if telling(reported) > telling(graph.name(last.reason)) => {
+                // The first record of an end is nearest to it.
+                let first = last.time;
+                *last = exit;
+                if first != Stamp::OPEN {
+                    last.time = first;
+                }
+            }
+            Some(_) => {}
+            None => found.push(exit),
+        }
+    }
+    found
+}
+
+/// How much a record of an end says of it: its processes are killed whatever
+/// ends it, and a script may end well of which a step did not.
+fn telling(word: &str) -> u8 {
+    match word {
+        "OUT_OF_MEMORY" => 7,
+        "NODE_FAIL" | "BOOT_FAIL" | "PREEMPTED" | "TIMEOUT" | "DEADLINE" => 6,
+        "LAUNCH_FAILED" => 5,
+        "CANCELLED" => 4,
+        "FAILED" => 3,
+        "COMPLETED" => 2,
+        "REQUEUED" => 1,
+        _ => 0,
+    }
+}
+
+/// The state of one that waits or runs, and since when, after its last end.
+fn goes_on(graph: &EntityGraph, one: &Task, last: Option<&Exit>) -> Option<(State, Option<Stamp>)> {
+    let since = |reported: Option<Stamp>| {
+        reported.filter(|reported| {
+            last.is_none_or(|last| reported.lo >= last.time.hi && last.time != Stamp::OPEN)
+        })
+    };
+    let body = one.body.as_ref();
+    match one.phase.as_deref() {
+        Some("PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT") => {
+            // What was put back into the queue has not got over its end yet.
+            if last.is_some() {
+                return None;
+            }
+            let queued = body.and_then(|body| body.created);
+            return queued.map(|queued| (State::NeverScheduled, Some(queued)));
+        }
+        Some("RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED") => {
+            let started = since(body.and_then(|body| body.started));
+            return started.map(|started| (State::Running, Some(started)));
+        }
+        _ => {}
+    }
+    // Put back into the queue, as far as is known.
+    if last.is_some_and(|last| graph.name(last.reason) == "REQUEUED") {
+        return Some((State::NeverScheduled, last.map(|last| last.time)));
+    }
+    let started = one.starts.last().copied();
+    last.and_then(|_| since(started))
+        .map(|started| (State::Running, Some(started)))
+}
+
+/// What a state of Slurm's accounting means: who ended it, if anybody did.
+fn meaning(word: &str) -> (State, Mode) {
+    match word {
+        "COMPLETED" => (State::Completed, Mode::None),
+        "NODE_FAIL" | "BOOT_FAIL" => (State::Died, Mode::Lost),
+        "FAILED" | "OUT_OF_MEMORY" => (State::Died, Mode::Exited),
+        // CANCELLED, DEADLINE, PREEMPTED, REVOKED, TIMEOUT.
+        _ => (State::Died, Mode::Killed),
+    }
+}

@@ -1,0 +1,85 @@
+//! When nodes were lost.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use crate::graph::EntityGraph;
+use crate::symbols::Symbol;
+
+/// A stretch in which a node did not answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loss {
+    /// When it stopped.
+    pub(super) from: Stamp,
+    /// When it answered again.
+    pub(super) until: Option<Stamp>,
+    /// Whether it was taken off the cluster without having answered again: what was on it is lost.
+    pub(super) gone: bool,
+    /// Whether it booted meanwhile: what ran on it is lost, too.
+    pub(super) booted: bool,
+}
+
+/// When nodes stopped answering.
+pub(super) type Losses = HashMap<Symbol, Vec<Loss>>;
+
+/// What tells that a machine stopped or booted, before its node is seen to be silent, meanwhile, or
+/// with its first words afterwards.
+const BOOTS: [&str; 9] = [
+    "k8s.node.rebooted",
+    "k8s.node.boot_changed",
+    "k8s.node.vm_stopped",
+    "node.crashed",
+    "node.powered_off",
+    "kernel.panic",
+    "cloud.instance_stopped",
+    "cloud.instance_reset",
+    "cloud.instance_restarted",
+];
+
+/// A boot is told of this long before its node is silent, or after it answered again, at most.
+const TOLD: Nanos = 180 * SECOND;
+
+pub(super) fn losses(graph: &EntityGraph) -> Losses {
+    let symbols = &graph.evidence.symbols;
+    let (down, up) = (
+        symbols.find("k8s.node.not_ready"),
+        symbols.find("k8s.node.ready"),
+    );
+    let boots = BOOTS.map(|signal| symbols.find(signal));
+    let gone = ["k8s.node.gone_in_cloud", "k8s.node.deleted"].map(|signal| symbols.find(signal));
+    let mut found: Losses = Losses::new();
+    let mut booted: HashMap<Symbol, Nanos> = HashMap::new();
+    // Facts are in time order, so a loss is closed by the next recovery.
+    for fact in &graph.facts {
+        if !fact.node.is_some() {
+            continue;
+        }
+        let stretches = found.entry(fact.node).or_default();
+        let signal = Some(fact.signal);
+        if boots.contains(&signal) {
+            booted.insert(fact.node, fact.time.hi);
+            if let Some(loss) = stretches.last_mut() {
+                let until = loss.until.map_or(Nanos::MAX, |until| until.hi);
+                loss.booted |= fact.time.lo.saturating_sub(until) < TOLD;
+            }
+            continue;
+        }
+        let open = stretches.last_mut().filter(|loss| loss.until.is_none());
+        match open {
+            None if signal == down => stretches.push(Loss {
+                from: fact.time,
+                until: None,
+                gone: false,
+                booted: booted
+                    .get(&fact.node)
+                    .is_some_and(|at| fact.time.lo.saturating_sub(*at) < TOLD),
+            }),
+            Some(loss) if signal == up => loss.until = Some(fact.time),
+            // Its last version may be of any time before it was gone.
+            Some(loss) if gone.contains(&signal) => loss.gone |= fact.time.hi >= loss.from.lo,
+            _ => {}
+        }
+    }
+    found
+}

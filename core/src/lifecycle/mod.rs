@@ -1,0 +1,143 @@
+//! How each pod, instance and batch job ended: its deaths, or the state it is
+//! stuck or well in.
+
+mod backoff_limit;
+mod helper;
+mod instance;
+mod job;
+mod loss;
+mod pod;
+#[cfg(test)]
+mod tests;
+
+use whathappened_connectors::time::{SECOND, Stamp};
+
+pub(crate) use pod::failing_start;
+
+use crate::graph::{EntityGraph, Exit, Task, TaskKind};
+
+/// How it stands with a pod at the end of what was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum State {
+    Died,
+    CrashLoop,
+    NeverScheduled,
+    StuckStarting,
+    NotReady,
+    Running,
+    Completed,
+}
+
+/// In which way a pod died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// Somebody asked for its end: a deletion, an eviction, a preemption.
+    Killed,
+    /// Its process ended by itself.
+    Exited,
+    /// Its node was lost.
+    Lost,
+    /// It has not died.
+    None,
+}
+
+/// One end that was outlived: of a container by its pod, of an instance by a new start.
+#[derive(Clone, Debug)]
+pub struct Restart {
+    /// How it ended.
+    pub exit: Exit,
+    /// In which way.
+    pub mode: Mode,
+}
+
+/// How a pod ended.
+#[derive(Clone, Debug)]
+pub struct End {
+    /// The state it was last seen in.
+    pub state: State,
+    /// How it died.
+    pub mode: Mode,
+    /// When it died, or since when it is in that state.
+    pub time: Stamp,
+    /// The end of the main container that tells most.
+    pub exit: Option<Exit>,
+    /// Ends of containers that were started again.
+    pub restarts: Vec<Restart>,
+}
+
+impl State {
+    /// The name used in tables and answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Died => "died",
+            Self::CrashLoop => "crash_loop",
+            Self::NeverScheduled => "never_scheduled",
+            Self::StuckStarting => "stuck_starting",
+            Self::NotReady => "not_ready",
+            Self::Running => "running",
+            Self::Completed => "completed",
+        }
+    }
+
+    /// Whether something went wrong.
+    #[must_use]
+    pub fn is_bad(self) -> bool {
+        !matches!(self, Self::Running | Self::Completed)
+    }
+}
+
+impl Mode {
+    /// The name used in tables and answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Killed => "killed",
+            Self::Exited => "exited",
+            Self::Lost => "lost",
+            Self::None => "none",
+        }
+    }
+}
+
+impl End {
+    /// When it was over, where it is over.
+    #[must_use]
+    pub fn final_time(&self) -> Option<Stamp> {
+        matches!(self.state, State::Died | State::Completed).then_some(self.time)
+    }
+}
+
+/// Trouble that lasts is told again within this long: the scheduler retries
+/// within five minutes, a back-off lasts at most five.
+const TOLD_AGAIN: i64 = 600 * SECOND;
+
+/// Whether a pod that was stuck may have got well or away since: only Events
+/// tell of it, and they stopped long before the latest record.
+#[must_use]
+pub fn is_stale(graph: &EntityGraph, pod: &Task) -> bool {
+    let last = pod.seen.map_or(i64::MIN, |(_, last)| last);
+    pod.body.is_none()
+        && graph
+            .now
+            .is_some_and(|now| last.saturating_add(TOLD_AGAIN) < now)
+}
+
+/// The ends of all pods, by pod number.
+#[must_use]
+pub fn ends(graph: &EntityGraph) -> Vec<End> {
+    let losses = loss::losses(graph);
+    let done = instance::done(graph);
+    let spent = backoff_limit::spent(graph);
+    (0..)
+        .zip(&graph.pods)
+        .map(|(number, one)| match one.kind {
+            TaskKind::Pod | TaskKind::Log => {
+                pod::end(graph, one, &losses, spent.get(&number).copied())
+            }
+            TaskKind::Instance => instance::end(one, done.get(&number).copied()),
+            TaskKind::Job => job::end(graph, one),
+        })
+        .collect()
+}

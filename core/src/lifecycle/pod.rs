@@ -1,0 +1,557 @@
+//! How a pod ended.
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::backoff_limit::last_straw;
+use super::helper::is_helpers;
+use super::loss::{Loss, Losses};
+use super::{End, Mode, Restart, State};
+use crate::graph::{EntityGraph, Exit, Task};
+
+/// The state a pod was last seen in, and how it came to that.
+///
+/// `spent`: when its Job deleted it because its pods had failed too often.
+pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Option<Stamp>) -> End {
+    let all = pod.exits.iter().filter(|exit| !exit.init);
+    let (helpers, main): (Vec<&Exit>, Vec<&Exit>) =
+        all.partition(|exit| is_helpers(graph, pod, exit));
+    let last_start = pod.starts.last().copied();
+    // An exit was outlived when a container started after it.
+    let outlived = |exit: &&&Exit| {
+        last_start.is_some_and(|start| start.lo > exit.time.lo && exit.time != Stamp::OPEN)
+    };
+    // The pod gets over the end of a helper, whether that is started again or not.
+    let mut restarts: Vec<Restart> = main
+        .iter()
+        .filter(outlived)
+        .chain(&helpers)
+        .map(|exit| Restart {
+            exit: (**exit).clone(),
+            mode: Mode::Exited,
+        })
+        .collect();
+    restarts.sort_by_key(|restart| restart.exit.time);
+    if let Some(last) = spent.and_then(|by| last_straw(pod, &main, by)) {
+        restarts.retain(|restart| restart.exit != *last);
+        return End {
+            state: State::Died,
+            mode: Mode::Exited,
+            time: last.time,
+            exit: Some(last.clone()),
+            restarts,
+        };
+    }
+    // A pod that failed before its main containers ran ended with an init container.
+    let telling = tells_most(graph, &main, &outlived).or_else(|| {
+        let failed = pod.phase.as_deref() == Some("Failed") && pod.starts.is_empty();
+        failed.then(|| failed_start(pod).cloned())?
+    });
+    // Where the object is gone, the Event that it was held back after its last start must do.
+    let held_back = pod.body.is_none()
+        && matches!((pod.held_back, last_start), (Some(held), Some(start)) if held.hi >= start.lo);
+    let looping = failing_start(graph, pod);
+    let waits = pod.waits.iter().any(|wait| wait == "CrashLoopBackOff");
+    let crashing = held_back || looping.is_some() || waits || is_flapping(graph, pod, &main);
+    let phase = pod.phase.as_deref().unwrap_or_default();
+    let since = pod
+        .created
+        .or(pod.bound)
+        .or(pod.seen.map(|(first, _)| Stamp::second(first)))
+        .unwrap_or(Stamp::OPEN);
+
+    if let Some((mode, time)) = death(graph, pod, &telling, losses, crashing) {
+        return End {
+            state: State::Died,
+            mode,
+            time,
+            exit: telling,
+            restarts,
+        };
+    }
+    if phase == "Succeeded" {
+        let time = pod
+            .ended
+            .or(telling.as_ref().map(|exit| exit.time))
+            .unwrap_or(since);
+        return End {
+            state: State::Completed,
+            mode: Mode::None,
+            time,
+            exit: telling,
+            restarts,
+        };
+    }
+    // Its Job heard of an end that no version of it shows, and its log of why.
+    let heard_of = pod.untracked.is_some() && given_up(pod).is_some();
+    if (pod.body.is_none() || heard_of)
+        && telling.is_none()
+        && let Some((time, well)) = ended_unseen(graph, pod)
+    {
+        return End {
+            state: if well { State::Completed } else { State::Died },
+            mode: if well { Mode::None } else { Mode::Exited },
+            time,
+            exit: None,
+            restarts,
+        };
+    }
+    let (state, time) = if crashing && (held_back || waits || !pod.exits.is_empty()) {
+        let exit = telling
+            .clone()
+            .or_else(|| looping.cloned())
+            .or_else(|| pod.exits.last().cloned());
+        let time = exit
+            .as_ref()
+            .map(|exit| exit.time)
+            .or(pod.stuck)
+            .unwrap_or(since);
+        restarts.retain(|restart| Some(&restart.exit) != exit.as_ref());
+        return End {
+            state: State::CrashLoop,
+            mode: Mode::Exited,
+            time,
+            exit,
+            restarts,
+        };
+    } else if pod.bound.is_none()
+        && !pod.node.is_some()
+        && pod.started.is_none()
+        && (pod.unplaced.is_some() || phase == "Pending")
+    {
+        (State::NeverScheduled, pod.unplaced.unwrap_or(since))
+    } else if pod.started.is_none() && (phase == "Pending" || pod.stuck.is_some()) {
+        (State::StuckStarting, pod.stuck.unwrap_or(since))
+    } else if let Some(exit) = &telling {
+        // Ended, and never seen to start again: a dump of a status without phase.
+        let bad = exit.exit_code != Some(0);
+        let state = if bad { State::Died } else { State::Completed };
+        let mode = if bad { Mode::Exited } else { Mode::None };
+        return End {
+            state,
+            mode,
+            time: exit.time,
+            exit: telling,
+            restarts,
+        };
+    } else if let Some((since, false)) = pod.ready
+        && helpers.is_empty()
+        // Who waits for its containers is not ready yet.
+        && pod.waits.is_empty()
+    {
+        (State::NotReady, since)
+    } else {
+        (State::Running, pod.started.unwrap_or(since))
+    };
+    // What runs on a node that does not answer is as good as lost, for now.
+    let silent = |losses: &Vec<Loss>| losses.last().is_some_and(|loss| loss.until.is_none());
+    let lost = state == State::NotReady && losses.get(&pod.node).is_some_and(silent);
+    End {
+        state,
+        mode: if lost { Mode::Lost } else { Mode::None },
+        time,
+        exit: telling,
+        restarts,
+    }
+}
+
+/// Whether the pod went on with its work long after somebody asked for its end: that
+/// was another pod of its name, or another object of its owner's.
+fn lived_on(pod: &Task, asked: Stamp) -> bool {
+    const LONGEST_GRACE: Nanos = 900 * SECOND;
+    let last = pod.progress.as_ref().map(|progress| progress.last.lo);
+    last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
+}
+
+/// When an init container ended badly: a pod that is not started again for it is over.
+fn failed_start(pod: &Task) -> Option<&Exit> {
+    let trained = pod.progress.as_ref().map(|progress| progress.first.lo);
+    let bad = |exit: &&Exit| {
+        exit.init
+            // One after which others were started is none that they waited for.
+            && pod.starts.iter().all(|start| start.lo > exit.time.hi)
+            && exit.exit_code.is_some_and(|code| code != 0)
+            // One that ends after training has begun is a sidecar.
+            && trained.is_none_or(|trained| exit.time.lo < trained)
+    };
+    pod.exits.iter().filter(bad).max_by_key(|exit| exit.time)
+}
+
+/// The last end of an init container that fails again and again, for a pod that never got past
+/// it: its status shows the next try as often as the wait before it.
+pub(crate) fn failing_start<'a>(graph: &EntityGraph, pod: &'a Task) -> Option<&'a Exit> {
+    if pod.started.is_some() || !pod.starts.is_empty() {
+        return None;
+    }
+    let ends = || {
+        let reported = |exit: &&Exit| exit.init && exit.time != Stamp::OPEN;
+        pod.exits.iter().filter(reported)
+    };
+    let last = ends().max_by_key(|exit| exit.time)?;
+    let bad = |exit: &&Exit| {
+        exit.container == last.container && exit.exit_code.is_some_and(|code| code != 0)
+    };
+    let mut times: Vec<Stamp> = ends().filter(bad).map(|exit| exit.time).collect();
+    times.sort_unstable();
+    times.dedup();
+    let again = times.len() >= 2 || times.len() == 1 && pod.held_back.is_some();
+    let over = pod.deletion_requested.or(pod.gone).map(|over| over.lo);
+    let now = over.into_iter().chain(graph.now).min();
+    let soon = now.is_none_or(|now| now.saturating_sub(last.time.hi) < FORGOTTEN);
+    (bad(&last) && again && soon).then_some(last)
+}
+
+/// Whether the pod is known to have been alive after its node was last heard of: it wrote
+/// on, its kubelet started or stopped it, or saw how it ended. A node is given up long after its last word, so
+/// that clocks do not explain it.
+fn outlived_loss(graph: &EntityGraph, pod: &Task, exit: Option<&Exit>, lost: Stamp) -> bool {
+    let after = |time: Stamp| time != Stamp::OPEN && time.lo > lost.hi.saturating_add(CLOCKS);
+    let ended = exit.is_some_and(|exit| {
+        exit.exit_code.is_some() && !was_not_found(graph, exit) && after(exit.time)
+    });
+    let wrote = pod.progress.as_ref();
+    // A node that comes back stops what was sent away from it meanwhile.
+    let asked = pod.deletion_requested.iter().chain(&pod.kills);
+    let asked = asked.map(|asked| asked.lo).min();
+    let at_once =
+        |stopped: Stamp| asked.is_none_or(|asked| stopped.lo.saturating_sub(asked) < AT_ONCE);
+    let heard = |time: Stamp| time.lo > lost.lo.saturating_sub(UNHEARD);
+    let stopped = pod
+        .stopped
+        .is_some_and(|stopped| heard(stopped) && at_once(stopped));
+    let started = pod.starts.iter().any(|start| heard(*start));
+    ended || stopped || started || wrote.is_some_and(|progress| after(progress.last))
+}
+
+/// What a kubelet does this long before its node is given up, or later, it does after its node was
+/// last heard of.
+const UNHEARD: Nanos = 30 * SECOND;
+
+/// A kubelet that is there stops a pod this soon after it was asked to.
+const AT_ONCE: Nanos = 15 * SECOND;
+
+/// What the kubelet and containerd say of a container that they could not find again.
+fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
+    matches!(
+        graph.name(exit.reason),
+        "ContainerStatusUnknown" | "Unknown"
+    )
+}
+
+/// When a pod had ended, though no record of its end was seen, and whether it ended well:
+/// its Job was over or had counted it, or its log said last that all was done.
+fn ended_unseen(graph: &EntityGraph, pod: &Task) -> Option<(Stamp, bool)> {
+    let wrote = pod.progress.as_ref().map(|progress| progress.last.lo);
+    let done = pod
+        .said_done
+        .filter(|done| wrote.is_none_or(|wrote| wrote <= done.hi));
+    let job = job_over(graph, pod).map(|over| {
+        let well = graph.says(pod.owner, "k8s.workload.completed");
+        (over, well)
+    });
+    let counted = pod.untracked.map(|counted| (counted, done.is_some()));
+    let by = job
+        .into_iter()
+        .chain(counted)
+        .min_by_key(|(by, _)| by.hi)
+        .or(done.map(|done| (done, true)));
+    let Some((by, well)) = by else {
+        // A program that writes of its failure has not ended before.
+        return failed_last(pod).map(|failed| (failed, false));
+    };
+    let from = pod.begin().max(wrote).unwrap_or(Nanos::MIN);
+    let ended = Stamp {
+        lo: from.min(by.lo),
+        hi: by.hi,
+    };
+    Some((ended, well))
+}
+
+/// When the log of a pod of which nothing but its log is known ended in a failure.
+fn failed_last(pod: &Task) -> Option<Stamp> {
+    let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
+    given_up(pod)
+        .or_else(|| failed_untimed(pod))
+        .filter(|_| only_log)
+}
+
+/// That a log without times ended in a failure; when, it does not say.
+fn failed_untimed(pod: &Task) -> Option<Stamp> {
+    /// Lines that launchers write after it.
+    const AFTER: u64 = 100;
+    let log = pod.untimed;
+    (log.words > 0 && log.last <= log.words + AFTER).then_some(Stamp::OPEN)
+}
+
+/// When the log of a pod ended in a failure.
+fn given_up(pod: &Task) -> Option<Stamp> {
+    /// A traceback is followed by what the launcher says of it.
+    const AFTER: Nanos = 10 * SECOND;
+    let (said, last) = (pod.last_words?, pod.last_line?);
+    // It was started again since.
+    if pod.starts.iter().any(|start| start.lo > said.hi) {
+        return None;
+    }
+    (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(AFTER)).then_some(said)
+}
+
+/// When the Job of a pod had failed or was complete: none of its pods runs any more.
+fn job_over(graph: &EntityGraph, pod: &Task) -> Option<Stamp> {
+    const OVER: [&str; 3] = [
+        "k8s.workload.backoff_limit",
+        "k8s.workload.completed",
+        "k8s.workload.failed",
+    ];
+    let job = graph.workloads.get(pod.owner as usize)?;
+    if graph.name(job.kind) != "Job" || !OVER.iter().any(|signal| graph.says(pod.owner, signal)) {
+        return None;
+    }
+    let of_job = graph.facts.iter().filter(|fact| fact.workload == pod.owner);
+    // A job of the same name may have been over before.
+    let begin = pod.known_begin().unwrap_or(Nanos::MIN);
+    of_job
+        .filter(|fact| fact.time.hi >= begin)
+        .filter(|fact| OVER.contains(&graph.name(fact.signal)) && fact.time != Stamp::OPEN)
+        .map(|fact| fact.time)
+        .min()
+}
+
+/// Clocks of two machines are this far apart at most.
+const CLOCKS: Nanos = 5 * SECOND;
+
+/// A container that ended badly again and again and has not run since for as long as
+/// it takes the kubelet to forget that: it is between two ends, not well.
+fn is_flapping(graph: &EntityGraph, pod: &Task, main: &[&Exit]) -> bool {
+    // One that went with its machine is not the program's habit.
+    let bad = |exit: &&&Exit| {
+        exit.exit_code != Some(0) && exit.time != Stamp::OPEN && !was_not_found(graph, exit)
+    };
+    let last_end = main.iter().filter(bad).map(|exit| exit.time).max();
+    let (Some(end), Some(now)) = (last_end, graph.now) else {
+        return false;
+    };
+    let restarts = pod.body.iter().flat_map(|body| body.restarts.values());
+    let restarts = restarts.copied().max().unwrap_or(0);
+    // Once is no habit, unless it ran longer then than it has since.
+    let ran = pod
+        .starts
+        .iter()
+        .filter(|start| start.lo <= end.lo)
+        .map(|start| end.lo.saturating_sub(start.lo))
+        .min();
+    let since = now.saturating_sub(end.hi);
+    let lately = |ran: Nanos| since <= ran && since < LATELY;
+    let often = restarts >= OFTEN || restarts == 1 && ran.is_some_and(lately);
+    let soon = ran.is_none_or(|ran| ran < FORGOTTEN) || restarts >= OFTEN;
+    often
+        && soon
+        && since < FORGOTTEN
+        && pod.phase.as_deref() == Some("Running")
+        && pod.deletion_requested.is_none()
+        && pod.gone.is_none()
+}
+
+/// A node that was silent for longer before the end of a pod has nothing to do with it.
+const LONGEST_LOSS: Nanos = 3_600 * SECOND;
+
+/// Restarts after which ending badly is what a container does.
+const OFTEN: i64 = 2;
+
+/// A container that ended once and has run on for longer is well.
+const LATELY: Nanos = 120 * SECOND;
+
+/// After this long without an end the kubelet starts its back-off anew.
+const FORGOTTEN: Nanos = 600 * SECOND;
+
+/// Of the ends that nothing outlived, the one that tells most: a failure before
+/// a success, an own end before a signal, the earliest first.
+fn tells_most(
+    graph: &EntityGraph,
+    main: &[&Exit],
+    outlived: &dyn Fn(&&&Exit) -> bool,
+) -> Option<Exit> {
+    let signalled = |exit: &Exit| {
+        matches!(exit.exit_code, Some(137 | 143)) && graph.name(exit.reason) != "OOMKilled"
+    };
+    main.iter()
+        .filter(|exit| !outlived(exit))
+        .min_by_key(|exit| (exit.exit_code == Some(0), signalled(exit), exit.time))
+        .map(|exit| (**exit).clone())
+}
+
+/// The earliest of: somebody asked for its end, its process ended, its node was lost.
+fn death(
+    graph: &EntityGraph,
+    pod: &Task,
+    exit: &Option<Exit>,
+    losses: &Losses,
+    crashing: bool,
+) -> Option<(Mode, Stamp)> {
+    let phase = pod.phase.as_deref().unwrap_or_default();
+    let failed = phase == "Failed"
+        || pod
+            .verdict
+            .as_ref()
+            .is_some_and(|(_, reason)| !reason.is_empty());
+    // A static pod lives on under one name: what came before its last start is past.
+    let last_start = pod.starts.last();
+    let completed =
+        exit.as_ref().is_some_and(|exit| exit.exit_code == Some(0)) || phase == "Succeeded";
+    let exited = exit
+        .as_ref()
+        .map(|exit| exit.time)
+        .filter(|time| *time != Stamp::OPEN)
+        .or_else(|| {
+            let verdict = pod.verdict.as_ref().map(|(time, _)| *time);
+            failed.then(|| verdict.or(failed_start(pod).map(|exit| exit.time)))?
+        });
+    let ended_by_status = matches!(
+        pod.verdict.as_ref().map(|(_, reason)| reason.as_str()),
+        Some(
+            "Evicted"
+                | "NodeShutdown"
+                | "Terminated"
+                | "Shutdown"
+                | "Preempting"
+                | "NodeLost"
+                | "DeadlineExceeded"
+        )
+    );
+    let asked = pod
+        .deletion_requested
+        .iter()
+        .chain(
+            pod.kills
+                .iter()
+                .filter(|kill| last_start.is_none_or(|start| kill.hi > start.lo)),
+        )
+        .filter(|asked| !lived_on(pod, **asked))
+        .copied()
+        .min_by_key(|asked| (asked.hi, asked.lo));
+    // What ended by its own fault, at a time that nobody tells, was not killed later.
+    let own_fault = exit.as_ref().is_some_and(|exit| {
+        exit.time == Stamp::OPEN
+            && exit
+                .exit_code
+                .is_some_and(|code| !matches!(code, 0 | 137 | 143))
+    });
+    if let (true, Some(asked), false) = (own_fault, asked, crashing) {
+        let began = pod.started.or(pod.bound).or(pod.created);
+        let lo = began.map_or(Nanos::MIN, |began| began.lo).min(asked.lo);
+        return Some((Mode::Exited, Stamp { lo, hi: asked.hi }));
+    }
+    // Whatever is done to a pod after its end is done to its leftover.
+    // A program that had told why it gives up, and nothing after that, had given up.
+    if let (Some(asked), None) = (asked, exit.as_ref().and_then(|exit| exit.exit_code))
+        && let Some(said) = given_up(pod)
+        && !crashing
+        && said.hi.saturating_add(CLOCKS) < asked.lo
+    {
+        return Some((Mode::Exited, said));
+    }
+    // Nor is one killed that had told so, and then ended with a code of its own choice.
+    let chosen = exit.as_ref().and_then(|exit| exit.exit_code);
+    let chosen = chosen.is_some_and(|code| matches!(code, 1..=125));
+    if let (Some(asked), Some(exited), true) = (asked, exited, chosen)
+        && let Some(said) = given_up(pod)
+        && !crashing
+        && said.hi < asked.lo
+    {
+        return Some((Mode::Exited, exited));
+    }
+    // Controllers and the API server keep the same time; kubelets may not.
+    let apart = if asked == pod.deletion_requested {
+        SECOND
+    } else {
+        CLOCKS
+    };
+    if let (Some(asked), None) = (asked, exited)
+        && let Some((ended, well)) = ended_unseen(graph, pod)
+        && ended.hi.saturating_add(apart) < asked.lo
+    {
+        return (!well).then_some((Mode::Exited, ended));
+    }
+    // What had ended was not lost with its node: its Job had heard of it.
+    let over = exited.is_none().then(|| ended_unseen(graph, pod)).flatten();
+    let is_hit = |loss: &&Loss| {
+        let over = over.is_some_and(|(over, _)| over.hi <= loss.from.hi);
+        // What answers again without having booted runs what it ran.
+        let lasted = loss.until.is_none() || loss.booted || !pod.exits.is_empty();
+        lasted
+            && !over
+            && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
+            && !outlived_loss(graph, pod, exit.as_ref(), loss.from)
+    };
+    let of_node = || losses.get(&pod.node).into_iter().flatten().filter(is_hit);
+    // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
+    if let (Some(asked), Some(exited)) = (asked, exited)
+        && exited.hi <= asked.lo
+        && !crashing
+    {
+        // Of what the kubelet did not find again it only knows when it looked.
+        let not_found = exit.as_ref().is_some_and(|exit| was_not_found(graph, exit));
+        let before = |loss: &&Loss| {
+            loss.from.lo <= exited.hi && exited.lo.saturating_sub(loss.from.lo) < LONGEST_LOSS
+        };
+        if let Some(loss) = of_node().filter(|_| not_found).find(before) {
+            return Some((Mode::Lost, loss.from));
+        }
+        let mode = if ended_by_status {
+            Mode::Killed
+        } else {
+            Mode::Exited
+        };
+        return (!completed).then_some((mode, exited));
+    }
+    if completed && asked.is_none_or(|asked| exited.is_none_or(|exited| asked.lo >= exited.lo)) {
+        return None;
+    }
+    let mut ways: Vec<(Stamp, Mode)> = Vec::new();
+    if let Some(asked) = asked {
+        ways.push((asked, Mode::Killed));
+    } else if ended_by_status && let Some(exited) = exited {
+        ways.push((exited, Mode::Killed));
+    } else if failed
+        && !crashing
+        && let Some(exited) = exited
+    {
+        ways.push((exited, Mode::Exited));
+    } else if let Some(gone) = pod.gone.filter(|gone| !lived_on(pod, *gone)) {
+        ways.push((
+            gone,
+            if exited.is_some() {
+                Mode::Exited
+            } else {
+                Mode::Killed
+            },
+        ));
+    } else if failed && !crashing {
+        ways.push((
+            pod.verdict.as_ref().map_or(Stamp::OPEN, |(time, _)| *time),
+            Mode::Exited,
+        ));
+    }
+    let Some((died, way)) = ways.iter().min().copied() else {
+        // Nobody has cleared it away yet.
+        let lost = of_node().find(|loss| loss.gone && loss.until.is_none())?;
+        return (!completed && !failed).then_some((Mode::Lost, lost.from));
+    };
+    // Whose end the kubelet saw had outlived whatever its node went through.
+    let seen_to_end = way == Mode::Exited
+        && exit.as_ref().is_some_and(|exit| {
+            exit.exit_code.is_some() && exit.time != Stamp::OPEN && !was_not_found(graph, exit)
+        });
+    if seen_to_end {
+        return Some((way, died));
+    }
+    // The node was lost while the pod was on it and did not answer again before the end.
+    let lost = of_node().find(|loss| {
+        loss.from.lo <= died.hi
+            && loss.until.is_none_or(|until| until.lo >= died.lo)
+            && died.lo.saturating_sub(loss.from.lo) < LONGEST_LOSS
+    });
+    if let Some(loss) = lost {
+        ways.push((loss.from, Mode::Lost));
+    }
+    ways.sort_by_key(|(time, mode)| (time.lo, *mode));
+    ways.first().map(|(time, mode)| (*mode, *time))
+}

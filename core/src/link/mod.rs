@@ -1,0 +1,310 @@
+//! Ties: which facts touch which death, through which entity, how long before.
+//!
+//! The tenure join, done once. A fact about a machine counts for a pod only
+//! while the pod was on it; a state counts from its beginning to its end.
+
+mod fleet_wide;
+mod gang;
+mod index;
+mod tenure;
+
+use std::collections::HashMap;
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use index::index;
+use tenure::stays;
+
+use crate::death::Death;
+use crate::graph::{EntityGraph, Fact, NO};
+use crate::resolve::{Root, Run};
+use crate::symbols::Symbol;
+
+/// How long after a death its records still arrive: a node is called silent
+/// 50 s after it fell silent, its pods are evicted 300 s later.
+const ECHO: Nanos = 600 * SECOND;
+
+/// What slows a run down begins within so many seconds of when it shows.
+const ABOUT_THEN: f64 = 600.0;
+
+/// One fact that touches one death.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Number of the death.
+    pub death: usize,
+    /// Number of the fact in the world.
+    pub fact: usize,
+    /// The entity they share: `pod`, `named`, `node`, `workload`, `claim`, `cluster`, `region`, `zone`, `pool` or `gang`.
+    pub via: &'static str,
+    /// Seconds from the fact to the death; negative for a fact after it.
+    pub lag_s: f64,
+    /// Seconds from the beginning of what the fact announces to the death, 0
+    /// within the announced window; `None` where it announces nothing.
+    pub due_s: Option<f64>,
+}
+
+/// All links of some deaths, in order of (death, fact, via).
+#[must_use]
+pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
+    let index = index(graph);
+    let claims = claims(graph);
+    let children = children(graph);
+    let waited = gang::GangTimeouts::of(graph, runs, deaths, &index);
+    let mut found = Vec::new();
+    for (number, death) in deaths.iter().enumerate() {
+        let ends = RepeatedEnds::of(graph, death, &index);
+        let mut touch =
+            |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
+                for fact in facts.into_iter().flatten() {
+                    if let Some(one) = graph.facts.get(*fact).filter(|one| counts(one)) {
+                        found.push(Link {
+                            death: number,
+                            fact: *fact,
+                            via,
+                            lag_s: ends.lag(graph, one, death),
+                            due_s: one.due.map(|due| lag(due, death.time)),
+                        });
+                    }
+                }
+            };
+        let own = |fact: &Fact| in_lifecycle(fact, death);
+        if let Some(pod) = graph.pods.get(death.pod as usize) {
+            touch(index.pod.get(&death.pod), "pod", &own);
+            touch(index.named.get(&death.pod), "named", &own);
+            for stay in stays(graph, pod, &index) {
+                touch(stay.by_name, "node", &|fact| stay.holds(fact, death));
+                touch(stay.by_id, "node", &|fact| stay.holds(fact, death));
+            }
+            for claim in pod.body.iter().flat_map(|body| &body.claims) {
+                let claim = claims.get(&(graph.name(pod.namespace), claim.as_str()));
+                touch(
+                    claim.and_then(|claim| index.workload.get(claim)),
+                    "claim",
+                    &|fact| fact.time.lo <= death.time.hi.saturating_add(ECHO),
+                );
+            }
+            if death.state == "never_scheduled" {
+                touch(Some(&index.cluster), "cluster", &|fact| near(fact, death));
+            }
+        }
+        touch(waited.beside(death), "gang", &|_| true);
+        // The slowest of a gang sets its pace.
+        if death.state == "slow" {
+            for pod in gang::others(graph, runs, death) {
+                for stay in stays(graph, pod, &index) {
+                    let slows = |fact: &Fact| stay.holds(fact, death) && begins_with(fact, death);
+                    touch(stay.by_name, "gang", &slows);
+                    touch(stay.by_id, "gang", &slows);
+                }
+            }
+        }
+        for (fact, via) in fleet_wide::about(graph, &index, death) {
+            touch(Some(&vec![fact]), via, &|_| true);
+        }
+        // What befalls a namespace befalls the workloads in it.
+        let namespace = match graph.pods.get(death.pod as usize) {
+            Some(pod) => Some(pod.namespace),
+            None => runs
+                .get(death.run)
+                .and_then(|run| graph.evidence.symbols.find(run.names(graph).2)),
+        };
+        touch(
+            namespace.and_then(|namespace| index.namespace.get(&namespace)),
+            "workload",
+            &|fact| around(fact, death),
+        );
+        // What was never made was refused to whoever was to make it.
+        if let (NO, Some(Root::Workload(root))) =
+            (death.pod, runs.get(death.run).map(|run| run.root))
+        {
+            for workload in graph.family(root) {
+                touch(index.workload.get(&workload), "workload", &|fact| {
+                    around(fact, death)
+                });
+            }
+        }
+        for workload in chain(graph, runs, death) {
+            let own = index.workload.get(&workload);
+            touch(own, "workload", &|fact| around(fact, death));
+            for child in children.get(&workload).into_iter().flatten() {
+                touch(index.workload.get(child), "workload", &|fact| {
+                    around(fact, death)
+                });
+            }
+        }
+    }
+    found.sort_by(|a, b| (a.death, a.fact, a.via).cmp(&(b.death, b.fact, b.via)));
+    found.dedup_by(|a, b| (a.death, a.fact, a.via) == (b.death, b.fact, b.via));
+    found
+}
+
+fn claims(graph: &EntityGraph) -> HashMap<(&str, &str), u32> {
+    let is_claim = |kind: Symbol| graph.name(kind) == "PersistentVolumeClaim";
+    let number = |index: usize| u32::try_from(index).unwrap_or(NO);
+    graph
+        .workloads
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| is_claim(one.kind))
+        .map(|(index, one)| {
+            (
+                (graph.name(one.namespace), graph.name(one.name)),
+                number(index),
+            )
+        })
+        .collect()
+}
+
+/// Kueue's Workload objects are owned by the job they admit, not its owners.
+fn children(graph: &EntityGraph) -> HashMap<u32, Vec<u32>> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (index, one) in graph.workloads.iter().enumerate() {
+        if one.owner != NO && graph.name(one.kind) == "Workload" {
+            children
+                .entry(one.owner)
+                .or_default()
+                .push(u32::try_from(index).unwrap_or(NO));
+        }
+    }
+    children
+}
+
+/// The workloads above a pod, or the root of a run that never got one.
+fn chain(graph: &EntityGraph, runs: &[Run], death: &Death) -> Vec<u32> {
+    let first = match graph.pods.get(death.pod as usize) {
+        Some(pod) => pod.owner,
+        None => match runs.get(death.run).map(|run| run.root) {
+            Some(Root::Workload(root)) => root,
+            _ => NO,
+        },
+    };
+    let up = |number: &u32| {
+        graph
+            .workloads
+            .get(*number as usize)
+            .map(|one| one.owner)
+            .filter(|owner| *owner != NO)
+    };
+    std::iter::successors(Some(first).filter(|owner| *owner != NO), up)
+        .take(16)
+        .collect()
+}
+
+/// The ends of what keeps ending: what brings one about brings all of them about.
+struct RepeatedEnds {
+    /// Those of the container, where it is in a crash loop.
+    known: Vec<Stamp>,
+    /// Its log of none of these is there, and that of another start has to do.
+    of_another: bool,
+}
+
+/// A program writes why it ends at most this long before it does.
+const LAST_WORDS: f64 = 120.0;
+
+impl RepeatedEnds {
+    fn of(graph: &EntityGraph, death: &Death, index: &index::Index) -> Self {
+        let pod = graph
+            .pods
+            .get(death.pod as usize)
+            .filter(|_| death.state == "crash_loop");
+        let Some(pod) = pod else {
+            return Self {
+                known: Vec::new(),
+                of_another: false,
+            };
+        };
+        let mine = |exit: &&crate::graph::Exit| {
+            exit.time != Stamp::OPEN
+                && (!death.container.is_some() || exit.container == death.container)
+        };
+        let known: Vec<Stamp> = pod
+            .exits
+            .iter()
+            .filter(mine)
+            .map(|exit| exit.time)
+            .collect();
+        let facts = index.pod.get(&death.pod).into_iter().flatten();
+        let mut lines = facts
+            .filter_map(|fact| graph.facts.get(*fact))
+            .filter(|fact| is_line(graph, fact));
+        let of_another = !lines.any(|line| {
+            let near = |end: &Stamp| (-1.0..=LAST_WORDS).contains(&lag(line.time, *end));
+            known.iter().any(near)
+        });
+        Self { known, of_another }
+    }
+
+    /// Seconds from a fact to the end that it is nearest to.
+    fn lag(&self, graph: &EntityGraph, fact: &Fact, death: &Death) -> f64 {
+        if self.known.is_empty() {
+            return lag(fact.time, death.time);
+        }
+        if self.of_another && is_line(graph, fact) {
+            return 0.0;
+        }
+        self.known
+            .iter()
+            .map(|end| lag(fact.time, *end))
+            .min_by(|a, b| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b)))
+            .unwrap_or_default()
+    }
+}
+
+fn is_line(graph: &EntityGraph, fact: &Fact) -> bool {
+    const LINES: [&str; 8] = [
+        "gloo.",
+        "jax.",
+        "launcher.",
+        "log.",
+        "mpi.",
+        "nccl.",
+        "ray.",
+        "rendezvous.",
+    ];
+    let signal = graph.name(fact.signal);
+    LINES.iter().any(|stem| signal.starts_with(stem))
+}
+
+/// Seconds from the fact to the death, negative where it is later: the gap
+/// between their intervals, zero where they overlap.
+fn lag(fact: Stamp, death: Stamp) -> f64 {
+    let gap = if fact.overlaps(death) {
+        0
+    } else if fact.lo < death.lo {
+        death.lo.saturating_sub(fact.hi)
+    } else {
+        death.hi.saturating_sub(fact.lo)
+    };
+    #[expect(clippy::cast_precision_loss, reason = "seconds for rules of thumb")]
+    let seconds = gap as f64 / SECOND as f64;
+    seconds
+}
+
+/// A fact about the pod itself: between the end before and this one's echo.
+fn in_lifecycle(fact: &Fact, death: &Death) -> bool {
+    let after_last = death
+        .since
+        .is_none_or(|since| fact.time.hi > since.hi || fact.time == Stamp::OPEN);
+    let before_next = death
+        .until
+        .is_none_or(|until| fact.time.lo <= until.hi.saturating_add(5 * SECOND));
+    after_last && before_next
+}
+
+/// A fact about the workload: not long after the death.
+fn around(fact: &Fact, death: &Death) -> bool {
+    let before_next = death.until.is_none_or(|until| fact.time.lo <= until.hi);
+    before_next
+        && (death.mode == crate::lifecycle::Mode::None
+            || fact.time.lo <= death.time.hi.saturating_add(ECHO))
+}
+
+/// A fact from about when a state began.
+fn begins_with(fact: &Fact, death: &Death) -> bool {
+    (-ABOUT_THEN..=ABOUT_THEN).contains(&lag(fact.time, death.time))
+}
+
+/// A fact about no entity, while the pod waited.
+fn near(fact: &Fact, death: &Death) -> bool {
+    fact.time.hi.saturating_add(ECHO) >= death.time.lo
+}

@@ -1,0 +1,120 @@
+//! Which facts about machines count for what was on them.
+
+use whathappened_connectors::time::Nanos;
+
+use super::ECHO;
+use super::index::Index;
+use crate::death::Death;
+use crate::graph::{EntityGraph, Fact, Phase, Task, TaskKind};
+use crate::lifecycle::Mode;
+use crate::symbols::Symbol;
+
+/// States of a machine, and the signals that end them.
+const STATES: [(&str, &str); 10] = [
+    ("k8s.node.not_ready", "k8s.node.ready"),
+    ("k8s.node.silent", "k8s.node.ready"),
+    ("k8s.node.unreachable", "k8s.node.ready"),
+    ("k8s.node.cordoned", "k8s.node.uncordoned"),
+    ("k8s.node.network_unavailable", ""),
+    ("k8s.node.pressure.", ""),
+    ("maintenance.", "maintenance.done"),
+    ("upgrade.", "upgrade.done"),
+    ("gpu.", ""),
+    ("nic.", ""),
+];
+
+/// One machine that a pod was on, and the facts about it.
+pub(super) struct Tenure<'a> {
+    graph: &'a EntityGraph,
+    pod: &'a Task,
+    /// The cloud instance that the machine was then.
+    instance: Option<Symbol>,
+    /// Facts about the machine's name.
+    pub(super) by_name: Option<&'a Vec<usize>>,
+    /// Facts about the instance.
+    pub(super) by_id: Option<&'a Vec<usize>>,
+}
+
+/// The machines that a pod was on; an instance is its own.
+pub(super) fn stays<'a>(
+    graph: &'a EntityGraph,
+    pod: &'a Task,
+    index: &'a Index,
+) -> Vec<Tenure<'a>> {
+    let stay = |node: Symbol, instance: Option<Symbol>| Tenure {
+        graph,
+        pod,
+        instance,
+        by_name: index.node.get(&node),
+        by_id: instance.and_then(|instance| index.instance.get(&instance)),
+    };
+    if pod.kind == TaskKind::Instance {
+        return vec![stay(pod.node, Some(pod.uid))];
+    }
+    let (from, _) = pod.stay();
+    pod.machines()
+        .map(|node| {
+            stay(
+                node,
+                graph.node_instance(node, from).map(|one| one.instance),
+            )
+        })
+        .collect()
+}
+
+impl Tenure<'_> {
+    /// Whether a fact counts for a death: a point falls inside the stay on the
+    /// machine, a state overlaps it, and both may be told somewhat late. What is
+    /// told of another instance of the same name never does.
+    pub(super) fn holds(&self, fact: &Fact, death: &Death) -> bool {
+        if fact.instance.is_some() && Some(fact.instance) != self.instance {
+            return false;
+        }
+        let (mut begin, _) = self.pod.stay();
+        if let Some(since) = death.since {
+            // An instance's ends have one record each: that of the one before is no cause of this.
+            let last = if self.pod.kind == TaskKind::Instance {
+                since.hi
+            } else {
+                since.lo
+            };
+            begin = begin.max(last);
+        }
+        let end = death.until.unwrap_or(death.time).hi;
+        let told_until = if death.mode == Mode::None {
+            Nanos::MAX
+        } else {
+            end.saturating_add(ECHO)
+        };
+        if fact.time.lo > told_until {
+            return false;
+        }
+        fact.time.hi > begin
+            || fact.end.is_some_and(|end| end.hi > begin)
+            || fact.due.is_some_and(|due| due.hi > begin)
+            || !self.ended_before(fact, begin)
+    }
+
+    /// Whether the state that a fact began had ended before a time.
+    fn ended_before(&self, fact: &Fact, at: Nanos) -> bool {
+        let signal = self.graph.name(fact.signal);
+        let Some((_, closer)) = STATES.iter().find(|(state, _)| signal.starts_with(state)) else {
+            return true;
+        };
+        // What was done at a moment, and what was due at one, does not last.
+        if fact.phase == Phase::Acted || fact.due.is_some() {
+            return true;
+        }
+        let ends = |other: &Fact| {
+            let same = fact.operation.is_some() && fact.operation == other.operation;
+            (same && matches!(other.phase, Phase::Acted | Phase::Ended))
+                || (!closer.is_empty() && self.graph.name(other.signal).starts_with(closer))
+        };
+        [self.by_name, self.by_id]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|number| self.graph.facts.get(*number))
+            .any(|other| ends(other) && other.time.lo >= fact.time.lo && other.time.hi <= at)
+    }
+}

@@ -1,0 +1,12 @@
+-- title: What was missing most often
+-- definition: Evidence that would have settled or could overturn a verdict, by how many incidents lacked it.
+-- coverage: An incident counts once for each line.
+-- chart: incidents
+WITH lacking AS (
+  SELECT unnest(missing) AS missing FROM incidents WHERE time >= {from} AND time < {to}
+)
+SELECT missing, count(*) AS incidents
+FROM lacking
+GROUP BY missing
+ORDER BY incidents DESC, missing
+LIMIT 15

@@ -1,0 +1,52 @@
+//! What was lost in a window: figures over all experiments.
+//!
+//! Its JSON form is a contract (`docs/report.schema.json`).
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// The name of the report's shape.
+pub const REPORT_SCHEMA: &str = "whathappened/report/v1";
+
+/// Figures over everything that happened in a window.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FleetReport {
+    /// Always [`REPORT_SCHEMA`].
+    pub schema: &'static str,
+    /// Start of the window.
+    pub from: String,
+    /// End of the window, exclusive.
+    pub to: String,
+    /// Runs that were active in the window.
+    pub runs: u64,
+    /// Those of them that are explained: figures rest on these.
+    pub explained: u64,
+    /// Version of the signal and cause rules that were used.
+    pub ruleset: String,
+    /// Remarks: what limits the figures.
+    pub notes: Vec<String>,
+    /// The figures.
+    pub figures: Vec<Figure>,
+}
+
+/// One figure: the rows of a statement, and what they mean.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Figure {
+    /// Its name in links and programs.
+    pub id: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What is counted.
+    pub definition: &'static str,
+    /// What of it rests on how much.
+    pub coverage: Option<String>,
+    /// The statement that computed it.
+    pub sql: String,
+    /// The column that is drawn.
+    pub chart: Option<String>,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+}

@@ -1,0 +1,242 @@
+//! Incidents as they are explained, for those who ask later.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use whathappened_connectors::event::EventId;
+use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_store::{Root, Snapshot, Store, StoredIncident};
+
+use super::verdicts::{StableIds, Verdict, first_id};
+
+use crate::answer::{Answer, Incident, Run};
+use crate::case::Case;
+use crate::error::Error;
+
+/// An incident and the run that it hurt, as they are kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct IncidentOfRun {
+    /// The incident.
+    pub incident: Incident,
+    /// The run, where it is known.
+    pub run: Option<Run>,
+}
+
+/// Keeps the incidents of an answer in place of those that its runs had before; of a run
+/// without any that there is none.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn store_incidents(
+    store: &mut Store,
+    case: &Case,
+    answer: &Answer,
+    now: Nanos,
+) -> Result<(), Error> {
+    let runs: Vec<String> = answer.runs.iter().map(|run| run.id.clone()).collect();
+    let is_told = |run: &&Run| {
+        let mut reported = answer.incidents.iter();
+        reported.any(|incident| incident.run_id.as_ref() == Some(&run.id))
+    };
+    let calm: Vec<Incident> = answer
+        .runs
+        .iter()
+        .filter(|run| !is_told(run))
+        .map(calm)
+        .collect();
+    let known = store
+        .snapshot()?
+        .incidents_of_runs(&runs.iter().cloned().collect())?;
+    let mut ids = StableIds::of(&known);
+    let incidents: Vec<StoredIncident> = answer
+        .incidents
+        .iter()
+        .chain(&calm)
+        .filter_map(|incident| to_keep(case, answer, incident, &mut ids, now))
+        .collect();
+    Ok(store.keep_incidents(&runs, &incidents)?)
+}
+
+/// That a run was explained and nothing hurt it.
+fn calm(run: &Run) -> Incident {
+    Incident {
+        cause: format!("none.{}", run.state),
+        level: "established".to_owned(),
+        summary: String::new(),
+        time: run.end.clone(),
+        run_id: Some(run.id.clone()),
+        role: "main".to_owned(),
+        ..Incident::default()
+    }
+}
+
+/// That a run of the catalogue was looked at, and that there is nothing to explain.
+pub(super) fn nothing(
+    root: &Root,
+    run_id: &str,
+    run: Option<&Run>,
+    ruleset: &str,
+    now: Nanos,
+) -> StoredIncident {
+    let state = run.map_or("unknown", |run| run.state.as_str());
+    let stored = IncidentOfRun {
+        incident: Incident {
+            cause: format!("none.{state}"),
+            level: "unknown".to_owned(),
+            run_id: Some(run_id.to_owned()),
+            role: "main".to_owned(),
+            ..Incident::default()
+        },
+        run: run.cloned(),
+    };
+    StoredIncident {
+        time: None,
+        id: EventId::of(&["incident", run_id, "nothing"]).to_string(),
+        experiment: root.experiment.clone().unwrap_or_else(|| root.name.clone()),
+        run_id: run_id.to_owned(),
+        explained_at: now,
+        ruleset: ruleset.to_owned(),
+        machines: Vec::new(),
+        answer: serde_json::to_string(&stored).unwrap_or_default(),
+        verdict: String::new(),
+    }
+}
+
+fn to_keep(
+    case: &Case,
+    answer: &Answer,
+    incident: &Incident,
+    ids: &mut StableIds,
+    now: Nanos,
+) -> Option<StoredIncident> {
+    let run_id = incident.run_id.clone()?;
+    let run = case.runs.iter().find(|run| run.id(&case.graph) == run_id);
+    let time = incident.time.as_deref();
+    let id = ids.take(incident).unwrap_or_else(|| first_id(incident));
+    let stored = IncidentOfRun {
+        // What was before is looked up anew, each time somebody asks.
+        incident: Incident {
+            before: None,
+            id: None,
+            page: None,
+            ..incident.clone()
+        },
+        run: answer.runs.iter().find(|run| run.id == run_id).cloned(),
+    };
+    Some(StoredIncident {
+        time: time.and_then(Stamp::parse).map(|stamp| stamp.lo),
+        id,
+        experiment: run.map_or_else(String::new, |run| run.experiment(&case.graph).0),
+        run_id,
+        explained_at: now,
+        ruleset: answer.ruleset.clone(),
+        machines: machines(incident),
+        answer: serde_json::to_string(&stored).ok()?,
+        verdict: Verdict::of(incident, &answer.ruleset, stored.run.as_ref()).noted(),
+    })
+}
+
+/// Names and ids under which the incidents of a machine are found.
+fn machines(incident: &Incident) -> Vec<String> {
+    let named = incident.machines.iter();
+    let mut names: Vec<String> = named
+        .flat_map(|one| [&one.node, &one.instance])
+        .flatten()
+        .cloned()
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// An incident as it was told, whoever may see it. None for one that a program
+/// with other fields kept: explaining again brings it back.
+#[must_use]
+pub fn from_stored(stored: &StoredIncident) -> Option<IncidentOfRun> {
+    serde_json::from_str(&stored.answer).ok()
+}
+
+/// Kept incidents as the caller may see them.
+#[must_use]
+pub fn visible(snapshot: &Snapshot<'_>, stored: &[StoredIncident]) -> Vec<IncidentOfRun> {
+    let reported = stored.iter().filter_map(from_stored);
+    if snapshot.is_restricted() {
+        return reported.filter_map(|one| seen(snapshot, one)).collect();
+    }
+    reported.collect()
+}
+
+/// All kept incidents that the caller may see, in order of time, each with its
+/// experiment.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn stored_incidents(snapshot: &Snapshot<'_>) -> Result<Vec<(String, IncidentOfRun)>, Error> {
+    let mut all = Vec::new();
+    for one in snapshot.incidents()? {
+        let stored = visible(snapshot, std::slice::from_ref(&one)).pop();
+        let stored = stored.filter(|stored| !stored.incident.cause.starts_with("none."));
+        all.extend(stored.map(|mut stored| {
+            stored.incident.id = Some(one.id);
+            (one.experiment, stored)
+        }));
+    }
+    Ok(all)
+}
+
+/// An incident that was explained with everything there is, as one caller may
+/// see it: those of their namespaces, without what other records say of others.
+fn seen(snapshot: &Snapshot<'_>, mut stored: IncidentOfRun) -> Option<IncidentOfRun> {
+    let own = |name: &Option<String>| {
+        let name = name.as_deref();
+        name.is_some_and(|name| snapshot.permits_namespace(name))
+    };
+    if !snapshot.permits_every_source() || !own(&stored.run.as_ref()?.namespace) {
+        return None;
+    }
+    let incident = &mut stored.incident;
+    for victims in [
+        &mut incident.first_victims,
+        &mut incident.victims,
+        &mut incident.collateral,
+    ] {
+        victims.retain(|victim| own(&victim.namespace));
+    }
+    incident.first_victim = incident
+        .first_victim
+        .take()
+        .filter(|victim| own(&victim.namespace));
+    let (said, evidence) = (
+        std::mem::take(&mut incident.said),
+        std::mem::take(&mut incident.evidence),
+    );
+    let mut rest = serde_json::to_value(&stored).ok()?;
+    snapshot.redact(&mut rest);
+    let mut stored: IncidentOfRun = serde_json::from_value(rest).ok()?;
+    let mut said = serde_json::to_value(said).ok()?;
+    snapshot.redact_own(&mut said);
+    stored.incident.said = serde_json::from_value(said).ok()?;
+    stored.incident.evidence = evidence
+        .into_iter()
+        .filter_map(|row| record(snapshot, row))
+        .collect();
+    Some(stored)
+}
+
+/// A record that proves an incident, if it is the caller's or of a machine.
+fn record(snapshot: &Snapshot<'_>, mut row: Value) -> Option<Value> {
+    let is_null = |key: &str| row.get(key).is_none_or(Value::is_null);
+    match row.get("namespace").and_then(Value::as_str) {
+        Some(namespace) if snapshot.permits_namespace(namespace) => {
+            snapshot.redact_own(&mut row);
+            return Some(row);
+        }
+        None if ["pod", "pod_uid", "workload"].into_iter().all(is_null) => {}
+        _ => return None,
+    }
+    let fields = row.as_object_mut()?;
+    for key in ["raw", "message", "attributes", "origin", "experiment"] {
+        fields.insert(key.to_owned(), Value::Null);
+    }
+    snapshot.redact(&mut row);
+    Some(row)
+}

@@ -1,0 +1,25 @@
+//! Where a case comes from: recordings, or the store after asking live sources.
+
+mod clouds;
+mod import;
+mod incidents;
+mod live;
+mod log_stores;
+mod metrics;
+mod scope;
+mod slurm;
+mod source_config;
+mod sources;
+mod stored;
+mod unexplained_runs;
+mod verdicts;
+mod writer;
+
+pub use import::import;
+pub use incidents::{IncidentOfRun, from_stored, store_incidents, stored_incidents, visible};
+pub use live::{FetchOutcome, FetchTargets, Question, fetch, options};
+pub use source_config::Variables;
+pub use sources::{Sources, sources};
+pub use stored::{all_of_window, case, of_found};
+pub use unexplained_runs::{Explained, explain_one, explain_rest, listed, run_id};
+pub use verdicts::{is_same, name_incidents, past_verdicts};

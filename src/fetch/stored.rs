@@ -1,0 +1,170 @@
+//! A case from the store.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::event::EventId;
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::evidence::Evidence;
+use whathappened_core::resolve::Name;
+use whathappened_core::shared_fault::SharedFaults;
+use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
+
+use crate::case::{Case, Rules};
+use crate::error::Error;
+
+/// Takes in what the store has, with every witness.
+struct StoreSink<'a> {
+    evidence: Evidence,
+    rules: &'a Rules,
+    failed: Option<Error>,
+}
+
+impl StoreSink<'_> {
+    fn fact(&mut self, mut fact: Fact) {
+        if self.failed.is_some() {
+            return;
+        }
+        let taken = match fact.growth() {
+            Some(growth) => self.evidence.observe(growth, &self.rules.signals),
+            None => {
+                // Rules may be newer than what is stored, but need all of it.
+                if !fact.redacted {
+                    self.rules.signals.classify(&mut fact.event);
+                }
+                self.evidence.add_seen(&fact.event, &fact.seen_by)
+            }
+        };
+        self.failed = taken.err().map(Error::from);
+    }
+
+    fn object(&mut self, object: Object) {
+        self.evidence.objects.add(object.version);
+    }
+}
+
+/// The case of what a person named; `*` is everything there is.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the nearest names, or when the store cannot be read.
+pub fn case(
+    snapshot: &Snapshot<'_>,
+    name: &Name,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    // A machine's story is that of everything on it, whatever that was.
+    let of_machine = name.is_machine() && !name.is_kind("Instance");
+    if name.is_everything() || of_machine {
+        return all_of_window(snapshot, None, coverage, rules);
+    }
+    if let Some(found) = snapshot.find(name)? {
+        let mut case = of_found(found, snapshot.coverage_of(coverage), rules)?;
+        count_others(snapshot, &mut case)?;
+        return Ok(case);
+    }
+    if snapshot.knows_machine(&name.name)? {
+        return all_of_window(snapshot, None, coverage, rules);
+    }
+    Err(Error::UnknownName {
+        name: name.to_string(),
+        nearest: snapshot.nearest(&name.name)?,
+    })
+}
+
+/// Who else saw the troubles that the case tells of, over at most this long.
+const OTHERS_WITHIN: Nanos = 6 * 3_600 * SECOND;
+
+/// Adds what others told of the same troubles at the same times: that it was several
+/// proves more than one alone. They are only counted.
+fn count_others(snapshot: &Snapshot<'_>, case: &mut Case) -> Result<(), Error> {
+    let times = SharedFaults::times(&case.graph);
+    if times.is_empty() {
+        return Ok(());
+    }
+    let rows = case.graph.evidence.rows();
+    let known: HashSet<EventId> = rows.iter().map(|row| row.id).collect();
+    let mut left = OTHERS_WITHIN;
+    // The latest end the run, and are what is asked about.
+    for (from, to) in times.into_iter().rev() {
+        left -= to.saturating_sub(from);
+        if left < 0 {
+            break;
+        }
+        let known = |fact: &Fact| known.contains(&fact.event.id);
+        let others = snapshot.troubles_elsewhere((from, to), &known)?;
+        case.graph.elsewhere.extend(others);
+    }
+    Ok(())
+}
+
+/// The case of what was found.
+///
+/// # Errors
+/// When facts cannot be kept while they are tied together.
+pub fn of_found(
+    found: ScopedRows,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    let mut taker = StoreSink {
+        evidence: Evidence::default(),
+        rules: &rules,
+        failed: None,
+    };
+    let window = found.window;
+    for fact in found.facts {
+        taker.fact(fact);
+    }
+    for object in found.objects {
+        taker.object(object);
+    }
+    finish(taker.evidence, taker.failed, window, coverage, rules)
+}
+
+/// The case of everything in a window, or of all there is.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn all_of_window(
+    snapshot: &Snapshot<'_>,
+    window: Option<(Nanos, Nanos)>,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    let taker = std::cell::RefCell::new(StoreSink {
+        evidence: Evidence::default(),
+        rules: &rules,
+        failed: None,
+    });
+    snapshot.everything(
+        window,
+        &mut |fact| taker.borrow_mut().fact(fact),
+        &mut |object| taker.borrow_mut().object(object),
+    )?;
+    let StoreSink {
+        evidence, failed, ..
+    } = taker.into_inner();
+    let window = window.unwrap_or((Nanos::MIN, Nanos::MAX));
+    let coverage = snapshot.coverage_of(coverage);
+    finish(evidence, failed, window, coverage, rules)
+}
+
+fn finish(
+    evidence: Evidence,
+    failed: Option<Error>,
+    (from, to): (Nanos, Nanos),
+    mut coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    // What fell short at another time says nothing of this.
+    coverage.retain(|row| {
+        row.got_from.or(row.asked_from).is_none_or(|at| at <= to)
+            && row.got_to.or(row.asked_to).is_none_or(|at| at >= from)
+    });
+    Ok(Case::of_evidence(evidence, &coverage, rules)?)
+}

@@ -1,0 +1,127 @@
+//! What was lost in a window, in the formats that it has.
+
+use std::io;
+
+use serde_json::Value;
+
+use crate::answer::{Figure, FleetReport};
+
+use super::clock::Clock;
+use super::error::RenderError;
+use super::format::Format;
+use super::grid::{Cell, Grid};
+use super::page::{Page, Spans, Tone};
+use super::style::Style;
+use super::{html, json, md, wording};
+
+/// Writes the report: as a table, as JSON for programs, in Markdown or as a page in HTML.
+///
+/// # Errors
+/// When the output refuses the bytes.
+pub fn fleet(
+    report: &FleetReport,
+    format: Format,
+    style: &Style,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    match format {
+        Format::Json => json::document(report, out)?,
+        Format::Html => out.write_all(html::fleet(report).as_bytes())?,
+        Format::Md => md::fleet(report, style, out)?,
+        _ => table(report, style, out)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Between which times, and how much of it is explained.
+pub(super) fn window(report: &FleetReport, clock: Clock) -> String {
+    format!(
+        "{} to {} · {} of {} runs are explained · rules {}",
+        clock.full(&report.from),
+        clock.full(&report.to),
+        wording::grouped(report.explained),
+        wording::grouped(report.runs),
+        report.ruleset
+    )
+}
+
+/// A value as people read it; nothing for one that is not known.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "unknown".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match (number.as_u64(), number.as_f64()) {
+            (Some(whole), _) => wording::grouped(whole),
+            (None, Some(part)) => format!("{part:.1}"),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Whether a column holds numbers.
+pub(super) fn is_number(figure: &Figure, at: usize) -> bool {
+    let values = figure.rows.iter().filter_map(|row| row.get(at));
+    let mut known = values.filter(|value| !value.is_null());
+    known.next().is_some_and(Value::is_number)
+}
+
+/// A column's name in words.
+pub(super) fn heading(column: &str) -> String {
+    let words = column.replace('_', " ").replace("gpu hours", "GPU-hours");
+    let words = words.replace("gpu", "GPU");
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+fn table(report: &FleetReport, style: &Style, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    let mut page = Page::new(style);
+    page.hang(
+        Spans::new(),
+        Spans::new().data(Tone::Dim, &window(report, Clock(style.tz))),
+    );
+    for note in &report.notes {
+        page.hang(
+            Spans::new().own(Tone::Dim, "Note  "),
+            Spans::new().data(Tone::Warn, note),
+        );
+    }
+    for figure in &report.figures {
+        page.section(figure.title, Spans::new());
+        let about = |text: &str| Spans::new().own(Tone::Dim, text.to_owned());
+        page.prose(Spans::new().say("  "), about(figure.definition));
+        if let Some(coverage) = &figure.coverage {
+            page.prose(Spans::new().say("  "), about(coverage));
+        }
+        if figure.rows.is_empty() {
+            page.prose(
+                Spans::new().say("  "),
+                Spans::new().say("Nothing in this window."),
+            );
+            continue;
+        }
+        let heads: Vec<String> = figure.columns.iter().map(|name| heading(name)).collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let right = (0..heads.len()).map(|at| is_number(figure, at)).collect();
+        let mut grid = Grid::new(&heads).right(right);
+        for row in &figure.rows {
+            grid.row(
+                row.iter()
+                    .map(|one| Cell::new(&value(one), Tone::Plain))
+                    .collect(),
+            );
+        }
+        page.table(&grid);
+    }
+    page.gap();
+    page.prose(
+        Spans::new(),
+        Spans::new().own(
+            Tone::Dim,
+            "The SQL of each figure is in --format json, md and html.",
+        ),
+    );
+    page.write(out)
+}

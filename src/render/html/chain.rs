@@ -1,0 +1,94 @@
+//! Why: the chain from cause to effect, numbered as in the picture.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+
+use crate::answer::ChainLink;
+
+use super::super::clock::{offset, seconds_between, zero};
+use super::cells;
+use super::page::Told;
+
+pub(super) fn why(told: Told<'_>) -> Markup {
+    let Some(incident) = told.main.filter(|main| !main.chain.is_empty()) else {
+        return html! {};
+    };
+    let zero = zero(told.answer, Some(incident));
+    let shown: BTreeSet<&str> = incident
+        .evidence
+        .iter()
+        .take(told.room.records)
+        .filter_map(|row| row.get("id")?.as_str())
+        .collect();
+    html! {
+        ol.chain {
+            @for (at, link) in incident.chain.iter().take(told.room.entries).enumerate() {
+                li id={ "step-" (at + 1) } class={ "step " (role(&link.role)) } {
+                    span.badge aria-hidden="true" { (at + 1) }
+                    div {
+                        p.what {
+                            b { (cells::text(&link.role, told.room)) } " "
+                            (cells::text(&link.text, told.room))
+                        }
+                        p.dim {
+                            (cells::maybe_time(link.time.as_deref(), told.clock, told.room))
+                            @if let Some(s) = seconds_between(zero.as_deref(), link.time.as_deref()) {
+                                " · " (offset(s)) " from the start"
+                            }
+                            @if let Some(tied) = tied(link).filter(|_| at > 0) { " · " (tied) }
+                            (records(link, &shown))
+                        }
+                    }
+                }
+            }
+        }
+        (cells::left_out(incident.chain.len(), told.room.entries, "step"))
+        (traceback(told))
+    }
+}
+
+/// How a step is tied to the one before, in words.
+fn tied(link: &ChainLink) -> Option<&'static str> {
+    Some(match link.edge.as_deref() {
+        Some("asserted") => "one record names both this step and the one before",
+        Some("inferred") => "tied to the step before by time and place",
+        Some("guess") => "tied to the step before by elimination",
+        Some("context") => "context: decides nothing",
+        _ => return None,
+    })
+}
+
+fn records(link: &ChainLink, shown: &BTreeSet<&str>) -> Markup {
+    html! {
+        @for (at, id) in link.event_ids.iter().filter(|id| shown.contains(id.as_str())).take(4).enumerate() {
+            @if at == 0 { " · record" }
+            " " a href={ "#e-" (id) } { (id.get(..8).unwrap_or(id)) }
+        }
+    }
+}
+
+/// A role as a class: only those that the style knows.
+pub(super) fn role(role: &str) -> &'static str {
+    match role {
+        "cause" => "cause",
+        "announcement" => "announcement",
+        "death" => "death",
+        "teardown" => "teardown",
+        "outcome" => "outcome",
+        _ => "mechanism",
+    }
+}
+
+/// The traceback as the process wrote it.
+fn traceback(told: Told<'_>) -> Markup {
+    let traceback = told.main.and_then(|main| main.said.traceback.as_ref());
+    let Some(traceback) = traceback.filter(|told| told.text.lines().count() > 1) else {
+        return html! {};
+    };
+    html! {
+        h3 { "Traceback of " (cells::text(&traceback.pod, told.room)) }
+        pre tabindex="0" { (super::super::text::escape_lines(
+            &super::super::text::clip(&traceback.text, told.room.raw))) }
+    }
+}

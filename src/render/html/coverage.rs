@@ -1,0 +1,106 @@
+//! What every source could and could not show.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::answer::CoverageRow;
+
+use super::super::wording;
+use super::cells;
+use super::page::Told;
+
+/// Rows that say the same, of several namespaces or clusters.
+pub(super) type Group<'a> = Vec<&'a CoverageRow>;
+
+/// Sources that fell short, and what they would have shown.
+pub(super) fn missing(told: Told<'_>) -> Markup {
+    let groups = groups(&told.answer.coverage);
+    let short: Vec<&Group<'_>> = groups.iter().filter(|group| !is_whole(group)).collect();
+    table(&short, true, told)
+}
+
+/// Sources that were read in full.
+pub(super) fn read(told: Told<'_>) -> Markup {
+    let groups = groups(&told.answer.coverage);
+    if groups.is_empty() {
+        return html! { p { "No source was asked." } };
+    }
+    let whole: Vec<&Group<'_>> = groups.iter().filter(|group| is_whole(group)).collect();
+    if whole.is_empty() {
+        return html! { p { "No source was read in full." } };
+    }
+    table(&whole, false, told)
+}
+
+fn is_whole(group: &Group<'_>) -> bool {
+    group.first().is_some_and(|row| row.status == "complete")
+}
+
+fn table(groups: &[&Group<'_>], is_short: bool, told: Told<'_>) -> Markup {
+    if groups.is_empty() {
+        return html! {};
+    }
+    html! {
+        div.scroll tabindex="0" role="group" aria-label=(if is_short { "Missing data" } else { "Sources read" }) {
+            table.sources {
+                thead { tr { th scope="col" { "Source" } th scope="col" { "Read" } th.number scope="col" { "Records" }
+                    th scope="col" { "From" } th scope="col" { "To" }
+                    @if is_short { th scope="col" { "Would have shown" } } } }
+                tbody { @for group in groups.iter().take(told.room.entries) { (line(group, is_short, told)) } }
+            }
+        }
+        (cells::left_out(groups.len(), told.room.entries, "source"))
+    }
+}
+
+fn line(group: &Group<'_>, is_short: bool, told: Told<'_>) -> Markup {
+    let Some(row) = group.first() else {
+        return html! {};
+    };
+    let records: u64 = group
+        .iter()
+        .fold(0, |all, row| all.saturating_add(row.rows));
+    let from = group.iter().filter_map(|row| row.got_from.as_deref()).min();
+    let to = group.iter().filter_map(|row| row.got_to.as_deref()).max();
+    html! {
+        tr class=[is_short.then_some("short")] {
+            th scope="row" { (cells::text(&wording::source(&row.source, &row.resource), told.room)) }
+            td {
+                (cells::text(&row.status.replace('_', " "), told.room))
+                @if group.len() > 1 { " in " (wording::count(group.len(), "place")) }
+                @if let Some(detail) = &row.detail { ": " (cells::text(detail, told.room)) }
+            }
+            td.number { (wording::grouped(records)) }
+            td { (cells::maybe_time(from, told.clock, told.room)) }
+            td { (cells::maybe_time(to, told.clock, told.room)) }
+            @if is_short {
+                td { @if let Some(shown) = row.would_have_shown.as_deref() { (cells::text(shown, told.room)) } }
+            }
+        }
+    }
+}
+
+/// Sources with what they say, those that fell short first.
+pub(super) fn groups(rows: &[CoverageRow]) -> Vec<Group<'_>> {
+    let mut groups: BTreeMap<_, Group<'_>> = BTreeMap::new();
+    for row in rows {
+        let key = (weight(&row.status), &row.source, &row.resource, &row.detail);
+        groups.entry(key).or_default().push(row);
+    }
+    groups.into_values().collect()
+}
+
+fn weight(status: &str) -> usize {
+    let order = [
+        "failed",
+        "denied",
+        "truncated",
+        "expired",
+        "sampled",
+        "not_configured",
+        "complete",
+    ];
+    let place = order.iter().position(|known| *known == status);
+    place.unwrap_or(0)
+}

@@ -1,0 +1,98 @@
+//! The timeline as a list: what the picture shows, in words.
+
+use maud::{Markup, html};
+
+use crate::answer::TimelineRow;
+
+use super::super::clock::{offset, seconds_between};
+use super::super::select::{VisibleRow, select};
+use super::super::wording;
+use super::cells;
+use super::page::Told;
+use super::picture::Group;
+
+pub(super) fn show(told: Told<'_>) -> Markup {
+    let rows = &told.answer.timeline;
+    if rows.is_empty() {
+        return html! {};
+    }
+    let shown = rows.len().min(told.room.rows);
+    html! {
+        p.dim {
+            (wording::count(rows.len(), "row"))
+            @if shown < rows.len() {
+                ". " (wording::count(rows.len() - shown, "row"))
+                " left out of this page: it keeps those of the chain, then those nearest to them; --format json has all"
+            }
+            "."
+        }
+        details.timeline open[shown <= 60] {
+            summary { "Show the rows" }
+            div.scroll tabindex="0" role="group" aria-label="Rows of the timeline" {
+                table.rows {
+                    thead { tr { th scope="col" { "Time" } th.number scope="col" { "From start" } th scope="col" { "Of" }
+                        th scope="col" { "What happened" } th scope="col" { "Seen by" } } }
+                    tbody { @for (at, part) in numbered(told) { (line(at, part, told)) } }
+                }
+            }
+        }
+    }
+}
+
+/// The rows that are shown with their places among all, which are their names on the page.
+pub(super) fn numbered(told: Told<'_>) -> impl Iterator<Item = (usize, VisibleRow<'_>)> {
+    let mut next = 0;
+    let shown = select(&told.answer.timeline, Some(told.room.rows));
+    shown.into_iter().map(move |part| {
+        let at = next;
+        next += match part {
+            VisibleRow::Row(_) => 1,
+            VisibleRow::LeftOut(rows) => rows,
+        };
+        (at, part)
+    })
+}
+
+fn line(at: usize, part: VisibleRow<'_>, told: Told<'_>) -> Markup {
+    match part {
+        VisibleRow::LeftOut(rows) => html! {
+            tr.gap { td colspan="5" { "⋯ " (wording::count(rows, "row")) " left out" } }
+        },
+        VisibleRow::Row(row) => full(at, row, told),
+    }
+}
+
+fn full(at: usize, row: &TimelineRow, told: Told<'_>) -> Markup {
+    let wide = seconds_between(Some(&row.time), Some(&row.time_hi)).filter(|s| *s >= 2.0);
+    let by = row
+        .actor
+        .as_deref()
+        .filter(|actor| !row.text.contains(actor));
+    html! {
+        tr id={ "r" (at) } class={ (weight(&row.weight)) @if row.in_chain { " linked" } } data-lane=(Group::of(row).key()) {
+            td {
+                (cells::time(&row.time, told.clock, told.room))
+                @if let Some(s) = wide { span.dim { " +" (super::super::clock::duration(s)) } }
+            }
+            td.number { (offset(row.offset_s)) }
+            td { span.dim { (cells::text(&row.lane, told.room)) } " " (cells::text(&row.entity, told.room)) }
+            td {
+                (cells::text(&row.text, told.room))
+                @if row.count > 1 { span.dim { " ×" (wording::grouped(row.count)) } }
+                @if let Some(by) = by { span.dim { " · by " } (cells::text(by, told.room)) }
+            }
+            td.dim { @for (n, one) in row.seen_by.iter().take(8).enumerate() {
+                @if n > 0 { ", " } (cells::text(one, told.room))
+            } }
+        }
+    }
+}
+
+/// A weight as a class: only those that the style knows.
+pub(super) fn weight(weight: &str) -> &'static str {
+    match weight {
+        "error" => "error",
+        "warning" => "warning",
+        _ => "info",
+    }
+}

@@ -1,0 +1,151 @@
+//! The page around everything.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::answer::Answer;
+
+use super::super::clock::Clock;
+use super::super::facts;
+use super::super::style::Style;
+use super::super::table::main_incident;
+use super::super::text::escape;
+use super::links::Links;
+use super::picture::Picture;
+use super::policy::{SCRIPT, STYLE, policy};
+use super::room::Room;
+use super::{beside, cells, chain, coverage, evidence, list, verdict};
+
+/// What every part of the page is made from.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) answer: &'a Answer,
+    pub(super) main: Option<&'a crate::answer::Incident>,
+    pub(super) clock: Clock,
+    pub(super) room: Room,
+    pub(super) links: Links,
+}
+
+/// The whole page in one file.
+pub(super) fn whole(answer: &Answer, style: &Style, room: Room) -> String {
+    let told = Told {
+        answer,
+        main: leading(answer),
+        clock: Clock(style.tz),
+        room,
+        links: Links::Nowhere,
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(&title(told), true))
+            body {
+                (body(told, &[]))
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// The incident that leads the answer about one name.
+pub(super) fn leading(answer: &Answer) -> Option<&crate::answer::Incident> {
+    main_incident(answer).filter(|_| answer.experiment.is_some())
+}
+
+/// A part of the page: its name, its heading, and what it holds.
+pub(super) type Part = (&'static str, &'static str, Markup);
+
+/// Everything about one answer, with parts of the page's own before the coverage.
+pub(super) fn body(told: Told<'_>, own: &[Part]) -> Markup {
+    let picture = Picture::of(told);
+    let mut parts: Vec<Part> = vec![
+        ("why", "Why", chain::why(told)),
+        (
+            "picture",
+            "What happened when",
+            super::picture::show(&picture, told),
+        ),
+        ("advice", "What to do", beside::advice(told)),
+        ("evidence", "Evidence", evidence::show(told)),
+        ("ruled-out", "Ruled out", beside::ruled_out(told)),
+        (
+            "settle",
+            "Evidence that would settle it",
+            beside::settle(told),
+        ),
+    ];
+    parts.extend(own.iter().cloned());
+    parts.extend([
+        ("missing", "Missing data", coverage::missing(told)),
+        ("coverage", "Sources read", coverage::read(told)),
+        ("runs", "Attempts and runs", beside::runs(told)),
+        ("others", others_title(told), beside::others(told)),
+        ("timeline", "Timeline", list::show(told)),
+    ]);
+    parts.retain(|(_, _, body)| !body.0.is_empty());
+    html! {
+        header { (verdict::show(told)) }
+        nav.contents aria-label="On this page" {
+            ul { @for (id, title, _) in &parts { li { a href={ "#" (id) } { (title) } } } }
+        }
+        main {
+            @for (id, title, body) in &parts {
+                section id=(id) aria-labelledby={ (id) "-title" } {
+                    h2 id={ (id) "-title" } { (title) }
+                    (body)
+                }
+            }
+        }
+        footer { (foot(told)) }
+    }
+}
+
+/// The head of a page that loads nothing.
+pub(super) fn head(title: &str, with_script: bool) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy(with_script));
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="referrer" content="no-referrer";
+            title { (title) }
+            style { (PreEscaped(STYLE)) }
+        }
+    }
+}
+
+/// The title of the page, for a tab.
+pub(super) fn title(told: Told<'_>) -> String {
+    let name = told.answer.experiment.as_deref().unwrap_or("everything");
+    let name = cells::cut(name, 120);
+    match told.main.filter(|main| !main.title.is_empty()) {
+        Some(main) => format!("{name}: {}", cells::cut(&main.title, 120)),
+        None => format!("{name}: what happened"),
+    }
+}
+
+fn others_title(told: Told<'_>) -> &'static str {
+    match told.main {
+        Some(_) => "Also happened",
+        None => "Incidents",
+    }
+}
+
+fn foot(told: Told<'_>) -> Markup {
+    let run = facts::told_run(told.answer, told.main);
+    let zone = told
+        .answer
+        .now
+        .as_deref()
+        .or(run.and_then(|run| run.start.as_deref()));
+    html! {
+        p {
+            @if let Some(now) = &told.answer.now {
+                "As of " (cells::time(now, told.clock, told.room)) " · "
+            }
+            "rules " (escape(&told.answer.ruleset))
+            @if let Some(time) = zone { " · times in " (told.clock.zone(time)) " unless they end in Z" }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! States that last: attempts, pods, machines, and what each source could show.
+
+use std::collections::HashMap;
+
+use super::super::super::facts::told_run;
+use super::super::coverage;
+use super::super::page::Told;
+use super::Group;
+use super::lanes::Lanes;
+use super::scale::{Span, Times};
+
+/// One state on one lane.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    pub(super) lane: usize,
+    pub(super) span: Span,
+    pub(super) class: &'static str,
+    pub(super) text: String,
+}
+
+pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let mut bars = attempts(told, times, lanes, whole);
+    bars.extend(pods(told, times, lanes));
+    bars.extend(machines(told, times, lanes, whole));
+    bars.extend(read(told, times, lanes, whole));
+    bars
+}
+
+/// The attempts of the run.
+fn attempts(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let Some(run) = told_run(told.answer, told.main) else {
+        return Vec::new();
+    };
+    let Some(lane) = lanes.find(Group::Experiment, &run.name) else {
+        return Vec::new();
+    };
+    let bar = |attempt: &crate::answer::Attempt| {
+        let from = times.at(attempt.start.as_deref()?)?;
+        let end = attempt.end.as_deref().and_then(|time| times.at(time));
+        let is_over = end.is_some();
+        let class = match attempt.state.as_str() {
+            "pending" => "pending",
+            _ => "running",
+        };
+        let still = if is_over { "" } else { ", no end seen" };
+        Some(Bar {
+            lane,
+            span: Span {
+                from,
+                to: end.unwrap_or(whole.to).max(from),
+            },
+            class,
+            text: format!(
+                "attempt {}: {}{still}",
+                attempt.number,
+                known(&attempt.state)
+            ),
+        })
+    };
+    run.attempts
+        .iter()
+        .take(told.room.entries)
+        .filter_map(bar)
+        .collect()
+}
+
+/// A state's name, if it is one of ours.
+fn known(state: &str) -> &str {
+    let states = ["completed", "failed", "running", "pending", "deleted"];
+    states
+        .into_iter()
+        .find(|one| *one == state)
+        .unwrap_or("state unknown")
+}
+
+/// Pods with a lane of their own, from what was first told of them to their end.
+fn pods(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Bar> {
+    let mut born: HashMap<&str, (f64, Option<f64>)> = HashMap::new();
+    for row in &told.answer.timeline {
+        if Group::of(row) != Group::Pods {
+            continue;
+        }
+        let Some(at) = times.at(&row.time) else {
+            continue;
+        };
+        let (_, started) = born.entry(row.entity.as_str()).or_insert((at, None));
+        let is_start = row
+            .signals
+            .iter()
+            .any(|signal| signal == "k8s.container.started");
+        if is_start && started.is_none() {
+            *started = Some(at);
+        }
+    }
+    let Some(main) = told.main else {
+        return Vec::new();
+    };
+    let run = told_run(told.answer, told.main);
+    let attempt = run.and_then(|run| {
+        run.attempts
+            .iter()
+            .find(|one| Some(one.number) == main.attempt)
+    });
+    let begun = attempt.and_then(|attempt| times.at(attempt.start.as_deref()?));
+    let mut bars: Vec<Bar> = Vec::new();
+    for victim in main
+        .first_victims
+        .iter()
+        .chain(&main.victims)
+        .chain(&main.collateral)
+    {
+        let lane = lanes
+            .find(Group::Pods, &victim.pod)
+            .filter(|lane| !lanes.is_folded(*lane));
+        let end = victim.time.as_deref().and_then(|time| times.at(time));
+        let (Some(lane), Some(end)) = (lane, end) else {
+            continue;
+        };
+        if bars.iter().any(|bar| bar.lane == lane) {
+            continue;
+        }
+        let (first, started) = born
+            .get(victim.pod.as_str())
+            .copied()
+            .unwrap_or((end, None));
+        let mut bar = |from: f64, to: f64, class: &'static str, text: &str| {
+            if to > from {
+                bars.push(Bar {
+                    lane,
+                    span: Span { from, to },
+                    class,
+                    text: text.to_owned(),
+                });
+            }
+        };
+        match started.filter(|started| *started <= end) {
+            Some(started) => {
+                bar(first, started, "pending", "made, not yet running");
+                bar(started, end, "running", "running");
+            }
+            None => {
+                let from = begun
+                    .filter(|begun| *begun < end)
+                    .unwrap_or(first)
+                    .min(first);
+                bar(
+                    from,
+                    end,
+                    "alive",
+                    "there since its attempt began; no record here tells when it started",
+                );
+            }
+        }
+    }
+    bars
+}
+
+/// Signals that begin a state of a machine, those that end it, its class and its words.
+const STATES: [(&[&str], &[&str], &str, &str); 3] = [
+    (
+        &[
+            "k8s.node.not_ready",
+            "k8s.node.unreachable",
+            "k8s.node.silent",
+        ],
+        &["k8s.node.ready", "k8s.node.created"],
+        "failed",
+        "not ready",
+    ),
+    (
+        &["k8s.node.cordoned"],
+        &["k8s.node.uncordoned"],
+        "pending",
+        "cordoned",
+    ),
+    (
+        &["maintenance.started"],
+        &["maintenance.done"],
+        "maintenance",
+        "under maintenance",
+    ),
+];
+
+/// States of machines between the records that begin and end them.
+fn machines(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    for (begin, finish, class, what) in STATES {
+        let mut open: HashMap<usize, f64> = HashMap::new();
+        for row in &told.answer.timeline {
+            let group = Group::of(row);
+            let lane = lanes
+                .find(group, &row.entity)
+                .filter(|lane| !lanes.is_folded(*lane));
+            let (Some(at), Some(lane)) = (times.at(&row.time), lane) else {
+                continue;
+            };
+            if !matches!(group, Group::Machines | Group::Cloud) {
+                continue;
+            }
+            let has = |signals: &[&str]| {
+                row.signals
+                    .iter()
+                    .any(|own| signals.contains(&own.as_str()))
+            };
+            if has(begin) {
+                open.entry(lane).or_insert(at);
+            } else if has(finish)
+                && let Some(from) = open.remove(&lane)
+            {
+                bars.push(Bar {
+                    lane,
+                    span: Span {
+                        from,
+                        to: at.max(from),
+                    },
+                    class,
+                    text: what.to_owned(),
+                });
+            }
+        }
+        let mut left: Vec<(usize, f64)> = open.into_iter().collect();
+        left.sort_by_key(|(lane, _)| *lane);
+        bars.extend(left.into_iter().map(|(lane, from)| Bar {
+            lane,
+            span: Span {
+                from,
+                to: whole.to.max(from),
+            },
+            class,
+            text: format!("{what}; no end of it was seen"),
+        }));
+    }
+    bars
+}
+
+/// What each source could show: from its first to its last record, hatched where it fell short.
+fn read(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let Some(begin) = lanes.first(Group::Coverage) else {
+        return Vec::new();
+    };
+    let mut bars = Vec::new();
+    for (number, group) in coverage::groups(&told.answer.coverage)
+        .iter()
+        .take(Group::Coverage.limit())
+        .enumerate()
+    {
+        let lane = begin + number;
+        let spans = group
+            .iter()
+            .filter_map(|row| times.span(row.got_from.as_deref()?, row.got_to.as_deref()?));
+        let got = spans.reduce(Span::with);
+        let is_whole = group.first().is_some_and(|row| row.status == "complete");
+        let mut unseen = |from: f64, to: f64| {
+            if to > from {
+                bars.push(Bar {
+                    lane,
+                    span: Span { from, to },
+                    class: "unseen",
+                    text: "could not be seen".to_owned(),
+                });
+            }
+        };
+        // Beyond its first and last record a source that was read in full has nothing to tell.
+        match got {
+            None if !is_whole => unseen(f64::NEG_INFINITY, f64::INFINITY),
+            Some(got) if !is_whole => {
+                unseen(f64::NEG_INFINITY, got.from);
+                unseen(got.to, f64::INFINITY);
+            }
+            _ => {}
+        }
+        if let Some(got) = got {
+            bars.push(Bar {
+                lane,
+                span: got,
+                class: "read",
+                text: "from the first to the last record read".to_owned(),
+            });
+        }
+    }
+    // An open end reaches to the end of what can be shown.
+    let far = whole.length().max(1.0) * 50.0;
+    for bar in &mut bars {
+        bar.span.from = bar.span.from.max(whole.from - far);
+        bar.span.to = bar.span.to.min(whole.to + far);
+    }
+    bars
+}

@@ -1,0 +1,180 @@
+//! The picture: lanes over time, what happened on each, and the chain across them.
+
+mod bars;
+mod draw;
+mod group;
+mod lanes;
+mod marks;
+mod scale;
+mod steps;
+mod window;
+
+use maud::{Markup, html};
+
+use super::super::wording;
+use super::page::Told;
+
+pub(super) use self::group::Group;
+
+use self::bars::Bar;
+use self::lanes::{Lane, Lanes};
+use self::marks::Mark;
+use self::scale::{Span, Times};
+use self::steps::Step;
+
+/// Everything that is drawn, with times in milliseconds from the root.
+pub(super) struct Picture {
+    times: Times,
+    lanes: Vec<Lane>,
+    bars: Vec<Bar>,
+    marks: Vec<Mark>,
+    /// Marks within folded lanes, for those that are opened.
+    inner: Vec<Mark>,
+    steps: Vec<Step>,
+    /// The stretch that is shown at first, and all there is.
+    window: Span,
+    whole: Span,
+    /// The root's own place in time.
+    root: Option<Span>,
+}
+
+impl Picture {
+    pub(super) fn of(told: Told<'_>) -> Self {
+        let times = Times::of(told);
+        let lanes = Lanes::of(told);
+        let marks = marks::of(told, times, &lanes);
+        let steps = steps::of(told, times, &lanes);
+        let whole = window::whole(&marks, &steps);
+        let window = window::first(told, times, &steps, whole);
+        let inner = marks::inner(&marks);
+        let marks = marks::folded(marks, window, &lanes);
+        let bars = bars::of(told, times, &lanes, whole);
+        let root = told.main.and_then(|main| {
+            let from = times.at(main.time.as_deref()?)?;
+            let to = main.time_hi.as_deref().and_then(|time| times.at(time));
+            Some(Span {
+                from,
+                to: to.unwrap_or(from),
+            })
+        });
+        let steps = steps::apart(steps, window);
+        Self {
+            times,
+            lanes: lanes.all,
+            bars,
+            marks,
+            inner,
+            steps,
+            window,
+            whole,
+            root,
+        }
+    }
+}
+
+/// The picture with its legend and, for the script, its controls.
+pub(super) fn show(picture: &Picture, told: Told<'_>) -> Markup {
+    if picture.marks.is_empty() && picture.steps.is_empty() {
+        return html! {};
+    }
+    html! {
+        (controls(picture, told))
+        figure {
+            div.scroll.picture #canvas tabindex="0" role="group"
+                aria-label="Picture of the timeline. With the keyboard: arrows move, plus and minus zoom, 0 resets." {
+                (draw::svg(picture, told))
+            }
+            figcaption { (caption(picture)) (legend()) }
+        }
+        div #picked aria-live="polite" {}
+    }
+}
+
+fn caption(picture: &Picture) -> Markup {
+    let before = picture
+        .marks
+        .iter()
+        .filter(|mark| mark.span.to < picture.window.from);
+    let after = picture
+        .marks
+        .iter()
+        .filter(|mark| mark.span.from > picture.window.to);
+    let (before, after) = (before.count(), after.count());
+    html! {
+        p.dim {
+            @match picture.root {
+                Some(_) => { "The picture opens around the root cause, the dashed line." }
+                None => { "No root cause is known; the picture opens on the last minutes." }
+            }
+            @if before + after > 0 {
+                " Outside it: "
+                @if before > 0 { (wording::count(before, "mark")) " earlier" }
+                @if before > 0 && after > 0 { ", " }
+                @if after > 0 { (wording::count(after, "mark")) " later" }
+                "."
+            }
+            span.needs-script hidden {
+                " Drag moves it; a folded lane opens with a click; Ctrl and the wheel zoom, the wheel alone once it has the focus; a click on a mark shows the record."
+            }
+        }
+    }
+}
+
+fn controls(picture: &Picture, told: Told<'_>) -> Markup {
+    let mut groups: Vec<Group> = picture.lanes.iter().map(|lane| lane.group).collect();
+    groups.retain(|group| *group != Group::Coverage);
+    groups.dedup();
+    let zone = match &told.answer.now {
+        Some(now) => told.clock.zone(now),
+        None => "UTC".to_owned(),
+    };
+    html! {
+        form.controls #controls hidden {
+            span.buttons {
+                button type="button" data-do="in" aria-label="Zoom in" { "+" }
+                button type="button" data-do="out" aria-label="Zoom out" { "−" }
+                button type="button" data-do="left" aria-label="Earlier" { "←" }
+                button type="button" data-do="right" aria-label="Later" { "→" }
+                button type="button" data-do="reset" { "Root" }
+                button type="button" data-do="all" { "All" }
+            }
+            label { "Find " input #find type="search" autocomplete="off" placeholder="text, pod, node"; }
+            label { "Lanes "
+                select #lane {
+                    option value="" { "all" }
+                    @for group in &groups { option value=(group.key()) { (group.title()) } }
+                }
+            }
+            label { "Times "
+                select #zone {
+                    option value="" { (zone) }
+                    @if zone != "UTC" { option value="utc" { "UTC" } }
+                    option value="local" { "my local time" }
+                    option value="root" { "from the root cause" }
+                }
+            }
+            output #found {}
+        }
+    }
+}
+
+fn legend() -> Markup {
+    let item = |what: &'static str, sample: Markup| {
+        html! {
+            li { svg width="30" height="16" viewBox="0 0 30 16" aria-hidden="true" focusable="false" { (sample) } " " (what) }
+        }
+    };
+    html! {
+        ul.legend {
+            (item("step of the chain", html! { g.step.cause { circle cx="15" cy="8" r="7" {} } }))
+            (item("error", html! { g.mark.error { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
+            (item("warning", html! { g.mark.warning { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
+            (item("other record", html! { g.mark.info { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
+            (item("time not known more exactly", html! { g.mark.wide.error { rect x="2" y="4" width="26" height="8" rx="4" {} } }))
+            (item("a pod ended", html! { g.mark.death { path d="M11 4L19 12M19 4L11 12" {} } }))
+            (item("running", html! { rect.bar.running x="1" y="4" width="28" height="8" {} }))
+            (item("failed or not ready", html! { rect.bar.failed x="1" y="4" width="28" height="8" {} }))
+            (item("could not be seen", html! { rect.bar.unseen x="1" y="3" width="28" height="10" fill="url(#hatch)" {} }))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The chain's steps, each on the lane of what it is about.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::answer::{ChainLink, Incident};
+
+use super::super::super::facts::told_run;
+use super::super::cells;
+use super::super::chain::role;
+use super::super::page::Told;
+use super::Group;
+use super::lanes::Lanes;
+use super::scale::{Span, Times, WIDTH};
+
+/// Pixels between two steps that would cover each other.
+const APART: f64 = 21.0;
+
+/// One step of the chain.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// From 1, as in the list.
+    pub(super) number: usize,
+    pub(super) lane: usize,
+    pub(super) at: f64,
+    /// Pixels to the right, so that it does not cover another.
+    pub(super) aside: f64,
+    pub(super) role: &'static str,
+    pub(super) text: String,
+    /// Decides nothing.
+    pub(super) is_context: bool,
+}
+
+pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
+    let Some(main) = told.main else {
+        return Vec::new();
+    };
+    let mut wanted: HashMap<&str, Option<usize>> = HashMap::new();
+    for link in &main.chain {
+        wanted.extend(link.event_ids.iter().map(|id| (id.as_str(), None)));
+    }
+    for row in &told.answer.timeline {
+        for id in &row.event_ids {
+            if let Some(lane) = wanted.get_mut(id.as_str()) {
+                *lane = lane.or_else(|| lanes.find(Group::of(row), &row.entity));
+            }
+        }
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for (at, link) in main.chain.iter().take(told.room.entries).enumerate() {
+        let told_at = link.time.as_deref().and_then(|time| times.at(time));
+        // A step without a time stands with the one before it.
+        let when = told_at.or(steps.last().map(|step| step.at));
+        let by_record = link
+            .event_ids
+            .iter()
+            .find_map(|id| *wanted.get(id.as_str())?);
+        let lane = by_record
+            .or_else(|| lane(link, main, told, lanes))
+            .or(steps.last().map(|step| step.lane));
+        let (Some(when), Some(lane)) = (when, lane.or_else(|| lanes.first(Group::Experiment)))
+        else {
+            continue;
+        };
+        steps.push(Step {
+            number: at + 1,
+            lane,
+            at: when,
+            aside: 0.0,
+            role: role(&link.role),
+            text: cells::cut(&link.text, 200),
+            is_context: link.edge.as_deref() == Some("context") || link.role == "announcement",
+        });
+    }
+    steps
+}
+
+/// The lane of a step of which no row of the timeline tells.
+fn lane(link: &ChainLink, main: &Incident, told: Told<'_>, lanes: &Lanes) -> Option<usize> {
+    let of_run = || {
+        let run = told_run(told.answer, Some(main))?;
+        lanes.find(Group::Experiment, &run.name)
+    };
+    let of_pod = |pod: &str| lanes.find(Group::Pods, pod);
+    match link.role.as_str() {
+        "death" => of_pod(&main.first_victim.as_ref()?.pod),
+        "teardown" => lanes
+            .rest(Group::Pods)
+            .filter(|_| main.collateral.len() > 1)
+            .or_else(|| of_pod(&main.collateral.first()?.pod)),
+        "outcome" => of_run(),
+        _ => {
+            let record = main.evidence.iter().find(|row| {
+                let id = row.get("id").and_then(Value::as_str);
+                id.is_some_and(|id| link.event_ids.iter().any(|own| own == id))
+            });
+            let named = ["pod", "node", "host", "instance", "workload"]
+                .into_iter()
+                .find_map(|key| lanes.of_name(record?.get(key)?.as_str()?));
+            let mut words = link
+                .text
+                .split([':', ',', ' ', '(', ')'])
+                .filter(|word| !word.is_empty());
+            let machine = main
+                .machines
+                .first()
+                .and_then(|machine| machine.node.as_deref());
+            named
+                .or_else(|| words.find_map(|word| lanes.of_name(word)))
+                .or_else(|| lanes.of_name(machine?))
+                .or_else(of_run)
+        }
+    }
+}
+
+/// The same, with those that would cover each other put side by side.
+pub(super) fn apart(mut steps: Vec<Step>, window: Span) -> Vec<Step> {
+    let scale = WIDTH / window.length().max(1.0);
+    let mut ends: HashMap<usize, f64> = HashMap::new();
+    for step in &mut steps {
+        let x = step.at * scale;
+        if let Some(end) = ends.get(&step.lane) {
+            step.aside = (end + APART - x).clamp(0.0, 8.0 * APART);
+        }
+        ends.insert(step.lane, x + step.aside);
+    }
+    steps
+}

@@ -1,0 +1,67 @@
+//! Which stretch of time the picture opens on.
+
+use super::super::page::Told;
+use super::marks::Mark;
+use super::scale::{Span, Times};
+use super::steps::Step;
+
+const MINUTE: f64 = 60_000.0;
+
+/// All that is drawn, with a little room at both sides.
+pub(super) fn whole(marks: &[Mark], steps: &[Step]) -> Span {
+    let marks = marks.iter().map(|mark| mark.span);
+    let steps = steps.iter().map(|step| Span {
+        from: step.at,
+        to: step.at,
+    });
+    let all = marks.chain(steps).reduce(Span::with);
+    padded(all.unwrap_or(Span { from: 0.0, to: 0.0 }), 0.02)
+}
+
+/// The minutes around the root: from it to the outcome, where that is near.
+pub(super) fn first(told: Told<'_>, times: Times, steps: &[Step], whole: Span) -> Span {
+    let root = told.main.and_then(|main| times.at(main.time.as_deref()?));
+    let told_at = root.or(steps
+        .iter()
+        .find(|step| !step.is_context)
+        .map(|step| step.at));
+    let Some(root) = told_at else {
+        // Nothing leads: what was last is nearest to the present.
+        return Span {
+            from: whole.from.max(whole.to - 30.0 * MINUTE),
+            to: whole.to,
+        };
+    };
+    let mut span = Span {
+        from: root,
+        to: root,
+    };
+    let decisive =
+        |step: &&Step| matches!(step.role, "cause" | "mechanism" | "death") && !step.is_context;
+    for step in steps.iter().filter(decisive) {
+        span = span.with(Span {
+            from: step.at,
+            to: step.at,
+        });
+    }
+    // What is told before and after belongs to it unless it makes all else small.
+    let near = (span.length() * 3.0).max(10.0 * MINUTE);
+    for step in steps {
+        if step.at >= span.from - near && step.at <= span.to + near {
+            span = span.with(Span {
+                from: step.at,
+                to: step.at,
+            });
+        }
+    }
+    padded(span, 0.25)
+}
+
+/// With room at both sides, a part of its length and at least half a minute.
+fn padded(span: Span, part: f64) -> Span {
+    let room = (span.length() * part).max(0.5 * MINUTE);
+    Span {
+        from: span.from - room,
+        to: span.to + room,
+    }
+}

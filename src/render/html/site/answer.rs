@@ -1,0 +1,108 @@
+//! An experiment, or one incident of it.
+
+use maud::{Markup, html};
+
+use super::super::super::clock::Clock;
+use super::super::super::style::Tz;
+use super::super::cells;
+use super::super::links::Links;
+use super::super::page::{self, Told, leading};
+use super::super::room::Room;
+use super::frame::{Frame, level};
+use crate::answer::{Answer, PastVerdict};
+
+/// How an answer is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnswerView<'a> {
+    /// The incident that leads, by its place in the answer; else the main one.
+    pub incident: Option<usize>,
+    /// The verdicts on it that were reached one after another.
+    pub verdicts: &'a [PastVerdict],
+    /// Where it leads from one incident: the experiment's page.
+    pub experiment: Option<&'a str>,
+    /// The same page with live sources asked first, where there are any.
+    pub fetch: Option<&'a str>,
+    /// The page is to follow what is running.
+    pub follow: Option<&'a str>,
+}
+
+/// Bytes of a page: what would make it larger is left out of its lists.
+const CAP: usize = 3_000_000;
+
+/// The page.
+#[must_use]
+pub fn answer(frame: &Frame, answer: &Answer, view: &AnswerView<'_>) -> String {
+    let mut room = Room::new(None);
+    let mut text = whole(frame, answer, view, room);
+    while text.len() > CAP
+        && let Some(less) = room.less()
+    {
+        room = less;
+        text = whole(frame, answer, view, room);
+    }
+    text
+}
+
+fn whole(frame: &Frame, answer: &Answer, view: &AnswerView<'_>, room: Room) -> String {
+    let asked = view.incident.and_then(|at| answer.incidents.get(at));
+    let told = Told {
+        answer,
+        main: asked.or_else(|| leading(answer)),
+        clock: Clock(Tz::Utc),
+        room,
+        links: Links::Site,
+    };
+    let own = [("history", "How this verdict changed", history(view, told))];
+    let page = html! {
+        (way(view, told))
+        div data-follow=[view.follow] { (page::body(told, &own)) }
+    };
+    frame.around(&page::title(told), &["page"], &page)
+}
+
+/// Where the reader can go from here.
+fn way(view: &AnswerView<'_>, told: Told<'_>) -> Markup {
+    let permalink = told.main.and_then(|main| main.id.as_deref());
+    let permalink = permalink.filter(|_| view.experiment.is_none());
+    html! {
+        p.way {
+            @if let Some(name) = view.experiment {
+                a href={ "/x/" (super::super::super::text::in_address(name)) } { "All of " (cells::text(name, told.room)) }
+            }
+            @if let Some(id) = permalink {
+                a href={ "/i/" (super::super::super::text::in_address(id)) } { "Link to this incident" }
+            }
+            @for node in told.main.into_iter().flat_map(|main| &main.machines).filter_map(|one| one.node.as_deref()).take(3) {
+                span { "Machine " (told.links.node(node, told.room)) }
+            }
+            @if let Some(fetch) = view.fetch {
+                a href=(fetch) { "Ask the live sources again" }
+            }
+            @if view.follow.is_some() { span #following.dim hidden { "Follows the run as it goes on." } }
+        }
+    }
+}
+
+/// What was thought of it before more became known.
+fn history(view: &AnswerView<'_>, told: Told<'_>) -> Markup {
+    let verdicts = view.verdicts;
+    if verdicts.len() < 2 {
+        return html! {};
+    }
+    html! {
+        ol.verdicts {
+            @for (at, one) in verdicts.iter().enumerate().rev() {
+                li {
+                    p.head {
+                        (level(&one.level)) " "
+                        b { @if one.title.is_empty() { "Cause unknown" } @else { (cells::text(&one.title, told.room)) } }
+                        @if at + 1 == verdicts.len() { span.dim { " · now" } }
+                    }
+                    p { (cells::text(&one.summary, told.room)) }
+                    p.dim { "since " (cells::time(&one.time, told.clock, told.room)) " · " code { (cells::text(&one.cause, told.room)) }
+                        " · rules " (cells::text(&one.ruleset, told.room)) }
+                }
+            }
+        }
+    }
+}

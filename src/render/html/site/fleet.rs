@@ -1,0 +1,160 @@
+//! What was lost, by cause, day, owner and machine: each figure with what it means, what it
+//! rests on, and the statement that computed it.
+
+use maud::{DOCTYPE, Markup, html};
+use serde_json::Value;
+
+use super::super::super::clock::Clock;
+use super::super::super::fleet::{heading, is_number, value as value_text};
+use super::super::super::style::Tz;
+use super::super::super::text::{escape, in_address};
+use super::super::super::wording;
+use super::super::cells;
+use super::super::page::head;
+use super::super::room::Room;
+use super::frame::{Frame, level};
+use super::plot;
+use crate::answer::{Figure, FleetReport};
+
+/// Windows that are offered.
+const WINDOWS: [(&str, &str); 4] = [
+    ("1d", "a day"),
+    ("7d", "7 days"),
+    ("30d", "30 days"),
+    ("90d", "90 days"),
+];
+
+/// The page of the service; `since` is the window as it was asked for.
+#[must_use]
+pub fn fleet(frame: &Frame, report: &FleetReport, since: &str) -> String {
+    let page = html! {
+        main.fleet {
+            h1 { "Fleet" }
+            nav.windows aria-label="Window" {
+                @for (value, title) in WINDOWS {
+                    a href={ "/fleet?since=" (value) } aria-current=[(value == since).then_some("true")] { (title) }
+                }
+            }
+            (body(report, true))
+        }
+    };
+    frame.around("Fleet", &[], &page)
+}
+
+/// The report as one page that loads nothing.
+pub(crate) fn alone(report: &FleetReport) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head("Report", false))
+            body { main.fleet { h1 { "Report" } (body(report, false)) } }
+        }
+    };
+    page.into_string()
+}
+
+fn body(report: &FleetReport, on_site: bool) -> Markup {
+    let clock = Clock(Tz::Utc);
+    let room = Room::new(None);
+    html! {
+        p.identity {
+            "From " (cells::time(&report.from, clock, room)) " to " (cells::time(&report.to, clock, room))
+            " · " (wording::grouped(report.explained)) " of " (wording::grouped(report.runs)) " runs of this window are explained"
+            " · rules " (escape(&report.ruleset))
+        }
+        @for note in &report.notes { p.note { (cells::text(note, room)) } }
+        @for figure in &report.figures {
+            section.figure id=(figure.id) {
+                h2 { (figure.title) }
+                p.dim { (figure.definition) }
+                @if figure.id == "sum" { (tiles(figure)) } @else { (shown(figure, on_site)) }
+                @if let Some(coverage) = &figure.coverage { p.dim { (escape(coverage)) } }
+                details {
+                    summary { "SQL" }
+                    pre tabindex="0" { (figure.sql) }
+                    @if on_site { p { a href={ "/sql?q=" (in_address(&figure.sql)) } { "Open in the editor" } } }
+                }
+            }
+        }
+    }
+}
+
+/// One row as large numbers.
+fn tiles(figure: &Figure) -> Markup {
+    let row = figure.rows.first();
+    html! {
+        dl.tiles {
+            @for (column, value) in figure.columns.iter().zip(row.into_iter().flatten()) {
+                div { dt { (escape(&heading(column))) } dd { (plain(value)) } }
+            }
+        }
+    }
+}
+
+fn shown(figure: &Figure, on_site: bool) -> Markup {
+    if figure.rows.is_empty() {
+        return html! { p { "Nothing in this window." } };
+    }
+    let chart = figure.chart.as_deref();
+    let place = chart.and_then(|name| figure.columns.iter().position(|column| column == name));
+    let number = |row: &Vec<Value>| {
+        place
+            .and_then(|at| row.get(at))
+            .and_then(Value::as_f64)
+            .unwrap_or(0.0)
+    };
+    let most = figure.rows.iter().map(number).fold(0.0, f64::max);
+    let is_time = figure.rows.len() > 1 && figure.columns.first().is_some_and(|name| name == "day");
+    html! {
+        @if is_time {
+            @let bars: Vec<(String, f64)> = figure.rows.iter().map(|row| (row.first().map(value_text).unwrap_or_default(), number(row))).collect();
+            (plot::columns(&bars, figure.title))
+        }
+        div.scroll tabindex="0" role="group" aria-label=(figure.title) {
+            table.plain {
+                thead { tr {
+                    @for (at, column) in figure.columns.iter().enumerate() {
+                        th scope="col" class=[is_number(figure, at).then_some("number")] { (escape(&heading(column))) }
+                    }
+                    @if place.is_some() && !is_time { th.wide scope="col" aria-hidden="true" {} }
+                } }
+                tbody { @for row in &figure.rows {
+                    tr {
+                        @for (at, (column, value)) in figure.columns.iter().zip(row).enumerate() {
+                            td class=[is_number(figure, at).then_some("number")] { (cell(column, value, on_site)) }
+                        }
+                        @if place.is_some() && !is_time { td.wide { (plot::bar(number(row), most)) } }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn cell(column: &str, value: &Value, on_site: bool) -> Markup {
+    let room = Room::new(None);
+    match (column, value) {
+        ("level", Value::String(text)) => level(text),
+        ("machine", Value::String(name)) if on_site => {
+            html! { a href={ "/node/" (in_address(name)) } { (cells::text(name, room)) } }
+        }
+        ("experiment", Value::String(name)) if on_site => {
+            html! { a href={ "/x/" (in_address(name)) } { (cells::text(name, room)) } }
+        }
+        ("cause", Value::String(name)) if on_site => {
+            let statement = format!(
+                "SELECT time, experiment, title, level, gpu_hours_lost, summary, id FROM incidents WHERE cause = '{}' ORDER BY time DESC",
+                name.replace('\'', "''")
+            );
+            html! { a href={ "/sql?q=" (in_address(&statement)) } { code { (cells::text(name, room)) } } }
+        }
+        _ => plain(value),
+    }
+}
+
+fn plain(value: &Value) -> Markup {
+    match value {
+        Value::Null => html! { span.dim { "unknown" } },
+        value => cells::text(&value_text(value), Room::new(None)),
+    }
+}

@@ -1,0 +1,32 @@
+//! What could not be shown, and what to do.
+
+use maud::html;
+
+use super::super::super::text::escape;
+use super::super::super::text::in_address;
+use super::frame::Frame;
+
+/// A page that says what is wrong. `near` are names that may have been meant.
+#[must_use]
+pub fn problem(
+    frame: &Frame,
+    title: &str,
+    detail: &str,
+    hints: &[String],
+    near: &[String],
+) -> String {
+    let page = html! {
+        main.problem {
+            h1 { (escape(title)) }
+            p.summary { bdi { (escape(detail)) } }
+            @if !near.is_empty() {
+                h2 { "Did you mean" }
+                ul.names { @for name in near { li { a href={ "/x/" (in_address(name)) } { bdi { (escape(name)) } } } } }
+            }
+            @if !hints.is_empty() && near.is_empty() {
+                ul { @for hint in hints { li { bdi { (escape(hint)) } } } }
+            }
+        }
+    };
+    frame.around(title, &[], &page)
+}

@@ -1,0 +1,75 @@
+//! The head of the page: what, who, which pod first, how many followed.
+
+use maud::{Markup, html};
+
+use super::super::facts;
+use super::super::page::Spans;
+use super::super::wording;
+use super::cells;
+use super::page::Told;
+
+pub(super) fn show(told: Told<'_>) -> Markup {
+    let Told {
+        answer, main, room, ..
+    } = told;
+    if answer.experiment.is_none() {
+        return html! {
+            h1 { (wording::count(answer.incidents.len(), "incident")) }
+            (notes(told))
+        };
+    }
+    let (sign, line) = facts::headline(answer, main);
+    let labels = main.map(|incident| facts::facts(incident, told.clock, true));
+    html! {
+        h1 { span.sign aria-hidden="true" { (cells::spans(&sign, room)) } (cells::spans(&line, room)) }
+        @match main {
+            Some(incident) => { p.summary { (cells::text(&incident.summary, long(told))) } }
+            None => { p.summary { (cells::spans(&facts::nothing(answer), room)) } }
+        }
+        @if let Some(labels) = labels {
+            dl.facts {
+                @for (label, body) in labels {
+                    div { dt { (label) } dd { (cells::spans(&body, room)) } }
+                }
+            }
+        }
+        (identity(told))
+        (notes(told))
+    }
+}
+
+/// The verdict itself is shown whole, unless it is absurdly long.
+fn long(told: Told<'_>) -> super::room::Room {
+    super::room::Room {
+        text: told.room.text * 4,
+        ..told.room
+    }
+}
+
+/// Which object this is about, for the reader who knows several of the name.
+fn identity(told: Told<'_>) -> Markup {
+    let Some(run) = facts::told_run(told.answer, told.main) else {
+        return html! {};
+    };
+    let text = |value: &str| cells::text(value, told.room);
+    let (namespace, cluster) = (run.namespace.as_deref(), run.cluster.as_deref());
+    html! {
+        p.identity {
+            (text(&run.kind)) " "
+            @if let Some(namespace) = namespace { (text(namespace)) "/" }
+            (text(&run.name))
+            @if let Some(cluster) = cluster { " · cluster " (text(cluster)) }
+            @if let Some(owner) = &run.owner { " · made by " (text(owner)) }
+            @if let Some(start) = &run.start { " · created " (cells::time(start, told.clock, told.room)) }
+            @if let Some(matched) = &told.answer.matched_by { " · found by " (text(matched)) }
+        }
+    }
+}
+
+fn notes(told: Told<'_>) -> Markup {
+    html! {
+        @for note in told.answer.notes.iter().take(told.room.entries) {
+            p.note { (cells::spans(&Spans::new().data(super::super::page::Tone::Warn, note), told.room)) }
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The same things said in the same words everywhere.
+
+use crate::answer::{Actor, Attempt, Incident, Run, Victim};
+
+use super::page::{Spans, Tone};
+
+/// A count with its noun: `1 pod`, `2 pods`, `1,204 rows`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{}\u{a0}{noun}{s}", grouped(n as u64))
+}
+
+/// Digits in groups of three.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// How sure we are, beside a cause.
+pub(crate) fn level(level: &str) -> &str {
+    match level {
+        "hypothesis" => "hypothesis: likely, unconfirmed",
+        "unknown" => "could not be determined",
+        other => other,
+    }
+}
+
+/// What a level means.
+pub(crate) fn level_means(level: &str) -> &'static str {
+    match level {
+        "established" => {
+            "every step is backed by a record that names both of its ends, the death itself was \
+             observed, and there is no evidence against it"
+        }
+        "supported" => {
+            "at least one step was inferred from time and place, or rests only on what a component \
+             claims"
+        }
+        "hypothesis" => "consistent with the records, but none of them confirms it",
+        _ => "none of the records explains it",
+    }
+}
+
+pub(crate) fn level_tone(level: &str) -> Tone {
+    match level {
+        "established" => Tone::Strong,
+        "supported" => Tone::Plain,
+        _ => Tone::Warn,
+    }
+}
+
+/// The sign of a run's or attempt's state and its tone.
+pub(crate) fn state_sign(state: &str) -> (&'static str, Tone) {
+    match state {
+        "completed" => ("✓", Tone::Good),
+        "failed" | "deleted" => ("✗", Tone::Fatal),
+        "running" => ("●", Tone::Busy),
+        "pending" => ("○", Tone::Warn),
+        _ => ("?", Tone::Warn),
+    }
+}
+
+/// A state with its verb and how long it took.
+pub(crate) fn state_took(state: &str, took: Option<&str>) -> String {
+    match (state, took) {
+        ("completed", Some(took)) => format!("completed in {took}"),
+        ("failed", Some(took)) => format!("failed after {took}"),
+        ("deleted", Some(took)) => format!("deleted after {took}"),
+        ("running", Some(took)) => format!("running for {took}"),
+        ("pending", Some(took)) => format!("pending for {took}"),
+        ("unknown", _) => "state unknown".to_owned(),
+        (state, _) => state.to_owned(),
+    }
+}
+
+/// Whether the incident is a run's good end or an untroubled state.
+pub(crate) fn is_calm(incident: &Incident) -> bool {
+    incident.cause.starts_with("none.")
+}
+
+/// Who did it: `bob@lab.example (user), the experiment's own owner`.
+pub(crate) fn actor(actor: &Actor) -> Spans {
+    let spans = Spans::new().data(Tone::Strong, &actor.name);
+    let spans = spans.say(" (").data(Tone::Plain, &actor.kind).say(")");
+    if actor.is_owner {
+        return spans.say(", the experiment’s own owner");
+    }
+    spans
+}
+
+/// A pod with its rank and place: `trainer-1-qp9zc (rank 1) on node-4`.
+pub(crate) fn victim(victim: &Victim) -> Spans {
+    let mut spans = Spans::new().data(Tone::Name, &victim.pod);
+    if let Some(rank) = victim.rank {
+        spans = spans.say(format!(" (rank\u{a0}{rank})"));
+    }
+    if let Some(node) = &victim.node {
+        spans = spans.say(" on ").data(Tone::Name, node);
+    }
+    spans
+}
+
+/// Which pods, in a few words: their ranks where all have one, else some names.
+pub(crate) fn which(victims: &[Victim]) -> Spans {
+    const NAMED: usize = 3;
+    if let [only] = victims {
+        let spans = Spans::new().data(Tone::Name, &only.pod);
+        return match only.rank {
+            Some(rank) => spans.say(format!(" (rank\u{a0}{rank})")),
+            None => spans,
+        };
+    }
+    let ranks: Option<Vec<i32>> = victims.iter().map(|victim| victim.rank).collect();
+    if let Some(ranks) = ranks {
+        return Spans::new().say(format!("ranks {}", ranges(ranks)));
+    }
+    let mut names: Vec<&str> = victims.iter().map(|victim| victim.pod.as_str()).collect();
+    names.sort_unstable();
+    let mut spans = Spans::new();
+    for (at, name) in names.iter().take(NAMED).enumerate() {
+        let before = match at {
+            0 => "",
+            _ if at + 1 == names.len() => " and ",
+            _ => ", ",
+        };
+        spans = spans.say(before).data(Tone::Name, name);
+    }
+    match names.len().saturating_sub(NAMED) {
+        0 => spans,
+        more => spans.say(format!(" and {} more", grouped(more as u64))),
+    }
+}
+
+/// How many pods, which, and how they ended.
+pub(crate) fn crowd(victims: &[Victim]) -> Spans {
+    match victims {
+        [only] if only.how.is_empty() => which(victims),
+        [only] => which(victims).say(", ").data(Tone::Plain, &only.how),
+        many => Spans::new()
+            .say(format!("{}: ", count(many.len(), "pod")))
+            .and(which(many))
+            .and(how(many)),
+    }
+}
+
+/// How they ended, the most frequent way first; at most two ways.
+fn how(victims: &[Victim]) -> Spans {
+    let mut ways: Vec<(&str, usize)> = Vec::new();
+    for victim in victims.iter().filter(|victim| !victim.how.is_empty()) {
+        match ways.iter_mut().find(|(how, _)| *how == victim.how) {
+            Some((_, times)) => *times += 1,
+            None => ways.push((&victim.how, 1)),
+        }
+    }
+    ways.sort_by_key(|(how, times)| (std::cmp::Reverse(*times), *how));
+    match ways.as_slice() {
+        [] => Spans::new(),
+        [(how, _)] => {
+            let many = plural(how);
+            let all = match victims.len() {
+                _ if many == *how || many.contains("never ") => " (",
+                2 => " (both ",
+                _ => " (all ",
+            };
+            Spans::new().say(all).data(Tone::Plain, &many).say(")")
+        }
+        [(first, n), (second, m), rest @ ..] => {
+            let some = |way: &str, times: usize| {
+                let way = if times == 1 {
+                    way.to_owned()
+                } else {
+                    plural(way)
+                };
+                let spans = Spans::new().say(format!("{}\u{a0}", grouped(times as u64)));
+                spans.data(Tone::Plain, &way)
+            };
+            let spans = Spans::new().say(" (").and(some(first, *n));
+            let spans = spans.say(", ").and(some(second, *m));
+            if rest.is_empty() {
+                spans.say(")")
+            } else {
+                spans.say(", …)")
+            }
+        }
+    }
+}
+
+/// The same of several: `was deleted` is `were deleted` then.
+fn plural(how: &str) -> String {
+    const VERBS: [(&str, &str); 7] = [
+        ("was ", "were "),
+        ("is running but not ready", "are running but not ready"),
+        (
+            "is running, but its log shows",
+            "are running, but their logs show",
+        ),
+        ("keeps ", "keep "),
+        ("is running but makes", "are running but make"),
+        ("shut itself", "shut themselves"),
+        ("runs", "run"),
+    ];
+    for (one, many) in VERBS {
+        if let Some(rest) = how.strip_prefix(one) {
+            let rest = rest
+                .replace(" with its ", " with their ")
+                .replace(" of its ", " of their ")
+                .replace(" on its ", " on their ");
+            return format!("{many}{rest}");
+        }
+    }
+    how.to_owned()
+}
+
+/// Ranks, in a few words: `rank 3`, `ranks 0–6, 8`.
+pub(crate) fn ranks(ranks: &[i32]) -> String {
+    match ranks {
+        [only] => format!("rank\u{a0}{only}"),
+        many => format!("ranks {}", ranges(many.to_vec())),
+    }
+}
+
+/// Whole numbers folded to ranges, `0, 2–7, 9`; what is beyond eight parts is left out.
+fn ranges(mut numbers: Vec<i32>) -> String {
+    const PARTS: usize = 8;
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut parts: Vec<(i32, i32)> = Vec::new();
+    for n in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(n) => *last = n,
+            _ => parts.push((n, n)),
+        }
+    }
+    let mut shown: Vec<String> = Vec::new();
+    for (first, last) in parts.iter().take(PARTS) {
+        shown.push(match last.saturating_sub(*first) {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first}–{last}"),
+        });
+    }
+    if parts.len() > PARTS {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+/// `0.04 GPU-hours`, `16,384 GPU-hours`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates"
+)]
+pub(crate) fn gpu_hours(hours: f64) -> String {
+    if hours < 10.0 {
+        return format!("{hours:.2}\u{a0}GPU-hours");
+    }
+    format!("{}\u{a0}GPU-hours", grouped(hours.round() as u64))
+}
+
+/// `run 2 of 3`, counted from the oldest.
+pub(crate) fn run_of_runs(run: &Run) -> String {
+    format!("run\u{a0}{} of\u{a0}{}", run.number, run.of)
+}
+
+/// `3 pods, 2 died`.
+pub(crate) fn pods_died(attempt: &Attempt) -> String {
+    let pods = count(attempt.pods, "pod");
+    match attempt.died {
+        0 => pods,
+        died if died == attempt.pods && died > 1 => format!("all {pods} died"),
+        died => format!("{pods}, {} died", grouped(died as u64)),
+    }
+}
+
+/// What evidence that is lacking would have told, as people call that evidence: the first
+/// word of `kernel: why the machine stopped responding` is one of rules, that of `node_logs: …` a
+/// source's.
+pub(crate) fn would_have_told(line: &str) -> String {
+    let known = [
+        ("activity", "the cloud activity log"),
+        ("audit", "the audit log"),
+        ("cloud", "the cloud activity log"),
+        ("container_log", "container logs"),
+        ("kernel", "machine logs"),
+        ("kubernetes", "Kubernetes"),
+        ("kubernetes_audit", "the audit log"),
+        ("logs", "container logs"),
+        ("node_logs", "machine logs"),
+    ];
+    let reported = line.split_once(": ").and_then(|(kind, what)| {
+        let (_, words) = known.iter().find(|(known, _)| *known == kind)?;
+        Some(format!("{words}: {what}"))
+    });
+    reported.unwrap_or_else(|| line.to_owned())
+}
+
+/// A source and what it has, as people call it.
+pub(crate) fn source(source: &str, resource: &str) -> String {
+    match (source, resource) {
+        ("cloud", "activity") => "the cloud activity log".to_owned(),
+        ("container_log", "logs") => "container logs".to_owned(),
+        ("kubernetes", "events") => "Kubernetes Events".to_owned(),
+        ("kubernetes", "workloads") => "jobs and other workloads".to_owned(),
+        (source, "file") => match source {
+            "kubernetes" => "a file of Kubernetes objects".to_owned(),
+            "kubernetes_audit" => "a file of the audit log".to_owned(),
+            "container_log" => "a file of container logs".to_owned(),
+            "node_log" => "a file of machine logs".to_owned(),
+            source => format!("a file of {source}"),
+        },
+        ("kubernetes", resource) => resource.to_owned(),
+        ("kubernetes_audit", "audit") => "the audit log".to_owned(),
+        ("node_log" | "node_logs", "kernel") => "machine logs".to_owned(),
+        ("node_log", "maintenance") => "the maintenance calendar".to_owned(),
+        (source, resource) if resource.is_empty() || resource == source => source.to_owned(),
+        (source, resource) => format!("{source} {}", resource.replace('_', " ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_are_told_of_in_the_plural() {
+        for (one, many) in [
+            ("was deleted", "were deleted"),
+            ("was lost with its node", "were lost with their node"),
+            ("never started", "never started"),
+            (
+                "keeps ending with exit code 1",
+                "keep ending with exit code 1",
+            ),
+            ("is running but not ready", "are running but not ready"),
+            ("ended with exit code 137", "ended with exit code 137"),
+        ] {
+            assert_eq!(plural(one), many);
+        }
+    }
+
+    #[test]
+    fn numbers_fold() {
+        assert_eq!(ranges(vec![5, 0, 2, 3, 4, 4]), "0, 2–5");
+        assert_eq!(
+            ranges((0..40).step_by(2).collect()),
+            "0, 2, 4, 6, 8, 10, 12, 14, …"
+        );
+        assert_eq!(ranges(vec![1, 2]), "1, 2");
+        assert_eq!(
+            ranges(vec![i32::MAX, i32::MIN]),
+            format!("{}, {}", i32::MIN, i32::MAX)
+        );
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(count(1, "pod"), "1\u{a0}pod");
+        assert_eq!(count(1_204, "row"), "1,204\u{a0}rows");
+    }
+}

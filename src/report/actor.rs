@@ -1,0 +1,116 @@
+//! Who did it.
+
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::resolve::{Root, Run};
+
+use crate::answer::Actor;
+
+/// Labels that name whose experiment it is.
+const OWNERS: [&str; 6] = [
+    "owner",
+    "user",
+    "username",
+    "determined.ai/user",
+    "created-by",
+    "submitter",
+];
+
+/// An actor from the name a record has, and whether it is the run's own owner.
+///
+/// `class` is the kind of actor that the record's signal names: under one
+/// administrator's name only the user agent tells a scheduler from a person.
+pub(super) fn actor(graph: &EntityGraph, run: &Run, name: &str, class: Option<&str>) -> Actor {
+    let kind = match class {
+        Some("scheduler") => "scheduler",
+        Some("kubelet") => "kubelet",
+        Some("autoscaler") => "autoscaler",
+        Some(
+            "controller" | "gc" | "namespace_controller" | "node_controller" | "podgc" | "ttl",
+        ) => "controller",
+        _ => kind(name),
+    };
+    Actor {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        is_owner: kind == "user" && is_owner(graph, run, name),
+    }
+}
+
+fn kind(name: &str) -> &'static str {
+    let last = name.rsplit(':').next().unwrap_or(name);
+    if let Some(kind) = of_cloud(name) {
+        return kind;
+    }
+    if last.contains("autoscaler") || last.contains("karpenter") {
+        "autoscaler"
+    } else if name.starts_with("system:node:") || name == "kubelet" {
+        "kubelet"
+    } else if last.ends_with("scheduler") {
+        "scheduler"
+    } else if name.starts_with("system:serviceaccount:")
+        || last.ends_with("-controller")
+        || last.ends_with("-collector")
+    {
+        "controller"
+    } else if name == "kernel-monitor" || name == "kernel" {
+        "kernel"
+    } else if name.starts_with("system:") {
+        "component"
+    } else {
+        "user"
+    }
+}
+
+/// Who acts for a cloud: its own system accounts, and the service accounts of
+/// its controllers.
+fn of_cloud(name: &str) -> Option<&'static str> {
+    const CLOUD: [&str; 3] = ["system@google.com", "AWS Internal", "Microsoft.Compute"];
+    if name == "autoscaling.amazonaws.com" {
+        Some("autoscaler")
+    } else if name.ends_with(".amazonaws.com") || CLOUD.contains(&name) {
+        Some("cloud")
+    } else if name.ends_with("@cloudservices.gserviceaccount.com")
+        || name.ends_with("@container-engine-robot.iam.gserviceaccount.com")
+    {
+        Some("controller")
+    } else {
+        None
+    }
+}
+
+/// Who made the run, as the audit log or its labels say.
+#[must_use]
+pub fn owner(graph: &EntityGraph, run: &Run) -> Option<String> {
+    if let Root::Workload(root) = run.root
+        && let Some(workload) = graph.workloads.get(root as usize)
+        && workload.made_by.is_some()
+        && kind(graph.name(workload.made_by)) == "user"
+    {
+        return Some(graph.name(workload.made_by).to_owned());
+    }
+    labelled(graph, run)
+}
+
+fn labelled(graph: &EntityGraph, run: &Run) -> Option<String> {
+    let root = match run.root {
+        Root::Workload(root) => graph
+            .workloads
+            .get(root as usize)
+            .and_then(|one| one.body.as_ref()),
+        Root::Pod(_) => None,
+    };
+    let pods = run
+        .pods
+        .iter()
+        .filter_map(|pod| graph.pods.get(*pod as usize)?.body.as_ref());
+    root.into_iter()
+        .chain(pods)
+        .find_map(|body| OWNERS.iter().find_map(|key| body.labels.get(*key).cloned()))
+}
+
+fn is_owner(graph: &EntityGraph, run: &Run, name: &str) -> bool {
+    // Labels cannot hold an `@`, so the part before it must do.
+    let local = |name: &str| name.split('@').next().unwrap_or(name).to_lowercase();
+    owner(graph, run).is_some_and(|owner| owner == name || local(&owner) == local(name))
+        || labelled(graph, run).is_some_and(|owner| local(&owner) == local(name))
+}

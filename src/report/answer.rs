@@ -1,0 +1,490 @@
+//! The whole answer to one question.
+
+use std::collections::BTreeSet;
+
+use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
+use whathappened_core::death::RunState;
+use whathappened_core::graph::{EntityGraph, InstanceChange, NO, Task, TaskKind};
+use whathappened_core::lifecycle::State;
+use whathappened_core::resolve::{Name, NameMatch, Root, Run, place, resolve};
+
+use super::context::ReportContext;
+use super::everything::{everything, of_machine};
+use super::leading_run;
+use super::narrow::{self, Omitted, inside};
+use super::run::run as tell_run;
+use super::timeline::lines;
+use crate::answer::{Answer, CoverageRow, Incident, SCHEMA};
+use crate::case::Case;
+use crate::error::Error;
+use crate::explain::candidate::Candidate;
+use crate::explain::gang::{Finding, is_gang};
+use crate::explain::{Level, Verdict, explain};
+
+/// What is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Question {
+    /// The name, as typed.
+    pub name: String,
+    /// Only this run, by id.
+    pub run: Option<String>,
+    /// Only incidents that affect this pod.
+    pub pod: Option<String>,
+    /// Only what happened at or after this time.
+    pub since: Option<Nanos>,
+    /// Only what happened before this time.
+    pub until: Option<Nanos>,
+    /// The moment to speak from.
+    pub at: Option<Nanos>,
+}
+
+/// Answers what happened to one experiment.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the nearest names, or a rule that fails.
+pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
+    let then = narrow::known_then(case, question)?;
+    let case = then.as_ref().unwrap_or(case);
+    let name = Name::parse(&question.name);
+    if name.is_everything() {
+        return everything(case, question).await;
+    }
+    let mut matched = resolve(&case.graph, &case.runs, &name);
+    // A name of a run is a run; whoever asks for a node or a GPU means the machine.
+    if (matched.runs.is_empty() || (name.is_machine() && !name.is_kind("Instance")))
+        && let Some(place) = place(&case.graph, &name)?
+    {
+        return of_machine(case, question, &place).await;
+    }
+    if matched.runs.is_empty() {
+        return Err(Error::UnknownName {
+            name: question.name.clone(),
+            nearest: matched.nearest,
+        });
+    }
+    let all = matched.runs.clone();
+    if let Some(id) = &question.run {
+        let places = 0..matched.runs.len();
+        let is_asked = |place: &usize| narrow::is_run(case, &matched, *place, id);
+        let wanted: Vec<usize> = places.filter(is_asked).collect();
+        matched.runs = wanted
+            .into_iter()
+            .map(|place| matched.runs[place])
+            .collect();
+        if matched.runs.is_empty() {
+            return Err(Error::UnknownRun {
+                run: id.clone(),
+                name: question.name.clone(),
+            });
+        }
+    }
+    let mut left = Omitted::default();
+    narrow::runs(case, question, &mut matched, &mut left)?;
+    let verdict = explain(
+        &case.graph,
+        &case.runs,
+        &matched.runs,
+        &case.ends,
+        &case.rules.causes,
+        &case.coverage,
+    )
+    .await?;
+    matched.runs = leading_run::in_order(case, &verdict, &matched);
+    let pods = asked_pods(case, &matched, question);
+    narrow::pod(case, &matched.runs, question, !pods.is_empty())?;
+    let mut incidents = incidents(case, &verdict, &matched, &pods, question, &mut left)?;
+    incidents.extend(faults(case, &verdict, &matched, question)?);
+    let mut timeline = lines(case, &matched, &pods, &incidents, question)?;
+    narrow::lines(&mut timeline, question, &mut left);
+    let mut notes = notes(&matched);
+    notes.extend(left.notes(case));
+    let mut reported = runs(case, &verdict, &matched.runs);
+    count(case, &all, &mut reported);
+    notes.extend(newer(&reported));
+    Ok(Answer {
+        experiment: Some(question.name.clone()),
+        matched_by: Some(matched.how.clone()),
+        runs: reported,
+        notes,
+        incidents,
+        timeline,
+        ..blank(case, question)
+    })
+}
+
+pub(super) fn blank(case: &Case, question: &Question) -> Answer {
+    Answer {
+        schema: SCHEMA,
+        experiment: None,
+        matched_by: None,
+        now: question.at.or(case.graph.now).map(rfc3339),
+        ruleset: case.rules.version.clone(),
+        runs: Vec::new(),
+        incidents: Vec::new(),
+        coverage: case.coverage.iter().map(coverage_row).collect(),
+        timeline: Vec::new(),
+        page: None,
+        notes: Vec::new(),
+    }
+}
+
+pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crate::answer::Run> {
+    chosen
+        .iter()
+        .filter_map(|number| {
+            let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
+            let run = case.runs.get(*number)?;
+            let mut reported = tell_run(&case.graph, &case.ends, run, state);
+            if state == RunState::Running && is_only_named(&case.graph, run, state) {
+                "unknown".clone_into(&mut reported.state);
+            }
+            Some(reported)
+        })
+        .collect()
+}
+
+/// Says of runs which they are of all that the name means, which come the newest first.
+fn count(case: &Case, all: &[usize], reported: &mut [crate::answer::Run]) {
+    let ids = all
+        .iter()
+        .map(|run| Some(case.runs.get(*run)?.id(&case.graph)));
+    let ids: Vec<Option<String>> = ids.collect();
+    for run in reported {
+        let newer = ids.iter().position(|id| id.as_ref() == Some(&run.id));
+        run.of = all.len();
+        run.number = all.len() - newer.unwrap_or(0);
+    }
+}
+
+/// That the run which leads is not the newest.
+fn newer(reported: &[crate::answer::Run]) -> Option<String> {
+    let newest = reported.iter().max_by_key(|run| run.number)?;
+    let leads = reported.first()?;
+    (newest.number > leads.number).then(|| {
+        format!(
+            "There is a newer run ({} of {}, {}), which is {}; use --run {} to see it",
+            newest.number, newest.of, newest.name, newest.state, newest.number
+        )
+    })
+}
+
+fn notes(matched: &NameMatch) -> Vec<String> {
+    if matched.others.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = matched
+        .others
+        .iter()
+        .map(|other| match other.namespace.as_str() {
+            "" => format!("{}/{}", other.kind, other.name),
+            namespace => format!("{}/{namespace}/{}", other.kind, other.name),
+        })
+        .collect();
+    vec![format!(
+        "Other objects have the same name; to see them, use kind/namespace/name: {}",
+        names.join(", ")
+    )]
+}
+
+/// Pods that were asked for by name, by the question or its option.
+fn asked_pods(case: &Case, matched: &NameMatch, question: &Question) -> BTreeSet<u32> {
+    let mut pods: BTreeSet<u32> = matched.pods.iter().copied().collect();
+    if let Some(wanted) = &question.pod {
+        let of_runs = matched
+            .runs
+            .iter()
+            .filter_map(|number| case.runs.get(*number))
+            .flat_map(|run| run.pods.iter().copied());
+        pods = of_runs
+            .filter(|pod| {
+                case.graph
+                    .pods
+                    .get(*pod as usize)
+                    .is_some_and(|pod| case.graph.name(pod.name) == wanted)
+            })
+            .collect();
+    }
+    pods
+}
+
+fn incidents(
+    case: &Case,
+    verdict: &Verdict,
+    matched: &NameMatch,
+    pods: &BTreeSet<u32>,
+    question: &Question,
+    left: &mut Omitted,
+) -> Result<Vec<Incident>, Error> {
+    let context = ReportContext::new(case, verdict);
+    let newest = matched.runs.first().copied();
+    let touches = |finding: &&Finding| {
+        pods.is_empty()
+            || finding.deaths().any(|death| {
+                let death = verdict.deaths.get(death);
+                // What keeps the rest of its gang from being made keeps the pod waiting.
+                death.is_some_and(|death| death.pod == NO || pods.contains(&death.pod))
+            })
+    };
+    // The leading run first; in it what ended it, then what it survived, newest first.
+    let order = |finding: &&Finding| {
+        let place = matched.runs.iter().position(|run| *run == finding.run);
+        let death = finding
+            .first
+            .first()
+            .and_then(|death| verdict.deaths.get(*death));
+        let newest_first = finding.attempt;
+        // Of pods that are replaced one by one, what is wrong now goes before what was.
+        let gang = case
+            .runs
+            .get(finding.run)
+            .is_some_and(|run| is_gang(&case.graph, run));
+        let goes_on = death.is_some_and(whathappened_core::death::Death::goes_on);
+        (
+            place,
+            finding.recovered,
+            finding.follows,
+            !gang && !goes_on,
+            std::cmp::Reverse(newest_first),
+            death.map(|death| death.time),
+            // Of two witnesses of one end the one that knows why.
+            finding.candidate.is_none(),
+            death.map(|death| death.pod),
+        )
+    };
+    let mut chosen: Vec<&Finding> = verdict.findings.iter().filter(touches).collect();
+    left.incidents += verdict.findings.len() - chosen.len();
+    chosen.sort_by_key(order);
+    let mut reported = Vec::new();
+    let mut led = false;
+    for finding in chosen {
+        let role = match (Some(finding.run) == newest, finding.recovered) {
+            (true, false) if !led => {
+                led = true;
+                "main"
+            }
+            (true, false) => "also",
+            (true, true) => "recovered",
+            (false, _) => "earlier",
+        };
+        let incident = context.incident_of(finding, role)?;
+        if inside(incident.time.as_deref(), question) || role == "main" {
+            reported.push(incident);
+        } else {
+            left.incidents += 1;
+        }
+    }
+    if led {
+        return Ok(reported);
+    }
+    // Of a pod that is over its own end is told, however well its run does without it.
+    let over = |pod: &u32| {
+        let end = case.ends.get(*pod as usize);
+        end.is_some_and(|end| end.state == State::Died)
+    };
+    if !pods.is_empty() && pods.iter().all(over) {
+        match reported.first_mut() {
+            Some(last) => last.role = "main".to_owned(),
+            None => reported.extend(pods.first().and_then(|pod| taken_away(case, *pod))),
+        }
+        return Ok(reported);
+    }
+    if let Some(well) = newest.and_then(|number| well(case, verdict, number)) {
+        reported.insert(0, well);
+    } else if let Some(last) = reported.first_mut()
+        && last.role == "recovered"
+    {
+        // Nothing later is known of the run: what it last suffered leads.
+        last.role = "main".to_owned();
+    }
+    Ok(reported)
+}
+
+/// What befell the instances of the runs and ended none of them.
+fn faults(
+    case: &Case,
+    verdict: &Verdict,
+    matched: &NameMatch,
+    question: &Question,
+) -> Result<Vec<Incident>, Error> {
+    let members = matched
+        .runs
+        .iter()
+        .filter_map(|number| case.runs.get(*number))
+        .flat_map(|run| &run.pods);
+    let own: BTreeSet<u32> = members
+        .copied()
+        .filter(|pod| {
+            let one = case.graph.pods.get(*pod as usize);
+            one.is_some_and(|one| one.kind == TaskKind::Instance)
+        })
+        .collect();
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    let context = ReportContext::new(case, verdict);
+    let mut found = Vec::new();
+    for fault in verdict.faults(&case.graph, &case.rules.causes, false) {
+        let root = fault.candidate.as_ref().map(Candidate::root);
+        let fact = root.and_then(|root| case.graph.facts.get(root));
+        if fact.is_some_and(|fact| own.contains(&fact.pod)) {
+            found.push(context.incident_of(&fault, "fault")?);
+        }
+    }
+    found.retain(|incident| inside(incident.time.as_deref(), question));
+    Ok(found)
+}
+
+/// A pod that is gone, as pods that are interchangeable may be at any time.
+fn taken_away(case: &Case, number: u32) -> Option<Incident> {
+    let pod = case.graph.pods.get(number as usize)?;
+    let time = case.ends.get(number as usize)?.time;
+    let level = if pod.body.is_some() {
+        Level::Established
+    } else {
+        Level::Hypothesis
+    };
+    Some(Incident {
+        cause: "none.removed".to_owned(),
+        level: level.as_str().to_owned(),
+        title: "Removed while the run continued".to_owned(),
+        summary: format!(
+            "{} was removed; its run continued without it.",
+            case.graph.name(pod.name)
+        ),
+        time: (time != Stamp::OPEN).then(|| rfc3339(time.lo)),
+        role: "main".to_owned(),
+        ..Incident::default()
+    })
+}
+
+/// A run that nothing ended: completed, or running. That is only established by what
+/// its own objects say: a pod that is known from Events or lines alone may be long gone.
+fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
+    let run = case.runs.get(number)?;
+    let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
+    let name = run.names(&case.graph).3;
+    let shown = is_shown(&case.graph, run, state);
+    let (cause, title, summary) = match (state, shown) {
+        (RunState::Completed, _) => (
+            "none.completed",
+            "Completed",
+            format!("{name} ran to completion."),
+        ),
+        (RunState::Running, true) => ("none.running", "Running", format!("{name} is running.")),
+        (RunState::Running, false) if is_only_named(&case.graph, run, state) => (
+            "none.running",
+            "State unknown",
+            format!(
+                "The data that was read does not show whether {name} is running; there is no sign that it ended."
+            ),
+        ),
+        (RunState::Running, false) => (
+            "none.running",
+            "Running when last seen",
+            format!(
+                "{name} was running when it was last seen; not all of its pods were found, so it is not known whether it still is."
+            ),
+        ),
+        _ => return None,
+    };
+    let level = match (shown, is_only_named(&case.graph, run, state)) {
+        (true, _) => Level::Established,
+        (false, true) => Level::Unknown,
+        (false, false) => Level::Hypothesis,
+    };
+    let pods: Vec<Nanos> = run
+        .pods
+        .iter()
+        .filter_map(|pod| case.ends.get(*pod as usize)?.final_time())
+        .map(|time| time.lo)
+        .filter(|time| *time != Nanos::MIN)
+        .collect();
+    let time = if state == RunState::Completed {
+        pods.into_iter().max()
+    } else {
+        case.graph.now
+    };
+    Some(Incident {
+        cause: cause.to_owned(),
+        level: level.as_str().to_owned(),
+        title: title.to_owned(),
+        summary,
+        time: time.map(rfc3339),
+        run_id: Some(run.id(&case.graph)),
+        attempt: u32::try_from(run.attempts.len()).ok(),
+        role: "main".to_owned(),
+        ..Incident::default()
+    })
+}
+
+/// Whether only notices about machines tell of a run: none says that it ever ran.
+fn is_only_named(graph: &EntityGraph, run: &Run, state: RunState) -> bool {
+    let mut pods = run
+        .pods
+        .iter()
+        .filter_map(|pod| graph.pods.get(*pod as usize));
+    let no_more_than_named = |pod: &Task| matches!(pod.kind, TaskKind::Instance | TaskKind::Log);
+    !is_shown(graph, run, state) && pods.all(no_more_than_named)
+}
+
+/// Whether an object's own status says how a run stands: its workload's that it
+/// completed, or that of each pod of its last attempt.
+fn is_shown(graph: &EntityGraph, run: &Run, state: RunState) -> bool {
+    if let Root::Workload(root) = run.root
+        && state == RunState::Completed
+        && graph.says(root, "k8s.workload.completed")
+    {
+        return true;
+    }
+    let last = run.attempts.last();
+    let wanted = match run.root {
+        Root::Workload(root) => graph
+            .workloads
+            .get(root as usize)
+            .and_then(|root| root.body.as_ref()?.replicas),
+        Root::Pod(_) => None,
+    };
+    let there = run.pods.len();
+    if wanted.is_some_and(|wanted| i64::try_from(there).is_ok_and(|there| there < wanted)) {
+        return false;
+    }
+    let mut pods = last
+        .into_iter()
+        .flat_map(|attempt| &attempt.pods)
+        .filter_map(|pod| graph.pods.get(*pod as usize));
+    // A notice about an instance is no word on whether it runs.
+    let seen = |pod: &Task| match pod.kind {
+        TaskKind::Pod => pod.body.is_some() && pod.phase.is_some(),
+        TaskKind::Instance => {
+            let mut signs = pod.signs.iter();
+            pod.body.is_some()
+                || signs
+                    .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs))
+        }
+        TaskKind::Job => true,
+        // That it goes on, no log says.
+        TaskKind::Log => false,
+    };
+    last.is_some_and(|last| !last.pods.is_empty()) && pods.all(seen)
+}
+
+/// A row of coverage as the answer shows it.
+#[must_use]
+pub fn coverage_row(row: &whathappened_connectors::coverage::Coverage) -> CoverageRow {
+    CoverageRow {
+        source: row.source.clone(),
+        resource: row.resource.clone(),
+        cluster: row.cluster.clone(),
+        namespace: row.namespace.clone(),
+        mode: row.mode.as_str().to_owned(),
+        asked_from: row.asked_from.map(rfc3339),
+        asked_to: row.asked_to.map(rfc3339),
+        got_from: row.got_from.map(rfc3339),
+        got_to: row.got_to.map(rfc3339),
+        retention_s: row.retention_s,
+        status: row.status.as_str().to_owned(),
+        rows: row.rows,
+        detail: row.detail.clone(),
+        would_have_shown: row.would_have_shown.clone(),
+    }
+}

@@ -1,0 +1,160 @@
+//! From cause to effect, step by step.
+
+use std::collections::BTreeSet;
+
+use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_core::describe::describe;
+use whathappened_core::evidence::SpillError;
+
+use super::context::ReportContext;
+use super::record::reported;
+use crate::answer::ChainLink;
+use crate::explain::candidate::Step;
+use crate::explain::edge::Kind;
+use crate::explain::gang::Finding;
+
+/// Most announcements that a chain shows.
+const CITED: usize = 16;
+
+impl ReportContext<'_> {
+    fn link(
+        &self,
+        fact: usize,
+        role: &str,
+        edge: Option<Kind>,
+    ) -> Result<Option<ChainLink>, SpillError> {
+        let Some(event) = self.event(fact)? else {
+            return Ok(None);
+        };
+        let about = event
+            .entities
+            .pod
+            .as_deref()
+            .or(event.entities.workload.as_deref())
+            .or(event.entities.node.as_deref())
+            .or(event.entities.instance.as_deref());
+        let text = match about {
+            Some(about) if !describe(&event).contains(about) => {
+                format!("{about}: {}", describe(&event))
+            }
+            _ => describe(&event),
+        };
+        Ok(Some(ChainLink {
+            time: reported(event.time).map(|time| rfc3339(time.lo)),
+            time_hi: reported(event.time)
+                .filter(|time| time.hi.saturating_sub(time.lo) > SECOND && time.hi != Nanos::MAX)
+                .map(|time| rfc3339(time.hi)),
+            role: role.to_owned(),
+            text,
+            edge: edge.map(|edge| edge.as_str().to_owned()),
+            event_ids: vec![event.id.to_string()],
+        }))
+    }
+
+    /// From the root to the deaths and what they brought down.
+    pub(super) fn chain(&self, finding: &Finding) -> Result<Vec<ChainLink>, SpillError> {
+        let mut links = Vec::new();
+        if let Some(candidate) = &finding.candidate {
+            let root_time = self.fact(candidate.root()).map(|fact| fact.time);
+            let mut context: Vec<&Step> = candidate.context.iter().collect();
+            context.sort_by_key(|step| self.fact(step.fact).map(|fact| (fact.time, fact.id)));
+            context.dedup_by_key(|step| self.fact(step.fact).map(|fact| fact.id));
+            let before = |step: &&&Step| self.fact(step.fact).map(|fact| fact.time) <= root_time;
+            for step in context.iter().filter(before).take(CITED) {
+                links.extend(self.link(step.fact, "announcement", Some(Kind::Context))?);
+            }
+            let mut into: Option<Kind> = None;
+            for (index, step) in candidate.path.iter().enumerate() {
+                let role = if index == 0 { "cause" } else { "mechanism" };
+                links.extend(self.link(step.fact, role, into)?);
+                into = Some(step.kind);
+            }
+            links.extend(self.deaths(finding, into));
+        } else {
+            links.extend(self.deaths(finding, None));
+        }
+        // Told in the order it happened; of one time, causes before effects.
+        // Whole seconds, since many records know no more; a step without a time stays put.
+        let second = |link: &ChainLink| {
+            link.time
+                .as_deref()
+                .map(|time| time.chars().take(19).collect::<String>())
+        };
+        links.sort_by_key(second);
+        if let Some(outcome) = self.outcome(finding)? {
+            links.push(outcome);
+        }
+        Ok(links)
+    }
+
+    fn deaths(&self, finding: &Finding, edge: Option<Kind>) -> Vec<ChainLink> {
+        let mut links = Vec::new();
+        let victims = self.victims(&finding.victims);
+        if let Some(first) = victims.first() {
+            let others = victims.len() - 1;
+            let more = if others > 0 {
+                format!(", and {others} more like it")
+            } else {
+                String::new()
+            };
+            let rank = first
+                .rank
+                .map(|rank| format!(" (rank {rank})"))
+                .unwrap_or_default();
+            links.push(ChainLink {
+                time: first.time.clone(),
+                time_hi: None,
+                role: "death".to_owned(),
+                text: format!("{}{rank} {}{more}", first.pod, first.how),
+                edge: edge.map(|edge| edge.as_str().to_owned()),
+                event_ids: Vec::new(),
+            });
+        }
+        let collateral = self.victims(&finding.collateral);
+        if let Some(first) = collateral.first() {
+            let text = match collateral.len() {
+                1 => format!("{} followed: its gang was torn down", first.pod),
+                many => format!("{many} more pods followed: the gang was torn down"),
+            };
+            links.push(ChainLink {
+                time: first.time.clone(),
+                time_hi: None,
+                role: "teardown".to_owned(),
+                text,
+                edge: None,
+                event_ids: Vec::new(),
+            });
+        }
+        links
+    }
+
+    /// What the workload's controller made of it.
+    fn outcome(&self, finding: &Finding) -> Result<Option<ChainLink>, SpillError> {
+        let graph = self.graph();
+        let Some(whathappened_core::resolve::Root::Workload(root)) =
+            self.case.runs.get(finding.run).map(|run| run.root)
+        else {
+            return Ok(None);
+        };
+        if finding.recovered {
+            return Ok(None);
+        }
+        let cited: BTreeSet<usize> = finding
+            .candidate
+            .iter()
+            .flat_map(|candidate| candidate.path.iter().map(|step| step.fact))
+            .collect();
+        let failed = graph.facts.iter().enumerate().filter(|(number, fact)| {
+            fact.workload == root
+                && !cited.contains(number)
+                && matches!(
+                    graph.name(fact.signal),
+                    "k8s.workload.failed" | "k8s.workload.backoff_limit"
+                )
+        });
+        match failed.map(|(number, _)| number).next_back() {
+            Some(number) => self.link(number, "outcome", None),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What telling of a finding needs: the case, the verdict, and facts by pod.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+
+use whathappened_connectors::event::Event;
+use whathappened_core::death::Death;
+use whathappened_core::evidence::SpillError;
+use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures};
+
+use super::victim::victim;
+use crate::answer::Victim;
+use crate::case::Case;
+use crate::explain::candidate::Candidate;
+use crate::explain::{Rule, Verdict};
+
+/// Tells of findings.
+pub(super) struct ReportContext<'a> {
+    pub(super) case: &'a Case,
+    pub(super) verdict: &'a Verdict,
+    /// Numbers of the facts about each pod, and of those that name it.
+    of_pod: HashMap<u32, Vec<usize>>,
+    name_tenures: OnceCell<NameTenures>,
+}
+
+impl<'a> ReportContext<'a> {
+    pub(super) fn new(case: &'a Case, verdict: &'a Verdict) -> Self {
+        let dead: BTreeSet<u32> = verdict.deaths.iter().map(|death| death.pod).collect();
+        let mut of_pod: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (number, fact) in case.graph.facts.iter().enumerate() {
+            for pod in [fact.pod, fact.other] {
+                if pod != NO && dead.contains(&pod) {
+                    of_pod.entry(pod).or_default().push(number);
+                }
+            }
+        }
+        Self {
+            case,
+            verdict,
+            of_pod,
+            name_tenures: OnceCell::new(),
+        }
+    }
+
+    /// Which machine bore which name.
+    pub(super) fn name_tenures(&self) -> &NameTenures {
+        self.name_tenures
+            .get_or_init(|| NameTenures::of(self.graph()))
+    }
+
+    pub(super) fn graph(&self) -> &'a EntityGraph {
+        &self.case.graph
+    }
+
+    pub(super) fn death(&self, number: usize) -> Option<&'a Death> {
+        self.verdict.deaths.get(number)
+    }
+
+    pub(super) fn rule(&self, candidate: &Candidate) -> Option<&'a Rule> {
+        self.case.rules.causes.get(candidate.rule)
+    }
+
+    pub(super) fn fact(&self, number: usize) -> Option<&'a Fact> {
+        self.graph().facts.get(number)
+    }
+
+    /// Facts about a pod, in time order.
+    pub(super) fn facts_of(&self, pod: u32) -> impl Iterator<Item = &'a Fact> + '_ {
+        let numbers = self.of_pod.get(&pod).into_iter().flatten();
+        numbers
+            .filter_map(|number| self.fact(*number))
+            .filter(move |fact| fact.pod == pod)
+    }
+
+    /// Facts about others that name a pod, in time order.
+    pub(super) fn facts_naming(&self, pod: u32) -> impl Iterator<Item = &'a Fact> + '_ {
+        let numbers = self.of_pod.get(&pod).into_iter().flatten();
+        numbers
+            .filter_map(|number| self.fact(*number))
+            .filter(move |fact| fact.other == pod)
+    }
+
+    pub(super) fn event(&self, fact: usize) -> Result<Option<Event>, SpillError> {
+        self.fact(fact)
+            .map(|fact| self.graph().evidence.event(fact.row))
+            .transpose()
+    }
+
+    /// The pods of some deaths, each once.
+    pub(super) fn victims(&self, deaths: &[usize]) -> Vec<Victim> {
+        let mut seen = BTreeSet::new();
+        let named = deaths.iter().filter_map(|death| self.death(*death));
+        named
+            .filter(|death| seen.insert(death.pod))
+            .filter_map(|death| victim(self.graph(), death, self.facts_of(death.pod)))
+            .collect()
+    }
+}

@@ -1,0 +1,229 @@
+//! Answers about everything in the input, and about one machine.
+
+use std::collections::BTreeSet;
+
+use whathappened_connectors::event::EventId;
+use whathappened_core::death::has_failed;
+use whathappened_core::graph::TaskKind;
+use whathappened_core::resolve::MachineMatch;
+use whathappened_core::timeline::timeline;
+
+use super::answer::{Question, blank, runs};
+use super::context::ReportContext;
+use super::narrow::{self, Omitted};
+use super::timeline::told_lines;
+use crate::answer::{Answer, Incident};
+use crate::case::Case;
+use crate::error::Error;
+use crate::explain::gang::{Finding, NO_RUN};
+use crate::explain::{Level, Verdict, explain};
+
+/// Answers what happened to everything in the input.
+///
+/// # Errors
+/// When a rule fails.
+pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
+    let verdict = of_all(case).await?;
+    reported(case, &verdict, question, None, &|_| true)
+}
+
+/// Answers what happened to one machine, and what that did to whom.
+pub(super) async fn of_machine(
+    case: &Case,
+    question: &Question,
+    place: &MachineMatch,
+) -> Result<Answer, Error> {
+    let verdict = of_all(case).await?;
+    let is_here = |finding: &Finding| {
+        let steps = finding.candidate.iter().flat_map(|one| &one.path);
+        let told_of = steps
+            .filter_map(|step| case.graph.facts.get(step.fact))
+            .any(|fact| place.holds(&case.graph, fact));
+        told_of || befell_here(case, &verdict, finding, place)
+    };
+    let mut answer = reported(case, &verdict, question, Some(place), &is_here)?;
+    let was_here: BTreeSet<String> = case
+        .runs
+        .iter()
+        .filter(|run| {
+            let mut pods = run.pods.iter();
+            pods.any(|pod| {
+                let pod = case.graph.pods.get(*pod as usize);
+                pod.is_some_and(|pod| place.holds_member(&case.graph, pod))
+            })
+        })
+        .map(|run| run.id(&case.graph))
+        .collect();
+    answer.runs.retain(|run| was_here.contains(&run.id));
+    let here = case.graph.facts.iter();
+    let wanted: BTreeSet<EventId> = here
+        .filter(|fact| place.holds(&case.graph, fact))
+        .map(|fact| fact.id)
+        .collect();
+    let entries = timeline(&case.graph, &[], &wanted)?;
+    let start = entries.first().map(|entry| entry.event.time.lo);
+    let mut timeline = told_lines(entries, start, &answer.incidents);
+    narrow::lines(&mut timeline, question, &mut Omitted::default());
+    Ok(Answer {
+        matched_by: Some(place.how.clone()),
+        timeline,
+        ..answer
+    })
+}
+
+/// Whether a cause is something that befalls machines or is done to them.
+#[must_use]
+pub fn befalls(cause: &str) -> bool {
+    const OF_MACHINES: [&str; 7] = [
+        "cloud.",
+        "hw.",
+        "node.",
+        "ops.host_maintenance",
+        "ops.node_",
+        "ops.scale_down",
+        "sched.node_pressure",
+    ];
+    OF_MACHINES.iter().any(|stem| cause.starts_with(stem))
+}
+
+/// Whether something was done to a machine, or to a place of it, and whom it struck was
+/// there: an eviction names the pod and not the machine that it had to leave.
+fn befell_here(case: &Case, verdict: &Verdict, finding: &Finding, place: &MachineMatch) -> bool {
+    let rule = finding.candidate.as_ref().map(|one| one.rule);
+    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+    let of_machine = cause.is_some_and(|rule| befalls(&rule.cause));
+    let mut victims = finding.victims.iter().filter_map(|death| {
+        case.graph
+            .pods
+            .get(verdict.deaths.get(*death)?.pod as usize)
+    });
+    of_machine && victims.any(|pod| place.holds_member(&case.graph, pod))
+}
+
+/// What ended some runs, and what they survived, in no order of importance.
+///
+/// # Errors
+/// When a rule fails.
+pub async fn of_runs(case: &Case, chosen: &[usize]) -> Result<Vec<Incident>, Error> {
+    let verdict = explained(case, chosen).await?;
+    let context = ReportContext::new(case, &verdict);
+    let reported = verdict
+        .findings
+        .iter()
+        .map(|one| context.incident_of(one, role(one)));
+    Ok(reported.collect::<Result<_, _>>()?)
+}
+
+pub(super) async fn of_all(case: &Case) -> Result<Verdict, Error> {
+    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    explained(case, &chosen).await
+}
+
+async fn explained(case: &Case, chosen: &[usize]) -> Result<Verdict, Error> {
+    let verdict = explain(
+        &case.graph,
+        &case.runs,
+        chosen,
+        &case.ends,
+        &case.rules.causes,
+        &case.coverage,
+    );
+    Ok(verdict.await?)
+}
+
+/// The findings that are news, in order of time.
+fn reported(
+    case: &Case,
+    verdict: &Verdict,
+    question: &Question,
+    place: Option<&MachineMatch>,
+    wanted: &dyn Fn(&Finding) -> bool,
+) -> Result<Answer, Error> {
+    let context = ReportContext::new(case, verdict);
+    let mut incidents: Vec<Incident> = Vec::new();
+    let faults = verdict.faults(&case.graph, &case.rules.causes, place.is_some());
+    for finding in &verdict.findings {
+        if is_news(case, verdict, finding) && wanted(finding) {
+            incidents.push(context.incident_of(finding, role(finding))?);
+        }
+    }
+    // Of a machine that is asked for, what somebody died of is not told once more without them.
+    let struck: BTreeSet<String> = incidents.iter().map(|one| one.cause.clone()).collect();
+    for finding in faults.iter().filter(|one| wanted(one)) {
+        let rule = finding.candidate.as_ref().map(|one| one.rule);
+        let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+        let again = cause.is_some_and(|rule| struck.contains(&rule.cause));
+        if is_news(case, verdict, finding) && !(place.is_some() && again) {
+            incidents.push(context.incident_of(finding, role(finding))?);
+        }
+    }
+    let mut left = Omitted::default();
+    narrow::everything(case, &mut incidents, question, &mut left)?;
+    incidents.sort_by(|a, b| {
+        (&a.time, &a.run_id, &a.cause, a.attempt).cmp(&(&b.time, &b.run_id, &b.cause, b.attempt))
+    });
+    let hurt: BTreeSet<&str> = incidents
+        .iter()
+        .filter_map(|incident| incident.run_id.as_deref())
+        .collect();
+    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    let mut reported = runs(case, verdict, &chosen);
+    // That nothing is wrong rests on how the runs stand that were looked at.
+    if !incidents.is_empty() {
+        reported.retain(|run| hurt.contains(run.id.as_str()));
+    }
+    narrow::told_runs(&mut reported, question, &mut left);
+    Ok(Answer {
+        runs: reported,
+        incidents,
+        page: None,
+        notes: left.notes(case),
+        ..blank(case, question)
+    })
+}
+
+fn role(finding: &Finding) -> &'static str {
+    match (finding.run, finding.recovered) {
+        (NO_RUN, _) => "fault",
+        (_, true) => "episode",
+        (_, false) => "main",
+    }
+}
+
+/// A restart that recovered is no news where nobody asked for the run; that of a
+/// whole machine is, since whatever ran on it did not survive.
+fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
+    let of_machine = finding.victims.iter().any(|death| {
+        let pod = verdict
+            .deaths
+            .get(*death)
+            .map_or(u32::MAX, |death| death.pod);
+        let one = case.graph.pods.get(pod as usize);
+        one.is_some_and(|one| one.kind == TaskKind::Instance)
+    });
+    // Scaling a workload to nothing is how it is put aside.
+    let put_aside = !finding.victims.is_empty()
+        && finding.victims.iter().all(|death| {
+            let death = verdict.deaths.get(*death);
+            death.is_some_and(|death| death.state == "scaled_to_zero")
+        });
+    (!finding.recovered || of_machine) && !put_aside && !is_unwitnessed(case, verdict, finding)
+}
+
+/// A pod of which only Events tell, and nothing but that it was stopped, is no
+/// news where nobody asked for it: jobs finish and are cleaned up like this. Where their
+/// object says that it failed, it is.
+fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
+    let bodiless = |death: &usize| {
+        let pod = verdict
+            .deaths
+            .get(*death)
+            .and_then(|death| case.graph.pods.get(death.pod as usize));
+        pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
+    };
+    let run = case.runs.get(finding.run);
+    finding.run != NO_RUN
+        && !run.is_some_and(|run| has_failed(&case.graph, run))
+        && finding.level() <= Level::Hypothesis
+        && finding.victims.iter().all(bodiless)
+}

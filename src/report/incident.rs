@@ -1,0 +1,127 @@
+//! A finding as the answer shows it.
+
+use whathappened_connectors::time::rfc3339;
+use whathappened_core::evidence::SpillError;
+use whathappened_core::graph::Phase;
+use whathappened_core::lifecycle::Mode;
+
+use super::context::ReportContext;
+use super::record::reported;
+use super::victim::gpu_hours;
+use crate::answer::Incident;
+use crate::explain::edge::Role;
+use crate::explain::gang::Finding;
+
+impl ReportContext<'_> {
+    /// The finding as an incident.
+    pub(super) fn incident_of(
+        &self,
+        finding: &Finding,
+        role: &str,
+    ) -> Result<Incident, SpillError> {
+        let run = self.case.runs.get(finding.run);
+        let rule = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.rule(candidate));
+        let root = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.fact(candidate.root()));
+        let root_event = finding
+            .candidate
+            .as_ref()
+            .map(|candidate| self.event(candidate.root()))
+            .transpose()?
+            .flatten();
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let time = root
+            .map(|root| root.time)
+            .or(first.map(|first| first.time))
+            .or_else(|| {
+                let mut followed = finding.collateral.iter().chain(&finding.victims);
+                Some(self.death(*followed.next()?)?.time)
+            })
+            .and_then(reported);
+        let mut acted = self.culprit(finding);
+        let deliberate = finding
+            .candidate
+            .as_ref()
+            .is_some_and(|candidate| candidate.path.iter().any(|step| step.role == Role::Act));
+        if !deliberate && first.is_some_and(|first| matches!(first.mode, Mode::Exited | Mode::None))
+        {
+            acted = None;
+        }
+        let unseen = acted.is_none() && deliberate;
+        let victims = self.victims(&finding.victims);
+        let collateral = self.victims(&finding.collateral);
+        let first_victims = self.victims(&finding.first);
+        let summary = match (rule, &root_event) {
+            (Some(rule), Some(event)) => {
+                self.fill(&rule.summary, event, root, finding, acted.as_ref(), unseen)
+            }
+            _ => self.unexplained(finding),
+        };
+        let advice = match (rule, &root_event) {
+            (Some(rule), Some(event)) => {
+                let of = |text: &String| self.advise(text, event, root, finding, acted.as_ref());
+                rule.advice.iter().map(of).collect()
+            }
+            (rule, _) => rule.map_or_else(Vec::new, |rule| rule.advice.clone()),
+        };
+        let shared = self.shared(finding);
+        let summary = match &shared {
+            Some(shared) => {
+                let ended = summary.trim_end().trim_end_matches('.');
+                format!("{ended}. {}", shared.sentence())
+            }
+            None => summary,
+        };
+        let (said, saved) = self.said(finding)?;
+        let all = finding.deaths().filter_map(|death| self.death(death));
+        Ok(Incident {
+            id: None,
+            page: None,
+            cause: rule
+                .map_or("unknown", |rule| rule.cause.as_str())
+                .to_owned(),
+            level: finding.level().as_str().to_owned(),
+            title: rule
+                .map_or("Could not be determined", |rule| rule.title.as_str())
+                .to_owned(),
+            summary,
+            time: time.map(|time| rfc3339(time.lo)),
+            time_hi: time.map(|time| rfc3339(time.hi)),
+            announced_at: self.announced(finding),
+            run_id: run.map(|run| run.id(self.graph())),
+            attempt: run.map(|_| finding.attempt),
+            role: role.to_owned(),
+            actor: acted,
+            actor_unseen: unseen,
+            first_victim: first_victims.first().cloned(),
+            first_victims,
+            victims,
+            collateral,
+            chain: self.chain(finding)?,
+            evidence: self.evidence(finding)?,
+            against: self.against(finding)?,
+            alternatives: self.alternatives(finding),
+            advice,
+            gpu_hours_lost: gpu_hours(self.graph(), all, saved),
+            would_have_told: self.would_have_told(rule),
+            said,
+            machines: self.machines(finding, rule, root.zip(root_event.as_ref())),
+            before: None,
+            shared,
+        })
+    }
+
+    fn announced(&self, finding: &Finding) -> Option<String> {
+        let candidate = finding.candidate.as_ref()?;
+        let steps = candidate.path.iter().chain(&candidate.context);
+        let announced = steps.filter_map(|step| self.fact(step.fact)).find(|fact| {
+            fact.phase == Phase::Announced || self.graph().name(fact.signal).ends_with(".announced")
+        })?;
+        reported(announced.time).map(|time| rfc3339(time.lo))
+    }
+}

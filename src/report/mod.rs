@@ -1,0 +1,31 @@
+//! From findings to the answer.
+
+mod actor;
+mod answer;
+mod chain;
+mod context;
+mod everything;
+mod evidence;
+mod incident;
+mod leading_run;
+mod listing;
+mod machine;
+mod narrow;
+mod process_output;
+mod record;
+mod responsible_actor;
+mod run;
+mod shared_fault;
+mod summary;
+mod timeline;
+mod upcoming;
+mod victim;
+
+pub use actor::owner;
+pub use answer::{Question, answer, coverage_row};
+pub use everything::{befalls, everything, of_runs};
+pub use listing::listing;
+pub use machine::gpu;
+pub use record::record;
+pub use upcoming::{Announcement, Report, upcoming};
+pub use victim::last_words;

@@ -1,0 +1,49 @@
+//! How far the work came, and what of it is safe.
+
+use whathappened_connectors::time::{Stamp, rfc3339};
+use whathappened_core::evidence::SpillError;
+
+use super::super::record::reported;
+use super::{AttemptLogs, number};
+use crate::answer::Milestone;
+
+impl AttemptLogs<'_> {
+    /// The last checkpoint that was completed before the first death, and when.
+    pub(super) fn last_checkpoint(
+        &self,
+        died: Option<Stamp>,
+    ) -> Result<Option<(Stamp, Milestone)>, SpillError> {
+        let saved = self
+            .facts("log.checkpoint_saved")
+            .filter(|fact| died.is_none_or(|died| fact.time.lo <= died.hi))
+            .filter_map(|fact| Some((reported(fact.time)?, fact)))
+            .max_by_key(|(time, fact)| (*time, fact.id));
+        let Some((time, fact)) = saved else {
+            return Ok(None);
+        };
+        let event = self.event(fact)?;
+        let milestone = Milestone {
+            step: number(&event, "step"),
+            time: Some(rfc3339(time.lo)),
+            path: event.attribute("path").map(str::to_owned),
+            event_id: event.id.to_string(),
+        };
+        Ok(Some((time, milestone)))
+    }
+
+    /// The last training step that any rank logged.
+    pub(super) fn last_step(&self) -> Option<Milestone> {
+        let pods = self.pods.iter();
+        let progress = pods.filter_map(|pod| {
+            let pod = self.context.graph().pods.get(*pod as usize)?;
+            pod.progress.as_ref()
+        });
+        let last = progress.max_by_key(|one| (one.step, one.last, one.id))?;
+        Some(Milestone {
+            step: last.step,
+            time: reported(last.last).map(|time| rfc3339(time.lo)),
+            path: None,
+            event_id: last.id.to_string(),
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! Whose deed a finding was.
+
+use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::death::Death;
+use whathappened_core::graph::{EntityGraph, Fact, NO, Phase};
+use whathappened_core::lifecycle::Mode;
+
+use super::actor::actor;
+use super::context::ReportContext;
+use crate::answer::Actor;
+use crate::explain::CLOCKS;
+use crate::explain::candidate::Step;
+use crate::explain::edge::Role;
+use crate::explain::gang::Finding;
+
+/// What a pod was lost with its node for is evicted within this long, at last.
+const EVICTED_WITHIN: Nanos = 3_600 * SECOND;
+
+impl ReportContext<'_> {
+    /// The principal of the earliest deliberate act, else who deleted the first victim.
+    pub(super) fn culprit(&self, finding: &Finding) -> Option<Actor> {
+        let run = self.case.runs.get(finding.run)?;
+        let graph = self.graph();
+        let path = finding
+            .candidate
+            .as_ref()
+            .map_or(&[][..], |candidate| candidate.path.as_slice());
+        let acts: Vec<&Step> = path.iter().filter(|step| step.role == Role::Act).collect();
+        let acted = self.principal(finding, &acts);
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let first = first.filter(|first| first.mode != Mode::Exited || !acts.is_empty());
+        let found = acted.or_else(|| {
+            let first = first?;
+            // Another record of the same act may name who did it.
+            let act = acts.first().and_then(|step| self.fact(step.fact));
+            let same = |fact: &&Fact| {
+                act.is_some_and(|act| act.signal == fact.signal) && names_who(graph, fact)
+            };
+            let deleted = |fact: &&Fact| {
+                let signal = graph.name(fact.signal);
+                let by = signal.starts_with("k8s.pod.deleted_by_")
+                    || signal.starts_with("k8s.pod.evicted_by_")
+                    || (signal == "k8s.pod.evicted.taint" && fact.actor.is_some());
+                // These carry out what somebody asked for, seen or not.
+                let follows = ["k8s.pod.deleted_by_kubelet", "k8s.pod.deleted_by_gc"];
+                by && !follows.contains(&signal) && ended(fact, first)
+            };
+            let torn_down = |fact: &&Fact| {
+                graph.name(fact.signal) == "k8s.workload.pod_deleted" && fact.actor.is_some()
+            };
+            self.facts_of(first.pod)
+                .find(same)
+                .or_else(|| self.facts_of(first.pod).find(deleted))
+                .or_else(|| self.facts_naming(first.pod).find(torn_down))
+                // Who carries out what somebody unseen asked for is not who did it.
+                .filter(|fact| {
+                    let of_pod = act.is_none_or(|act| act.pod != NO && act.pod == fact.pod);
+                    of_pod || !self.carries_out(fact)
+                })
+        });
+        let Some(found) = found else {
+            // What the platform did to a machine, it did: nobody asked it to.
+            let act = acts.iter().filter_map(|step| self.fact(step.fact));
+            return act.filter_map(|act| platform(graph, act)).next();
+        };
+        let class = graph
+            .name(found.signal)
+            .split_once("_by_")
+            .map(|(_, class)| class);
+        Some(actor(graph, run, graph.name(found.actor), class))
+    }
+}
+
+impl<'a> ReportContext<'a> {
+    /// Who did the earliest deliberate act, as its own record or another witness of it
+    /// names them; of what followed only those who did not merely carry it out.
+    fn principal(&self, finding: &Finding, acts: &[&Step]) -> Option<&'a Fact> {
+        let graph = self.graph();
+        // A controller's Event on its own object says who carried it out.
+        let executed = |fact: &Fact| {
+            graph.name(fact.signal).starts_with("k8s.workload.") && self.carries_out(fact)
+        };
+        let named = |step: &Step| {
+            let fact = self.fact(step.fact)?;
+            (names_who(graph, fact) && !executed(fact)).then_some(fact)
+        };
+        let (first, later) = acts.split_first()?;
+        let witnesses = finding.candidate.iter().flat_map(|one| &one.context);
+        let same = |step: &&Step| {
+            let (act, other) = (self.fact(first.fact), self.fact(step.fact));
+            step.role == Role::Act
+                && act
+                    .zip(other)
+                    .is_some_and(|(act, other)| is_one_act(graph, act, other))
+        };
+        named(first)
+            .or_else(|| witnesses.filter(same).find_map(named))
+            .or_else(|| {
+                let mut later = later.iter().filter_map(|step| named(step));
+                later.find(|fact| !self.carries_out(fact))
+            })
+    }
+
+    /// Whether whom a record names does what others asked for: a taint manager evicts for
+    /// a taint, a garbage collector deletes what lost its owner.
+    fn carries_out(&self, fact: &Fact) -> bool {
+        const EXECUTORS: [&str; 7] = [
+            "controller",
+            "gc",
+            "kubelet",
+            "namespace_controller",
+            "node_controller",
+            "podgc",
+            "ttl",
+        ];
+        let event = self.graph().evidence.event(fact.row).ok();
+        let class = event
+            .as_ref()
+            .and_then(|event| self.case.rules.signals.actor_class(event));
+        class.is_some_and(|class| EXECUTORS.contains(&class))
+            && !is_of_its_own_accord(self.graph().name(fact.actor))
+    }
+}
+
+/// Whether an account is a controller's that somebody installed to decide: those of the
+/// cluster, and those that make the workloads, carry out what these ask for.
+fn is_of_its_own_accord(actor: &str) -> bool {
+    const MAKERS: [&str; 8] = [
+        "jobset", "kueue", "lws", "mpi", "pytorch", "ray", "training", "volcano",
+    ];
+    actor
+        .strip_prefix("system:serviceaccount:")
+        .is_some_and(|account| {
+            !account.starts_with("kube-system:")
+                && !MAKERS.iter().any(|maker| account.contains(maker))
+        })
+}
+
+/// Two records of one act: on one entity, at one time.
+fn is_one_act(graph: &EntityGraph, act: &Fact, other: &Fact) -> bool {
+    let family = |fact: &Fact| {
+        let name = graph.name(fact.signal);
+        let stem = name.split_once("_by_").map_or(name, |(stem, _)| stem);
+        stem.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")
+    };
+    (act.pod, act.node) == (other.pod, other.node)
+        && act.time.overlaps(other.time)
+        && (act.signal == other.signal || family(act) == family(other))
+}
+
+/// Whether a fact's actor is who did it: the kubelet that reports a container
+/// being stopped only carries out what somebody asked for.
+fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
+    let (signal, actor) = (graph.name(fact.signal), graph.name(fact.actor));
+    // A kubelet tells that its node was closed, and never closes it.
+    let reports = signal.starts_with("k8s.node.cordoned") && actor == "kubelet";
+    fact.actor.is_some() && signal != "k8s.container.killing" && !reports
+}
+
+/// Who enforces what nobody has to ask for, by the signal's beginning.
+const ENFORCERS: [(&str, &str, &str); 6] = [
+    ("slurm.time_limit", "Slurm", "scheduler"),
+    ("slurm.preempted", "Slurm", "scheduler"),
+    ("k8s.pod.deadline", "kubelet", "kubelet"),
+    ("k8s.container.deadline", "kubelet", "kubelet"),
+    ("k8s.workload.deadline", "job-controller", "controller"),
+    ("kueue.", "Kueue", "scheduler"),
+];
+
+/// The cloud, or the scheduler, whose platform did something of its own accord.
+fn platform(graph: &EntityGraph, fact: &Fact) -> Option<Actor> {
+    let signal = graph.name(fact.signal);
+    let enforcer = ENFORCERS.iter().find(|(stem, ..)| signal.starts_with(stem));
+    if let Some((_, name, kind)) = enforcer {
+        return Some(Actor {
+            name: (*name).to_owned(),
+            kind: (*kind).to_owned(),
+            is_owner: false,
+        });
+    }
+    let name = match (fact.phase, fact.source_kind) {
+        (Phase::Untold, _) => return None,
+        (_, SourceKind::Gcp) => "Google Cloud",
+        (_, SourceKind::Aws) => "AWS",
+        (_, SourceKind::Azure) => "Azure",
+        _ => return None,
+    };
+    Some(Actor {
+        name: name.to_owned(),
+        kind: "cloud".to_owned(),
+        is_owner: false,
+    })
+}
+
+/// Whether a deletion may have been the end of a pod: not where it came after it, but
+/// for a pod whose node was lost, of which it is the only word.
+fn ended(fact: &Fact, death: &Death) -> bool {
+    let late = if death.mode == Mode::Lost {
+        EVICTED_WITHIN
+    } else {
+        CLOCKS
+    };
+    fact.time.lo <= death.time.hi.saturating_add(late)
+}

@@ -1,0 +1,113 @@
+//! Runs as the answer shows them.
+
+use whathappened_connectors::time::{SECOND, Stamp, rfc3339};
+use whathappened_core::death::RunState;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::{End, State};
+use whathappened_core::resolve::{Root, Run as Found};
+
+use super::actor::owner;
+use super::record::reported;
+use crate::answer::{Attempt, Run};
+
+/// A run as the answer shows it.
+pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &Found, state: RunState) -> Run {
+    let (_, kind, namespace, name) = run.names(graph);
+    let attempts: Vec<Attempt> = run
+        .attempts
+        .iter()
+        .enumerate()
+        .map(|(index, attempt)| {
+            let own: Vec<&End> = attempt
+                .pods
+                .iter()
+                .filter_map(|pod| ends.get(*pod as usize))
+                .collect();
+            let last = index + 1 == run.attempts.len();
+            let begin = attempt
+                .pods
+                .iter()
+                .filter_map(|pod| graph.pods.get(*pod as usize)?.begin())
+                .min();
+            Attempt {
+                number: u32::try_from(index).unwrap_or(0) + 1,
+                start: begin.map(rfc3339),
+                end: over(&own).map(rfc3339),
+                pods: own.len(),
+                died: own
+                    .iter()
+                    .filter(|end| matches!(end.state, State::Died | State::CrashLoop))
+                    .count(),
+                state: attempt_state(&own, last, state).to_owned(),
+            }
+        })
+        .collect();
+    let made = match run.root {
+        Root::Workload(root) => graph
+            .workloads
+            .get(root as usize)
+            .and_then(|one| one.created),
+        Root::Pod(_) => None,
+    };
+    let pods = run.pods.iter();
+    let begun = pods.filter_map(|pod| graph.pods.get(*pod as usize)?.known_begin());
+    // That it was first seen then is not that it began then.
+    let is_known = made.is_some() || begun.min().is_some();
+    let gone = match run.root {
+        Root::Workload(root) => graph.workloads.get(root as usize).and_then(|one| one.gone),
+        Root::Pod(_) => None,
+    };
+    let ended = matches!(
+        state,
+        RunState::Completed | RunState::Failed | RunState::Deleted
+    );
+    let end = attempts
+        .last()
+        .and_then(|attempt| attempt.end.clone())
+        .or_else(|| gone.map(|gone| rfc3339(gone.lo)));
+    Run {
+        number: 1,
+        of: 1,
+        id: run.id(graph),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        namespace: Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty()),
+        cluster: None,
+        owner: owner(graph, run),
+        start: run.begin.filter(|_| is_known).map(rfc3339),
+        end: end.filter(|_| ended),
+        state: state.as_str().to_owned(),
+        attempts,
+    }
+}
+
+/// When the last of them was over, if all of them are: where the time of an end is not known
+/// to the minute, the time by which it was over.
+fn over(ends: &[&End]) -> Option<i64> {
+    const KNOWN: i64 = 60 * SECOND;
+    let by = |time: Stamp| {
+        let is_wide = time.hi.saturating_sub(time.lo) > KNOWN && time.hi != i64::MAX;
+        if is_wide { time.hi } else { time.lo }
+    };
+    let times: Option<Vec<i64>> = ends
+        .iter()
+        .map(|end| reported(end.final_time()?).map(by))
+        .collect();
+    times?.into_iter().max()
+}
+
+fn attempt_state(ends: &[&End], last: bool, state: RunState) -> &'static str {
+    let any = |wanted: &[State]| ends.iter().any(|end| wanted.contains(&end.state));
+    if last && matches!(state, RunState::Completed | RunState::Failed) {
+        return state.as_str();
+    }
+    if any(&[State::Died, State::CrashLoop]) {
+        "failed"
+    } else if any(&[State::NeverScheduled, State::StuckStarting]) || ends.is_empty() {
+        "pending"
+    } else if ends.iter().all(|end| end.state == State::Completed) {
+        "completed"
+    } else {
+        "running"
+    }
+}

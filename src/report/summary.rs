@@ -1,0 +1,263 @@
+//! What happened, in a sentence.
+
+use whathappened_connectors::event::Event;
+use whathappened_core::describe::describe;
+use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+
+use super::context::ReportContext;
+use crate::answer::Actor;
+use crate::explain::gang::{Finding, NO_RUN};
+
+impl ReportContext<'_> {
+    /// The sentence of a rule with its places filled.
+    pub(super) fn fill(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+        unseen: bool,
+    ) -> String {
+        if finding.run == NO_RUN {
+            return self.of_machine(event, finding);
+        }
+        self.fill_places(template, event, root, finding, who, unseen)
+    }
+
+    fn fill_places(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+        unseen: bool,
+    ) -> String {
+        let graph = self.graph();
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let pod = first.and_then(|first| graph.pods.get(first.pod as usize));
+        let run = self.case.runs.get(finding.run);
+        let workload = run.map_or("", |run| run.names(graph).3);
+        let named = pod.map(|pod| {
+            let known = [pod.name, pod.uid].map(|name| graph.name(name).to_owned());
+            let mut known = known.into_iter().filter(|name| !name.is_empty());
+            known.next().unwrap_or_else(|| "an unnamed pod".to_owned())
+        });
+        // A batch job bears a number.
+        let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
+        let named = named.map(|name| if is_job { format!("job {name}") } else { name });
+        let name = match (named, finding.victims.len()) {
+            (Some(pod), 0 | 1) => pod,
+            (Some(pod), many) => format!("{pod} and {} more", many - 1),
+            (None, _) if workload.is_empty() => "the run".to_owned(),
+            (None, _) => workload.to_owned(),
+        };
+        let instance = pod.is_some_and(|pod| pod.kind == TaskKind::Instance);
+        let template = if instance {
+            // It was on no machine: it is one.
+            template
+                .replace("; {pod} {was} on it", "")
+                .replace(" while {pod} {was} on it", "")
+        } else {
+            template.to_owned()
+        };
+        let template = match root {
+            Some(root) => went_along(&template, graph.name(root.signal), pod, graph),
+            None => template,
+        };
+        let node = event.entities.node.clone().or_else(|| {
+            let pod = pod?;
+            match pod.more_nodes.len() {
+                0 => Some(graph.name(pod.node).to_owned()).filter(|node| !node.is_empty()),
+                // Which of them it was, this record does not say.
+                more => Some(format!("one of its {} nodes", more + 1)),
+            }
+        });
+        // Of several records of one act, one may name for whom it was done.
+        let twin = || {
+            let facts = self.facts_of(first?.pod);
+            facts
+                .filter(|fact| Some(fact.signal) == root.map(|root| root.signal))
+                .find(|fact| fact.other != NO)
+        };
+        let named = root.filter(|root| root.other != NO).or_else(twin);
+        let other = named.and_then(|fact| graph.pods.get(fact.other as usize));
+        let other_name = other.map(|other| {
+            let run = graph
+                .workloads
+                .get(other.root as usize)
+                .map(|one| graph.name(one.name));
+            match run {
+                Some(run) => format!("{} of {run}", graph.name(other.name)),
+                None => graph.name(other.name).to_owned(),
+            }
+        });
+        let by = match who {
+            Some(who) if who.is_owner => format!(" by {}, who owns the run", who.name),
+            Some(who) => format!(" by {}", who.name),
+            None if unseen => " by an unknown actor".to_owned(),
+            None => String::new(),
+        };
+        let code = first
+            .and_then(|first| first.exit_code)
+            .map(|code| code.to_string());
+        let said = template
+            .replace("{pod}", &name)
+            .replace(
+                "{was}",
+                if finding.victims.len() > 1 {
+                    "were"
+                } else {
+                    "was"
+                },
+            )
+            .replace("{node}", node.as_deref().unwrap_or("its node"))
+            .replace(
+                "{other}",
+                other_name
+                    .as_deref()
+                    .or(event.attribute("preemptor"))
+                    .unwrap_or("another pod"),
+            )
+            .replace("{workload}", workload)
+            .replace("{by}", &by)
+            .replace("{detail}", root.map_or("", |root| graph.name(root.detail)))
+            .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
+            .replace("{message}", &describe(event));
+        begun(&said)
+    }
+
+    /// An advice of a rule with its places filled; of a machine that hurt nobody in general
+    /// words.
+    pub(super) fn advise(
+        &self,
+        template: &str,
+        event: &Event,
+        root: Option<&Fact>,
+        finding: &Finding,
+        who: Option<&Actor>,
+    ) -> String {
+        if !template.contains('{') {
+            return template.to_owned();
+        }
+        if finding.run != NO_RUN {
+            return self.fill_places(template, event, root, finding, who, false);
+        }
+        let node = event.entities.node.as_deref().unwrap_or("the machine");
+        template
+            .replace("{pod}", "the pod")
+            .replace("{was}", "was")
+            .replace("{node}", node)
+            .replace("{other}", "another pod")
+            .replace("{workload}", "the run")
+            .replace("{by}", "")
+            .replace(
+                "{detail}",
+                root.map_or("", |root| self.graph().name(root.detail)),
+            )
+            .replace("{exit_code}", "its exit code")
+            .replace("{message}", &describe(event))
+    }
+
+    /// What befell a machine and nobody that is known of.
+    fn of_machine(&self, event: &Event, finding: &Finding) -> String {
+        let title = finding
+            .candidate
+            .as_ref()
+            .and_then(|candidate| self.rule(candidate))
+            .map_or("", |rule| rule.title.as_str());
+        let names = &event.entities;
+        let machine = names.node.as_ref().or(names.instance.as_ref());
+        let machine = machine.or(names.host.as_ref());
+        let machine = machine.map_or_else(
+            || format!("a machine that {} does not identify", event.origin.file),
+            Clone::clone,
+        );
+        format!(
+            "{title} ({machine}): {}. No victims are known.",
+            describe(event).trim_end_matches(['.', ';', ',', ' '])
+        )
+    }
+
+    /// What is known of a death that nothing explains.
+    pub(super) fn unexplained(&self, finding: &Finding) -> String {
+        let victims = self.victims(&finding.victims);
+        let Some(first) = victims.first() else {
+            let workload = self
+                .case
+                .runs
+                .get(finding.run)
+                .map_or("it", |run| run.names(self.graph()).3);
+            if !finding.collateral.is_empty() {
+                return format!(
+                    "{workload} failed and the rest of its pods were deleted; the input does not show which of them failed first, or why."
+                );
+            }
+            let state = finding.victims.first().and_then(|death| self.death(*death));
+            match state.map(|death| death.state) {
+                Some("failed") => {
+                    return format!(
+                        "{workload} failed; its pods are gone, and nothing in the input shows how they ended."
+                    );
+                }
+                Some("scaled_to_zero") => {
+                    return format!(
+                        "{workload} is scaled to zero; nothing in the input shows who did it."
+                    );
+                }
+                _ => {}
+            }
+            return format!("{workload} never got a pod, and nothing in the input shows why.");
+        };
+        let death = finding.victims.first().and_then(|death| self.death(*death));
+        let pod = death.and_then(|death| self.graph().pods.get(death.pod as usize));
+        let job = match pod {
+            Some(pod) if pod.kind == TaskKind::Job => "Job ",
+            _ => "",
+        };
+        format!(
+            "{job}{} {}; nothing in the input shows why.",
+            first.pod, first.how
+        )
+    }
+}
+
+/// A text whose sentences begin with a capital letter where they begin with words of ours;
+/// names and what records say stay as they are.
+fn begun(text: &str) -> String {
+    const OURS: [&str; 5] = [
+        "an unnamed pod",
+        "job ",
+        "one of its ",
+        "the job ",
+        "the run",
+    ];
+    let parts = text.split(". ").map(|part| {
+        let capital = part.chars().next().map(|first| first.to_ascii_uppercase());
+        match capital.zip(part.get(1..)) {
+            Some((capital, rest)) if OURS.iter().any(|ours| part.starts_with(ours)) => {
+                format!("{capital}{rest}")
+            }
+            _ => part.to_owned(),
+        }
+    });
+    parts.collect::<Vec<_>>().join(". ")
+}
+
+/// Who deletes a namespace, a workload or a node deletes its pods by that, and not one
+/// by one.
+fn went_along(template: &str, signal: &str, pod: Option<&Task>, graph: &EntityGraph) -> String {
+    const DELETED: &str = "{pod} {was} deleted{by}";
+    let along = if signal.starts_with("k8s.namespace.deleted_by_") {
+        let namespace = pod.map_or("", |pod| graph.name(pod.namespace));
+        format!("{{pod}} {{was}} deleted along with the namespace {namespace}{{by}}")
+    } else if signal.starts_with("k8s.workload.deleted_by_") {
+        "{pod} {was} deleted along with {workload}{by}".to_owned()
+    } else if signal.starts_with("k8s.node.deleted_by_") {
+        "{pod} {was} lost when the node {node} was deleted{by}".to_owned()
+    } else {
+        return template.to_owned();
+    };
+    template.replace(DELETED, &along)
+}

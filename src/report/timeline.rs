@@ -1,0 +1,134 @@
+//! The timeline of an answer.
+
+use std::collections::BTreeSet;
+
+use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_core::resolve::NameMatch;
+use whathappened_core::timeline::{Entry, timeline};
+
+use super::answer::Question;
+use crate::answer::{Incident, TimelineRow};
+use crate::case::Case;
+use crate::error::Error;
+
+/// The lines of the newest run, or of all that were asked for.
+pub(super) fn lines(
+    case: &Case,
+    matched: &NameMatch,
+    pods: &BTreeSet<u32>,
+    incidents: &[Incident],
+    question: &Question,
+) -> Result<Vec<TimelineRow>, Error> {
+    let Some(newest) = matched
+        .runs
+        .first()
+        .and_then(|number| case.runs.get(*number))
+    else {
+        return Ok(Vec::new());
+    };
+    let id = newest.id(&case.graph);
+    let own = incidents
+        .iter()
+        .filter(|incident| incident.run_id.as_deref() == Some(id.as_str()));
+    let cited = cited(own);
+    let wanted = case
+        .graph
+        .facts
+        .iter()
+        .filter(|fact| cited.contains(&fact.id.to_string()))
+        .map(|fact| fact.id)
+        .collect();
+    let many = matched.how == "namespace" || question.name.contains('*');
+    let runs: Vec<&whathappened_core::resolve::Run> = if many && pods.is_empty() {
+        matched
+            .runs
+            .iter()
+            .filter_map(|number| case.runs.get(*number))
+            .collect()
+    } else {
+        vec![newest]
+    };
+    let start = newest.begin;
+    let entries = timeline(&case.graph, &runs, &wanted)?;
+    Ok(placed_lines(entries, start, &cited))
+}
+
+/// The lines of a timeline that is of no run.
+pub(super) fn told_lines(
+    entries: Vec<Entry>,
+    start: Option<Nanos>,
+    incidents: &[Incident],
+) -> Vec<TimelineRow> {
+    placed_lines(entries, start, &cited(incidents.iter()))
+}
+
+/// The records that the chains of some incidents hold.
+fn cited<'a>(incidents: impl Iterator<Item = &'a Incident>) -> BTreeSet<String> {
+    let links = incidents.flat_map(|incident| &incident.chain);
+    links
+        .flat_map(|link| link.event_ids.iter().cloned())
+        .collect()
+}
+
+fn placed_lines(
+    entries: Vec<Entry>,
+    start: Option<Nanos>,
+    cited: &BTreeSet<String>,
+) -> Vec<TimelineRow> {
+    let mut placed: Vec<(Nanos, Entry)> = entries
+        .into_iter()
+        .map(|entry| (place(&entry, start), entry))
+        .collect();
+    // Stable: what is at one place keeps its order.
+    placed.sort_by_key(|(at, _)| *at);
+    placed
+        .into_iter()
+        .map(|(at, entry)| line(entry, at, start, cited))
+        .collect()
+}
+
+/// Where a line stands: at its time, where that is open at the end that is
+/// known, and where nothing is known at the beginning.
+fn place(entry: &Entry, start: Option<Nanos>) -> Nanos {
+    let time = entry.event.time;
+    match (time.lo, time.hi) {
+        (Nanos::MIN, Nanos::MAX) => entry
+            .end
+            .filter(|end| *end != Nanos::MIN)
+            .or(start)
+            .unwrap_or(0),
+        (Nanos::MIN, hi) => hi,
+        (lo, _) => lo,
+    }
+}
+
+fn line(entry: Entry, at: Nanos, start: Option<Nanos>, cited: &BTreeSet<String>) -> TimelineRow {
+    let ids: Vec<String> = entry.ids.iter().map(ToString::to_string).collect();
+    #[expect(clippy::cast_precision_loss, reason = "seconds to milliseconds")]
+    let offset = start.map_or(0.0, |start| {
+        (at.saturating_sub(start) / 1_000_000) as f64 / 1e3
+    });
+    let time = entry.event.time;
+    let (until, when) = match (time.lo, time.hi) {
+        (Nanos::MIN, Nanos::MAX) => (at, "at an unknown time: "),
+        (Nanos::MIN, hi) => (hi, "at this time or before: "),
+        (_, Nanos::MAX) => (at, "at this time or after: "),
+        (_, hi) => (hi, ""),
+    };
+    TimelineRow {
+        time: rfc3339(at),
+        time_hi: rfc3339(until),
+        end: entry.end.filter(|end| *end >= at).map(rfc3339),
+        offset_s: offset,
+        lane: entry.lane.to_owned(),
+        entity: entry.entity,
+        text: format!("{when}{}", entry.text),
+        actor: entry.event.actor.clone(),
+        weight: entry.weight.to_owned(),
+        signals: entry.event.signals.clone(),
+        seen_by: entry.seen_by,
+        count: entry.count,
+        in_chain: ids.iter().any(|id| cited.contains(id)),
+        event_ids: ids,
+    }
+}

@@ -1,0 +1,201 @@
+//! Pods as the answer names them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
+use whathappened_core::death::{Death, deaths};
+use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind};
+use whathappened_core::lifecycle::Mode;
+
+use super::record::reported;
+use crate::answer::Victim;
+use crate::case::Case;
+use crate::explain::CLOCKS;
+
+/// A death as the answer shows it.
+pub(super) fn victim<'a>(
+    graph: &EntityGraph,
+    death: &Death,
+    facts: impl Iterator<Item = &'a Fact>,
+) -> Option<Victim> {
+    let pod = graph.pods.get(death.pod as usize)?;
+    let symbols = &graph.evidence.symbols;
+    let time = reported(death.time);
+    Some(Victim {
+        pod: graph
+            .name(if pod.name.is_some() {
+                pod.name
+            } else {
+                pod.uid
+            })
+            .to_owned(),
+        namespace: symbols.some(pod.namespace).map(str::to_owned),
+        // An instance is its own place.
+        node: symbols
+            .some(pod.node)
+            .filter(|_| pod.kind != TaskKind::Instance)
+            .map(str::to_owned),
+        rank: pod.rank,
+        time: time.map(|time| rfc3339(time.lo)),
+        time_hi: time.map(|time| rfc3339(time.hi)),
+        exit_code: death.exit_code,
+        reason: symbols.some(death.reason).map(str::to_owned),
+        how: how(graph, death, facts),
+        state: state(graph, death).to_owned(),
+    })
+}
+
+/// How the pods of some runs ended, by pod; of several ends of one the last.
+#[must_use]
+pub fn last_words(case: &Case, chosen: &[usize]) -> BTreeMap<u32, Victim> {
+    let found = deaths(&case.graph, &case.runs, chosen, &case.ends);
+    let mut dead: HashMap<u32, Vec<&Fact>> = HashMap::new();
+    for death in &found {
+        dead.entry(death.pod).or_default();
+    }
+    for fact in &case.graph.facts {
+        if let Some(facts) = dead.get_mut(&fact.pod) {
+            facts.push(fact);
+        }
+    }
+    let of = |pod: u32| dead.get(&pod).into_iter().flatten().copied();
+    found
+        .iter()
+        .filter_map(|death| Some((death.pod, victim(&case.graph, death, of(death.pod))?)))
+        .collect()
+}
+
+/// What became of it; an instance that a zone refused was never there to die, nor did a
+/// batch job that was cancelled while it waited.
+fn state(graph: &EntityGraph, death: &Death) -> &'static str {
+    let refused = graph.pods.get(death.pod as usize).is_some_and(|one| {
+        let mut signs = one.signs.iter();
+        one.kind == TaskKind::Instance
+            && signs.any(|sign| sign.time == death.time && sign.what == InstanceChange::Refused)
+    });
+    let never_ran = graph.pods.get(death.pod as usize).is_some_and(|one| {
+        one.kind == TaskKind::Job && one.started.is_none() && !one.node.is_some()
+    });
+    if refused {
+        "never_created"
+    } else if never_ran {
+        "never_scheduled"
+    } else {
+        death.state
+    }
+}
+
+/// Who took a pod away, the plainest word first.
+const TAKEN: [(&str, &str); 9] = [
+    ("k8s.pod.preempted", "was preempted"),
+    ("k8s.pod.evicted.pressure", "was evicted by the kubelet"),
+    (
+        "k8s.pod.evicted.storage_limit",
+        "was evicted by the kubelet",
+    ),
+    (
+        "k8s.pod.evicted.taint",
+        "was evicted because of a taint on its node",
+    ),
+    ("k8s.pod.evicted", "was evicted"),
+    (
+        "k8s.pod.node_shutdown",
+        "was terminated by the shutdown of its node",
+    ),
+    ("k8s.pod.deadline", "ran past its deadline"),
+    ("k8s.pod.deletion_requested", "was deleted"),
+    ("k8s.container.killing", "was stopped externally"),
+];
+
+/// How a pod ended, in words.
+fn how<'a>(graph: &EntityGraph, death: &Death, facts: impl Iterator<Item = &'a Fact>) -> String {
+    let reason = graph.name(death.reason);
+    let exit = match (death.exit_code, reason) {
+        (None, "") => "an unknown exit code".to_owned(),
+        (None, reason) => format!("reason {reason}"),
+        (Some(code), "") => format!("exit code {code}"),
+        (Some(code), reason) => format!("exit code {code} ({reason})"),
+    };
+    let member = graph.pods.get(death.pod as usize);
+    if let Some(one) = member.filter(|one| one.kind == TaskKind::Instance) {
+        return of_instance(one, death).to_owned();
+    }
+    if member.is_some_and(|one| one.kind == TaskKind::Job) && !reason.is_empty() {
+        let code = death.exit_code.map(|code| format!(", exit code {code}"));
+        return format!("ended with state {reason}{}", code.unwrap_or_default());
+    }
+    match (death.state, death.mode) {
+        ("died", Mode::Killed) => {
+            let place = |fact: &Fact| {
+                let signal = graph.name(fact.signal);
+                TAKEN.iter().position(|(stem, _)| signal.starts_with(stem))
+            };
+            // What was asked for by then, else what clocks that differ tell of somewhat later.
+            let facts: Vec<&Fact> = facts.collect();
+            let by = |then: Nanos| {
+                let asked = facts.iter().filter(|fact| fact.onset <= then);
+                asked.filter_map(|fact| place(fact)).min()
+            };
+            let late = || by(death.time.hi.saturating_add(CLOCKS));
+            let word = by(death.time.hi.saturating_add(SECOND)).or_else(late);
+            let word = word.and_then(|place| TAKEN.get(place));
+            word.map_or("was terminated externally", |(_, word)| word)
+                .to_owned()
+        }
+        ("died", Mode::Lost) => "was lost with its node".to_owned(),
+        ("died" | "restarted", _) => format!("ended with {exit}"),
+        ("crash_loop", _) => format!("keeps ending with {exit}"),
+        ("never_scheduled", _) => "was never scheduled".to_owned(),
+        ("stuck_starting", _) => "never started".to_owned(),
+        ("not_ready", _) => "is running but not ready".to_owned(),
+        ("failing", _) => "is running, but its log shows only failures".to_owned(),
+        ("lingering", _) => "had not ended when the others gave up waiting".to_owned(),
+        ("stalled", _) => "is running but makes no progress".to_owned(),
+        ("slow", _) => "is running, more slowly than before".to_owned(),
+        (state, _) => state.replace('_', " "),
+    }
+}
+
+/// How a cloud instance ended, in words.
+fn of_instance(one: &Task, death: &Death) -> &'static str {
+    let sign = one.signs.iter().find(|sign| sign.time == death.time);
+    match sign.map(|sign| sign.what) {
+        Some(InstanceChange::Taken) => "was reclaimed by the cloud",
+        Some(InstanceChange::Lost) => "was lost with its host",
+        Some(InstanceChange::ShutDown) => "shut itself down",
+        Some(InstanceChange::Stopped) => "was stopped",
+        Some(InstanceChange::Deleted) => "was deleted",
+        Some(InstanceChange::Reset) => "was reset",
+        Some(InstanceChange::Refused) => "could not be created",
+        Some(InstanceChange::Made | InstanceChange::Runs) | None => "ended",
+    }
+}
+
+/// GPU-hours that the deaths cost: what the pods held times how long they ran,
+/// since their work was last `saved`.
+pub(super) fn gpu_hours<'a>(
+    graph: &EntityGraph,
+    deaths: impl Iterator<Item = &'a Death>,
+    saved: Option<Stamp>,
+) -> Option<f64> {
+    let mut sum = 0.0;
+    for death in deaths.filter(|death| death.mode != Mode::None) {
+        let Some(pod) = graph.pods.get(death.pod as usize) else {
+            continue;
+        };
+        let (Some(start), Some(end)) = (pod.started.or(pod.bound), reported(death.time)) else {
+            continue;
+        };
+        let start = death.since.unwrap_or(start);
+        let start = saved.filter(|saved| saved.lo > start.lo).unwrap_or(start);
+        sum += pod.gpus() * hours(start, end);
+    }
+    // Hundredths, so that the order of summing cannot show.
+    (sum > 0.0).then(|| (sum * 100.0).round() / 100.0)
+}
+
+fn hours(from: Stamp, to: Stamp) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "hours to two decimals")]
+    let hours = to.lo.saturating_sub(from.lo).max(0) as f64 / 3.6e12;
+    hours
+}

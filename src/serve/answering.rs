@@ -1,0 +1,236 @@
+//! The one way to an answer.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
+use tokio::runtime::Handle;
+use whathappened_connectors::connector::Window;
+use whathappened_core::resolve::Name;
+use whathappened_store::Store;
+
+use super::{Service, metrics};
+use crate::access::Access;
+use crate::answer::Answer;
+use crate::case::Case;
+use crate::error::Error;
+use crate::fetch::FetchOutcome;
+use crate::report::{self, Question};
+use crate::{fetch, history};
+
+/// A question of somebody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CallerQuestion {
+    /// What is asked.
+    pub question: Question,
+    /// What the caller may see.
+    pub access: Access,
+    /// Whether live sources are asked first; else only the store.
+    pub fetch: bool,
+}
+
+/// What is told: shared, since several may have asked the same.
+pub type SharedAnswer = Result<Arc<Answer>, Arc<Error>>;
+
+/// A question that is being answered.
+pub(super) type PendingAnswer = Shared<BoxFuture<'static, SharedAnswer>>;
+
+impl Service {
+    /// Answers somebody who asks through a face (`api`, `slack`). Who asks what is
+    /// being answered already gets that answer; an answer is found to its end even
+    /// if nobody waits for it any more.
+    ///
+    /// # Errors
+    /// As [`report::answer`], or when the store cannot be used.
+    pub async fn answer(
+        self: &Arc<Self>,
+        face: &'static str,
+        asking: CallerQuestion,
+    ) -> SharedAnswer {
+        let began = Instant::now();
+        let reported = self.flight(asking).await;
+        let outcome = match &reported {
+            Ok(_) => "answered",
+            Err(error) => match **error {
+                Error::UnknownName { .. } | Error::UnknownRun { .. } | Error::NoneLeft { .. } => {
+                    "unknown_name"
+                }
+                Error::Usage(_) | Error::Misused { .. } => "not_understood",
+                _ => "failed",
+            },
+        };
+        metrics::answered(face, outcome, began);
+        reported
+    }
+
+    fn flight(self: &Arc<Self>, asking: CallerQuestion) -> PendingAnswer {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flight) = flights.get(&asking) {
+            return flight.clone();
+        }
+        let (service, key) = (Arc::clone(self), asking.clone());
+        let work = tokio::spawn(async move {
+            let reported = service.find(key.clone()).await;
+            let mut flights = service.flights.lock();
+            let flights = flights
+                .as_mut()
+                .unwrap_or_else(|poisoned| poisoned.get_mut());
+            flights.remove(&key);
+            reported
+        });
+        let flight = work
+            .map(|done| match done {
+                Ok(reported) => reported.map(Arc::new).map_err(Arc::new),
+                Err(panic) => Err(Arc::new(Error::Failed(format!(
+                    "internal error while answering: {panic}"
+                )))),
+            })
+            .boxed()
+            .shared();
+        flights.insert(asking, flight.clone());
+        flight
+    }
+
+    async fn find(self: &Arc<Self>, asking: CallerQuestion) -> Result<Answer, Error> {
+        let live = self.fetched(&asking).await?;
+        let handle = Handle::current();
+        self.work(move |service| handle.block_on(service.find_here(&asking, live)))
+            .await
+    }
+
+    /// What live sources say, where the question wants them asked. Whoever waits for
+    /// sources holds no place of those who read the store.
+    ///
+    /// # Errors
+    /// When nothing can bear the name, or the store cannot be written.
+    pub(super) async fn fetched(
+        self: &Arc<Self>,
+        asking: &CallerQuestion,
+    ) -> Result<Option<FetchOutcome>, Error> {
+        if let Some(flaw) = Name::flaw(&asking.question.name) {
+            return Err(Error::Usage(flaw.to_owned()));
+        }
+        if !asking.fetch {
+            return Ok(None);
+        }
+        let Ok(_place) = self.fetches.acquire().await else {
+            return Err(Error::Failed("the service is shutting down".to_owned()));
+        };
+        let now = (self.clock)();
+        let window = Window {
+            from: asking.question.since,
+            to: asking.question.until,
+        };
+        let ask = fetch::Question {
+            name: Some(Name::parse(&asking.question.name)),
+            window,
+            now,
+            deadline: Instant::now() + self.config.kubernetes.timeout,
+        };
+        let (service, handle) = (Arc::clone(self), Handle::current());
+        // What is said is decoded and written between waits, which must not hold up others.
+        let work = move || {
+            let mut store = Store::open(&service.store, service.config.limits())?;
+            handle.block_on(fetch::fetch(
+                &mut store,
+                &service.asked,
+                &ask,
+                &service.rules,
+            ))
+        };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(live) => live.map(Some),
+            Err(panic) => Err(Error::Failed(format!(
+                "internal error while querying: {panic}"
+            ))),
+        }
+    }
+
+    /// Does work that takes a thread of its own and memory, a few at once.
+    ///
+    /// # Errors
+    /// Those of the work, or when it broke.
+    pub(super) async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let Ok(_place) = self.places.acquire().await else {
+            return Err(Error::Failed("the service is shutting down".to_owned()));
+        };
+        let service = Arc::clone(self);
+        // A case is read and tied without a pause, which must not hold up the others' threads.
+        match tokio::task::spawn_blocking(move || work(&service)).await {
+            Ok(done) => done,
+            Err(panic) => Err(Error::Failed(format!(
+                "internal error while answering: {panic}"
+            ))),
+        }
+    }
+
+    /// Answers on this thread.
+    async fn find_here(
+        &self,
+        asking: &CallerQuestion,
+        live: Option<FetchOutcome>,
+    ) -> Result<Answer, Error> {
+        let case = self.case(asking, live)?;
+        let mut answer = report::answer(&case, &asking.question).await?;
+        self.keep(asking, &case, &answer);
+        let store = Store::open_to_read(&self.store)?;
+        let snapshot = store.snapshot_for(&asking.access)?;
+        history::remember(&mut answer, &case, Some(&snapshot))?;
+        fetch::name_incidents(&mut answer, &snapshot)?;
+        self.addresses().mark(&mut answer, &asking.question);
+        Ok(answer)
+    }
+
+    /// Keeps the incidents for those who ask later, as the command line does: of a question
+    /// about whole runs by somebody who may see everything.
+    fn keep(&self, asking: &CallerQuestion, case: &Case, answer: &Answer) {
+        let whole = Question {
+            name: asking.question.name.clone(),
+            ..Question::default()
+        };
+        if asking.access != Access::default() || asking.question != whole {
+            return;
+        }
+        let stored = Store::open(&self.store, self.config.limits())
+            .map_err(Error::from)
+            .and_then(|mut store| fetch::store_incidents(&mut store, case, answer, (self.clock)()));
+        if let Err(error) = stored {
+            tracing::warn!("the incidents could not be stored: {error}");
+        }
+    }
+
+    /// The case of what is asked, as far as the caller may see it, after live sources
+    /// were asked ([`Service::fetched`]) where they are wanted. Reads and ties
+    /// without a pause: for a thread of its own.
+    ///
+    /// # Errors
+    /// When nothing that the caller may see bears the name, or the store cannot be used.
+    pub(super) fn case(
+        &self,
+        asking: &CallerQuestion,
+        live: Option<FetchOutcome>,
+    ) -> Result<Case, Error> {
+        let now = (self.clock)();
+        let name = Name::parse(&asking.question.name);
+        let store = Store::open_to_read(&self.store)?;
+        // What a collector missed is missing whoever is asked now.
+        let mut coverage = match &live {
+            Some(live) => live.coverage.clone(),
+            None => Vec::new(),
+        };
+        if live.is_none() || self.asked.followed {
+            coverage.extend(store.coverage()?);
+        }
+        let snapshot = store.snapshot_for(&asking.access)?;
+        let mut case = fetch::case(&snapshot, &name, coverage, Arc::clone(&self.rules))?;
+        drop(snapshot);
+        if live.is_some_and(|live| live.clusters > 0) {
+            case.graph.now = Some(now);
+        }
+        Ok(case)
+    }
+}

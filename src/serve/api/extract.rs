@@ -1,0 +1,56 @@
+//! Parts of a request, with problems for those that are wrong.
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use whathappened_core::resolve::Name;
+
+use super::problem::Problem;
+use crate::serve::Caller;
+
+/// Who asks; the guard around all routes let them through.
+pub(super) struct AuthenticatedCaller(pub(super) Caller);
+
+impl<S: Sync> FromRequestParts<S> for AuthenticatedCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let caller = parts.extensions.get::<Caller>().cloned();
+        let refused = || Problem::new(StatusCode::UNAUTHORIZED, "a token is required");
+        caller.map(Self).ok_or_else(refused)
+    }
+}
+
+/// What stands behind the question mark.
+pub(super) struct Params<T>(pub(super) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let taken = Query::<T>::try_from_uri(&parts.uri);
+        let wrong = |error: axum::extract::rejection::QueryRejection| {
+            Problem::bad(error.body_text())
+                .hint("the parameters are listed in /api/v1/openapi.json; others are refused")
+        };
+        taken.map(|Query(params)| Self(params)).map_err(wrong)
+    }
+}
+
+/// The name in the path.
+pub(super) struct PathName(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let taken = Path::<String>::from_request_parts(parts, state).await;
+        let Path(name) = taken.map_err(|error| Problem::bad(error.body_text()))?;
+        if let Some(flaw) = Name::flaw(&name) {
+            return Err(Problem::bad(flaw));
+        }
+        Ok(Self(name))
+    }
+}

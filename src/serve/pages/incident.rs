@@ -1,0 +1,134 @@
+//! `/i/{id}`: one incident, under an address that stays when the verdict changes.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use whathappened_store::Store;
+
+use super::visit::Visit;
+use crate::answer::{Answer, PastVerdict, SCHEMA};
+use crate::fetch::{self, IncidentOfRun};
+use crate::render::site::{self, AnswerView, Tab};
+use crate::report::Question;
+use crate::serve::api::{Problem, answer};
+use crate::serve::{CallerQuestion, Service};
+
+pub(super) async fn get(visit: Visit) -> Response {
+    let page = page(&visit).await;
+    visit.reply(Tab::Elsewhere, page)
+}
+
+/// An incident as it is kept.
+struct Kept {
+    experiment: String,
+    one: IncidentOfRun,
+    ruleset: String,
+    verdicts: Vec<PastVerdict>,
+}
+
+async fn page(visit: &Visit) -> Result<String, Problem> {
+    let id = visit.name()?;
+    let kept = kept(visit, id.clone()).await?;
+    let Some(kept) = kept else {
+        return Err(Problem::not_found(format!(
+            "no incident that you may see has the ID {id:?}"
+        ))
+        .hint("it may have been merged into another when its run was explained again; search for the experiment"));
+    };
+    let told = whole(visit, &kept).await;
+    let (told, place) = match &told {
+        Some((told, place)) => (told, *place),
+        None => (&alone(&kept), 0),
+    };
+    let view = AnswerView {
+        incident: Some(place),
+        verdicts: &kept.verdicts,
+        experiment: Some(&kept.experiment),
+        ..AnswerView::default()
+    };
+    Ok(site::answer(&visit.frame(Tab::Elsewhere), told, &view))
+}
+
+async fn kept(visit: &Visit, id: String) -> Result<Option<Kept>, Problem> {
+    let access = visit.reader.caller.access.clone();
+    let read = move |service: &Service| {
+        let store = Store::open_to_read(&service.store)?;
+        let snapshot = store.snapshot_for(&access)?;
+        let Some(stored) = snapshot.incident(&id)? else {
+            return Ok(None);
+        };
+        let visible = fetch::visible(&snapshot, std::slice::from_ref(&stored)).pop();
+        let Some(one) = visible.filter(|one| !one.incident.cause.starts_with("none.")) else {
+            return Ok(None);
+        };
+        let verdicts = fetch::past_verdicts(&snapshot, &id)?;
+        Ok(Some(Kept {
+            experiment: stored.experiment,
+            one,
+            ruleset: stored.ruleset,
+            verdicts,
+        }))
+    };
+    visit
+        .service
+        .work(read)
+        .await
+        .map_err(|error| Problem::from(&error))
+}
+
+/// The incident within all that is known of its run, explained from what the store has now.
+async fn whole(visit: &Visit, kept: &Kept) -> Option<(Answer, usize)> {
+    let name = match &kept.one.run {
+        Some(run) => match &run.namespace {
+            Some(namespace) => format!("{}/{namespace}/{}", run.kind, run.name),
+            None => format!("{}/{}", run.kind, run.name),
+        },
+        None => kept.experiment.clone(),
+    };
+    let asking = CallerQuestion {
+        question: Question {
+            name,
+            ..Question::default()
+        },
+        access: visit.reader.caller.access.clone(),
+        fetch: false,
+    };
+    let told = match answer(&visit.service, "page", asking).await {
+        Ok(told) => told,
+        Err(problem) => {
+            let (status, _, detail, ..) = problem.parts();
+            if status != StatusCode::NOT_FOUND {
+                tracing::warn!("an incident is shown as it was kept: {detail}");
+            }
+            return None;
+        }
+    };
+    let own = &kept.one.incident;
+    let place = told
+        .incidents
+        .iter()
+        .position(|one| fetch::is_same(own, one))?;
+    let told = Answer {
+        experiment: Some(kept.experiment.clone()),
+        ..(*told).clone()
+    };
+    Some((told, place))
+}
+
+/// The incident as it was kept, where its records are gone.
+fn alone(kept: &Kept) -> Answer {
+    Answer {
+        schema: SCHEMA,
+        experiment: Some(kept.experiment.clone()),
+        matched_by: None,
+        now: None,
+        ruleset: kept.ruleset.clone(),
+        runs: kept.one.run.clone().into_iter().collect(),
+        incidents: vec![kept.one.incident.clone()],
+        coverage: Vec::new(),
+        timeline: Vec::new(),
+        notes: vec![
+            "This is what was found when the run was explained; its records are no longer in the store.".to_owned(),
+        ],
+        page: None,
+    }
+}

@@ -1,0 +1,170 @@
+//! Who is signed in. A browser holds an id that means nothing by itself; whose it is, is only
+//! in memory, and ends with the process.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::{HeaderMap, header};
+use sha2::{Digest as _, Sha256};
+use whathappened_connectors::time::{Nanos, SECOND};
+
+use crate::serve::Caller;
+
+/// Where ids that cannot be guessed come from.
+pub type Secrets = Arc<dyn Fn() -> io::Result<[u8; 32]> + Send + Sync>;
+
+/// How long somebody stays signed in.
+pub(super) const LASTS_S: i64 = 12 * 3_600;
+
+/// Sessions at once; the one that would end first makes room.
+const MOST: usize = 10_000;
+
+/// The cookie's name, and that where the connection is encrypted: a browser takes the latter
+/// from nobody else, not even from a neighbouring host.
+const NAME: &str = "whathappened";
+const SECURE_NAME: &str = "__Host-whathappened";
+
+/// Sessions by the hash of their ids.
+pub(super) struct Sessions {
+    secrets: Secrets,
+    known: Mutex<HashMap<[u8; 32], Session>>,
+}
+
+struct Session {
+    caller: Caller,
+    until: Nanos,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self::new(Arc::new(|| {
+            Err(io::Error::other(
+                "the service has no source of random numbers",
+            ))
+        }))
+    }
+}
+
+impl Sessions {
+    pub(super) fn new(secrets: Secrets) -> Self {
+        Self {
+            secrets,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Signs somebody in; what the browser is to hold.
+    ///
+    /// # Errors
+    /// When there are no random numbers.
+    pub(super) fn begin(&self, caller: Caller, now: Nanos, secure: bool) -> io::Result<String> {
+        let secret = (self.secrets)()?;
+        let id: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let until = now.saturating_add(LASTS_S * SECOND);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, session| session.until > now);
+        if known.len() >= MOST {
+            let first = known
+                .iter()
+                .min_by_key(|(hash, session)| (session.until, **hash));
+            let first = first.map(|(hash, _)| *hash);
+            first.and_then(|hash| known.remove(&hash));
+        }
+        known.insert(hash(&id), Session { caller, until });
+        Ok(cookie(&id, secure, LASTS_S))
+    }
+
+    /// Who is signed in.
+    pub(super) fn of(&self, headers: &HeaderMap, now: Nanos) -> Option<Caller> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        ids(headers).find_map(|id| {
+            let session = known.get(&hash(id))?;
+            (session.until > now).then(|| session.caller.clone())
+        })
+    }
+
+    /// Signs somebody out.
+    pub(super) fn end(&self, headers: &HeaderMap) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in ids(headers) {
+            known.remove(&hash(id));
+        }
+    }
+}
+
+/// What makes a browser drop what it holds.
+pub(super) fn no_cookie(secure: bool) -> String {
+    cookie("", secure, 0)
+}
+
+fn cookie(id: &str, secure: bool, lasts_s: i64) -> String {
+    let (name, secure) = if secure {
+        (SECURE_NAME, "; Secure")
+    } else {
+        (NAME, "")
+    };
+    format!("{name}={id}; Path=/; Max-Age={lasts_s}; HttpOnly; SameSite=Strict{secure}")
+}
+
+/// Ids that a request brings.
+fn ids(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let all = headers.get_all(header::COOKIE).iter();
+    let pairs = all
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|text| text.split(';'));
+    pairs.filter_map(|pair| {
+        let (name, id) = pair.trim().split_once('=')?;
+        matches!(name, NAME | SECURE_NAME).then_some(id)
+    })
+}
+
+/// By the hash, so that how long a comparison takes says nothing of an id.
+fn hash(id: &str) -> [u8; 32] {
+    Sha256::digest(id.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    fn caller(name: &str) -> Caller {
+        Caller {
+            name: name.to_owned(),
+            access: crate::access::Access::default(),
+            rights: crate::config::Right::all(),
+        }
+    }
+
+    fn holding(cookie: &str) -> HeaderMap {
+        let pair = cookie.split(';').next().unwrap();
+        HeaderMap::from_iter([(header::COOKIE, format!("other=1; {pair}").parse().unwrap())])
+    }
+
+    #[test]
+    fn a_session_ends_by_itself_and_by_signing_out() {
+        let next = AtomicU8::new(1);
+        let secrets: Secrets = Arc::new(move || Ok([next.fetch_add(1, Ordering::Relaxed); 32]));
+        let sessions = Sessions::new(secrets);
+        let one = sessions.begin(caller("one"), 0, false).unwrap();
+        let two = sessions.begin(caller("two"), 0, true).unwrap();
+        assert!(
+            one.contains("; HttpOnly; SameSite=Strict") && !one.contains("Secure"),
+            "{one}"
+        );
+        assert!(
+            two.starts_with("__Host-whathappened=") && two.ends_with("; Secure"),
+            "{two}"
+        );
+        let name = |cookie: &str, now| sessions.of(&holding(cookie), now).map(|caller| caller.name);
+        assert_eq!(name(&one, SECOND).as_deref(), Some("one"));
+        assert_eq!(name(&two, SECOND).as_deref(), Some("two"));
+        assert_eq!(name(&one, LASTS_S * SECOND), None);
+        assert_eq!(name("whathappened=", SECOND), None);
+        sessions.end(&holding(&one));
+        assert_eq!(name(&one, SECOND), None);
+        assert_eq!(name(&two, SECOND).as_deref(), Some("two"));
+        assert!(Sessions::default().begin(caller("x"), 0, false).is_err());
+    }
+}

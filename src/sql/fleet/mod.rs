@@ -1,0 +1,150 @@
+//! What was lost in a window. Every figure is one statement over the same tables that anybody
+//! can query, so that it equals the statement that stands beside it.
+
+mod queries;
+
+use chrono::DateTime;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::json::ArrayWriter;
+use serde_json::{Map, Value};
+use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+
+use self::queries::{QUERIES, Query};
+use super::Session;
+use crate::answer::{Figure, FleetReport, REPORT_SCHEMA};
+use crate::error::Error;
+
+/// Columns of incidents that figures need.
+const COLUMNS: &str = "experiment, run_id, namespace, owner, cause, title, level, time, gpu_hours_lost, machines, \
+faulty_machines, missing";
+
+/// The window and what is known about how much of it is explained.
+#[derive(Clone, Debug, Default)]
+pub struct FleetScope {
+    /// Start of the window.
+    pub from: Nanos,
+    /// End of the window, exclusive.
+    pub to: Nanos,
+    /// Runs that were active in it.
+    pub runs: usize,
+    /// Those that are explained.
+    pub explained: usize,
+    /// Version of the rules.
+    pub ruleset: String,
+}
+
+/// The figures of a window.
+///
+/// # Errors
+/// When a statement fails, as over a store that cannot be read.
+pub async fn fleet(session: &Session, scope: &FleetScope) -> Result<FleetReport, Error> {
+    // All figures are of one moment, and what was explained is taken apart once.
+    session.hold("incidents", COLUMNS).await?;
+    let mut figures = Vec::new();
+    for query in QUERIES {
+        figures.push(figure(session, &Query::parse(query), scope).await?);
+    }
+    let mut notes = Vec::new();
+    if scope.explained < scope.runs {
+        notes.push(format!(
+            "{} of {} runs of this window are not explained yet; the figures do not count what happened to them. \
+             `whathappened explain` explains them.",
+            scope.runs - scope.explained,
+            scope.runs
+        ));
+    }
+    Ok(FleetReport {
+        schema: REPORT_SCHEMA,
+        from: rfc3339(scope.from),
+        to: rfc3339(scope.to),
+        runs: scope.runs as u64,
+        explained: scope.explained as u64,
+        ruleset: scope.ruleset.clone(),
+        notes,
+        figures,
+    })
+}
+
+/// The window that ends with the latest record, to the second: later ones are not in it.
+#[must_use]
+pub fn window(latest: Nanos, length: Nanos) -> (Nanos, Nanos) {
+    let to = latest
+        .saturating_sub(latest.rem_euclid(SECOND))
+        .saturating_add(SECOND);
+    (to.saturating_sub(length), to)
+}
+
+async fn figure(session: &Session, query: &Query, scope: &FleetScope) -> Result<Figure, Error> {
+    let sql = query
+        .sql
+        .replace("{from}", &literal(scope.from))
+        .replace("{to}", &literal(scope.to));
+    let batches = session.query(&sql).await?;
+    let columns: Vec<String> = batches.first().map_or_else(Vec::new, |batch| {
+        let schema = batch.schema();
+        schema
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
+    });
+    let rows: Vec<Vec<Value>> = objects(&batches)?
+        .into_iter()
+        .map(|mut row| {
+            let value = |column: &String| row.remove(column).unwrap_or(Value::Null);
+            columns.iter().map(value).collect()
+        })
+        .collect();
+    // The first column of those that are worth drawing that has anything to draw.
+    let is_drawn = |name: &&String| {
+        let at = columns.iter().position(|column| column == *name);
+        let mut values = rows.iter().filter_map(|row| row.get(at?)?.as_f64());
+        values.any(|value| value > 0.0)
+    };
+    Ok(Figure {
+        id: query.id,
+        title: query.title,
+        definition: query.definition,
+        coverage: query.coverage.map(str::to_owned),
+        chart: query.chart.iter().find(is_drawn).cloned(),
+        columns,
+        rows,
+        sql,
+    })
+}
+
+/// The rows as objects.
+fn objects(batches: &[RecordBatch]) -> Result<Vec<Map<String, Value>>, Error> {
+    let mut text = Vec::new();
+    let mut writer = ArrayWriter::new(&mut text);
+    let failed =
+        |error: &dyn std::fmt::Display| Error::Failed(format!("a figure cannot be read: {error}"));
+    writer
+        .write_batches(&batches.iter().collect::<Vec<_>>())
+        .and_then(|()| writer.finish())
+        .map_err(|error| failed(&error))?;
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    serde_json::from_slice(&text).map_err(|error| failed(&error))
+}
+
+/// A time as a statement has it.
+fn literal(at: Nanos) -> String {
+    format!(
+        "TIMESTAMP '{}'",
+        DateTime::from_timestamp_nanos(at).format("%Y-%m-%dT%H:%M:%SZ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_ends_with_the_latest_record() {
+        let (from, to) = window(10 * SECOND + 5, 4 * SECOND);
+        assert_eq!((from, to), (7 * SECOND, 11 * SECOND));
+        assert_eq!(literal(0), "TIMESTAMP '1970-01-01T00:00:00Z'");
+    }
+}

@@ -1,0 +1,212 @@
+//! Tables over a store: facts straight from its segments, the rest from its
+//! catalogue and what it keeps beside.
+
+mod events;
+mod objects;
+mod pruning;
+#[cfg(feature = "object-store")]
+pub(super) mod remote;
+mod restricted;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::catalog::TableProvider;
+use datafusion::error::Result as DataFusionResult;
+use futures::future::BoxFuture;
+use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_core::resolve::Name;
+use whathappened_store::{Segment, Snapshot, Store, Table};
+
+use super::functions::AnswerSource;
+use super::links::Cases;
+use super::rows::{RowSource, table};
+use super::{collateral, coverage, experiments, incidents, runs, tenures};
+use crate::access::Access;
+use crate::answer::Answer;
+use crate::case::{Case, Rules};
+use crate::error::Error;
+use crate::fetch;
+use crate::report::{self, Question};
+
+#[cfg(feature = "object-store")]
+pub(super) use events::Events as EventsOf;
+
+/// A store that statements are run over, as far as one caller may see it.
+#[derive(Debug)]
+pub struct StoredTables {
+    root: PathBuf,
+    rules: Arc<Rules>,
+    access: Access,
+    /// Segments that were compared with their checksums, and what was told of those
+    /// that are damaged.
+    compared: Mutex<BTreeMap<String, Option<Coverage>>>,
+}
+
+impl StoredTables {
+    /// The store in a folder, and the rules that explain what is in it.
+    #[must_use]
+    pub fn new(root: PathBuf, rules: Arc<Rules>) -> Self {
+        Self {
+            root,
+            rules,
+            access: Access::default(),
+            compared: Mutex::default(),
+        }
+    }
+
+    /// The same as far as a caller may see it.
+    #[must_use]
+    pub fn seen_by(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// Looks at the store as it is now, as far as the caller may see it. Each scan
+    /// does so anew, so that a long session sees what is written meanwhile.
+    pub(super) fn look<T>(
+        &self,
+        at: impl FnOnce(&Snapshot<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let store = Store::open_to_read(&self.root)?;
+        let snapshot = store.snapshot_for(&self.access)?;
+        at(&snapshot)
+    }
+
+    /// Whether a segment is what was written. One that is not costs its own rows:
+    /// it is left out, which the log and the table `coverage` say.
+    fn is_whole(&self, snapshot: &Snapshot<'_>, segment: &Segment) -> Result<bool, Error> {
+        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reported) = compared().get(&segment.file) {
+            return Ok(reported.is_none());
+        }
+        let is_whole = snapshot.is_whole(segment)?;
+        let reported = snapshot.coverage_of(Vec::new()).into_iter().rfind(|row| {
+            let of_it = |detail: &String| detail.starts_with(&segment.file);
+            !is_whole && row.detail.as_ref().is_some_and(of_it)
+        });
+        if let Some(detail) = reported.as_ref().and_then(|row| row.detail.as_ref()) {
+            tracing::warn!("{detail}");
+        }
+        compared().insert(segment.file.clone(), reported);
+        Ok(is_whole)
+    }
+
+    /// Compares every segment of a table.
+    pub(super) fn look_at(&self, snapshot: &Snapshot<'_>, table: Table) -> Result<(), Error> {
+        for segment in snapshot.segments(table) {
+            self.is_whole(snapshot, segment)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of coverage for the damaged segments that statements came upon.
+    pub(super) fn damage(&self) -> Vec<Coverage> {
+        let compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.values().flatten().cloned().collect()
+    }
+
+    /// The folder of the store.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The time of the latest record.
+    pub(super) fn latest(&self) -> Result<Option<Nanos>, Error> {
+        Ok(Store::open_to_read(&self.root)?.latest()?)
+    }
+
+    /// Names that `timeline` and `why` take.
+    pub(super) fn experiments(&self) -> Result<Vec<String>, Error> {
+        let roots = self.look(|snapshot| Ok(snapshot.roots(Nanos::MIN, Nanos::MAX)?))?;
+        let name = |root: whathappened_store::Root| root.experiment.unwrap_or(root.name);
+        Ok(roots.into_iter().map(name).collect())
+    }
+
+    async fn answer(&self, name: String) -> Result<Answer, Error> {
+        let case = self.look(|snapshot| {
+            let (coverage, rules) = (snapshot.coverage()?, Arc::clone(&self.rules));
+            fetch::case(snapshot, &Name::parse(&name), coverage, rules)
+        })?;
+        let question = Question {
+            name,
+            ..Question::default()
+        };
+        report::answer(&case, &question).await
+    }
+}
+
+/// How much of a store the tables over deaths are made of: its last day. Older runs are
+/// told by `why` and `timeline` one by one.
+const LAST: Nanos = 86_400 * SECOND;
+
+impl Cases for StoredTables {
+    fn case(&self) -> Result<Arc<Case>, Error> {
+        let latest = self.latest()?.unwrap_or(Nanos::MAX);
+        let window = Some((latest.saturating_sub(LAST), Nanos::MAX));
+        self.look(|snapshot| {
+            let (coverage, rules) = (snapshot.coverage()?, Arc::clone(&self.rules));
+            Ok(Arc::new(fetch::all_of_window(
+                snapshot, window, coverage, rules,
+            )?))
+        })
+    }
+}
+
+impl AnswerSource for StoredTables {
+    fn about(self: Arc<Self>, name: String) -> BoxFuture<'static, Result<Answer, Error>> {
+        Box::pin(async move { self.answer(name).await })
+    }
+}
+
+/// Every table, by name.
+pub(super) fn tables(
+    stored: &Arc<StoredTables>,
+) -> DataFusionResult<Vec<(&'static str, Arc<dyn TableProvider>)>> {
+    let events: Arc<dyn TableProvider> = if stored.access.is_whole() {
+        Arc::new(events::Events::new(Arc::<StoredTables>::clone(stored)))
+    } else {
+        Arc::new(restricted::Events::new(stored))
+    };
+    Ok(vec![
+        ("events", events),
+        ("objects", Arc::new(objects::Objects::new(stored))),
+        (
+            "tenures",
+            table(tenures::COLUMNS, stored, RowSource::Load(tenures::stored))?,
+        ),
+        (
+            "experiments",
+            table(
+                experiments::COLUMNS,
+                stored,
+                RowSource::Load(experiments::stored),
+            )?,
+        ),
+        (
+            "runs",
+            table(runs::COLUMNS, stored, RowSource::Load(runs::stored))?,
+        ),
+        (
+            "coverage",
+            table(coverage::COLUMNS, stored, RowSource::Load(coverage::stored))?,
+        ),
+        (
+            "incidents",
+            table(
+                incidents::COLUMNS,
+                stored,
+                RowSource::Load(incidents::stored),
+            )?,
+        ),
+        (
+            "collateral",
+            table(
+                collateral::COLUMNS,
+                stored,
+                RowSource::Load(collateral::stored),
+            )?,
+        ),
+    ])
+}

@@ -1,0 +1,504 @@
+//! Names of what others own, to be found in texts and hidden there.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use rusqlite::Connection;
+
+use super::mentions::{self, HidePolicy};
+use super::public_names::{self, EVERYWHERE, SYSTEM};
+use super::{OUTSIDE, may_see};
+use crate::access::Access;
+
+/// What stands where a name was.
+pub(super) const HIDDEN: &str = "[hidden]";
+
+/// Who owns which names.
+#[derive(Debug, Default)]
+pub(super) struct ProtectedNames {
+    /// Names and uids of the caller's own.
+    own: HashSet<String>,
+    /// Those of others.
+    others: HashSet<String>,
+    /// Names and ids of instances that are no machines under nodes but members
+    /// of experiments.
+    members: HashSet<String>,
+    /// All words of others that are nobody else's.
+    all: NameFinder,
+    /// What may not stand in a text of the caller's own: names of others' pods,
+    /// their uids, and names of others' namespaces.
+    foreign: NameFinder,
+    /// Namespaces of others that the catalogue knows, in lower case.
+    namespaces: HashSet<String>,
+    /// The caller's own, in lower case.
+    permitted: HashSet<String>,
+}
+
+impl HidePolicy for ProtectedNames {
+    fn is_foreign(&self, namespace: &str) -> bool {
+        !self.permitted.contains(namespace) && !public_names::is_public(namespace)
+    }
+
+    fn is_known(&self, namespace: &str) -> bool {
+        self.namespaces.contains(namespace)
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        self.own.contains(name)
+    }
+}
+
+/// A row of the catalogue.
+struct Row {
+    kind: String,
+    namespace: String,
+    name: String,
+    uid: String,
+    node: String,
+    owner: String,
+}
+
+impl Row {
+    fn identity(&self) -> String {
+        if self.uid.is_empty() {
+            format!("{}/{}/{}", self.kind, self.namespace, self.name)
+        } else {
+            self.uid.clone()
+        }
+    }
+}
+
+/// What the catalogue has, on the way to [`ProtectedNames`].
+#[derive(Default)]
+struct CatalogueNames {
+    all: BTreeSet<String>,
+    pods: BTreeSet<String>,
+    namespaces: BTreeSet<String>,
+    machines: HashSet<String>,
+    /// Identities of the caller's own.
+    bearers: HashSet<String>,
+    /// Identities of a cluster's own components.
+    system: HashSet<String>,
+}
+
+impl ProtectedNames {
+    /// Reads the catalogue.
+    pub(super) fn read(db: &Connection, access: &Access) -> rusqlite::Result<Self> {
+        let mut words = Self::default();
+        let mut found = CatalogueNames::default();
+        let mut rows =
+            db.prepare("SELECT kind, namespace, name, uid, node, owner FROM entities")?;
+        let mut rows = rows.query([])?;
+        while let Some(row) = rows.next()? {
+            let one = Row {
+                kind: row.get(0)?,
+                namespace: row.get(1)?,
+                name: row.get(2)?,
+                uid: row.get(3)?,
+                node: row.get(4)?,
+                owner: row.get(5)?,
+            };
+            words.take(one, access, &mut found);
+        }
+        let mut named = db.prepare("SELECT name, bearer FROM names")?;
+        let mut named = named.query([])?;
+        while let Some(row) = named.next()? {
+            let (name, bearer): (String, String) = (row.get(0)?, row.get(1)?);
+            if found.bearers.contains(&bearer) {
+                words.own.insert(name);
+            } else if !found.system.contains(&bearer) {
+                found.all.insert(name);
+            }
+        }
+        words.own.remove("");
+        words.others.remove("");
+        let CatalogueNames {
+            all,
+            pods,
+            namespaces,
+            machines,
+            ..
+        } = found;
+        let lower = |name: &String| name.to_ascii_lowercase();
+        words.permitted = access.namespaces.iter().flatten().map(lower).collect();
+        words.namespaces = namespaces.iter().map(lower).collect();
+        let free = |word: &String| {
+            words.own.contains(word)
+                || machines.contains(word)
+                || access.permits_namespace(word)
+                || EVERYWHERE.contains(&word.as_str())
+        };
+        words.all = NameFinder::new(all.union(&pods).filter(|word| !free(word)));
+        // Alone and in other people's words an ordinary word names no namespace.
+        let named = namespaces.iter().filter(|name| {
+            let name = name.to_ascii_lowercase();
+            words.is_foreign(&name) && !public_names::is_ordinary(&name)
+        });
+        let foreign = pods.iter().chain(named);
+        words.foreign = NameFinder::new(foreign.filter(|word| !free(word)));
+        Ok(words)
+    }
+
+    fn take(&mut self, one: Row, access: &Access, found: &mut CatalogueNames) {
+        let identity = one.identity();
+        let Row {
+            kind,
+            namespace,
+            name,
+            uid,
+            node,
+            owner,
+        } = one;
+        if !node.is_empty() {
+            found.machines.insert(node);
+        }
+        if may_see(access, &kind, &namespace) {
+            found.bearers.insert(identity);
+            self.own.extend([name, uid]);
+            return;
+        }
+        if kind == "Instance" {
+            // Others are machines under nodes, which belong to nobody.
+            if owner.starts_with("Experiment/") {
+                found.all.extend([name.clone(), uid.clone()]);
+                self.members.extend([name, uid]);
+            }
+            return;
+        }
+        if namespace == SYSTEM && kind != "Pod" {
+            found.system.insert(identity);
+            return;
+        }
+        // Where nobody says whose it is, it may be the caller's own.
+        if !namespace.is_empty() {
+            self.others.extend([name.clone(), uid.clone()]);
+        }
+        if kind == "Namespace" {
+            found.namespaces.insert(name.clone());
+        }
+        if kind == "Pod" {
+            found.pods.extend([
+                uid.replace('-', "_"),
+                format!("{namespace}/{name}"),
+                name,
+                uid,
+            ]);
+        } else {
+            found.all.extend([name, uid]);
+        }
+        if !OUTSIDE.contains(&kind.as_str()) {
+            found.namespaces.insert(namespace.clone());
+            found.all.insert(namespace);
+        }
+    }
+
+    /// Whether a record that names no namespace is about the caller's own, by
+    /// the uid of its pod, else by a name that nobody else bears.
+    pub(super) fn is_own(&self, uid: Option<&str>, name: Option<&str>) -> bool {
+        let own = |word: &str| self.own.contains(word) && !self.others.contains(word);
+        match (uid, name) {
+            (Some(uid), _) if own(uid) => true,
+            (Some(uid), _) if self.others.contains(uid) => false,
+            (_, Some(name)) => own(name),
+            _ => false,
+        }
+    }
+
+    /// Whether an instance is a member of an experiment of others.
+    pub(super) fn is_member(&self, name: &str) -> bool {
+        self.members.contains(name)
+    }
+
+    /// A text without any name of others; `None` where it has none.
+    pub(super) fn hide_all(&self, text: &str) -> Option<String> {
+        self.all.hide(text)
+    }
+
+    /// A text of the caller's own without the names of others' pods and
+    /// namespaces; `None` where it has none.
+    pub(super) fn hide_foreign(&self, text: &str) -> Option<String> {
+        let lower = text.to_ascii_lowercase();
+        let mut ranges = self.foreign.ranges(&lower);
+        ranges.extend(mentions::find(&lower, self));
+        cover(text, ranges)
+    }
+
+    /// Whether a value under a name is the name of a namespace of others.
+    pub(super) fn is_foreign_namespace(&self, key: &str, value: &str) -> bool {
+        let is_key = key.to_ascii_lowercase().ends_with("namespace");
+        is_key
+            && !value.is_empty()
+            && value != HIDDEN
+            && self.is_foreign(&value.to_ascii_lowercase())
+    }
+
+    /// Hides every name of others in a text.
+    pub(super) fn hide_in(&self, text: &mut String) {
+        if let Some(hidden) = self.hide_all(text) {
+            *text = hidden;
+        }
+    }
+}
+
+/// Finds names in texts where nothing of a name goes on before or after them.
+#[derive(Debug, Default)]
+struct NameFinder {
+    words: HashSet<String>,
+    /// For the first part of names how many parts the longest of them has.
+    first: HashMap<String, usize>,
+}
+
+impl NameFinder {
+    fn new<'a>(words: impl Iterator<Item = &'a String>) -> Self {
+        let mut finder = Self::default();
+        for word in words {
+            let word = word.to_ascii_lowercase();
+            let parts = parts(&word);
+            // A single letter is in every text.
+            let (Some(first), true) = (parts.first(), word.len() > 1) else {
+                continue;
+            };
+            let longest = finder
+                .first
+                .entry(word[first.clone()].to_owned())
+                .or_default();
+            *longest = parts.len().max(*longest);
+            // What stands around the parts of a label's value is no part of them.
+            let end = parts.last().map_or(word.len(), |last| last.end);
+            finder.words.insert(word[first.start..end].to_owned());
+        }
+        finder
+    }
+
+    fn hide(&self, text: &str) -> Option<String> {
+        cover(text, self.ranges(&text.to_ascii_lowercase()))
+    }
+
+    /// Where its words stand in a text in lower case.
+    fn ranges(&self, lower: &str) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
+        if self.words.is_empty() {
+            return ranges;
+        }
+        let parts = parts(lower);
+        let mut at = 0;
+        while let Some(part) = parts.get(at) {
+            let longest = self.first.get(&lower[part.clone()]).copied();
+            let found = longest.and_then(|longest| {
+                let last = (at + longest).min(parts.len());
+                (at..last).rev().find(|last| {
+                    let end = parts.get(*last).map_or(part.end, |part| part.end);
+                    self.words.contains(&lower[part.start..end])
+                })
+            });
+            let Some(last) = found else {
+                at += 1;
+                continue;
+            };
+            ranges.push(part.start..parts.get(last).map_or(part.end, |part| part.end));
+            at = last + 1;
+        }
+        ranges
+    }
+}
+
+/// A text with some ranges of it hidden; those that overlap are hidden as one.
+fn cover(text: &str, mut ranges: Vec<Range<usize>>) -> Option<String> {
+    if ranges.is_empty() {
+        return None;
+    }
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut hidden = String::with_capacity(text.len());
+    let mut reported = 0;
+    for range in ranges {
+        if range.start >= reported {
+            hidden.push_str(&text[reported..range.start]);
+            hidden.push_str(HIDDEN);
+        }
+        reported = reported.max(range.end);
+    }
+    hidden.push_str(&text[reported..]);
+    Some(hidden)
+}
+
+/// The runs of letters and digits of a text.
+fn parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut begun = None;
+    for (at, letter) in text.char_indices() {
+        match (letter.is_alphanumeric(), begun) {
+            (true, None) => begun = Some(at),
+            (false, Some(from)) => {
+                parts.push(from..at);
+                begun = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = begun {
+        parts.push(from..text.len());
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HashSet, NameFinder, ProtectedNames};
+
+    fn words() -> ProtectedNames {
+        let words = ["zebrateam", "data", "pod-of-zebra-0"].map(str::to_owned);
+        ProtectedNames {
+            foreign: NameFinder::new([&words[0], &words[2]].into_iter()),
+            namespaces: HashSet::from([words[0].clone(), words[1].clone()]),
+            permitted: HashSet::from(["team-a".to_owned()]),
+            own: HashSet::from(["mine-0".to_owned()]),
+            ..ProtectedNames::default()
+        }
+    }
+
+    #[test]
+    fn no_text_of_ones_own_names_a_namespace_of_others() {
+        let words = words();
+        for (text, hidden) in [
+            (
+                "preempted by pod pod-of-zebra-0 in namespace zebrateam",
+                "preempted by pod [hidden] in namespace [hidden]",
+            ),
+            (
+                "evicted for namespace zebrateam's quota",
+                "evicted for namespace [hidden]'s quota",
+            ),
+            (
+                "could not reach pod-of-zebra-0.zebrateam.svc.cluster.local:80",
+                "could not reach [hidden].svc.cluster.local:80",
+            ),
+            (
+                "could not reach [hidden].zebrateam.svc",
+                "could not reach [hidden].[hidden].svc",
+            ),
+            (
+                "http://[hidden].secretsvc.ghostns.svc",
+                "http://[hidden].[hidden].svc",
+            ),
+            (
+                "/var/log/pods/zebrateam_[hidden]_41b7/t/0.log full",
+                "/var/log/pods/[hidden]_[hidden]_41b7/t/0.log full",
+            ),
+            (
+                "/var/log/pods/ghostns_ghost-0_41b7/t/0.log",
+                "/var/log/pods/[hidden]_41b7/t/0.log",
+            ),
+            (
+                "/var/log/containers/ghost-0_ghostns_main-1a.log",
+                "/var/log/containers/[hidden]_main-1a.log",
+            ),
+            (
+                "ZEBRATEAM and Zebrateam hold it",
+                "[hidden] and [hidden] hold it",
+            ),
+            (
+                "ClusterQueue zebrateam-queue",
+                "ClusterQueue [hidden]-queue",
+            ),
+            (
+                "system:serviceaccount:ghostns:robot",
+                "system:serviceaccount:[hidden]:[hidden]",
+            ),
+            (
+                "system:serviceaccounts:ghostns",
+                "system:serviceaccounts:[hidden]",
+            ),
+            (r#"in namespace "ghostns""#, r#"in namespace "[hidden]""#),
+            (
+                r#"namespaces "ghostns" not found"#,
+                r#"namespaces "[hidden]" not found"#,
+            ),
+            (
+                "/api/v1/namespaces/ghostns/pods/ghostpod-7?x",
+                "/api/v1/namespaces/[hidden]/pods/[hidden]?x",
+            ),
+            (
+                "ns=ghostns ns/ghostns/x",
+                "ns=[hidden] ns/[hidden]/[hidden]",
+            ),
+            (
+                r#""namespace":"data","data":1"#,
+                r#""namespace":"[hidden]","data":1"#,
+            ),
+            (
+                r#"\"namespace\":\"ghostns\""#,
+                r#"\"namespace\":\"[hidden]\""#,
+            ),
+            ("k8s.namespace.name=ghostns", "k8s.namespace.name=[hidden]"),
+            ("POD_NAMESPACE=ghostns", "POD_NAMESPACE=[hidden]"),
+            (
+                "kubectl --namespace ghostns",
+                "kubectl --namespace [hidden]",
+            ),
+            (
+                "the namespace data holds data",
+                "the namespace [hidden] holds data",
+            ),
+            (
+                "pod mine-0 lost to pod ghost-7 in namespace ghostns",
+                "pod mine-0 lost to pod [hidden] in namespace [hidden]",
+            ),
+            (
+                r#"{"kind":"Pod","name":"ghost","namespace":"ghostns"}"#,
+                r#"{"kind":"Pod","name":"[hidden]","namespace":"[hidden]"}"#,
+            ),
+            (
+                "namespaces: ghostns, other",
+                "namespaces: [hidden], [hidden]",
+            ),
+            ("é namespace=ghostns é", "é namespace=[hidden] é"),
+        ] {
+            let reported = words.hide_foreign(text);
+            assert_eq!(reported.as_deref(), Some(hidden), "{text}");
+            let again = words.hide_foreign(hidden);
+            assert_eq!(again, None, "hidden twice: {hidden}");
+        }
+    }
+
+    #[test]
+    fn what_tells_of_no_other_namespace_stays_as_it_is() {
+        let words = words();
+        for text in [
+            "namespace team-a of pod mine-0",
+            "namespace is terminating",
+            "the namespace quota is exceeded for nodes",
+            "in namespace kube-system and namespace monitoring",
+            "system:serviceaccount:kube-system:job-controller",
+            "web.team-a.svc.cluster.local",
+            "/var/log/pods/team-a_mine-0_41b7/t/0.log",
+            "/api/v1/namespaces/team-a/pods/mine-0",
+            "took 120 ns/op, 5 ns: fast; ns=12",
+            r#"{"namespace":"team-a","name":"x","data":{}}"#,
+            r#"{"namespace":"","name":"x"}"#,
+            r#"{"kind":"Namespace","verb":"get"}"#,
+            "training of zebrateams on data",
+            "namespaces are many",
+            "",
+        ] {
+            assert_eq!(words.hide_foreign(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_hidden_where_it_stands_alone_or_in_a_longer_one() {
+        let words = ["blue-0", "blue", "team b/x_y"].map(str::to_owned);
+        let finder = NameFinder::new(words.iter());
+        for (text, hidden) in [
+            ("pod blue-0 died", "pod [hidden] died"),
+            ("BLUE-0.svc:blue", "[hidden].svc:[hidden]"),
+            ("blue-01", "[hidden]-01"),
+            ("(Team B/x_y) é", "([hidden]) é"),
+            ("ü blue", "ü [hidden]"),
+        ] {
+            assert_eq!(finder.hide(text).as_deref(), Some(hidden), "{text}");
+        }
+        for text in ["", "bluebird", "é", "team", "0-blues"] {
+            assert_eq!(finder.hide(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! From a name to everything that may be meant by it. What is found here is
+//! loaded; which of it the name means is settled there, by the same tiers.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use rusqlite::{Connection, Row, params};
+use whathappened_core::graph::makers;
+use whathappened_core::resolve::{LABELS, Name};
+
+use super::update::{ANNOTATIONS, JOBS};
+use super::{Entity, Root};
+use crate::access_filter::AccessFilter;
+use crate::scope::MatchTier;
+
+/// Runs of one name that are loaded, the newest ones.
+const MOST_RUNS: usize = 200;
+
+fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
+    Ok(Entity {
+        kind: row.get("kind")?,
+        namespace: row.get("namespace")?,
+        name: row.get("name")?,
+        uid: row.get("uid")?,
+        owner: row.get("owner")?,
+        node: row.get("node")?,
+        first: row.get("first")?,
+        last: row.get("last")?,
+    })
+}
+
+/// The index holds only those that have an owner, which the condition must say.
+const OWNED_BY: &str = "owner = ?1 AND owner <> ''";
+
+/// As above, of those that are somewhere.
+const ON_NODE: &str = "node = ?1 AND node <> ''";
+
+const COLUMNS: &str = "kind, namespace, name, uid, owner, node, first, last";
+
+/// The catalogue as one caller may see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CatalogueView<'a> {
+    pub(crate) db: &'a Connection,
+    pub(crate) access_filter: &'a AccessFilter,
+}
+
+fn query(
+    look: CatalogueView<'_>,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<Entity>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entities WHERE {condition} ORDER BY last DESC, kind, namespace, name, uid"
+    );
+    let mut found: Vec<Entity> = look
+        .db
+        .prepare_cached(&sql)?
+        .query_map(values, entity)?
+        .collect::<rusqlite::Result<_>>()?;
+    found.retain(|one| look.access_filter.entity(one));
+    Ok(found)
+}
+
+/// Everything that a name may mean with all it owns and is owned by, the tier
+/// that matched, and how many older runs were left out.
+pub(crate) fn family(
+    look: CatalogueView<'_>,
+    name: &Name,
+) -> rusqlite::Result<Option<(MatchTier, BTreeSet<Entity>, usize)>> {
+    let Some((tier, found)) = matched(look, name)? else {
+        return Ok(None);
+    };
+    let left_out = found.len().saturating_sub(limit(tier));
+    let start: Vec<Entity> = found.into_iter().take(limit(tier)).collect();
+    Ok(Some((tier, closure(look, start)?, left_out)))
+}
+
+fn limit(tier: MatchTier) -> usize {
+    match tier {
+        // A namespace is asked for as a whole.
+        MatchTier::Namespace => usize::MAX,
+        // Pods: a large gang is one run.
+        MatchTier::Pod | MatchTier::Stem => MOST_RUNS * 100,
+        _ => MOST_RUNS,
+    }
+}
+
+fn matched(
+    look: CatalogueView<'_>,
+    name: &Name,
+) -> rusqlite::Result<Option<(MatchTier, Vec<Entity>)>> {
+    let plain = name.kind.is_none() && !name.name.contains('*');
+    if plain && let Some(found) = by_word(look, &name.name)? {
+        return Ok(Some(found));
+    }
+    let in_namespace = |one: &Entity| {
+        name.namespace
+            .as_deref()
+            .is_none_or(|asked| asked == one.namespace)
+    };
+    let named = if name.name.contains('*') {
+        let prefix = name.name.split('*').next().unwrap_or_default();
+        query(
+            look,
+            "name >= ?1 AND name < ?2",
+            &[&prefix, &format!("{prefix}\u{10ffff}")],
+        )?
+    } else {
+        query(look, "name = ?1", &[&name.name])?
+    };
+    let (members, workloads): (Vec<Entity>, Vec<Entity>) = named
+        .into_iter()
+        .filter(|one| name.is_kind(&one.kind) && name.is(&one.name) && in_namespace(one))
+        .partition(|one| matches!(one.kind.as_str(), "Pod" | "Instance"));
+    let (instances, pods): (Vec<Entity>, Vec<Entity>) =
+        members.into_iter().partition(|one| one.kind == "Instance");
+    let workloads = if workloads.is_empty() && name.is_kind("SlurmJob") {
+        by_number(look, &name.name)?
+    } else {
+        workloads
+    };
+    if !workloads.is_empty() {
+        return Ok(Some((MatchTier::Workload, workloads)));
+    }
+    if !pods.is_empty() {
+        return Ok(Some((MatchTier::Pod, pods)));
+    }
+    if name.is_kind("Instance") {
+        let by_id = query(look, "uid = ?1", &[&name.name.to_lowercase()])?;
+        let mut found = instances;
+        found.extend(by_id.into_iter().filter(|one| one.kind == "Instance"));
+        if !found.is_empty() {
+            return Ok(Some((MatchTier::Instance, found)));
+        }
+    }
+    if !name.name.contains('*') && name.kind.as_deref() != Some("Namespace") {
+        let (from, to) = (format!("{}-", name.name), format!("{}.", name.name));
+        let mut stems = query(look, "name >= ?1 AND name < ?2", &[&from, &to])?;
+        stems.retain(|one| one.kind == "Pod" && in_namespace(one));
+        if !stems.is_empty() {
+            return Ok(Some((MatchTier::Stem, stems)));
+        }
+    }
+    if name.is_kind("Namespace") {
+        let mut all = query(look, "kind = 'Pod' AND namespace <> ''", &[])?;
+        all.retain(|one| name.is(&one.namespace));
+        if !all.is_empty() {
+            return Ok(Some((MatchTier::Namespace, all)));
+        }
+    }
+    Ok(None)
+}
+
+/// Batch jobs of a number.
+fn by_number(look: CatalogueView<'_>, number: &str) -> rusqlite::Result<Vec<Entity>> {
+    let tier = i64::try_from(JOBS).unwrap_or(i64::MAX);
+    let bearers: Vec<String> = look
+        .db
+        .prepare_cached("SELECT bearer FROM names WHERE name = ?1 AND tier = ?2")?
+        .query_map(params![number, tier], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut found = Vec::new();
+    for bearer in &bearers {
+        found.extend(query(look, "uid = ?1", &[bearer])?);
+    }
+    Ok(found)
+}
+
+/// The first label, else the first annotation, under which anything bears the name.
+fn by_word(
+    look: CatalogueView<'_>,
+    name: &str,
+) -> rusqlite::Result<Option<(MatchTier, Vec<Entity>)>> {
+    let mut bearers: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+    let mut found = look
+        .db
+        .prepare_cached("SELECT tier, bearer FROM names WHERE name = ?1")?;
+    let rows = found.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for row in rows {
+        let (tier, bearer): (i64, String) = row?;
+        bearers.entry(tier).or_default().push(bearer);
+    }
+    // Several labels carry a name in turn; the plainest that anything bears counts.
+    for (tier, bearers) in bearers {
+        let mut entities = Vec::new();
+        for bearer in &bearers {
+            entities.extend(of_identity(look, bearer)?);
+        }
+        if !entities.is_empty() {
+            entities.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
+            return Ok(Some((tier_of(tier), entities)));
+        }
+    }
+    Ok(None)
+}
+
+fn tier_of(tier: i64) -> MatchTier {
+    let number = usize::try_from(tier).unwrap_or(0);
+    if number >= JOBS {
+        MatchTier::Workload
+    } else if number >= ANNOTATIONS {
+        MatchTier::Annotation(LABELS.get(number - ANNOTATIONS).copied().unwrap_or(""))
+    } else {
+        MatchTier::Label(LABELS.get(number).copied().unwrap_or(""))
+    }
+}
+
+fn of_identity(look: CatalogueView<'_>, identity: &str) -> rusqlite::Result<Vec<Entity>> {
+    let parts: Vec<&str> = identity.splitn(3, '/').collect();
+    match parts.as_slice() {
+        [kind, namespace, name] => query(
+            look,
+            "uid = '' AND kind = ?1 AND namespace = ?2 AND name = ?3",
+            &[kind, namespace, name],
+        ),
+        _ => query(look, "uid = ?1", &[&identity]),
+    }
+}
+
+/// Owners above, then everything below; a `CronJob` is not gone down from
+/// unless it was asked for.
+fn closure(look: CatalogueView<'_>, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Entity>> {
+    let mut known: BTreeSet<Entity> = BTreeSet::new();
+    let mut tops: Vec<Entity> = Vec::new();
+    let mut queue: Vec<Entity> = start;
+    let mut asked = true;
+    while !queue.is_empty() {
+        let mut above = Vec::new();
+        for one in queue {
+            if !known.insert(one.clone()) {
+                continue;
+            }
+            if !one.owner.is_empty() {
+                above.extend(of_identity(look, &one.owner)?);
+            }
+            if asked || one.kind != "CronJob" {
+                tops.push(one);
+            }
+        }
+        queue = above;
+        asked = false;
+    }
+    let mut below = tops;
+    while let Some(one) = below.pop() {
+        let mut children = query(look, OWNED_BY, &[&one.identity()])?;
+        if one.kind != "Pod" {
+            children.extend(pods_by_name(look, &one)?);
+        }
+        for child in children {
+            if known.insert(child.clone()) {
+                below.push(child);
+            }
+        }
+    }
+    Ok(known)
+}
+
+/// Pods of which only Events tell have no owner in the catalogue, but its name
+/// begins theirs.
+fn pods_by_name(look: CatalogueView<'_>, owner: &Entity) -> rusqlite::Result<Vec<Entity>> {
+    let (from, to) = (format!("{}-", owner.name), format!("{}.", owner.name));
+    let mut pods = query(
+        look,
+        "name >= ?1 AND name < ?2 AND namespace = ?3",
+        &[&from, &to, &owner.namespace],
+    )?;
+    pods.retain(|one| one.kind == "Pod" && one.owner.is_empty());
+    Ok(pods)
+}
+
+/// Entities by uid or by namespace and name: those that other records name.
+pub(crate) fn others(
+    look: CatalogueView<'_>,
+    uids: &BTreeSet<String>,
+    named: &BTreeSet<(String, String)>,
+) -> rusqlite::Result<BTreeSet<Entity>> {
+    let mut found = BTreeSet::new();
+    for uid in uids {
+        found.extend(query(look, "uid = ?1", &[uid])?);
+    }
+    for (namespace, name) in named {
+        found.extend(query(
+            look,
+            "name = ?1 AND namespace = ?2",
+            &[name, namespace],
+        )?);
+    }
+    above(look, &mut found)?;
+    Ok(found)
+}
+
+/// Adds the owners of some entities, up to the roots.
+pub(crate) fn above(look: CatalogueView<'_>, found: &mut BTreeSet<Entity>) -> rusqlite::Result<()> {
+    let mut owners: Vec<Entity> = found.iter().cloned().collect();
+    while let Some(one) = owners.pop() {
+        if one.owner.is_empty() {
+            continue;
+        }
+        for above in of_identity(look, &one.owner)? {
+            if found.insert(above.clone()) {
+                owners.push(above);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was on a node, the latest first.
+pub(crate) fn on_node(look: CatalogueView<'_>, node: &str) -> rusqlite::Result<Vec<Entity>> {
+    query(look, ON_NODE, &[&node])
+}
+
+/// Names of workloads, and values of the labels that name experiments.
+pub(crate) fn nearest(look: CatalogueView<'_>) -> rusqlite::Result<Vec<String>> {
+    if look.access_filter.is_whole() {
+        return look
+            .db
+            .prepare_cached(
+                "SELECT name FROM entities WHERE kind <> 'Pod' UNION SELECT name FROM names ORDER BY 1",
+            )?
+            .query_map(params![], |row| row.get(0))?
+            .collect();
+    }
+    let entities = all(look)?;
+    let bearers: HashSet<String> = entities.iter().map(Entity::identity).collect();
+    let workloads = entities.into_iter().filter(|one| one.kind != "Pod");
+    let mut names: BTreeSet<String> = workloads.map(|one| one.name).collect();
+    let mut named = look.db.prepare_cached("SELECT name, bearer FROM names")?;
+    let mut named = named.query([])?;
+    while let Some(row) = named.next()? {
+        if bearers.contains(&row.get::<_, String>(1)?) {
+            names.insert(row.get(0)?);
+        }
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// Names of machines that anything was on.
+pub(crate) fn machines(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.prepare_cached("SELECT DISTINCT node FROM entities WHERE node <> '' ORDER BY 1")?
+        .query_map(params![], |row| row.get(0))?
+        .collect()
+}
+
+/// Pods below a root, and the plainest label of it or of any of them.
+type PodCount<'a> = (u64, Option<(i64, &'a str)>);
+
+/// Objects on top of their owner chains, pods that nobody owns among them,
+/// that lived in a window, in order of (last, kind, namespace, name). All of the
+/// catalogue is read once: that is quicker than asking it for each run.
+pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Result<Vec<Root>> {
+    let entities = all(look)?;
+    let labels = labels(look.db)?;
+    let known: HashMap<String, usize> = entities
+        .iter()
+        .enumerate()
+        .map(|(number, one)| (one.identity(), number))
+        .collect();
+    // A pod that some records name without its uid is the one that others name with it.
+    let with_uid: HashSet<(&str, &str, &str)> = entities
+        .iter()
+        .filter(|one| !one.uid.is_empty())
+        .map(|one| (one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
+        .collect();
+    let is_twin = |one: &Entity| {
+        one.uid.is_empty()
+            && with_uid.contains(&(one.kind.as_str(), one.namespace.as_str(), one.name.as_str()))
+    };
+    let mut named: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    for (number, one) in entities.iter().enumerate() {
+        // Of several generations the newest comes first.
+        named
+            .entry((&one.kind, &one.namespace, &one.name))
+            .or_insert(number);
+    }
+    // A pod of which only Events tell has no owner here; its name says what made it.
+    let maker = |one: &Entity| {
+        if one.kind != "Pod" || !one.owner.is_empty() {
+            return None;
+        }
+        makers(&one.name).find_map(|(kind, name)| {
+            let found = *named.get(&(kind, one.namespace.as_str(), name))?;
+            let maker = entities.get(found)?;
+            (maker.first <= one.last).then_some(found)
+        })
+    };
+    // The machine under a node is a place of pods; a group is one by its instances.
+    let nodes: HashSet<&str> = entities.iter().map(|one| one.node.as_str()).collect();
+    let is_place = |one: &Entity| match one.kind.as_str() {
+        "Instance" => nodes.contains(one.name.as_str()),
+        "Experiment" | "InstanceGroup" => true,
+        _ => false,
+    };
+    let mut sums: BTreeMap<usize, PodCount<'_>> = BTreeMap::new();
+    for (number, one) in entities.iter().enumerate() {
+        if one.kind == "CronJob" || is_twin(one) || is_place(one) {
+            continue;
+        }
+        let top = top(&entities, &known, maker(one).unwrap_or(number));
+        let (pods, experiment) = sums.entry(top).or_default();
+        *pods += u64::from(matches!(one.kind.as_str(), "Pod" | "Instance" | "SlurmJob"));
+        if let Some(label) = labels.get(&one.identity()) {
+            let label = (label.0, label.1.as_str());
+            *experiment = Some(experiment.map_or(label, |before| before.min(label)));
+        }
+    }
+    let mut roots: Vec<Root> = sums
+        .into_iter()
+        .filter_map(|(number, (pods, experiment))| Some((entities.get(number)?, pods, experiment)))
+        .filter(|(one, _, _)| one.last >= from && one.first <= to)
+        .map(|(one, pods, experiment)| Root {
+            kind: one.kind.clone(),
+            namespace: one.namespace.clone(),
+            name: one.name.clone(),
+            uid: one.uid.clone(),
+            experiment: experiment.map(|(_, name)| name.to_owned()),
+            pods,
+            first: one.first,
+            last: one.last,
+        })
+        .collect();
+    roots.sort_by(|a, b| (a.last, a).cmp(&(b.last, b)));
+    Ok(roots)
+}
+
+/// The top of an owner chain; a `CronJob` makes runs but is none.
+fn top(entities: &[Entity], known: &HashMap<String, usize>, start: usize) -> usize {
+    let mut top = start;
+    // Owner chains are short; a cycle in hostile input must still end.
+    for _ in 0..16 {
+        let above = entities
+            .get(top)
+            .filter(|one| !one.owner.is_empty())
+            .and_then(|one| known.get(&one.owner).copied())
+            .filter(|above| {
+                entities
+                    .get(*above)
+                    .is_some_and(|one| one.kind != "CronJob")
+            });
+        match above {
+            Some(above) => top = above,
+            None => break,
+        }
+    }
+    top
+}
+
+/// For each bearer the plainest label that names an experiment and nothing else.
+fn labels(db: &Connection) -> rusqlite::Result<HashMap<String, (i64, String)>> {
+    let plain = LABELS
+        .iter()
+        .position(|label| *label == "run-name")
+        .unwrap_or(0);
+    let mut found: HashMap<String, (i64, String)> = HashMap::new();
+    let mut rows = db.prepare_cached("SELECT bearer, tier, name FROM names WHERE tier <= ?1")?;
+    let mut rows = rows.query([i64::try_from(plain).unwrap_or(0)])?;
+    while let Some(row) = rows.next()? {
+        let label = (row.get(1)?, row.get(2)?);
+        found
+            .entry(row.get(0)?)
+            .and_modify(|before| *before = before.clone().min(label.clone()))
+            .or_insert(label);
+    }
+    Ok(found)
+}
+
+/// Every row of a condition on children and parents: who was of what, where and when.
+pub(crate) fn all(look: CatalogueView<'_>) -> rusqlite::Result<Vec<Entity>> {
+    query(look, "1", &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, Store};
+
+    #[test]
+    fn what_a_question_asks_the_catalogue_never_scans_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Limits::default()).unwrap();
+        for condition in [
+            super::OWNED_BY,
+            super::ON_NODE,
+            "uid = ?1",
+            "name = ?1",
+            "name >= ?1 AND name < ?2",
+            "name = ?1 AND namespace = ?2",
+            "uid = '' AND kind = ?1 AND namespace = ?2 AND name = ?3",
+        ] {
+            let sql = format!("EXPLAIN QUERY PLAN SELECT * FROM entities WHERE {condition}");
+            let values = vec!["x"; condition.matches('?').count()];
+            let plan: String = store
+                .db
+                .query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(3))
+                .unwrap();
+            assert!(plan.starts_with("SEARCH"), "{condition}: {plan}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! What some rows say of who there is.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use rusqlite::{Connection, params};
+use whathappened_connectors::event::Event;
+use whathappened_connectors::kubernetes::is_workload;
+use whathappened_connectors::time::Nanos;
+use whathappened_core::graph::instance_group;
+use whathappened_core::resolve::LABELS;
+
+use crate::record::{Fact, FactOrObject, Object, Record as _, job_id};
+
+/// Labels come first, then annotations, each in the order of [`LABELS`].
+pub(crate) const ANNOTATIONS: usize = 1_000;
+
+/// Numbers of batch jobs come after all labels.
+pub(crate) const JOBS: usize = 2_000;
+
+const INSTANCE: &str = "Instance";
+const JOB: &str = "SlurmJob";
+
+/// (uid, kind, namespace, name).
+type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// An entity and what is known of it.
+#[derive(Clone, Debug)]
+struct EntityRecord {
+    uid: String,
+    kind: String,
+    namespace: String,
+    name: String,
+    owner: String,
+    node: String,
+    first: Nanos,
+    last: Nanos,
+}
+
+/// Entities and names, ready to be written in one transaction with the rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CatalogueUpdate {
+    entities: Vec<EntityRecord>,
+    /// Places in `entities` by the hash of the key: most rows speak of what is
+    /// known already, and looking that up should cost no memory.
+    by_hash: HashMap<u64, Vec<usize>>,
+    names: BTreeSet<(String, usize, String)>,
+}
+
+impl CatalogueUpdate {
+    pub(crate) fn see(&mut self, row: &FactOrObject) {
+        match row {
+            FactOrObject::Fact(fact) => self.fact(fact),
+            FactOrObject::Object(object) => self.object(object),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entities.len() + self.names.len()
+    }
+
+    fn fact(&mut self, fact: &Fact) {
+        let event = &fact.event;
+        let of = &event.entities;
+        let namespace = of.namespace.as_deref().unwrap_or_default();
+        let (first, last) = (event.time.lo, fact.last());
+        if let Some(pod) = &of.pod {
+            let uid = of.pod_uid.as_deref().unwrap_or_default();
+            let pod = self.add((uid, "Pod", namespace, pod), "", first, last);
+            if let Some(node) = of.node.as_ref().filter(|node| **node != pod.node) {
+                pod.node.clone_from(node);
+            }
+        }
+        self.machine_or_job(event, (first, last));
+        if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
+            && is_workload(kind)
+        {
+            let about = event.object_kind.as_ref() == Some(kind);
+            let uid = event.object_uid.as_deref().filter(|_| about);
+            self.add(
+                (uid.unwrap_or_default(), kind, namespace, name),
+                "",
+                first,
+                last,
+            );
+        }
+    }
+
+    /// Instances and batch jobs that a fact is about.
+    fn machine_or_job(&mut self, event: &Event, (first, last): (Nanos, Nanos)) {
+        let of = &event.entities;
+        if of.pod.is_none()
+            && of.workload.is_none()
+            && let Some(id) = &of.instance
+        {
+            let account = event.attribute("account").unwrap_or_default();
+            let name = of.node.as_deref().unwrap_or_default();
+            let above = self.part_of(
+                of.experiment.as_deref(),
+                event.attribute("group"),
+                account,
+                (first, last),
+            );
+            self.add((id, INSTANCE, account, name), &above, first, last);
+        }
+        let reported = event.attribute("slurm_job").map(job_id);
+        let job = event
+            .object_uid
+            .as_ref()
+            .filter(|_| event.object_kind.as_deref() == Some(JOB))
+            .or(reported.as_ref());
+        if let Some(job) = job {
+            let number = job.rsplit('/').next().unwrap_or(job);
+            let name = of.workload.as_deref().unwrap_or(number);
+            self.add((job, JOB, "", name), "", first, last);
+            self.names.insert((number.to_owned(), JOBS, job.clone()));
+        }
+    }
+
+    /// What an instance is part of, as others call it: its experiment, else its group.
+    fn part_of(
+        &mut self,
+        experiment: Option<&str>,
+        group: Option<&str>,
+        account: &str,
+        (first, last): (Nanos, Nanos),
+    ) -> String {
+        let (kind, name) = match (experiment, group) {
+            (Some(experiment), _) => ("Experiment", experiment),
+            (None, Some(group)) => ("InstanceGroup", group),
+            (None, None) => return String::new(),
+        };
+        self.add(("", kind, account, name), "", first, last);
+        format!("{kind}/{account}/{name}")
+    }
+
+    fn object(&mut self, object: &Object) {
+        let version = &object.version;
+        let (key, body) = (&version.key, &version.body);
+        let other = matches!(key.kind.as_str(), INSTANCE | JOB);
+        if key.kind != "Pod" && !other && !is_workload(&key.kind) {
+            return;
+        }
+        let first = body.created.or(version.at).map_or(Nanos::MIN, |at| at.lo);
+        let last = object.last().max(first);
+        let owner = body
+            .owners
+            .iter()
+            .find(|owner| owner.controller)
+            .or_else(|| body.owners.first())
+            .filter(|owner| owner.kind != "Node" && key.kind != INSTANCE);
+        let above = owner.map_or_else(String::new, |owner| {
+            self.add(
+                (&owner.uid, &owner.kind, &key.namespace, &owner.name),
+                "",
+                first,
+                last,
+            );
+            if owner.uid.is_empty() {
+                format!("{}/{}/{}", owner.kind, key.namespace, owner.name)
+            } else {
+                owner.uid.clone()
+            }
+        });
+        let above = if key.kind == INSTANCE {
+            let group = instance_group(body);
+            self.part_of(body.experiment(), group, &key.namespace, (first, last))
+        } else {
+            above
+        };
+        if key.kind == JOB {
+            let number = key.uid.rsplit('/').next().unwrap_or(&key.uid);
+            self.names.insert((number.to_owned(), JOBS, key.identity()));
+        }
+        let one = self.add(
+            (&key.uid, &key.kind, &key.namespace, &key.name),
+            &above,
+            first,
+            last,
+        );
+        if let Some(node) = &body.node {
+            one.node.clone_from(node);
+        }
+        // A gang's pods bear the same names: they are kept once, at its owner.
+        let bearer = if key.kind == "Pod" && !above.is_empty() {
+            above
+        } else {
+            key.identity()
+        };
+        for (base, words) in [(0, &body.labels), (ANNOTATIONS, &body.annotations)] {
+            for (number, label) in LABELS.iter().enumerate() {
+                if let Some(value) = words.get(*label).filter(|value| !value.is_empty()) {
+                    self.names
+                        .insert((value.clone(), base + number, bearer.clone()));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, key: Key<'_>, owner: &str, first: Nanos, last: Nanos) -> &mut EntityRecord {
+        // What has no time is of no day; it must not stretch the life of a name.
+        let (first, last) = if first == Nanos::MIN {
+            (last, last)
+        } else {
+            (first, last.max(first))
+        };
+        let place = self.place(key);
+        let life = &mut self.entities[place];
+        if !owner.is_empty() {
+            owner.clone_into(&mut life.owner);
+        }
+        if last != Nanos::MIN {
+            life.first = life.first.min(first);
+            life.last = life.last.max(last);
+        }
+        life
+    }
+
+    /// Where an entity is in the list; it is put there when it is new.
+    fn place(&mut self, key: Key<'_>) -> usize {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let places = self.by_hash.entry(hasher.finish()).or_default();
+        let known = places.iter().copied().find(|place| {
+            self.entities.get(*place).is_some_and(|life| {
+                (
+                    life.uid.as_str(),
+                    life.kind.as_str(),
+                    life.namespace.as_str(),
+                    life.name.as_str(),
+                ) == key
+            })
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let (uid, kind, namespace, name) = key;
+        let place = self.entities.len();
+        places.push(place);
+        self.entities.push(EntityRecord {
+            uid: uid.to_owned(),
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            owner: String::new(),
+            node: String::new(),
+            first: Nanos::MAX,
+            last: Nanos::MIN,
+        });
+        place
+    }
+
+    /// Writes all of it; what is known already is widened.
+    pub(crate) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
+        let mut entity = db.prepare_cached(
+            "INSERT INTO entities (uid, kind, namespace, name, owner, node, first, last)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (uid, kind, namespace, name) DO UPDATE SET
+               first = min(first, excluded.first),
+               last = max(last, excluded.last),
+               owner = CASE WHEN excluded.owner <> '' THEN excluded.owner ELSE owner END,
+               node = CASE WHEN excluded.node <> '' THEN excluded.node ELSE node END
+             WHERE excluded.first < first OR excluded.last > last
+                OR (excluded.owner <> '' AND excluded.owner <> owner)
+                OR (excluded.node <> '' AND excluded.node <> node)",
+        )?;
+        for life in &self.entities {
+            entity.execute(params![
+                life.uid,
+                life.kind,
+                life.namespace,
+                life.name,
+                life.owner,
+                life.node,
+                life.first,
+                life.last
+            ])?;
+        }
+        let mut named = db.prepare_cached(
+            "INSERT OR IGNORE INTO names (name, tier, bearer) VALUES (?1, ?2, ?3)",
+        )?;
+        for (name, tier, bearer) in &self.names {
+            named.execute(params![
+                name,
+                i64::try_from(*tier).unwrap_or(i64::MAX),
+                bearer
+            ])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! `--format html`: one file that needs nothing else, for every recording there is.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::whathappened;
+
+/// Bytes of a page, at most.
+const CAP: usize = 3_000_000;
+
+/// Each fixture's input with the first experiment that is expected of it.
+fn fixtures() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir("fixtures").unwrap() {
+        let folder = folder.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(folder.join("expect.json")) else {
+            continue;
+        };
+        let expected: Value = serde_json::from_str(&text).unwrap();
+        let name = expected["experiments"]
+            .as_object()
+            .and_then(|all| all.keys().next());
+        if let Some(name) = name.filter(|_| folder.join("input").is_dir()) {
+            found.push((folder.join("input").display().to_string(), name.clone()));
+        }
+    }
+    found.sort();
+    assert!(found.len() > 50, "{}", found.len());
+    found
+}
+
+fn ask(name: &str, input: &str, format: &str) -> String {
+    let args = [name, "--from", input, "--quiet", "--format", format];
+    let (code, out, err) = whathappened(&args);
+    assert_eq!(code, Some(0), "{name} of {input}: {err}");
+    out
+}
+
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(begin).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+/// A text as it stands in a page.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// What holds of every page.
+fn judge(page: &str, of: &str) {
+    assert!(page.len() < CAP, "{of}: {} bytes", page.len());
+    let policy = between(
+        page,
+        "http-equiv=\"Content-Security-Policy\" content=\"",
+        "\"",
+    );
+    assert!(policy.starts_with("default-src 'none';"), "{of}: {policy}");
+    for (kind, begin, end) in [
+        ("style", "<style>", "</style>"),
+        ("script", "<script>", "</script>"),
+    ] {
+        assert_eq!(page.matches(begin).count(), 1, "{of}");
+        let hash = STANDARD.encode(Sha256::digest(between(page, begin, end)));
+        assert!(
+            policy.contains(&format!("{kind}-src 'sha256-{hash}'")),
+            "{of}: {kind}"
+        );
+    }
+    for wrong in [
+        " src=",
+        "@import",
+        "url(http",
+        "<link",
+        "<iframe",
+        " style=\"",
+        " onclick=",
+        " onload=",
+    ] {
+        assert!(!page.contains(wrong), "{of}: {wrong}");
+    }
+    let mut links = page.split(" href=\"").skip(1);
+    assert!(
+        links.all(|link| link.starts_with('#')),
+        "{of}: a link leads elsewhere"
+    );
+}
+
+#[test]
+fn every_recording_is_a_page_of_its_own() {
+    for (input, name) in fixtures() {
+        let page = ask(&name, &input, "html");
+        judge(&page, &input);
+        let answer: Value = serde_json::from_str(&ask(&name, &input, "json")).unwrap();
+        let main = answer["incidents"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|one| one["role"] == "main");
+        if let Some(main) = main {
+            let summary = escaped(main["summary"].as_str().unwrap());
+            assert!(page.contains(&summary), "{input}: {summary}");
+        }
+    }
+}
+
+#[test]
+fn everything_and_a_file_and_the_same_bytes() {
+    let input = "fixtures/lab-cluster/input";
+    judge(&ask("*", input, "html"), "everything");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("incident.html");
+    let name = file.to_str().unwrap();
+    let args = [
+        "gpt2-small-7f3",
+        "--from",
+        input,
+        "--quiet",
+        "--format",
+        "html",
+        "-o",
+        name,
+    ];
+    let (code, out, err) = whathappened(&args);
+    assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(page, ask("gpt2-small-7f3", input, "html"));
+
+    let missing = folder.path().join("no/such/folder.html");
+    let args = [
+        "gpt2-small-7f3",
+        "--from",
+        input,
+        "-q",
+        "-o",
+        missing.to_str().unwrap(),
+    ];
+    let (code, _, err) = whathappened(&args);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("folder.html"), "{err}");
+}
+
+#[test]
+fn the_verdict_is_that_of_markdown() {
+    let input = "fixtures/lab-cluster/input";
+    let (page, md) = (
+        ask("gpt2-small-7f3", input, "html"),
+        ask("gpt2-small-7f3", input, "md"),
+    );
+    // Names and causes are code there and marked here; the words are the same.
+    let plain = |text: &str| text.replace(['`', '*', '\\'], "");
+    let summary = between(&md, "\n**", "**\n");
+    assert!(page.contains(&escaped(&plain(summary))), "{summary}");
+    let cause = between(&md, "- Cause: ", "\n");
+    for part in plain(cause).split(" · ") {
+        assert!(page.contains(&escaped(part)), "{part}");
+    }
+}

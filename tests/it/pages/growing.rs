@@ -1,0 +1,156 @@
+//! What changes while somebody looks: a verdict that grows, a run that goes on, folded lanes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::browser::Browser;
+use super::{LAB, incidents, judge};
+use crate::service::Service;
+
+fn part(name: &str) -> String {
+    format!("{LAB}/{name}")
+}
+
+#[test]
+fn an_incident_keeps_its_address_when_its_verdict_grows() {
+    let without_audit = [
+        "events-list.json.gz",
+        "jobs-list.json.gz",
+        "nodes-list.json.gz",
+        "pods-list.json.gz",
+        "watch-events.ndjson.gz",
+        "watch-jobs.ndjson.gz",
+        "watch-nodes.ndjson.gz",
+        "watch-pods.ndjson.gz",
+    ]
+    .map(part);
+    let without_audit: Vec<&str> = without_audit.iter().map(String::as_str).collect();
+    let service = Service::start(&without_audit, "");
+    let of = |all: &[Value]| -> Value {
+        let own = all.iter().find(|one| one["experiment"] == "rlhf-prod-eval");
+        own.unwrap()["incident"].clone()
+    };
+    let before = of(&incidents(&service, &[]));
+    let id = before["id"].as_str().unwrap();
+    let page = service.get(&format!("/i/{id}"), &[]).text();
+    assert!(!page.contains("How this verdict changed"), "{page}");
+    let audit = std::fs::read(part("audit.log.gz")).unwrap();
+    let done = service.ask("POST", "/api/v1/imports?name=audit.log.gz", &[], &audit);
+    assert_eq!(done.status, 200, "{}", done.text());
+    let told = service.get("/api/v1/answers/rlhf-prod-eval", &[]).json();
+    let after = &told["incidents"][0];
+    assert_ne!(
+        (&before["cause"], &before["level"]),
+        (&after["cause"], &after["level"])
+    );
+    assert_eq!(after["id"], id);
+    let page = service.get(&format!("/i/{id}"), &[]);
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains("How this verdict changed"), "{text}");
+    for verdict in [&before, after] {
+        let cause = verdict["cause"].as_str().unwrap();
+        assert!(text.contains(cause), "{cause}: {text}");
+    }
+}
+
+#[test]
+fn a_page_follows_a_run_that_goes_on() {
+    let service = Service::start(&[LAB], "");
+    let all = service.get("/api/v1/experiments?limit=1000", &[]).json();
+    let all = all["items"].as_array().unwrap();
+    let going = all
+        .iter()
+        .find(|run| run["state"] == "running" || run["state"] == "pending");
+    let name = going.unwrap()["experiment"].as_str().unwrap();
+    let text = service.get(&format!("/x/{name}"), &[]).text();
+    assert!(
+        text.contains(&format!("data-follow=\"/x/{name}/follow?seen=")),
+        "{text}"
+    );
+    let over = service.get("/x/gpt2-small-7f3", &[]).text();
+    assert!(!over.contains("data-follow"), "{over}");
+    // Whoever saw something else is told at once that there is news.
+    let mut to = service.connect();
+    to.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let host = service.base().replace("http://", "");
+    write!(
+        to,
+        "GET /x/{name}/follow?seen=else HTTP/1.1\r\nhost: {host}\r\n\r\n"
+    )
+    .unwrap();
+    let lines: Vec<String> = BufReader::new(to)
+        .lines()
+        .map_while(Result::ok)
+        .take_while(|line| !line.starts_with("data:"))
+        .collect();
+    assert!(
+        lines.iter().any(|line| line == "event: changed"),
+        "{lines:?}"
+    );
+    assert!(
+        lines.iter().any(|line| line
+            .to_lowercase()
+            .starts_with("content-type: text/event-stream")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn watching_ends_when_nothing_goes_on() {
+    let (code, out, err) = crate::whathappened(&["gpt2-small-7f3", "--from", LAB, "-q", "--watch"]);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, once, _) = crate::whathappened(&["gpt2-small-7f3", "--from", LAB, "-q"]);
+    assert_eq!(out, once);
+    let (code, _, err) = crate::whathappened(&["gpt2-small-7f3", "--from", LAB, "--watch=1x"]);
+    assert!(code == Some(2) && err.contains("--watch"), "{err}");
+}
+
+#[test]
+fn a_folded_lane_opens_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("incident.html");
+    let name = file.to_str().unwrap();
+    let input = "fixtures/gpu-xid79-rank17/input";
+    let (code, _, err) = crate::whathappened(&[
+        "dense-70b-a",
+        "--from",
+        input,
+        "-q",
+        "--format",
+        "html",
+        "-o",
+        name,
+    ]);
+    assert_eq!(code, Some(0), "{err}");
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let base = format!("file://{name}");
+    judge(&browser.open(&base), &base, "the file");
+    let height = "Number(document.getElementById('drawing').getAttribute('height'))";
+    let shut = browser.eval(height).as_f64().unwrap();
+    browser.eval("document.querySelector('.folds').focus()");
+    browser.press("Enter");
+    browser.until("document.querySelector('.folds').getAttribute('aria-expanded') === 'true'");
+    let open = browser.eval(height).as_f64().unwrap();
+    let held = browser
+        .eval("Number(document.querySelector('.opened').dataset.height)")
+        .as_f64()
+        .unwrap();
+    assert!(
+        held > 30.0 && (open - shut - held).abs() < 0.1,
+        "{shut} {open} {held}"
+    );
+    // Nothing stands on what was opened.
+    let clear = "(() => { const box = document.querySelector('.opened.open').getBoundingClientRect(); \
+        return [...document.querySelectorAll('#drawing .group')].every((text) => { \
+        const y = text.getBoundingClientRect().bottom; return y <= box.top + 1 || y >= box.bottom; }); })()";
+    assert_eq!(browser.eval(clear), true);
+    browser.press("Enter");
+    browser.until("document.querySelector('.folds').getAttribute('aria-expanded') === 'false'");
+    assert_eq!(browser.eval(height).as_f64(), Some(shut));
+    judge(&browser.seen(), &base, "the file");
+}
