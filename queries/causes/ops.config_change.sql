@@ -3,6 +3,7 @@
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
+-- needs: k8s.workload.suspension_requested_by_controller
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
@@ -16,6 +17,14 @@ WITH last AS (
 failed AS (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND via = 'workload' AND lag_s BETWEEN -5 AND 5
+),
+held AS (
+  SELECT w.death, w.fact, w.time, CASE WHEN f.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge
+  FROM links w
+  LEFT JOIN failed f ON f.death = w.death
+  WHERE w.signal = 'k8s.workload.suspension_requested_by_controller' AND w.via = 'workload'
+    AND w.mode = 'killed' AND w.lag_s BETWEEN -2 AND 120
+    AND NOT regexp_like(COALESCE(w.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')
 )
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
        CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
@@ -34,6 +43,14 @@ JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 
   AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
   AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120
+UNION ALL
+-- A controller of somebody's suspends of its own accord; those of kinds and queues hand on what others want.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role FROM held
+UNION ALL
+SELECT h.death, h.fact AS cause, s.fact AS effect, CASE WHEN h.edge = 'guess' THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
+FROM held h
+JOIN links s ON s.death = h.death AND s.via = 'workload' AND s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended')
+  AND h.time - s.time BETWEEN -2000000000 AND 2000000000
 UNION ALL
 -- A controller of somebody's that takes the last pods away: its request names it.
 SELECT s.death, who.fact AS cause, s.fact AS effect, 'asserted' AS edge, 'act' AS role
@@ -66,10 +83,10 @@ JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
 UNION ALL
 -- Suspended before it got a pod, or after its pods were gone; the object says so itself. What was made
--- suspended waits for a queue or for its maker, and nothing was changed.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN lag_s > -5 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+-- suspended is sched.suspended.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
-WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'
+WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created' AND lag_s < -5
 UNION ALL
 -- Of a stateful set only the deletion of its pods is told; its own size says the rest.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -2,6 +2,7 @@
 -- title: Stopped by Kueue, but not preempted
 -- rank: 61
 -- level: established
+-- needs: k8s.workload.suspension_requested_by_kueue
 -- needs: kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
 -- overturned_by: audit: who stopped the queue or deactivated the workload
 -- summary: Kueue stopped {workload}: {message}
@@ -23,3 +24,12 @@ UNION ALL
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links p
 WHERE p.signal = 'kueue.pod_terminated' AND p.via = 'pod' AND p.mode = 'killed' AND p.death IN (SELECT death FROM why)
+UNION ALL
+-- Kueue suspends what it stops; why, its own records say, where there are any.
+SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links s
+LEFT JOIN links reason ON reason.death = s.death AND reason.via IN ('pod', 'workload') AND reason.signal LIKE 'kueue.%'
+LEFT JOIN links failed ON failed.death = s.death AND failed.via = 'workload'
+  AND failed.signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND failed.lag_s BETWEEN -5 AND 5
+WHERE s.signal = 'k8s.workload.suspension_requested_by_kueue' AND s.via = 'workload' AND s.mode = 'killed'
+  AND s.lag_s BETWEEN -2 AND 120 AND reason.fact IS NULL AND failed.fact IS NULL

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
 use whathappened_core::death::RunState;
-use whathappened_core::graph::{EntityGraph, InstanceChange, NO, Task, TaskKind};
+use whathappened_core::graph::{InstanceChange, NO, Task, TaskKind};
 use whathappened_core::lifecycle::State;
 use whathappened_core::resolve::{Name, NameMatch, Root, Run, place, resolve};
 
@@ -135,7 +135,7 @@ pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crat
             let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
             let run = case.runs.get(*number)?;
             let mut reported = tell_run(&case.graph, &case.ends, run, state);
-            if state == RunState::Running && is_only_named(&case.graph, run, state) {
+            if state == RunState::Running && is_only_named(case, run, state) {
                 "unknown".clone_into(&mut reported.state);
             }
             Some(reported)
@@ -363,7 +363,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     let run = case.runs.get(number)?;
     let state = verdict.states.iter().find(|(run, _)| *run == number)?.1;
     let name = run.names(&case.graph).3;
-    let shown = is_shown(&case.graph, run, state);
+    let shown = is_shown(case, run, state);
     let (cause, title, summary) = match (state, shown) {
         (RunState::Completed, _) => (
             "none.completed",
@@ -371,7 +371,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
             format!("{name} ran to completion."),
         ),
         (RunState::Running, true) => ("none.running", "Running", format!("{name} is running.")),
-        (RunState::Running, false) if is_only_named(&case.graph, run, state) => (
+        (RunState::Running, false) if is_only_named(case, run, state) => (
             "none.running",
             "State unknown",
             format!(
@@ -387,7 +387,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         ),
         _ => return None,
     };
-    let level = match (shown, is_only_named(&case.graph, run, state)) {
+    let level = match (shown, is_only_named(case, run, state)) {
         (true, _) => Level::Established,
         (false, true) => Level::Unknown,
         (false, false) => Level::Hypothesis,
@@ -418,18 +418,20 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
 }
 
 /// Whether only notices about machines tell of a run: none says that it ever ran.
-fn is_only_named(graph: &EntityGraph, run: &Run, state: RunState) -> bool {
+fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
+    let graph = &case.graph;
     let mut pods = run
         .pods
         .iter()
         .filter_map(|pod| graph.pods.get(*pod as usize));
     let no_more_than_named = |pod: &Task| matches!(pod.kind, TaskKind::Instance | TaskKind::Log);
-    !is_shown(graph, run, state) && pods.all(no_more_than_named)
+    !is_shown(case, run, state) && pods.all(no_more_than_named)
 }
 
 /// Whether an object's own status says how a run stands: its workload's that it
 /// completed, or that of each pod of its last attempt.
-fn is_shown(graph: &EntityGraph, run: &Run, state: RunState) -> bool {
+fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
+    let graph = &case.graph;
     if let Root::Workload(root) = run.root
         && state == RunState::Completed
         && graph.says(root, "k8s.workload.completed")
@@ -448,10 +450,10 @@ fn is_shown(graph: &EntityGraph, run: &Run, state: RunState) -> bool {
     if wanted.is_some_and(|wanted| i64::try_from(there).is_ok_and(|there| there < wanted)) {
         return false;
     }
-    let mut pods = last
+    let numbers: Vec<u32> = last
         .into_iter()
-        .flat_map(|attempt| &attempt.pods)
-        .filter_map(|pod| graph.pods.get(*pod as usize));
+        .flat_map(|attempt| attempt.pods.iter().copied())
+        .collect();
     // A notice about an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => pod.body.is_some() && pod.phase.is_some(),
@@ -465,7 +467,16 @@ fn is_shown(graph: &EntityGraph, run: &Run, state: RunState) -> bool {
         // That it goes on, no log says.
         TaskKind::Log => false,
     };
-    last.is_some_and(|last| !last.pods.is_empty()) && pods.all(seen)
+    let seen = |pod: &u32| graph.pods.get(*pod as usize).is_some_and(seen);
+    // As many as it wants are there: those whose place they took need not be.
+    let runs = |pod: &&u32| {
+        let end = case.ends.get(**pod as usize);
+        end.is_some_and(|end| end.state == State::Running) && seen(pod)
+    };
+    let running = i64::try_from(numbers.iter().filter(runs).count()).unwrap_or(i64::MAX);
+    let replaced =
+        state == RunState::Running && wanted.is_some_and(|wanted| wanted > 0 && running >= wanted);
+    replaced || !numbers.is_empty() && numbers.iter().all(seen)
 }
 
 /// A row of coverage as the answer shows it.

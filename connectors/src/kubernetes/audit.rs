@@ -393,7 +393,12 @@ impl AuditAct<'_> {
             if let Some(taints) = field::at(self.record, &["requestObject", "spec", "taints"]) {
                 event.set_attribute("taints", Some(taints.to_string()));
             }
-            if let Some(suspend) = field::at(self.record, &["requestObject", "spec", "suspend"]) {
+            const SUSPEND: [&[&str]; 2] = [
+                &["requestObject", "spec", "suspend"],
+                &["requestObject", "spec", "runPolicy", "suspend"],
+            ];
+            let suspend = SUSPEND.iter().find_map(|path| field::at(self.record, path));
+            if let Some(suspend) = suspend {
                 event.set_attribute("suspend", field::scalar(suspend));
             }
         }

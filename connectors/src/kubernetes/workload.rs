@@ -87,6 +87,14 @@ pub(super) fn decode(
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(name));
         event.set_attribute("status", Some(status));
+        // Which parts of an indexed Job were done when it was over.
+        if kind == "Job" && matches!(name, "Complete" | "Failed" | "FailureTarget") {
+            event.set_attribute(
+                "completed_indexes",
+                field::text(object, &["status", "completedIndexes"])
+                    .filter(|text| !text.is_empty()),
+            );
+        }
         out.push(Observation::Event(Box::new(event)));
     }
     for (of, word, why, since) in STATE_WORDS.iter().filter(|(of, ..)| *of == kind) {

@@ -1,6 +1,6 @@
 //! How runs stand.
 
-use crate::graph::{EntityGraph, Task};
+use crate::graph::{EntityGraph, Task, Workload};
 use crate::lifecycle::{End, Mode, State};
 use crate::resolve::{Root, Run};
 
@@ -88,6 +88,13 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
     {
         return RunState::Running;
     }
+    // Of interchangeable pods of which nobody knows how many there are to be, those that run count.
+    if replaces_pods(graph, run)
+        && any(&[State::Running])
+        && !any(&[State::CrashLoop, State::NotReady])
+    {
+        return RunState::Running;
+    }
     if any(&[State::Died, State::CrashLoop]) {
         RunState::Failed
     } else if any(&[State::NeverScheduled, State::StuckStarting]) {
@@ -108,6 +115,21 @@ pub fn fails_now(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
     let there =
         |pod: &Task| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
     ends.get(pod as usize).is_some_and(fails) && graph.pods.get(pod as usize).is_some_and(there)
+}
+
+/// Whether its controller replaces pods one by one, as long as it is there.
+fn replaces_pods(graph: &EntityGraph, run: &Run) -> bool {
+    let Root::Workload(root) = run.root else {
+        return false;
+    };
+    let unknown = |root: &&Workload| root.body.is_none();
+    let root = graph.workloads.get(root as usize).filter(unknown);
+    root.is_some_and(|root| {
+        matches!(
+            graph.name(root.kind),
+            "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet"
+        )
+    })
 }
 
 /// How many pods a Job wants at a time, or a workload of interchangeable pods.

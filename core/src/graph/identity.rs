@@ -292,4 +292,15 @@ impl Workloads {
                     .min_by_key(|number| self.begin(*number).lo)
             })
     }
+
+    /// As [`Self::named`] for what is known without a namespace: the workload of that name, where
+    /// only one namespace has any.
+    pub(super) fn named_anywhere(&self, kind: Symbol, name: Symbol, at: Stamp) -> Option<u32> {
+        let of_name = |one: &&Workload| one.kind == kind && one.name == name;
+        let mut places = self.all.iter().filter(of_name).map(|one| one.namespace);
+        let place = places.next()?;
+        places
+            .all(|other| other == place)
+            .then(|| self.named(kind, place, name, at))?
+    }
 }

@@ -5,6 +5,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
+use super::indexes::CompletedIndexes;
 use super::{Exit, NO, Task, TaskKind, clocks, instance, job};
 use crate::evidence::{Objects, Version};
 use crate::symbols::{Symbol, SymbolTable};
@@ -315,6 +316,12 @@ pub(super) fn event(
                     scaled.owner = owner;
                 }
             }
+        }
+    }
+    if let Some(done) = CompletedIndexes::of(event) {
+        let number = workload(event, symbols, workloads);
+        if let Some(job) = workloads.all.get_mut(number as usize) {
+            job.done = Some(done);
         }
     }
     let done = event

@@ -8,6 +8,7 @@ mod collectives;
 mod fact;
 mod gpu_repeats;
 mod identity;
+mod indexes;
 mod instance;
 mod job;
 mod learn;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use whathappened_connectors::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
+use super::indexes::{self, index_in_name};
 use super::{NO, TaskKind};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -39,6 +40,7 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     jobs_of_sets(symbols, workloads);
     by_name(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
+    indexes::mark(symbols, pods, workloads);
 }
 
 /// Pods of an indexed Job bear their index in their name.
@@ -51,12 +53,7 @@ fn ranks(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
         let Some(owner) = owner.filter(|owner| symbols.name(owner.kind) == "Job") else {
             continue;
         };
-        let drawn = symbols.name(pod.name).rsplit_once('-');
-        let index = drawn
-            .filter(|(_, end)| end.len() == DRAWN && is_drawn(end))
-            .and_then(|(stem, _)| stem.strip_prefix(symbols.name(owner.name)))
-            .and_then(|rest| rest.strip_prefix('-'));
-        pod.rank = index.and_then(|index| index.parse().ok());
+        pod.rank = index_in_name(symbols.name(pod.name), symbols.name(owner.name));
     }
 }
 
@@ -166,7 +163,12 @@ fn by_name(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads) {
         let at = Stamp { lo: last, hi: last };
         let found = makers(symbols.name(pod.name)).find_map(|(kind, name)| {
             let (kind, name) = (symbols.find(kind)?, symbols.find(name)?);
-            let number = workloads.named(kind, pod.namespace, name, at)?;
+            // A log that was saved under a pod's name does not say its namespace.
+            let number = if pod.namespace.is_some() {
+                workloads.named(kind, pod.namespace, name, at)?
+            } else {
+                workloads.named_anywhere(kind, name, at)?
+            };
             let maker = workloads.all.get(number as usize)?;
             let was_there = maker.created.is_none_or(|created| created.lo <= last);
             was_there.then_some(number)
@@ -191,7 +193,7 @@ pub(crate) fn indexed(pod: &str) -> Option<&str> {
 }
 
 /// A pod's name without the end that the API server drew.
-fn drawn(pod: &str) -> Option<&str> {
+pub(super) fn drawn(pod: &str) -> Option<&str> {
     let (stem, end) = pod.rsplit_once('-')?;
     (end.len() == DRAWN && is_drawn(end)).then_some(stem)
 }

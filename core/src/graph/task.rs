@@ -119,6 +119,8 @@ pub struct Task {
     pub kills: Vec<Stamp>,
     /// When its Job had counted it as ended.
     pub untracked: Option<Stamp>,
+    /// By when its Job had counted its index as completed.
+    pub index_done: Option<Stamp>,
     /// When its log last said that all was done.
     pub said_done: Option<Stamp>,
     /// When its log last told of a failure that ends a program.
@@ -218,6 +220,7 @@ impl Task {
             held_back: None,
             kills: Vec::new(),
             untracked: None,
+            index_done: None,
             said_done: None,
             last_words: None,
             last_line: None,

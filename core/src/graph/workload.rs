@@ -6,6 +6,7 @@ use whathappened_connectors::object::ObjectBody;
 use whathappened_connectors::time::Stamp;
 
 use super::NO;
+use super::indexes::CompletedIndexes;
 use crate::symbols::Symbol;
 
 /// A Job, a `JobSet`, a Deployment, …
@@ -29,6 +30,8 @@ pub struct Workload {
     pub owner: u32,
     /// The last version of the object.
     pub body: Option<Arc<ObjectBody>>,
+    /// The indexes that an indexed Job had counted as completed when it was over.
+    pub done: Option<CompletedIndexes>,
 }
 
 impl Workload {
@@ -43,6 +46,7 @@ impl Workload {
             made_by: Symbol::NONE,
             owner: NO,
             body: None,
+            done: None,
         }
     }
 }

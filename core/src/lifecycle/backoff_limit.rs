@@ -58,6 +58,17 @@ pub(super) fn spent(graph: &EntityGraph) -> BackoffDeletions {
     spent
 }
 
+/// Within which the end that was one too many lies, for a pod whose ends nobody saw: its kubelet
+/// held its container back since it had failed, until its Job deleted it.
+pub(super) fn unseen_straw(pod: &Task, main: &[&Exit], by: Stamp) -> Option<Stamp> {
+    let asked = pod.deletion_requested.map_or(by, |asked| asked.min(by));
+    let held = pod.held_back.filter(|held| held.lo <= asked.hi)?;
+    main.is_empty().then(|| Stamp {
+        lo: held.lo.min(asked.lo),
+        hi: asked.hi,
+    })
+}
+
 /// The end that was one too many, for a pod that its Job deleted then.
 pub(super) fn last_straw<'a>(pod: &Task, main: &[&'a Exit], by: Stamp) -> Option<&'a Exit> {
     let asked = pod.deletion_requested.map_or(by, |asked| asked.min(by));

@@ -2,7 +2,7 @@
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
-use super::backoff_limit::last_straw;
+use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
 use super::loss::{Loss, Losses};
 use super::{End, Mode, Restart, State};
@@ -31,6 +31,15 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Optio
         })
         .collect();
     restarts.sort_by_key(|restart| restart.exit.time);
+    if let Some(time) = pod.index_done {
+        return End {
+            state: State::Completed,
+            mode: Mode::None,
+            time,
+            exit: None,
+            restarts,
+        };
+    }
     if let Some(last) = spent.and_then(|by| last_straw(pod, &main, by)) {
         restarts.retain(|restart| restart.exit != *last);
         return End {
@@ -38,6 +47,15 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Optio
             mode: Mode::Exited,
             time: last.time,
             exit: Some(last.clone()),
+            restarts,
+        };
+    }
+    if let Some(time) = spent.and_then(|by| unseen_straw(pod, &main, by)) {
+        return End {
+            state: State::Died,
+            mode: Mode::Exited,
+            time,
+            exit: None,
             restarts,
         };
     }

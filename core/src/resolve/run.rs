@@ -238,13 +238,15 @@ fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
             .get(pod as usize)
             .is_some_and(|new| new.root == NO);
         let replaces = bare
-            || attempts.last().is_some_and(|attempt| {
-                attempt.pods.iter().any(|earlier| {
-                    let ended = || over(graph, *earlier, ends);
-                    took_place(graph, *earlier, pod)
-                        && begin.is_some_and(|begin| ended().is_some_and(|ended| ended <= begin))
-                })
-            });
+            || !is_known_from_its_end(graph, pod, ends)
+                && attempts.last().is_some_and(|attempt| {
+                    attempt.pods.iter().any(|earlier| {
+                        let ended = || over(graph, *earlier, ends);
+                        took_place(graph, *earlier, pod)
+                            && begin
+                                .is_some_and(|begin| ended().is_some_and(|ended| ended <= begin))
+                    })
+                });
         match attempts.last_mut() {
             Some(attempt) if !replaces => attempt.pods.push(pod),
             _ => attempts.push(Attempt { pods: vec![pod] }),
@@ -254,6 +256,16 @@ fn attempts(graph: &EntityGraph, pods: &[u32], ends: &[End]) -> Vec<Attempt> {
         attempt.pods.sort_unstable();
     }
     attempts
+}
+
+/// Whether nothing is known of a pod before its end: when it began, and so in whose place, nobody knows.
+fn is_known_from_its_end(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
+    let Some(one) = graph.pods.get(pod as usize) else {
+        return false;
+    };
+    let end = ends.get(pod as usize).and_then(End::final_time);
+    let unseen = one.created.is_none() && one.bound.is_none() && one.starts.is_empty();
+    unseen && one.body.is_none() && end.is_some_and(|end| one.begin() >= Some(end.lo))
 }
 
 /// When a pod was over: its end, or, of one that waited in its place of a gang and of which
