@@ -76,6 +76,17 @@ impl Stamp {
         }
     }
 
+    /// Parses a time as clouds and their tools write it: RFC 3339, RFC 1123, `2026-11-21 15:20:15 UTC`,
+    /// and what Go prints, `2026-11-21 15:20:15 +0000 UTC`.
+    #[must_use]
+    pub fn parse_loosely(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let bare = text
+            .strip_suffix(" UTC")
+            .filter(|rest| rest.ends_with("+0000"));
+        crate::cloud::time::text_time(bare.unwrap_or(text)).map(|parsed| parsed.stamp)
+    }
+
     /// Parses RFC 3339; the digits of the fraction say how exact it is.
     ///
     /// Returns `None` for anything else and for years that nanoseconds in 64

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, RunState, run_state};
-use crate::graph::{EntityGraph, Fact, NO};
+use crate::graph::{EntityGraph, Fact, NO, TaskKind};
 use crate::lifecycle::{End, State};
 use crate::resolve::{Root, Run};
 use crate::symbols::Symbol;
@@ -122,7 +122,8 @@ pub(crate) fn failing(
     if signals.is_empty() {
         return None;
     }
-    let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64)> = BTreeMap::new();
+    let raised = graph.evidence.symbols.find("log.traceback");
+    let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64, bool)> = BTreeMap::new();
     let reported = graph.facts.iter().filter(|fact| {
         signals.contains(&fact.signal)
             && attempt.pods.contains(&fact.pod)
@@ -134,20 +135,29 @@ pub(crate) fn failing(
         if step.is_some_and(|step| fact.time.lo <= step.last.lo) {
             continue;
         }
-        let streak = streaks.entry(fact.pod).or_insert((fact.time, fact.time, 0));
+        let streak = streaks
+            .entry(fact.pod)
+            .or_insert((fact.time, fact.time, 0, false));
         streak.1 = streak.1.max(fact.end.unwrap_or(fact.time));
         streak.2 = streak.2.saturating_add(fact.count.max(1));
+        streak.3 = Some(fact.signal) == raised;
     }
-    let (pod, (first, _, _)) = streaks
+    let (pod, (first, ..)) = streaks
         .into_iter()
-        .filter(|(pod, (_, last, lines))| {
+        .filter(|(pod, (_, last, lines, raised))| {
             let line = graph.pods.get(*pod as usize).and_then(|pod| pod.last_line);
             // Of a log that was not read further, the end is what is known.
             let to_the_end =
                 line.is_some_and(|line| line.lo <= last.hi.saturating_add(60 * SECOND));
-            *lines >= IN_A_ROW && (to_the_end || now.saturating_sub(last.hi) < RECENT)
+            // Nobody tells how a program on a bare machine ended, but its log.
+            let alone = graph
+                .pods
+                .get(*pod as usize)
+                .is_some_and(|one| one.kind == TaskKind::Instance);
+            let often = *lines >= IN_A_ROW || alone && *raised;
+            often && (to_the_end || now.saturating_sub(last.hi) < RECENT)
         })
-        .min_by_key(|(pod, (first, _, _))| (*first, *pod))?;
+        .min_by_key(|(pod, (first, ..))| (*first, *pod))?;
     let attempt = u32::try_from(run.attempts.len()).unwrap_or(1);
     Some(Death::without_end(number, attempt, pod, "failing", first))
 }

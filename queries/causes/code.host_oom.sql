@@ -16,7 +16,16 @@ WITH seen AS (
   WHERE signal IN ('memory.near_limit', 'memory.far_below_limit', 'memory.oom_event') AND via = 'pod' AND same_container
     AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 120
 ),
-witnessed AS (SELECT DISTINCT death FROM seen WHERE signal IN ('memory.near_limit', 'memory.oom_event'))
+-- The kernel's own line, of the pod's cgroup, is a second witness of what the kubelet claims.
+kernel AS (
+  SELECT death, fact FROM links
+  WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -5 AND 60
+),
+witnessed AS (
+  SELECT death FROM seen WHERE signal IN ('memory.near_limit', 'memory.oom_event')
+  UNION
+  SELECT death FROM kernel
+)
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN w.death IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'claim' AS role
 FROM links t
@@ -38,7 +47,9 @@ UNION ALL
 -- The kernel names the pod, and a moment later its main process ended on SIGKILL, whatever the runtime heard of it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
-WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND mode = 'exited' AND exit_code = 137
+WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND mode = 'exited'
+  -- A launcher that returns -9 for its child ends with 247.
+  AND exit_code IN (137, 247)
   AND state IN ('died', 'restarted', 'crash_loop') AND COALESCE(reason, '') <> 'OOMKilled' AND lag_s BETWEEN -5 AND 30
 UNION ALL
 -- A process of it that the kernel killed at its limit, where the program says that one was killed.
@@ -60,6 +71,10 @@ SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'against' AS ed
 FROM links n
 JOIN links t ON t.death = n.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 WHERE n.signal = 'kernel.oom_kill.node' AND n.via = 'pod' AND n.lag_s BETWEEN -5 AND 60
+UNION ALL
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'fault' AS role
+FROM kernel k
+JOIN links t ON t.death = k.death AND t.signal = 'k8s.container.oom_killed' AND t.via = 'pod'
 UNION ALL
 -- What was measured belongs to the claim that it bears out.
 SELECT s.death, s.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role

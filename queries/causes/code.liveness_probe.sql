@@ -3,7 +3,7 @@
 -- rank: 40
 -- level: supported
 -- needs: k8s.container.liveness_killed, k8s.container.startup_probe_killed
--- summary: The kubelet restarted a container of {pod} because its probe failed: {message}
+-- summary: The kubelet stopped a container of {pod} because its probe failed: {message}
 -- advice: Give the probe more time, or remove it from a training process that is busy by design.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

@@ -29,5 +29,7 @@ UNION ALL
 SELECT DISTINCT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'state' AS role
 FROM links k
 JOIN missed g ON g.death = k.death AND g.time - k.time BETWEEN 60000000000 AND 7200000000000
-WHERE k.signal IN ('gpu.memory_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) IN (137, 143)
+WHERE k.signal IN ('gpu.memory_error') AND k.via = 'node' AND k.mode IN ('exited', 'killed') AND COALESCE(k.exit_code, 137) <> 0
+  -- It was there until the others had given up.
+  AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)

@@ -137,10 +137,18 @@ FROM links
 WHERE signal = 'k8s.node.unreachable' AND via = 'node' AND mode IN ('killed', 'lost')
   AND lag_s BETWEEN -600 AND 900
 UNION ALL
--- Kueue stops a workload for a node under it that failed; which one it does not say.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+-- Kueue stops a workload for a node under it that failed. Where it names the node, those that were elsewhere
+-- went with the one that was on it.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN detail IS NULL OR detail = node THEN 'inferred' ELSE 'guess' END AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'kueue.evicted.node_failures' AND via = 'workload' AND mode IN ('killed', 'lost') AND lag_s BETWEEN -30 AND 600
+UNION ALL
+-- What it stops the workload for is the node's silence, where that was recorded.
+SELECT s.death, s.fact AS cause, k.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM silent s
+JOIN links k ON k.death = s.death AND k.signal = 'kueue.evicted.node_failures' AND k.via = 'workload'
+  AND k.mode IN ('killed', 'lost') AND k.detail = k.node AND k.time - s.time BETWEEN -5000000000 AND 600000000000
 UNION ALL
 -- Slurm says that a node of the job failed; on several nodes it does not say which.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role

@@ -1,5 +1,5 @@
 -- cause: ops.config_change
--- title: Replaced after a spec change
+-- title: Stopped by a change to its workload
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
@@ -7,7 +7,10 @@
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
--- advice: Compare the spec before and after the change.
+-- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
+-- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
+-- summary_of: k8s.container.changed_killed, k8s.pod.evicted_by_controller: {pod} {was} stopped because its spec was changed{by}.
+-- advice: Look at what was changed: its size, whether it is suspended, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
 -- change did not stop what that one stopped, and a Job that has just failed has its pods deleted for that.
 WITH last AS (

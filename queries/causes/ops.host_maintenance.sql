@@ -2,10 +2,11 @@
 -- title: Host maintenance
 -- rank: 100
 -- level: established
--- needs: maintenance.announced, maintenance.started, maintenance.terminated, cloud.termination_imminent
+-- needs: maintenance.announced, maintenance.freeze_announced, maintenance.started, maintenance.terminated, cloud.termination_imminent
 -- alone: maintenance.announced, maintenance.started, maintenance.terminated
 -- overturned_by: audit: who drained the node
 -- summary: The host of {node} went into maintenance; {pod} {was} on it.
+-- summary_of: maintenance.announced, maintenance.freeze_announced: Maintenance was announced for the host of {node}; {pod} {was} on it.
 -- advice: Check what the cloud has scheduled next for these nodes before restarting there.
 --
 -- What was announced counts while it is due, however long before it was said, unless
@@ -16,7 +17,7 @@ WITH planned AS (
   SELECT a.* FROM links a
   LEFT JOIN links done ON done.death = a.death AND done.via = 'node' AND done.time >= a.time AND done.lag_s >= 0
     AND done.signal IN ('maintenance.migrated', 'maintenance.done')
-  WHERE a.signal IN ('maintenance.announced', 'maintenance.started') AND a.via = 'node'
+  WHERE a.signal IN ('maintenance.announced', 'maintenance.freeze_announced', 'maintenance.started') AND a.via = 'node'
     AND (a.due_s BETWEEN -90 AND 3900
          OR (a.lag_s BETWEEN -90 AND 3900 AND (a.due_s IS NULL OR a.due_s > -3900 OR a.signal = 'maintenance.started')))
     AND done.fact IS NULL
@@ -30,17 +31,34 @@ act AS (
     AND lag_s BETWEEN -90 AND 3900
 ),
 root AS (
-  SELECT death, fact, time, mode FROM act WHERE mode IN ('killed', 'lost')
+  SELECT death, fact, time, mode, signal, due_s FROM act WHERE mode IN ('killed', 'lost')
   UNION ALL
-  SELECT death, fact, time, mode FROM planned
-  WHERE signal = 'maintenance.announced' AND mode IN ('killed', 'lost') AND death NOT IN (SELECT death FROM act)
+  SELECT death, fact, time, mode, signal, due_s FROM planned
+  WHERE signal LIKE 'maintenance.%announced' AND mode IN ('killed', 'lost') AND death NOT IN (SELECT death FROM act)
+),
+-- Those that clear a node for what is announced.
+cleared AS (
+  SELECT DISTINCT death FROM links
+  WHERE via IN ('pod', 'node') AND lag_s BETWEEN -5 AND 900
+    AND (signal LIKE '%_by_remediator' OR signal LIKE '%_by_autoscaler' OR signal LIKE '%_by_upgrader' OR signal LIKE '%_by_cloud')
+),
+weighed AS (
+  SELECT r.death, r.fact, r.time,
+    CASE WHEN a.death IS NOT NULL THEN 'guess'
+         WHEN r.signal = 'maintenance.freeze_announced' THEN 'guess'
+         -- An announcement is no act: it has to be due, or somebody clears the node for it.
+         WHEN r.signal = 'maintenance.announced' AND COALESCE(r.due_s, -1e9) < -90 AND c.death IS NULL THEN 'guess'
+         ELSE 'inferred' END AS edge
+  FROM root r
+  LEFT JOIN asked_for a ON a.death = r.death
+  LEFT JOIN cleared c ON c.death = r.death
 )
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM root u
+SELECT u.death, u.fact AS cause, m.fact AS effect, u.edge, 'act' AS role
+FROM weighed u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM root
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role
+FROM weighed
 UNION ALL
 -- The instance itself: the record names it.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
@@ -49,7 +67,7 @@ WHERE signal = 'maintenance.terminated' AND via = 'pod' AND mode IN ('killed', '
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
 FROM planned
-WHERE signal = 'maintenance.announced' AND death IN (SELECT death FROM act)
+WHERE signal LIKE 'maintenance.%announced' AND death IN (SELECT death FROM act)
 UNION ALL
 -- Alerts are silenced before maintenance; a silence alone proves none.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role

@@ -6,13 +6,38 @@
 -- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
+-- needs: k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
+-- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
+-- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
+-- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
+-- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
+-- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}; its node was not being drained.
+-- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- advice: Find out why it was deleted; there is no sign of a fault.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
+UNION ALL
+-- An eviction asks for a pod's end as a deletion does; of a node that takes new pods it is no drain.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
+  AND via = 'pod' AND mode IN ('killed', 'lost') AND node_open AND COALESCE(actor, '') NOT LIKE '%vpa-updater%'
+UNION ALL
+-- The condition that the eviction left is the same act.
+SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links e
+JOIN links who ON who.death = e.death AND who.via = 'pod'
+  AND who.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact AND e.node_open
+  AND COALESCE(who.actor, '') NOT LIKE '%vpa-updater%'
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.pod.evicted.api' AND via = 'pod' AND mode IN ('killed', 'lost') AND node_open
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
@@ -64,6 +89,14 @@ WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_
                     'k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.rebooted', 'k8s.pod.evicted.taint', 'k8s.pod.evicted.podgc')
     OR m.signal LIKE 'k8s.pod.deleted_by_%' OR m.signal LIKE 'k8s.node.deleted_by_%')
   AND m.signal NOT LIKE '%_by_user'
+UNION ALL
+-- What the cloud then says of the machine is its echo.
+SELECT u.death, u.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links u
+JOIN links e ON e.death = u.death AND e.via = u.via AND e.time - u.time BETWEEN -5000000000 AND 900000000000
+  AND e.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped')
+WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
+  AND u.via IN ('pod', 'node') AND u.mode IN ('killed', 'lost')
 UNION ALL
 -- A whole pool or group: the cloud closes, empties and deletes its machines for whoever asked.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role

@@ -6,11 +6,15 @@
 -- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
+-- summary_of: k8s.node.cordoned_by_user: {node} was closed{by}, who then deleted {pod}.
+-- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been closed.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+-- Who evicts from a node that takes new pods drains nothing: that is ops.manual_delete.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN signal = 'k8s.pod.evicted_by_user' AND node_open IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
-  AND via = 'pod' AND mode IN ('killed', 'lost')
+  AND via = 'pod' AND mode IN ('killed', 'lost') AND (signal <> 'k8s.pod.evicted_by_user' OR node_open IS NOT TRUE)
 UNION ALL
 -- Controllers evict for reasons of their own too: only of a closed node is it a drain.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -20,7 +24,7 @@ LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained')) closed
   ON closed.death = e.death
 WHERE e.signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
-  AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
+  AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN closed.death IS NULL AND other.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
@@ -31,13 +35,13 @@ LEFT JOIN (SELECT DISTINCT death FROM links
 LEFT JOIN (SELECT DISTINCT death FROM links
            WHERE signal IN ('k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')) other
   ON other.death = e.death
-WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost')
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
 -- The eviction's own record and the condition it left are one act: the record names who.
 SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links e
 JOIN links who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
-WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact AND e.node_open IS NOT TRUE
 UNION ALL
 -- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not.
 SELECT d.death, c.fact AS cause, d.fact AS effect, 'guess' AS edge, 'act' AS role
@@ -80,7 +84,7 @@ SELECT d.death, c.fact AS cause, d.fact AS effect, 'inferred' AS edge, 'act' AS 
 FROM links d
 JOIN links c ON c.death = d.death AND c.via = 'node' AND c.actor = d.actor
   AND c.signal = 'k8s.node.cordoned_by_user' AND d.time - c.time BETWEEN 0 AND 900000000000
-WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost')
+WHERE d.signal = 'k8s.pod.deleted_by_user' AND d.via = 'pod' AND d.mode IN ('killed', 'lost') AND d.node_open IS NOT TRUE
 UNION ALL
 -- Slurm kills what runs on a node that is set down; the record names the node, not the job.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

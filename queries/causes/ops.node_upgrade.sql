@@ -6,13 +6,17 @@
 -- needs: k8s.pod.deleted_by_upgrader, k8s.node.cordoned_by_upgrader, k8s.node.tainted_by_upgrader, repair.started
 -- summary: {node} was upgraded or repaired; {pod} {was} on it.
 -- advice: Set a maintenance window or exclusion for the node pool while long jobs run.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect,
+  CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links u
+LEFT JOIN asked_for a ON a.death = u.death
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
 FROM links u
+LEFT JOIN asked_for a ON a.death = u.death
 WHERE u.signal IN ('upgrade.started', 'k8s.node.cordoned_by_upgrader', 'k8s.node.tainted_by_upgrader') AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -9,20 +9,25 @@
 -- overturned_by: audit: who requested it
 -- summary: An autoscaler removed {node} while {pod} {was} on it.
 -- advice: Annotate training pods so that they are not evicted (safe-to-evict: "false", karpenter.sh/do-not-disrupt).
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
-FROM links u
+-- What it gave up again it did not do; and a person who drains the node later does so for reasons of their own.
+WITH removed AS (
+  SELECT u.death, u.fact, u.time FROM links u
+  LEFT JOIN links f ON f.death = u.death AND f.via = 'node' AND f.signal = 'autoscaler.scale_down_failed'
+    AND f.time >= u.time AND f.lag_s >= 0 AND u.signal NOT IN ('k8s.node.deleted_by_autoscaler', 'cloud.instance_deleted_by_autoscaler')
+  WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
+                     'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
+                     'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
+    AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900 AND f.fact IS NULL
+)
+SELECT u.death, u.fact AS cause, m.fact AS effect, CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM removed u
+LEFT JOIN asked_for a ON a.death = u.death
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
-                   'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
-                   'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
-FROM links u
-WHERE u.signal IN ('autoscaler.scale_down', 'autoscaler.disrupted', 'k8s.node.deleted_by_autoscaler',
-                   'k8s.node.cordoned_by_autoscaler', 'k8s.node.tainted_by_autoscaler',
-                   'cloud.instance_deleted_by_autoscaler', 'cloud.instance_stopped_by_autoscaler')
-  AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN a.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'act' AS role
+FROM removed u
+LEFT JOIN asked_for a ON a.death = u.death
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

@@ -2,10 +2,12 @@
 -- title: Stopped by Kueue, but not preempted
 -- rank: 61
 -- level: established
--- needs: k8s.workload.suspension_requested_by_kueue
+-- needs: k8s.workload.suspension_requested_by_kueue, kueue.deactivation_requested_by_*
 -- needs: kueue.evicted.pods_ready_timeout, kueue.evicted.stopped, kueue.evicted.deactivated, kueue.evicted.admission_check
 -- overturned_by: audit: who stopped the queue or deactivated the workload
 -- summary: Kueue stopped {workload}: {message}
+-- summary_of: k8s.workload.suspension_requested_by_kueue: Kueue suspended {workload}; none of its records says why.
+-- summary_of: kueue.deactivation_requested_by_*: {workload} was deactivated in Kueue{by}, which stopped its pods.
 -- advice: If pods were not ready in time, find out why; a queue is stopped or a workload deactivated because someone decided so.
 --
 -- Past its time limit is code.deadline, a failed node node.not_ready, another workload sched.kueue_preempted.
@@ -33,3 +35,11 @@ LEFT JOIN links failed ON failed.death = s.death AND failed.via = 'workload'
   AND failed.signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND failed.lag_s BETWEEN -5 AND 5
 WHERE s.signal = 'k8s.workload.suspension_requested_by_kueue' AND s.via = 'workload' AND s.mode = 'killed'
   AND s.lag_s BETWEEN -2 AND 120 AND reason.fact IS NULL AND failed.fact IS NULL
+UNION ALL
+-- Who deactivated the Workload had it stopped: the request names them.
+SELECT who.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links who
+JOIN links e ON e.death = who.death AND e.via = 'workload' AND e.signal = 'kueue.evicted.deactivated'
+  AND e.time - who.time BETWEEN -2000000000 AND 60000000000
+WHERE who.signal LIKE 'kueue.deactivation_requested_by_%' AND who.via = 'workload' AND who.mode = 'killed'
+  AND COALESCE(who.actor, '') NOT LIKE '%kueue%'

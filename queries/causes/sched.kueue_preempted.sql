@@ -21,3 +21,9 @@ FROM links p
 LEFT JOIN links late ON late.death = p.death AND late.via = 'workload' AND late.signal IN ('kueue.evicted.deadline', 'kueue.evicted.pods_ready_timeout', 'kueue.evicted.node_failures',
                                                               'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check')
 WHERE p.signal = 'kueue.pod_terminated' AND p.via = 'pod' AND p.mode = 'killed' AND late.fact IS NULL
+UNION ALL
+-- What was preempted waits for quota again, and its Workload says both: the wait follows from it.
+SELECT e.death, e.fact AS cause, w.fact AS effect, 'asserted' AS edge, 'act' AS role
+FROM links e
+JOIN links w ON w.death = e.death AND w.via = 'workload' AND w.signal = 'kueue.pending' AND w.time >= e.time - 5000000000
+WHERE e.signal = 'kueue.preempted' AND e.via = 'workload' AND e.state IN ('never_created', 'never_scheduled')

@@ -30,6 +30,9 @@ const TROUBLED: &str = include_str!("../../queries/views/troubled.sql");
 /// Deletions of nodes that had not fallen silent.
 const ANSWERING: &str = include_str!("../../queries/views/answering.sql");
 
+/// Deaths whose end somebody asked for.
+const ASKED_FOR: &str = include_str!("../../queries/views/asked_for.sql");
+
 /// Members that others of their gang waited for in vain.
 const MISSED: &str = include_str!("../../queries/views/missed.sql");
 
@@ -37,9 +40,11 @@ const MISSED: &str = include_str!("../../queries/views/missed.sql");
 const OWN_REASON: &str = include_str!("../../queries/views/own_reason.sql");
 
 /// The views that rules may select from, by name.
-pub(super) const VIEWS: [(&str, &str); 5] = [
+/// One may use those before it.
+pub(super) const VIEWS: [(&str, &str); 6] = [
     ("answering", ANSWERING),
     ("mechanisms", MECHANISMS),
+    ("asked_for", ASKED_FOR),
     ("missed", MISSED),
     ("own_reason", OWN_REASON),
     ("troubled", TROUBLED),

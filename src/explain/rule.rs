@@ -51,6 +51,8 @@ pub struct Rule {
     pub overturned_by: Vec<OverturningEvidence>,
     /// What happened, with `{placeholders}`.
     pub summary: String,
+    /// Other words for it, by the signals of the root: the first that matches counts.
+    pub summaries_of: Vec<(Vec<String>, String)>,
     /// What to do now.
     pub advice: Vec<String>,
     /// The statement.
@@ -59,7 +61,7 @@ pub struct Rule {
     pub text: String,
 }
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "cause",
     "title",
     "rank",
@@ -68,6 +70,7 @@ const KEYS: [&str; 9] = [
     "alone",
     "overturned_by",
     "summary",
+    "summary_of",
     "advice",
 ];
 
@@ -145,7 +148,17 @@ impl Rule {
             ));
         }
         let (_, summary) = one("summary")?;
-        for key in ["summary", "advice"] {
+        let mut summaries_of = Vec::new();
+        for (line, value) in header.get("summary_of").into_iter().flatten() {
+            let (signals, template) = value.split_once(": ").ok_or_else(|| {
+                fail(
+                    *line,
+                    "write `-- summary_of: SIGNAL, SIGNAL: the sentence`".to_owned(),
+                )
+            })?;
+            summaries_of.push((list(&[signals.to_owned()]), template.trim().to_owned()));
+        }
+        for key in ["summary", "summary_of", "advice"] {
             for (line, template) in header.get(key).into_iter().flatten() {
                 let Some(unknown) = unknown_place(template) else {
                     continue;
@@ -191,10 +204,21 @@ impl Rule {
             alone: list(&all("alone")),
             overturned_by,
             summary,
+            summaries_of,
             advice: all("advice"),
             sql: sql.trim().trim_end_matches(';').to_owned(),
             text: text.to_owned(),
         })
+    }
+
+    /// The sentence for a root of a signal.
+    #[must_use]
+    pub fn summary_of(&self, signal: &str) -> &str {
+        let own = self
+            .summaries_of
+            .iter()
+            .find(|(signals, _)| is_among(signal, signals));
+        own.map_or(&self.summary, |(_, template)| template)
     }
 
     /// Signals that the statement compares with, each with its line in the file; one that

@@ -14,7 +14,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_connectors::object::ObjectBody;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, NO, Task, TaskKind};
+use whathappened_core::graph::{Cordons, EntityGraph, NO, Task, TaskKind};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
@@ -61,6 +61,11 @@ pub const DEATHS: &[Column] = &[
         "created",
         DataType::Int64,
         "when the pod was made, ns; NULL where no record says so",
+    ),
+    (
+        "node_open",
+        DataType::Boolean,
+        "its node took new pods then, so that nobody was draining it; NULL where no record shows",
     ),
 ];
 
@@ -166,6 +171,8 @@ struct DeathColumns {
     gpus: Float64Builder,
     wanted: Int64Builder,
     begun: Int64Builder,
+    node_open: BooleanBuilder,
+    cordons: Cordons,
     /// Pods whose programs speak of a GPU.
     devices: HashSet<u32>,
 }
@@ -194,6 +201,7 @@ impl DeathColumns {
             .collect();
         Self {
             devices,
+            cordons: Cordons::of(graph),
             ..Self::default()
         }
     }
@@ -233,6 +241,8 @@ impl DeathColumns {
         self.wanted
             .append_option(root.and_then(|root| root.replicas));
         self.begun.append_option(pod.and_then(Task::known_begin));
+        let open = pod.and_then(|pod| self.cordons.was_open(pod.node, death.time));
+        self.node_open.append_option(open);
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -250,6 +260,7 @@ impl DeathColumns {
             Arc::new(self.gpus.finish()),
             Arc::new(self.wanted.finish()),
             Arc::new(self.begun.finish()),
+            Arc::new(self.node_open.finish()),
         ]
     }
 }

@@ -193,7 +193,7 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
     if explain {
         body = body.own(
             Tone::Dim,
-            format!(": {}", wording::level_means(&incident.level)),
+            format!(": {}", wording::level_means_of(incident)),
         );
     }
     fact(

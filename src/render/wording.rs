@@ -85,6 +85,18 @@ pub(crate) fn is_calm(incident: &Incident) -> bool {
     incident.cause.starts_with("none.")
 }
 
+/// What the level of a run that nothing ended means: no death has to be proven.
+pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
+    if !is_calm(incident) {
+        return level_means(&incident.level);
+    }
+    match incident.level.as_str() {
+        "established" => "an object's own status shows it",
+        "unknown" => "no record shows it",
+        _ => "the last records suggest it, but no status confirms it",
+    }
+}
+
 /// Who did it: `bob@lab.example (user), the experiment's own owner`.
 pub(crate) fn actor(actor: &Actor) -> Spans {
     let spans = Spans::new().data(Tone::Strong, &actor.name);

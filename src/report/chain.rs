@@ -59,6 +59,17 @@ impl ReportContext<'_> {
             let mut context: Vec<&Step> = candidate.context.iter().collect();
             context.sort_by_key(|step| self.fact(step.fact).map(|fact| (fact.time, fact.id)));
             context.dedup_by_key(|step| self.fact(step.fact).map(|fact| fact.id));
+            // A record that is a step itself is told once.
+            let steps: Vec<_> = candidate
+                .path
+                .iter()
+                .filter_map(|step| self.fact(step.fact))
+                .map(|fact| fact.row)
+                .collect();
+            context.retain(|step| {
+                self.fact(step.fact)
+                    .is_none_or(|fact| !steps.contains(&fact.row))
+            });
             let before = |step: &&&Step| self.fact(step.fact).map(|fact| fact.time) <= root_time;
             for step in context.iter().filter(before).take(CITED) {
                 links.extend(self.link(step.fact, "announcement", Some(Kind::Context))?);

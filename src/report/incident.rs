@@ -58,7 +58,9 @@ impl ReportContext<'_> {
         let first_victims = self.victims(&finding.first);
         let summary = match (rule, &root_event) {
             (Some(rule), Some(event)) => {
-                self.fill(&rule.summary, event, root, finding, acted.as_ref(), unseen)
+                let signal = root.map_or("", |root| self.graph().name(root.signal));
+                let template = rule.summary_of(signal);
+                self.fill(template, event, root, finding, acted.as_ref(), unseen)
             }
             _ => self.unexplained(finding),
         };

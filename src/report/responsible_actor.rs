@@ -155,7 +155,10 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
     let (signal, actor) = (graph.name(fact.signal), graph.name(fact.actor));
     // A kubelet tells that its node was closed, and never closes it.
     let reports = signal.starts_with("k8s.node.cordoned") && actor == "kubelet";
-    fact.actor.is_some() && signal != "k8s.container.killing" && !reports
+    // Who reports what the cloud does to a machine, as a problem detector or a node controller does, does not do it.
+    let cluster = matches!(fact.source_kind, SourceKind::Kubernetes);
+    let relays = cluster && (signal.starts_with("maintenance.") || signal.starts_with("cloud."));
+    fact.actor.is_some() && signal != "k8s.container.killing" && !reports && !relays
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.

@@ -47,7 +47,13 @@ impl ReportContext<'_> {
         // A batch job bears a number.
         let is_job = pod.is_some_and(|pod| pod.kind == TaskKind::Job);
         let named = named.map(|name| if is_job { format!("job {name}") } else { name });
-        let name = match (named, finding.victims.len()) {
+        // What is said of one machine is said of those that were on it.
+        let elsewhere = match (&event.entities.node, template.contains("{node}")) {
+            (node, true) => self.elsewhere(finding, node.as_deref(), pod),
+            _ => 0,
+        };
+        let victims = finding.victims.len().saturating_sub(elsewhere);
+        let name = match (named, victims) {
             (Some(pod), 0 | 1) => pod,
             (Some(pod), many) => format!("{pod} and {} more", many - 1),
             (None, _) if workload.is_empty() => "the run".to_owned(),
@@ -104,28 +110,48 @@ impl ReportContext<'_> {
             .map(|code| code.to_string());
         let said = template
             .replace("{pod}", &name)
-            .replace(
-                "{was}",
-                if finding.victims.len() > 1 {
-                    "were"
-                } else {
-                    "was"
-                },
-            )
+            .replace("{was}", if victims > 1 { "were" } else { "was" })
             .replace("{node}", node.as_deref().unwrap_or("its node"))
             .replace(
                 "{other}",
                 other_name
                     .as_deref()
                     .or(event.attribute("preemptor"))
-                    .unwrap_or("another pod"),
+                    .unwrap_or(if is_job { "another job" } else { "another pod" }),
             )
             .replace("{workload}", workload)
             .replace("{by}", &by)
             .replace("{detail}", root.map_or("", |root| graph.name(root.detail)))
             .replace("{exit_code}", code.as_deref().unwrap_or("unknown"))
             .replace("{message}", &describe(event));
-        begun(&said)
+        let said = begun(&said);
+        match elsewhere {
+            0 => said,
+            1 => format!("{} One more ended so on another machine.", full_stop(&said)),
+            many => format!(
+                "{} {many} more ended so on other machines.",
+                full_stop(&said)
+            ),
+        }
+    }
+
+    /// How many victims were on other machines than the one that a sentence names.
+    fn elsewhere(&self, finding: &Finding, node: Option<&str>, first: Option<&Task>) -> usize {
+        let graph = self.graph();
+        let named = node.or_else(|| first.map(|first| graph.name(first.node)));
+        let Some(named) = named.filter(|named| !named.is_empty()) else {
+            return 0;
+        };
+        let first_is_there = first.is_some_and(|first| graph.name(first.node) == named);
+        let others = finding.victims.iter().filter(|death| {
+            let pod = self
+                .death(**death)
+                .and_then(|death| graph.pods.get(death.pod as usize));
+            pod.is_some_and(|pod| {
+                pod.node.is_some() && pod.more_nodes.is_empty() && graph.name(pod.node) != named
+            })
+        });
+        if first_is_there { others.count() } else { 0 }
     }
 
     /// An advice of a rule with its places filled; of a machine that hurt nobody in general
@@ -260,4 +286,9 @@ fn went_along(template: &str, signal: &str, pod: Option<&Task>, graph: &EntityGr
         return template.to_owned();
     };
     template.replace(DELETED, &along)
+}
+
+/// A sentence with its full stop.
+fn full_stop(text: &str) -> String {
+    format!("{}.", text.trim_end().trim_end_matches('.'))
 }

@@ -1,5 +1,6 @@
 //! Resource Health's availability statuses: what a machine's health was, from when.
 
+use super::set_initiator;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
 use crate::cloud::identity::Machine;
@@ -82,6 +83,7 @@ fn emit(
         _ => None,
     };
     event.reason = cause.map(str::to_owned);
+    set_initiator(&mut event, cause.unwrap_or_default());
     set_text(&mut event, "health", Some(state));
     set_text(&mut event, "category", Some(reason));
     set_text(

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::activity::Activity;
+use super::set_initiator;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::identity::{Cloud, Machine};
 use crate::cloud::place::set_places;
@@ -52,6 +53,7 @@ pub(super) fn of_resource(
     activity.place(&mut event);
     let cause = activity.property(&["healthEventCause", "cause"]);
     event.reason = (!cause.is_empty()).then(|| cause.to_owned());
+    set_initiator(&mut event, cause);
     let details = activity.property(&["details"]);
     set_message(&mut event, &format!("{title}\n{details}"));
     let health = activity.property(&["healthStatus", "currentHealthStatus"]);

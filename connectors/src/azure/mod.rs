@@ -21,6 +21,7 @@ mod tests;
 pub use live::{Azure, AzureOptions, CloudPlace, LoginMethod, SCHEDULED_EVENTS};
 
 use crate::cloud::field::{self, Fields};
+use crate::event::Event;
 use crate::observation::Rejection;
 use crate::recording::{ForeignOutput, ForeignRecord};
 
@@ -63,4 +64,16 @@ pub(crate) fn decode(
         Some(decode) => decode(record, emitted),
         None => Err(Rejection::Irrelevant("not a record of Azure".to_owned())),
     }
+}
+
+/// Notes that a person asked for what Azure reports of a machine: `UserInitiated` in Resource Health,
+/// `User` as the source of a scheduled event.
+fn set_initiator(event: &mut Event, cause: &str) {
+    let by_user = cause
+        .chars()
+        .filter(|one| one.is_ascii_alphabetic())
+        .collect::<String>()
+        .to_ascii_lowercase();
+    let by_user = ["user", "userinitiated", "customerinitiated"].contains(&by_user.as_str());
+    event.set_attribute("initiated_by", by_user.then_some("user"));
 }

@@ -1,5 +1,6 @@
 //! Scheduled Events: what the machine itself is told to expect.
 
+use super::set_initiator;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field;
 use crate::cloud::identity::{Cloud, Machine, scale_set_host};
@@ -45,6 +46,7 @@ pub(super) fn decode(
         let mut event = facts.host_event(at, &machine(name), what);
         let by = text("EventSource");
         event.reason = (!by.is_empty()).then(|| by.to_owned());
+        set_initiator(&mut event, by);
         set_message(&mut event, text("Description"));
         set_text(&mut event, "resource", Some(name));
         emitted

@@ -382,6 +382,11 @@ impl AuditAct<'_> {
         if self.verb == "deletecollection" {
             event.set_attribute("selector", uri.split_once('?').map(|(_, query)| query));
         }
+        if self.kind == "Workload" {
+            // Kueue's switch: what is not active is stopped.
+            let active = field::at(self.record, &["requestObject", "spec", "active"]);
+            event.set_attribute("active", active.and_then(field::scalar));
+        }
         if self.kind == "Node" || is_workload(self.kind) {
             let spec =
                 field::at(self.record, &["requestObject", "spec"]).and_then(Value::as_object);

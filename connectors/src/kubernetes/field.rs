@@ -35,9 +35,9 @@ pub(super) fn flag(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A time at a path.
+/// A time at a path. The beginning of 1970 is no time: runtimes write it where a container never started.
 pub(super) fn time(value: &Value, path: &[&str]) -> Option<Stamp> {
-    Stamp::parse(text(value, path)?)
+    Stamp::parse(text(value, path)?).filter(|time| time.lo > 0)
 }
 
 /// The items of an array at a path; nothing where there is none.

@@ -74,6 +74,8 @@ pub(super) fn decode(
 fn tells(kind: &str, status: &str) -> bool {
     match (kind, status) {
         ("Ready", _) => true,
+        // What was announced has passed, or was called off.
+        ("VMEventScheduled", "False") => true,
         (_, "Unknown") => false,
         _ if kind.ends_with("Ready") => status == "False",
         _ => status == "True",

@@ -181,7 +181,9 @@ fn terminated(
         "signal",
         field::int(ended, &["signal"]).filter(|signal| *signal != 0),
     );
-    event.set_attribute("started", field::owned(ended, &["startedAt"]));
+    let started =
+        field::time(ended, &["startedAt"]).and_then(|_| field::owned(ended, &["startedAt"]));
+    event.set_attribute("started", started);
     mark_init(&mut event, init);
     event
 }

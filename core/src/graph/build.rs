@@ -297,7 +297,7 @@ fn facts_of(
 fn due(event: &Event) -> Option<Stamp> {
     let time = |keys: [&str; 2]| {
         let reported = keys.iter().find_map(|key| event.attribute(key))?;
-        Stamp::parse(reported)
+        Stamp::parse_loosely(reported)
     };
     let unix = || {
         let seconds: i64 = event.attribute("scheduled_unix")?.parse().ok()?;

@@ -10,6 +10,8 @@ pub(super) enum Claim<'a> {
     Made { pod: &'a str },
     /// The workload deleted a pod.
     Unmade { pod: &'a str },
+    /// The operator saw how a pod's process ended.
+    Ended { pod: &'a str, code: i32 },
     /// The Deployment scaled a `ReplicaSet` of its own.
     Scaled { replica_set: &'a str },
 }
@@ -40,6 +42,15 @@ pub(super) fn read(event: &Event) -> Option<Claim<'_>> {
             Some(Claim::Unmade {
                 pod: first_word(pod),
             })
+        }
+        "ExitedWithCode" => {
+            let (pod, code) = message
+                .strip_prefix("Pod: ")?
+                .split_once(" exited with code ")?;
+            let pod = pod.split_once('.').map_or(pod, |(_, pod)| pod);
+            let code = first_word(code).parse().ok()?;
+            // What the operator writes where it does not know.
+            (code != 0xbeef).then_some(Claim::Ended { pod, code })
         }
         "ScalingReplicaSet" => {
             let replica_set = message.split_once("replica set ")?.1;

@@ -305,6 +305,23 @@ pub(super) fn event(
                     pod.see(event.time.lo, event.time.hi);
                 }
             }
+            Claim::Ended { pod, code } => {
+                let ended = pods.of_name(namespace, symbols.number(pod), event.time.lo);
+                let owner = workload(event, symbols, workloads);
+                if let Some(pod) = pods.all.get_mut(ended as usize) {
+                    if pod.owner == NO {
+                        pod.owner = owner;
+                    }
+                    // It was seen a while after it had ended.
+                    pod.heard.push(Exit {
+                        time: event.time,
+                        container: Symbol::NONE,
+                        init: false,
+                        exit_code: Some(code),
+                        reason: Symbol::NONE,
+                    });
+                }
+            }
             Claim::Made { .. } | Claim::Unmade { .. } => {}
             Claim::Scaled { replica_set } => {
                 let (kind, name) = (symbols.number("ReplicaSet"), symbols.number(replica_set));

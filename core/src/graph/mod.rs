@@ -5,6 +5,7 @@ mod build;
 mod claims;
 mod clocks;
 mod collectives;
+mod cordon;
 mod fact;
 mod gpu_repeats;
 mod identity;
@@ -30,6 +31,7 @@ mod version_diff;
 mod witness;
 mod workload;
 
+pub use cordon::Cordons;
 pub use fact::{Fact, NO, Phase};
 pub use instance::{InstanceChange, InstanceRecord, instance_group};
 pub use name_tenure::{NameTenure, NameTenures};

@@ -74,6 +74,20 @@ pub(super) fn last_straw<'a>(pod: &Task, main: &[&'a Exit], by: Stamp) -> Option
     let asked = pod.deletion_requested.map_or(by, |asked| asked.min(by));
     let bad =
         |exit: &&&Exit| exit.time != Stamp::OPEN && exit.exit_code.is_some_and(|code| code != 0);
+    // Its container had ended and was not started again: the kubelet held it back until the Job gave up.
+    let down = main
+        .iter()
+        .filter(bad)
+        .filter(|exit| exit.time.hi <= asked.lo)
+        .max_by_key(|exit| exit.time);
+    let again = |end: &Exit| {
+        pod.starts
+            .iter()
+            .any(|start| start.hi > end.time.lo && start.lo <= asked.hi)
+    };
+    if let Some(down) = down.filter(|end| !again(end)) {
+        return Some(down);
+    }
     let anew = pod.starts.iter().rev().find(|start| start.lo <= asked.hi)?;
     let last = main
         .iter()

@@ -258,7 +258,9 @@ fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
 /// When a pod had ended, though no record of its end was seen, and whether it ended well:
 /// its Job was over or had counted it, or its log said last that all was done.
 fn ended_unseen(graph: &EntityGraph, pod: &Task) -> Option<(Stamp, bool)> {
-    let wrote = pod.progress.as_ref().map(|progress| progress.last.lo);
+    // Who writes is alive.
+    let step = pod.progress.as_ref().map(|progress| progress.last.lo);
+    let wrote = step.max(pod.last_line.map(|line| line.lo));
     let done = pod
         .said_done
         .filter(|done| wrote.is_none_or(|wrote| wrote <= done.hi));

@@ -244,7 +244,11 @@ impl RepeatedEnds {
         }
         self.known
             .iter()
-            .map(|end| lag(fact.time, *end))
+            .flat_map(|end| {
+                // What repeats was last seen as well as first.
+                let last = fact.end.map(|last| lag(last, *end));
+                last.into_iter().chain([lag(fact.time, *end)])
+            })
             .min_by(|a, b| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b)))
             .unwrap_or_default()
     }
