@@ -211,13 +211,14 @@ fn of_machine(fact: &mut Fact, words: &ProtectedNames, permits: impl Fn(&str) ->
         .into_iter()
         .flatten()
     {
-        words.hide_in(text);
+        let told = words.hide_told(text);
+        replace(text, told);
     }
     event
         .attributes
         .retain(|key, value| !is_owned(key) && !value.as_str().is_some_and(is_owned));
     for value in event.attributes.values_mut() {
-        in_value(value, &|text| words.hide_all(text));
+        in_value(value, &|text| words.hide_told(text));
     }
     fact.redacted = true;
 }
