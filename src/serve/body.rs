@@ -74,8 +74,8 @@ mod tests {
 
     const BOUNDS: BodyBounds = BodyBounds {
         most: 8,
-        in_all: Duration::from_secs(3),
-        silence: Duration::from_secs(1),
+        in_all: Duration::from_millis(600),
+        silence: Duration::from_millis(200),
     };
 
     fn of(pieces: &[&'static str]) -> Body {
@@ -117,12 +117,12 @@ mod tests {
         assert_eq!(read.await, Err(Unread::Large));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn whoever_is_silent_or_drips_is_slow() {
         let silent = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
         assert_eq!(reading(silent, 8).await, Err(Unread::Slow));
         let drips = stream::unfold((), |()| async {
-            tokio::time::sleep(Duration::from_millis(900)).await;
+            tokio::time::sleep(Duration::from_millis(120)).await;
             Some((Ok::<_, Infallible>(Bytes::from_static(b"x")), ()))
         });
         assert_eq!(

@@ -56,14 +56,7 @@ const KINDS: [&str; 22] = [
 ];
 
 /// Of these, what also stands before a namespace, a slash and a name.
-const PAIRED: [&str; 6] = [
-    "claim",
-    "preemptor",
-    "object",
-    "pod(s)",
-    "clusterqueue",
-    "victim",
-];
+const PAIRED: [&str; 5] = ["claim", "preemptor", "object", "clusterqueue", "victim"];
 
 /// Who does something to a pod stands behind one of these and "by".
 const TAKERS: [&str; 8] = [
@@ -269,7 +262,7 @@ impl MentionScan<'_> {
         let Some(join) = join(self.before(at)).filter(|_| is_pair) else {
             return;
         };
-        if self.before(at).ends_with(['/', '-', '\\']) && !self.before(at).ends_with("\\\"") {
+        if self.before(at).ends_with(['/', '-']) {
             return;
         }
         let head = self.back(at, 1);
@@ -283,11 +276,12 @@ impl MentionScan<'_> {
             || public_names::is_ordinary(word) && !self.judge.is_known(word)
             || KINDS.contains(&word)
             || self.judge.is_own(word);
+        let is_own = self.judge.is_own(of);
         if !is_headed || is_word || !self.is_foreign(at) {
             return;
         }
         self.hide(at);
-        if !self.judge.is_own(of) {
+        if !is_own {
             self.dotted(at + 1);
         }
     }
