@@ -602,11 +602,13 @@ mod tests {
         drop(store);
         let mut store = Store::open(root, Limits::default()).unwrap();
         assert_eq!(store.incidents().unwrap().len(), 1);
-        store
-            .keep_incidents(&runs, &[incident("j", 2, "w")])
-            .unwrap();
+        let with_sum = StoredIncident {
+            answer: "an answer with a sum".to_owned(),
+            ..incident("j", 2, "w")
+        };
+        store.keep_incidents(&runs, &[with_sum]).unwrap();
         drop(store);
-        flip(root, "rules");
+        flip(root, "an answer with a sum");
         assert!(
             Store::open_to_read(root)
                 .unwrap()

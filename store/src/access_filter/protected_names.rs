@@ -491,7 +491,7 @@ mod tests {
             ),
             (
                 "spiffe://cluster.local/ns/ghostns/sa/robot",
-                "spiffe://cluster.local/ns/[hidden]/[hidden]",
+                "spiffe://cluster.local/ns/[hidden]/sa/[hidden]",
             ),
         ] {
             let reported = words.hide_foreign(text);
