@@ -169,7 +169,11 @@ fn own(fact: &mut Fact, words: &ProtectedNames) {
     // one of others, so is all of it, also what no catalogue knows.
     let is_foreign = event
         .attribute("other_namespace")
-        .is_some_and(|reported| words.is_foreign_namespace("namespace", reported));
+        .is_some_and(|reported| words.is_foreign_namespace("namespace", reported))
+        || event
+            .attribute("other_pod")
+            .and_then(|reported| reported.split_once('/'))
+            .is_some_and(|(reported, _)| words.is_foreign_namespace("namespace", reported));
     for key in ["other_pod", "other_namespace", "preemptor_uid", "other_uid"] {
         let hide = event
             .attribute(key)
