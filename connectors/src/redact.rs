@@ -7,6 +7,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `forms` | tokens that are known by their form, and what stands in URLs, headers and commands |
+//! | `vendors` | more of them: tokens of vendors |
 //! | `keyed` | the value that belongs to a key such as `password` |
 //! | `value` | where a value begins and ends, and whether it can be a secret |
 //! | `block` | private keys over several lines, long runs of base64 |
@@ -20,6 +21,7 @@ mod forms;
 mod keyed;
 mod lines;
 mod value;
+mod vendors;
 mod views;
 
 use std::borrow::Cow;
@@ -31,7 +33,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
 pub use fields::{arguments, body, fact, observation, value};
-use forms::{FORMS, SecretShape};
+use forms::{SecretForm, SecretShape};
 use keyed::{KEYS, Keys};
 pub(crate) use lines::{Lines, without};
 use views::Hints;
@@ -41,12 +43,12 @@ pub const MASK: &str = "[redacted]";
 
 /// Which rules these are: it grows with them, so that what was kept under fewer of
 /// them is known.
-pub const RULES: i64 = 3;
+pub const RULES: i64 = 4;
 
 /// What to try where a hint is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// A pattern of [`FORMS`].
+    /// A pattern of [`all_forms`].
     Form(usize),
     /// The value that belongs to a key such as `password`.
     Password,
@@ -66,10 +68,15 @@ struct Patterns {
     keys: Keys,
 }
 
+/// Every pattern that is known by its form.
+fn all_forms() -> impl Iterator<Item = &'static SecretForm> {
+    forms::FORMS.iter().chain(vendors::FORMS)
+}
+
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let mut hints: Vec<Cow<'_, str>> = Vec::new();
     let mut rules = Vec::new();
-    for (number, form) in FORMS.iter().enumerate() {
+    for (number, form) in all_forms().enumerate() {
         for hint in form.hints {
             hints.push((*hint).into());
             rules.push(Rule::Form(number));
@@ -93,8 +100,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         .kind(Some(AhoCorasickKind::DFA))
         .build(hints.iter().map(|hint| hint.as_bytes()))
         .ok()?;
-    let forms = FORMS
-        .iter()
+    let forms = all_forms()
         .map(|form| Regex::new(form.pattern))
         .collect::<Result<_, _>>()
         .ok()?;
@@ -183,7 +189,7 @@ impl Patterns {
             Rule::Elsewhere => return None,
             Rule::Password | Rule::Keyed => return self.keys.secret(text, hint, rule),
         };
-        let form = FORMS.get(number)?;
+        let form = all_forms().nth(number)?;
         if form.is_word && value::starts_inside_word(text, hint.start) {
             return None;
         }

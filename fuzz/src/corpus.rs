@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use whathappened_crucible::rng::Rng;
+
 /// Of a larger file its beginning: what is damaged should be read often.
 const MOST: u64 = 48 << 10;
 
@@ -12,6 +14,28 @@ pub(crate) struct Recording {
     /// Its path, which readers take hints from.
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
+}
+
+/// The parts of a recording that most runs damage have at most so many bytes: as many
+/// inputs are read in a minute as five large ones would take.
+const PART: usize = 6 << 10;
+
+impl Recording {
+    /// What of it is damaged: some lines that stand together, or one time in four all.
+    pub(crate) fn part(&self, rng: &mut Rng) -> &[u8] {
+        if rng.below(4) == 0 || self.bytes.len() <= PART {
+            return &self.bytes;
+        }
+        let line = |at: usize| {
+            let before = self.bytes[..at].iter().rposition(|byte| *byte == b'\n');
+            before.map_or(0, |before| before + 1)
+        };
+        let from = line(rng.below(self.bytes.len()));
+        let to = line((from + PART).min(self.bytes.len()));
+        // A line that is longer is read as far as it goes.
+        let to = if to > from { to } else { self.bytes.len() };
+        &self.bytes[from..to]
+    }
 }
 
 /// Every file below these folders, in order of names.

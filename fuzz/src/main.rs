@@ -14,10 +14,12 @@ mod watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
 use whathappened_crucible::rng::Rng;
 
+use self::corpus::Recording;
 use self::target::Targets;
 use self::watch::Watch;
 
@@ -33,6 +35,9 @@ struct Args {
     /// The number of the first run.
     #[arg(long, default_value_t = 0)]
     first: u64,
+    /// How many inputs are read at once.
+    #[arg(long, default_value_t = 1)]
+    jobs: u64,
     /// Folders of recordings; the repository's own where none is named.
     #[arg(long = "corpus", value_name = "FOLDER")]
     corpus: Vec<PathBuf>,
@@ -65,14 +70,53 @@ fn run(args: &Args) -> Result<bool, String> {
         return Ok(true);
     }
     let corpus = corpus::load(&args.corpus)?;
+    if corpus.is_empty() {
+        return Err("there are no recordings to damage".to_owned());
+    }
+    let jobs = args.jobs.max(1);
+    let begun = Instant::now();
+    let parts: Vec<Part> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs)
+            .map(|job| {
+                let (targets, corpus) = (&targets, &corpus);
+                scope.spawn(move || part(args, (job, jobs), targets, corpus))
+            })
+            .collect();
+        let done = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+        done.map(|part| part.unwrap_or_default()).collect()
+    });
+    let broken: u64 = parts.iter().map(|part| part.broken).sum();
+    let slowest = parts.iter().map(|part| &part.slowest).max();
+    let slowest = slowest.cloned().unwrap_or_default();
+    println!(
+        "{} damaged inputs of {} recordings in {:.0} s: {broken} panics, the slowest took {} ms ({})",
+        args.runs,
+        corpus.len(),
+        begun.elapsed().as_secs_f64(),
+        slowest.0,
+        slowest.1
+    );
+    Ok(broken == 0)
+}
+
+/// What one thread saw.
+#[derive(Debug, Default)]
+struct Part {
+    broken: u64,
+    slowest: (u128, String),
+}
+
+/// Every `of`th run from the `job`th on: which thread reads an input changes nothing of it.
+fn part(args: &Args, (job, of): (u64, u64), targets: &Targets, corpus: &[Recording]) -> Part {
     let watch = Watch::start(args.keep.clone());
     let mut broken = 0_u64;
-    for number in args.first..args.first.saturating_add(args.runs) {
+    let end = args.first.saturating_add(args.runs);
+    for number in (args.first.saturating_add(job)..end).step_by(usize::try_from(of).unwrap_or(1)) {
         let mut rng = Rng::stream(args.seed, &format!("fuzz {number}"));
-        let Some(seed) = rng.pick(&corpus) else {
-            return Err("there are no recordings to damage".to_owned());
+        let Some(seed) = rng.pick(corpus) else {
+            break;
         };
-        let bytes = mutate::damaged(&seed.bytes, &corpus, &mut rng);
+        let bytes = mutate::damaged(seed.part(&mut rng), corpus, &mut rng);
         let what = format!("seed {} run {number} of {}", args.seed, seed.name);
         watch.begins(&what, &bytes);
         let done = catch_unwind(AssertUnwindSafe(|| targets.read(&seed.name, &bytes)));
@@ -86,12 +130,8 @@ fn run(args: &Args) -> Result<bool, String> {
             eprintln!("panic: {what}: {place}");
         }
     }
-    println!(
-        "{} damaged inputs of {} recordings: {broken} panics, the slowest took {} ms ({})",
-        args.runs,
-        corpus.len(),
-        watch.slowest().0,
-        watch.slowest().1
-    );
-    Ok(broken == 0)
+    Part {
+        broken,
+        slowest: watch.slowest(),
+    }
 }

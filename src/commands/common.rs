@@ -22,9 +22,9 @@ use crate::fetch;
 use crate::render::Style;
 use crate::serve::collect::{self, CollectTargets};
 
-/// Facts of recordings that are held in memory, some two hundred bytes each: half a
-/// gigabyte at most, with all that is made of them.
-const HELD: u64 = 1_800_000;
+/// What facts of recordings take in memory, with all that is made of them; beside it
+/// stands what the program takes itself.
+const HELD: u64 = 400 << 20;
 /// Rejected records that the closing count shows one by one.
 const SHOWN: usize = 5;
 
@@ -86,7 +86,7 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
     let inputs = inputs(&args.from);
     let bar = bar(args.quiet);
     let options = Options {
-        max_observations: Some(HELD),
+        max_weight: Some(HELD),
         ..Options::default()
     };
     let case = Case::read(&inputs, &options, rules, &mut |done, total| {

@@ -187,7 +187,7 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
     for file in &verified.unknown {
         println!("{file}: not in the store's index");
     }
-    for said in &verified.database {
+    for said in verified.database.iter().chain(&verified.kept) {
         println!("store.db: {said}");
     }
     println!(
@@ -205,10 +205,14 @@ fn verify(stored: &KeptArgs) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Damaged(format!(
-        "{}: {} damaged, {} not in the index",
+        "{}: {} damaged, {} not in the index{}",
         store.root().display(),
         count(verified.damaged.len(), "segment"),
         count(verified.unknown.len(), "segment"),
+        match verified.kept.len() {
+            0 => String::new(),
+            some => format!(", {} of the database damaged", count(some, "row")),
+        }
     )))
 }
 
@@ -250,6 +254,15 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
     }
     for file in &done.back {
         println!("{file}: all of its rows have been restored.");
+    }
+    if done.incidents > 0 {
+        println!(
+            "{} damaged and removed; `whathappened explain` explains what is left of the records.",
+            match done.incidents {
+                1 => "1 stored incident was".to_owned(),
+                many => format!("{many} stored incidents were"),
+            }
+        );
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub async fn explain_rest(
     tick: &mut dyn FnMut(usize, usize),
 ) -> Result<Explained, Error> {
     let roots = store.snapshot()?.roots(window.0, window.1)?;
-    let known = explained_at(store)?;
+    let known = store.explained_runs()?;
     let is_known = |root: &Root| {
         let at = known.get(&run_id(root));
         at.is_some_and(|at| *at >= root.last || *at >= now)
@@ -95,6 +95,28 @@ pub async fn explain_rest(
     }
     tick(rest.len(), rest.len());
     Ok(sum)
+}
+
+/// Explains the run of a kept incident anew, where that incident is damaged.
+///
+/// # Errors
+/// When the store cannot be used, or a rule fails.
+pub async fn explain_damaged(
+    store: &mut Store,
+    incident: &str,
+    rules: &Arc<Rules>,
+    now: Nanos,
+) -> Result<(), Error> {
+    let runs = store.runs_of_damaged(incident)?;
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let roots = store.snapshot()?.roots(Nanos::MIN, Nanos::MAX)?;
+    let coverage = store.coverage()?;
+    for root in roots.iter().filter(|root| runs.contains(&run_id(root))) {
+        explain_one(store, root, &coverage, rules, now).await?;
+    }
+    Ok(())
 }
 
 /// Explains one run and keeps its incidents.
@@ -220,16 +242,6 @@ fn of_root(root: Root) -> ListedRun {
         id: Some(id),
         ..ListedRun::default()
     }
-}
-
-/// When each run was explained last.
-fn explained_at(store: &Store) -> Result<HashMap<String, Nanos>, Error> {
-    let mut known: HashMap<String, Nanos> = HashMap::new();
-    for one in store.snapshot()?.incidents()? {
-        let at = known.entry(one.run_id).or_insert(one.explained_at);
-        *at = (*at).max(one.explained_at);
-    }
-    Ok(known)
 }
 
 /// The id that answers give the run of a root.

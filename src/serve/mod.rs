@@ -20,6 +20,7 @@ mod addresses;
 mod answering;
 pub mod api;
 pub mod audit;
+mod body;
 mod callers;
 pub mod collect;
 mod connections;

@@ -122,8 +122,35 @@ CREATE TABLE IF NOT EXISTS verdicts (
   verdict TEXT NOT NULL,
   PRIMARY KEY (incident, explained_at)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS damaged_incidents (
+  id TEXT NOT NULL,
+  run TEXT NOT NULL,
+  PRIMARY KEY (id, run)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
 ";
+
+/// Tables whose rows have a checksum, which those of a store of before have not: a
+/// column, so that an older program that writes a row anew leaves none that is wrong.
+const SUMMED: [&str; 3] = ["coverage", "incidents", "verdicts"];
+
+/// Adds what a store of before lacks.
+fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
+    let add = || {
+        db.execute_batch(ADDITIONS)?;
+        for table in SUMMED {
+            if !has_column(db, table, "sum")? {
+                let added = db.execute(&format!("ALTER TABLE {table} ADD COLUMN sum BLOB"), []);
+                // Another process may have added it meanwhile.
+                if !has_column(db, table, "sum")? {
+                    added?;
+                }
+            }
+        }
+        Ok(())
+    };
+    add().map_err(StoreError::database(path))
+}
 
 /// Opens the database for reading and writing; makes it where it is not there.
 /// Where segments lie beside it that it does not know, it is not made: it was lost.
@@ -138,8 +165,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     }
     prepare(&db, path)?;
     check(&db, path)?;
-    db.execute_batch(ADDITIONS)
-        .map_err(StoreError::database(path))?;
+    complete(&db, path)?;
     Ok(db)
 }
 
@@ -149,8 +175,7 @@ pub(crate) fn make_anew(path: &Path) -> Result<Connection, StoreError> {
     let mut db = Connection::open(path).map_err(StoreError::database(path))?;
     prepare(&db, path)?;
     create(&mut db, path)?;
-    db.execute_batch(ADDITIONS)
-        .map_err(StoreError::database(path))?;
+    complete(&db, path)?;
     Ok(db)
 }
 
@@ -177,6 +202,12 @@ fn is_empty(db: &Connection, path: &Path) -> Result<bool, StoreError> {
 pub(crate) fn has(db: &Connection, table: &str) -> rusqlite::Result<bool> {
     db.prepare_cached("SELECT 1 FROM sqlite_master WHERE name = ?1")?
         .exists([table])
+}
+
+/// Whether a table has a column: older programs did not make all of them.
+pub(crate) fn has_column(db: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?
+        .exists([table, column])
 }
 
 /// Opens the database for reading only.

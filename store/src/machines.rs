@@ -8,7 +8,7 @@ use whathappened_core::resolve::rank_names;
 
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;
-use crate::metadata::{self, StoredIncident};
+use crate::incidents::{self, StoredIncident};
 use crate::record::{Fact, Object};
 use crate::scope::{self, MatchTier, ScopedRows};
 use crate::segment::SubjectKey;
@@ -94,12 +94,13 @@ impl Snapshot<'_> {
                 return Ok(found);
             }
             for name in names {
-                found.extend(metadata::incidents(
+                let of_machine = incidents::read(
                     self.look().db,
                     "id IN (SELECT incident FROM incident_machines
                             WHERE name = ?1 AND time BETWEEN ?2 AND ?3)",
                     &[name, &from, &to],
-                )?);
+                )?;
+                found.extend(of_machine.whole);
             }
             Ok(found)
         };
@@ -117,8 +118,8 @@ impl Snapshot<'_> {
     ) -> Result<Vec<StoredIncident>, StoreError> {
         let mut found = BTreeSet::new();
         for run in runs {
-            let of_run = metadata::incidents(self.look().db, "run_id = ?1", &[run]);
-            found.extend(of_run.map_err(self.failed())?);
+            let of_run = incidents::read(self.look().db, "run_id = ?1", &[run]);
+            found.extend(of_run.map_err(self.failed())?.whole);
         }
         Ok(found.into_iter().collect())
     }

@@ -16,9 +16,9 @@ use crate::day::Day;
 use crate::db;
 use crate::error::StoreError;
 use crate::hot;
+use crate::incidents;
 use crate::limits::Limits;
 use crate::lock::Lock;
-use crate::metadata;
 use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::retain::on_disk;
@@ -44,6 +44,8 @@ pub struct Repaired {
     /// Damaged segments of which every row is in the store again: nothing tells of
     /// them any more.
     pub back: Vec<String>,
+    /// Kept incidents that were damaged and are forgotten: they are explained anew.
+    pub incidents: u64,
 }
 
 /// Repairs the store in a folder; `now` is the present. Waits for other processes.
@@ -86,6 +88,7 @@ pub fn repair(
     repair.adopt()?;
     repair.renew()?;
     repair.save()?;
+    repair.repaired.incidents = repair.store.forget_damaged_incidents()?;
     let repaired = repair.repaired;
     if let Some(old) = &repaired.list {
         recover(&mut store, &root.join(old))?;
@@ -121,8 +124,8 @@ fn recover(store: &mut Store, old: &Path) -> Result<(), StoreError> {
         return Ok(());
     };
     store.put_hot(hot::readable(&db), hot::readable(&db))?;
-    let incidents = metadata::incidents(&db, "1", &[]).unwrap_or_default();
-    store.keep_incidents(&[], &incidents)
+    let incidents = incidents::read(&db, "1", &[]).unwrap_or_default();
+    store.keep_incidents(&[], &incidents.whole)
 }
 
 /// Keeps the old list under another name.

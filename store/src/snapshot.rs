@@ -15,7 +15,7 @@ use crate::access_filter::{AccessFilter, in_value};
 use crate::catalogue::{self, CatalogueView, Entity, Root};
 use crate::damage::DamagedSegment;
 use crate::error::StoreError;
-use crate::metadata::{self, StoredIncident, StoredVerdict};
+use crate::incidents::{self, StoredIncident, StoredVerdict};
 use crate::record::{Class, Fact, Object, Record, Table};
 use crate::scope::ScopedRows;
 use crate::segment::{self, Rows, Segment, SubjectKey, subject_key};
@@ -184,8 +184,8 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn incident(&self, id: &str) -> Result<Option<StoredIncident>, StoreError> {
-        let found = metadata::incidents(&self.tx, "id = ?1", &[&id]);
-        Ok(found.map_err(self.failed())?.pop())
+        let found = incidents::read(&self.tx, "id = ?1", &[&id]);
+        Ok(found.map_err(self.failed())?.whole.pop())
     }
 
     /// The verdicts on an incident that were reached one after another, the first one first,
@@ -194,7 +194,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn verdicts(&self, incident: &str) -> Result<Vec<StoredVerdict>, StoreError> {
-        metadata::verdicts(&self.tx, incident).map_err(self.failed())
+        incidents::verdicts(&self.tx, incident).map_err(self.failed())
     }
 
     pub(crate) fn failed(&self) -> impl FnOnce(rusqlite::Error) -> StoreError + '_ {

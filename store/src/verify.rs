@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use crate::damage;
 use crate::error::StoreError;
 use crate::health;
+use crate::incidents;
+use crate::metadata;
 use crate::record::{Fact, Object, Record, Table};
 use crate::retain::on_disk;
 use crate::segment::{self, Rows, Segment};
@@ -25,13 +27,19 @@ pub struct Verified {
     pub unknown: Vec<String>,
     /// What the database says of itself where it is not well.
     pub database: Vec<String>,
+    /// What else the database keeps that is not what was written: incidents, verdicts
+    /// on them, rows of coverage.
+    pub kept: Vec<String>,
 }
 
 impl Verified {
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_well(&self) -> bool {
-        self.damaged.is_empty() && self.unknown.is_empty() && self.database.is_empty()
+        self.damaged.is_empty()
+            && self.unknown.is_empty()
+            && self.database.is_empty()
+            && self.kept.is_empty()
     }
 }
 
@@ -45,6 +53,7 @@ impl Store {
         let mut verified = Verified {
             database: self.quick_check()?,
             unknown: self.unknown()?,
+            kept: self.damaged_rows().map_err(failed())?,
             ..Verified::default()
         };
         for aside in damage::all(&self.db).map_err(failed())? {
@@ -75,6 +84,21 @@ impl Store {
             }
         }
         Ok(verified)
+    }
+
+    /// Kept rows of the database that are not what was written.
+    fn damaged_rows(&self) -> rusqlite::Result<Vec<String>> {
+        let mut said = Vec::new();
+        for one in incidents::read(&self.db, "1", &[])?.damaged {
+            said.push(format!("incident {} is damaged", one.id));
+        }
+        for (incident, _) in incidents::damaged_verdicts(&self.db)? {
+            said.push(format!("a past verdict on incident {incident} is damaged"));
+        }
+        if metadata::damaged_coverage(&self.db)? {
+            said.push("rows of coverage are damaged".to_owned());
+        }
+        Ok(said)
     }
 
     /// What the database says of itself where it is not well.

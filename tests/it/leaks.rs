@@ -60,7 +60,30 @@ fn job(namespace: &str, prefix: &str) -> Vec<Value> {
             "Preempted",
             format!("Preempted by {MARK}-team/{MARK}train-0 on node shared-node"),
         ),
+        event(3, "Preempted", unknown()),
+        event(
+            4,
+            "Preempted",
+            format!("Preempted by {MARK}ghosts/{MARK}-0 on node shared-node"),
+        ),
     ]
+}
+
+/// What names a namespace that no record is of, in the words of many programs.
+fn unknown() -> String {
+    let uid = "41b7c0de-1111-4222-8333-444455556666";
+    [
+        "preempted by pod {}-0 in namespace {}ghosts",
+        "system:serviceaccount:{}ghosts:{}robot may not",
+        "lookup {}svc.{}ghosts.svc.cluster.local: no such host",
+        "Back-off restarting main in pod {}-0_{}ghosts(UID)",
+        "pod \"{}ghosts/{}-0\" holds claim {}ghosts/{}disk",
+        "GET /api/v1/namespaces/{}ghosts/pods/{}-0",
+        "kubectl -n {}ghosts delete",
+    ]
+    .join("; ")
+    .replace("{}", MARK)
+    .replace("UID", uid)
 }
 
 fn objects() -> Value {
@@ -81,6 +104,7 @@ fn objects() -> Value {
         format!("System OOM encountered, victim process: python of {MARK}train-0"),
         format!("Node is not ready: {MARK}-team filled the disk"),
         format!("evicting pod nobody-knows-{MARK}-0 of its namespace"),
+        format!("evicted by {MARK}ghosts/{MARK}robot, see {MARK}svc.{MARK}ghosts.svc"),
     ]
     .iter()
     .enumerate()

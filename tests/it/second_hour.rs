@@ -214,7 +214,19 @@ fn help_needs_no_data_and_says_everything_once() {
 
 #[test]
 fn what_the_kernel_makes_up_is_no_recording() {
-    for path in ["/dev/zero", "/dev/null", "/proc/self", "/sys"] {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("kmsg");
+    std::os::unix::fs::symlink("/proc/kmsg", &link).unwrap();
+    for path in [
+        "/dev/zero",
+        "/dev/null",
+        "/dev/ptmx",
+        "/proc/self",
+        "/proc/kmsg",
+        "/proc/self/environ",
+        "/sys",
+        link.to_str().unwrap(),
+    ] {
         let (code, _, err) = whathappened(&["*", "--from", path]);
         assert_eq!(code, Some(2), "{path}: {err}");
         let reported = err.contains("it is a device") || err.contains("kernel file system");

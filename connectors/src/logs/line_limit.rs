@@ -122,6 +122,8 @@ const MAX_BYTES: usize = 32 << 20;
 pub(super) struct LineLimiter {
     limits: LogLines,
     seen: usize,
+    /// Records in the midst that tell something.
+    telling: usize,
     /// The log is known to be long.
     long: bool,
     held: VecDeque<JoinedRecord>,
@@ -134,6 +136,7 @@ impl LineLimiter {
         Self {
             limits,
             seen: 0,
+            telling: 0,
             long: false,
             held: VecDeque::new(),
             bytes: 0,
@@ -144,8 +147,14 @@ impl LineLimiter {
     /// Takes the next record of the stream.
     pub(super) fn push(&mut self, record: JoinedRecord, out: &mut Vec<JoinedRecord>) {
         self.seen += record.lines;
-        let sure = self.seen <= self.limits.first || record.lines > 1 || tells(&record.message);
-        if sure {
+        let is_first = self.seen <= self.limits.first;
+        let is_sure = is_first || {
+            let is_telling =
+                self.telling < self.limits.telling && (record.lines > 1 || tells(&record.message));
+            self.telling += usize::from(is_telling);
+            is_telling
+        };
+        if is_sure {
             out.push(record);
         } else {
             self.bytes += size(&record);

@@ -214,13 +214,9 @@ impl<'o> Feed<'o> {
     /// Sends the rest and gives what the reader knows of each file.
     pub(super) fn finish(mut self) -> Vec<FileSummary> {
         self.flush();
-        if self.enough.load(Ordering::Relaxed)
-            && let Some(most) = self.options.max_observations
-        {
-            let why = format!(
-                "more than {most} facts, which is the limit; the rest of this and what follows is left out: `whathappened import` has no such limit"
-            );
-            self.failure(self.last(), FileStatus::Truncated(why));
+        if self.enough.load(Ordering::Relaxed) && self.options.max_weight.is_some() {
+            let why = "more facts than are held in memory; the rest of this and what follows is left out: `whathappened import` has no such limit";
+            self.failure(self.last(), FileStatus::Truncated(why.to_owned()));
         }
         self.files
     }

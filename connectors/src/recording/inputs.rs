@@ -13,6 +13,7 @@ use walkdir::WalkDir;
 
 use super::feed::Feed;
 use super::guard::{Packed, UnpackMeter};
+use super::kernel;
 use super::open::{Layer, open};
 use super::options::Input;
 use super::summary::FileStatus;
@@ -55,13 +56,19 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
     let named = path.to_owned();
     let mut linked = HashSet::new();
     // What the kernel makes up is no recording, and some of it never ends.
-    let made_up = fs::metadata(path).is_ok_and(|meta| meta.is_dir()) && is_of_kernel(&root);
+    let made_up = fs::metadata(path).is_ok_and(|meta| meta.is_dir())
+        && (kernel::is_its_own(&root) || kernel::is_mount(&root));
     let refused = made_up.then(|| {
-        let why = "this is a kernel file system and holds no records; name another file or folder";
-        Found::Not(named.to_string_lossy().into_owned(), why.to_owned())
+        Found::Not(
+            named.to_string_lossy().into_owned(),
+            kernel::REFUSED.to_owned(),
+        )
     });
     let below = WalkDir::new(path).sort_by_file_name().into_iter();
-    let below = below.filter_entry(|entry| entry.depth() == 0 || !is_of_kernel(entry.path()));
+    let below = below.filter_entry(|entry| {
+        let is_made_up = || entry.file_type().is_dir() && kernel::is_mount(entry.path());
+        entry.depth() == 0 || !(kernel::is_its_own(entry.path()) || is_made_up())
+    });
     let found = below.filter_map(move |entry| {
         let entry = match entry {
             Ok(entry) => entry,
@@ -107,14 +114,6 @@ fn walk(path: &Path) -> impl Iterator<Item = Found> + use<> {
     });
     let most = if made_up { 0 } else { usize::MAX };
     refused.into_iter().chain(found.take(most))
-}
-
-/// Whether a path lies in one of the folders that the kernel fills.
-fn is_of_kernel(path: &Path) -> bool {
-    ["/proc", "/sys", "/dev"].iter().any(|folder| {
-        path.strip_prefix(folder)
-            .is_ok_and(|rest| *folder != "/dev" || !rest.starts_with("shm"))
-    })
 }
 
 /// Reads all inputs into `feed`.
@@ -199,7 +198,13 @@ fn device(path: &Path) -> Option<&'static str> {
     if kind.is_socket() {
         return Some("a socket");
     }
-    let is_terminal = || File::open(path).is_ok_and(|file| file.is_terminal());
+    // Opening some devices waits, or does something; terminals are known by their names.
+    let is_terminal = || {
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        (place.starts_with("/dev/pts") || place == Path::new("/dev/tty"))
+            && !place.ends_with("ptmx")
+            && File::open(path).is_ok_and(|file| file.is_terminal())
+    };
     (kind.is_char_device() && !is_terminal()).then_some("a device")
 }
 
@@ -221,8 +226,13 @@ fn open_file(path: &Path) -> io::Result<(File, Option<File>)> {
         let why = format!("it is {what}, and holds no records");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
+    let meta = fs::metadata(path)?;
+    // What the kernel makes up has no length: `kmsg` only ends when something is printed.
+    if meta.is_file() && kernel::makes_up(path, meta.len()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, kernel::REFUSED));
+    }
     let file = File::open(path)?;
-    let regular = fs::metadata(path)?.is_file();
+    let regular = meta.is_file();
     let again = if regular {
         Some(File::open(path)?)
     } else {

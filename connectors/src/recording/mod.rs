@@ -16,6 +16,7 @@ mod format;
 mod guard;
 mod inputs;
 mod json;
+mod kernel;
 mod layout;
 mod lines;
 mod open;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::observation::Observation;
+
 /// One thing the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -41,9 +43,9 @@ pub struct Options {
     pub max_members: usize,
     /// How many records are looked at, whatever becomes of them.
     pub max_records: u64,
-    /// How many facts and versions are taken in; without a bound where whoever takes
-    /// them holds none in memory.
-    pub max_observations: Option<u64>,
+    /// What facts and versions may weigh in all that are taken in, see [`weight`]; without
+    /// a bound where whoever takes them holds none in memory.
+    pub max_weight: Option<u64>,
     /// How deep archives are opened in archives.
     pub max_nesting: usize,
     /// How many rejected records are kept with file and line; all are counted.
@@ -59,8 +61,22 @@ pub struct LogLines {
     pub whole: usize,
     /// Of a longer one: its first lines,
     pub first: usize,
-    /// its last lines, and in between those that tell something.
+    /// its last lines, and in between those that tell something,
     pub last: usize,
+    /// but no more of these than so many: a log of nothing but errors has an end as well.
+    pub telling: usize,
+}
+
+/// What an observation takes in memory with all that is made of it, in bytes: as measured,
+/// and more for what ends and is explained. Lines of logs are held as rows, other facts are
+/// tied to what they are about, versions of objects are compared with one another.
+#[must_use]
+pub(crate) fn weight(observation: &Observation) -> u64 {
+    match observation {
+        Observation::Event(event) if event.fact.starts_with("log.") => 270,
+        Observation::Event(_) | Observation::EventGrew { .. } => 700,
+        Observation::Object(_) => 4_000,
+    }
 }
 
 impl Default for Options {
@@ -75,7 +91,7 @@ impl Default for Options {
             max_total_bytes: 1 << 40,
             max_members: 100_000,
             max_records: 50_000_000,
-            max_observations: None,
+            max_weight: None,
             max_nesting: 4,
             rejected_kept: 200,
             log_lines: LogLines::default(),
@@ -89,6 +105,7 @@ impl Default for LogLines {
             whole: 20_000,
             first: 1_000,
             last: 5_000,
+            telling: 100_000,
         }
     }
 }

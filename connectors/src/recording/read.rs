@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::batch::BatchResult;
 use super::feed::Feed;
 use super::inputs;
-use super::options::{Input, Options};
+use super::options::{Input, Options, weight};
 use super::summary::Summary;
 use super::work::{self, Decode};
 use crate::observation::Observation;
@@ -77,7 +77,7 @@ pub fn read_with(
         // everything after this point deterministic. What waits is bounded by
         // the queues.
         let mut waiting = BTreeMap::new();
-        let mut left = options.max_observations.unwrap_or(u64::MAX);
+        let mut left = options.max_weight.unwrap_or(u64::MAX);
         let mut next = 0;
         loop {
             match done_from.recv_timeout(TICK) {
@@ -89,13 +89,15 @@ pub fn read_with(
             }
             while let Some(mut done) = waiting.remove(&next) {
                 next += 1;
-                if done.observations.len() as u64 > left {
-                    // Those before come in order, so the same are left out each time.
-                    done.observations
-                        .truncate(usize::try_from(left).unwrap_or(0));
-                    enough.store(true, Ordering::Relaxed);
+                if options.max_weight.is_some() {
+                    let fit = fitting(&done.observations, &mut left);
+                    if fit < done.observations.len() {
+                        // Those before come in order, so the same are left out each time.
+                        done.observations.truncate(fit);
+                        left = 0;
+                        enough.store(true, Ordering::Relaxed);
+                    }
                 }
-                left -= done.observations.len() as u64;
                 summary.add(done.file, &done.name, done.tally, options.rejected_kept);
                 if !done.observations.is_empty() {
                     sink.observe(done.observations);
@@ -109,4 +111,16 @@ pub fn read_with(
         }
     });
     summary
+}
+
+/// How many observations fit into what is left, which they take.
+fn fitting(observations: &[Observation], left: &mut u64) -> usize {
+    let fits = |one: &&Observation| match left.checked_sub(weight(one)) {
+        Some(rest) => {
+            *left = rest;
+            true
+        }
+        None => false,
+    };
+    observations.iter().take_while(fits).count()
 }

@@ -26,7 +26,7 @@ pub(super) enum SecretShape {
     BothCases,
 }
 
-const fn word(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
+pub(super) const fn word(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
     SecretForm {
         hints,
         pattern,
@@ -35,7 +35,7 @@ const fn word(hints: &'static [&'static str], pattern: &'static str) -> SecretFo
     }
 }
 
-const fn inside(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
+pub(super) const fn inside(hints: &'static [&'static str], pattern: &'static str) -> SecretForm {
     SecretForm {
         is_word: false,
         ..word(hints, pattern)
@@ -72,7 +72,7 @@ pub(super) const FORMS: &[SecretForm] = &[
     ),
     inside(
         &["authorization"],
-        r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key)\s+([^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
+        r#"^(?i:authorization)\\*["']?\s*[:=]\s*\[?\s*\\*["']?(?:(?i:basic|bearer|token|digest|apikey|key|negotiate|aws4-hmac-sha256|sharedkey|sso-key|splunk|geniekey|ntlm|oauth|hawk|signature|bot|apitoken)\s+([^\r\n"'\\]{4,})|([^\s"',;\\]{8,}))"#,
     ),
     inside(
         &["cookie:", "cookie\"", "cookie\\", "cookie="],

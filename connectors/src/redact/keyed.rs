@@ -59,6 +59,19 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("storage_key", Rule::Password),
     ("client-key-data", Rule::Password),
     ("key_base", Rule::Password),
+    ("presharedkey", Rule::Password),
+    ("preshared_key", Rule::Password),
+    ("preshared-key", Rule::Password),
+    ("pre_shared_key", Rule::Password),
+    ("pre-shared-key", Rule::Password),
+    ("fernet_key", Rule::Password),
+    ("hmac_key", Rule::Keyed),
+    ("hmackey", Rule::Keyed),
+    ("aes_key", Rule::Keyed),
+    ("aeskey", Rule::Keyed),
+    ("jwt_key", Rule::Keyed),
+    ("certificate-key", Rule::Keyed),
+    ("unseal_key", Rule::Password),
     // In words a key is told by what it is for; a plain `key` has many meanings.
     ("encryption key", Rule::Keyed),
     ("signing key", Rule::Keyed),
@@ -127,7 +140,9 @@ impl Keys {
             sentence: regex(
                 r#"^(?i)(?:\s+(?:for|of|to)\s+[\w.@/-]+)?\s+(?:(?:is|was|are|set to|changed to|ist|lautet|est|es|=|:)\s*:?\s*)?"#,
             )?,
-            login: regex(r"(?i)(?:login|user|account)\s+\S{1,80}\s+$")?,
+            login: regex(
+                r"(?i)(?:login|user|account|machine)\s+\S{1,80}?(?:\s+|\s*\\+[nrt](?:\s|\\+[nrt])*)$",
+            )?,
             role: regex(
                 r"(?i)(\S{6,200})\s+as\s+(?:(?:an?|the|your|my|its|our|their|new|root|admin|database|db)\s+){0,3}$",
             )?,

@@ -3,7 +3,7 @@
 //! What is promised: between the lines that begin and end a private key every line that
 //! can be a part of it goes, also the last one, which is short and looks like nothing;
 //! so do the lines of base64 behind one that was long enough to be known by itself,
-//! where the beginning is not there; and the value of `password: |` on the lines below.
+//! where the beginning is not there; the password below `machine` and `login` of a `.netrc`; and the value of `password: |` on the lines below.
 //! What others say between the lines of a key (several workers write to one stream)
 //! stays, unless it is one word of nothing but letters and digits.
 
@@ -41,6 +41,8 @@ enum Open {
     Key { lines: usize, strangers: usize },
     /// Behind a line that looks like one of a key.
     Rest { strangers: usize },
+    /// Below the `machine NAME` of a `.netrc`, so many lines.
+    Machine { lines: usize },
     /// Below `password: |`, whose key is so far in.
     Block { indent: usize, lines: usize },
 }
@@ -75,6 +77,16 @@ impl Lines {
                 }
                 hidden
             }
+            Some(Open::Machine { lines }) => {
+                let hidden = of_machine(text);
+                *lines += 1;
+                // Between them stand the name and the account.
+                let goes_on = ["login", "account", "port"].contains(&first(text));
+                if hidden.is_some() || !goes_on || *lines > 4 {
+                    self.open = None;
+                }
+                hidden
+            }
             Some(Open::Block { indent, lines }) => {
                 let hidden = of_block(text, *indent, *lines);
                 *lines += 1;
@@ -84,7 +96,9 @@ impl Lines {
                 hidden
             }
         };
-        if let Some(next) = opened(text).or_else(|| opened(bare)) {
+        if is_machine(text) {
+            self.open = Some(Open::Machine { lines: 0 });
+        } else if let Some(next) = opened(text).or_else(|| opened(bare)) {
             // A long line within a key begins no rest of one.
             if !matches!(
                 (&self.open, &next),
@@ -174,6 +188,29 @@ fn of_key(text: &str) -> Option<Range<usize>> {
 
 fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}
+
+fn first(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}
+
+/// `machine NAME` or `machine NAME login NAME`, and nothing else.
+fn is_machine(text: &str) -> bool {
+    let text = text.trim_start();
+    // Asked of every line: most differ in the first letter.
+    if !text.starts_with("machine ") && text != "default" {
+        return false;
+    }
+    let mut words = text.split_whitespace().skip(2);
+    words.next().is_none_or(|word| word == "login") && words.count() <= 1
+}
+
+/// The word behind `password`, where a line has no third one.
+fn of_machine(text: &str) -> Option<Range<usize>> {
+    let rest = text.trim_start().strip_prefix("password")?;
+    let word = rest.trim_start();
+    let is_one = !word.is_empty() && word.len() < rest.len() && !word.contains(char::is_whitespace);
+    is_one.then(|| text.len() - word.len()..text.len())
 }
 
 /// A line ends in the sign of a block, behind a key that tells of a secret.
@@ -313,6 +350,32 @@ mod tests {
             "hunter",
             "x: >",
             "y",
+        ];
+        assert_eq!(emitted(&healthy), healthy);
+    }
+
+    #[test]
+    fn the_password_of_a_netrc_goes_over_lines() {
+        let clean = emitted(&[
+            "machine api.lab.example",
+            "  login trainer",
+            "  password qwlrmxzkvbnt",
+            "machine b login trainer",
+            "password zxcvbnmlkjh",
+            "default",
+            "login x",
+            "password asdfghjkl",
+        ]);
+        assert_eq!(clean[2], "  password [redacted]");
+        assert_eq!(clean[4], "password [redacted]");
+        assert_eq!(clean[7], "password [redacted]");
+        let healthy = [
+            "machine api.lab.example",
+            "password is not set",
+            "password qwlrmxzkvbnt",
+            "machine gpu-7 is down",
+            "password authentication",
+            "machine",
         ];
         assert_eq!(emitted(&healthy), healthy);
     }

@@ -202,3 +202,145 @@ fn long_hostile_texts_end() {
         assert!(begun.elapsed().as_secs() < 20, "{part}");
     }
 }
+
+/// So many letters that chance might have made.
+fn made(letters: &str, length: usize) -> String {
+    let letters: Vec<char> = letters.chars().collect();
+    (0..length)
+        .map(|at| letters[(at * 7 + at * at * 3 + 5) % letters.len()])
+        .collect()
+}
+
+#[test]
+fn tokens_of_many_vendors_go() {
+    let hex = |length| made("0123456789abcdef", length);
+    let small = |length| made("abcdefghijklmnopqrstuvwxyz0123456789", length);
+    let any = |length| made("abcdefghijkLMNOPQRSTUVWXYZ0123456789", length);
+    let large = |length| made("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", length);
+    let uuid = format!("{}-{}-4{}-8{}-{}", hex(8), hex(4), hex(3), hex(3), hex(12));
+    let forms: Vec<(&str, String)> = vec![
+        ("ABSK", any(100)),
+        ("GOOG1", large(56)),
+        ("LTAI", any(20)),
+        ("AQVN", any(36)),
+        ("K10", format!("{}::server:{}", hex(64), hex(32))),
+        ("sha256~", any(43)),
+        ("dt0c01.", format!("{}.{}", large(24), large(64))),
+        ("fo1_", any(43)),
+        ("fm2_", any(80)),
+        ("v1.0-", format!("{}-{}", hex(24), hex(146))),
+        ("HRKU-", any(36)),
+        ("nfp_", any(36)),
+        ("sb_secret_", any(31)),
+        ("AKCp", any(69)),
+        ("CLOJARS_", small(60)),
+        ("oy2", small(43)),
+        ("CCIPAT_", format!("{}_{}", any(22), hex(40))),
+        ("bkua_", small(40)),
+        ("squ_", hex(40)),
+        ("sgp_", hex(40)),
+        ("API-", large(26)),
+        ("PMAK-", format!("{}-{}", hex(24), hex(34))),
+        ("rdme_", small(70)),
+        ("pnu_", any(36)),
+        ("ico-", any(32)),
+        ("KGAT_", hex(32)),
+        ("lsv2_pt_", format!("{}_{}", hex(32), hex(10))),
+        ("sk_", hex(48)),
+        ("pcsk_", format!("{}_{}", any(6), any(60))),
+        ("jina_", any(60)),
+        ("tvly-", any(36)),
+        ("p8e-", small(32)),
+        ("pat", format!("{}.{}", any(14), hex(64))),
+        ("pat-na1-", uuid.clone()),
+        ("ATTA", hex(64)),
+        ("sk.eyJ", format!("{}.{}", any(60), any(22))),
+        ("shippo_live_", hex(40)),
+        ("EZAK", any(54)),
+        ("lin_oauth_", hex(64)),
+        ("pdus+", any(30)),
+        ("EAAA", any(60)),
+        ("access-production-", uuid.clone()),
+        (
+            "access_token$production$",
+            format!("{}${}", small(16), hex(32)),
+        ),
+        (
+            "A3-",
+            format!(
+                "{}-{}-{}-{}-{}",
+                large(6),
+                large(11),
+                large(5),
+                large(5),
+                large(5)
+            ),
+        ),
+        ("Authorization: Splunk ", uuid.clone()),
+        ("authorization: GenieKey ", uuid),
+        ("KAGGLE_KEY=", hex(32)),
+        (
+            "{\"username\":\"ann\",\"key\":\"",
+            format!("{}\"}}", hex(32)),
+        ),
+        (
+            "{\\\"username\\\": \\\"ann\\\", \\\"key\\\": \\\"",
+            format!("{}\\\"}}", hex(32)),
+        ),
+        (
+            "{\"key\":\"",
+            format!("{}\",\"username\":\"ann\"}}", hex(32)),
+        ),
+        ("FERNET_KEY: ", format!("{}=", any(43))),
+        ("fernet key is ", format!("{}=", any(43))),
+        ("Unseal Key 1: ", format!("{}=", any(43))),
+        ("PresharedKey = ", format!("{}=", any(43))),
+        ("aes-256 with key ", format!("{}=", any(43))),
+        ("kubeadm join --certificate-key ", hex(64)),
+        (
+            "machine a.example login ann password ",
+            "qwlrmxzkvbnt".to_owned(),
+        ),
+        (
+            "machine a.example\n  login ann\n  password ",
+            "qwlrmxzkvbnt".to_owned(),
+        ),
+        (
+            "machine a.example\\n  login ann\\n  password ",
+            "qwlrmxzkvbnt".to_owned(),
+        ),
+        (
+            "machine a.example\\nlogin ann\\npassword ",
+            "qwlrmxzkvbnt".to_owned(),
+        ),
+    ];
+    for (before, secret) in forms {
+        for text in [
+            format!("{before}{secret}"),
+            format!("told {before}{secret} to all"),
+        ] {
+            let clean = redact(&text);
+            let core: String = secret.chars().skip(3).take(9).collect();
+            assert!(!clean.contains(&core), "{text} -> {clean}");
+            assert!(clean.contains(MASK), "{text} -> {clean}");
+            assert_eq!(redact(&clean), clean, "not stable: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_looks_like_a_vendors_token_and_is_none_stays() {
+    for text in [
+        "pat-123 sk_x api-server API-SERVER-IS-DOWN k10 k10s sha256~ pnu_x eaaa",
+        "SHA256:uNiVztksCsDhcc0u9e8BrrQXVUpKZIDTMczCvj3tD2s host key of gpu-7",
+        "aes encryption is on, cipher aes-256-gcm, hmac-sha256 verified ok",
+        "{\"username\":\"system:node:gpu-7\",\"key\":\"node.kubernetes.io/not-ready\"}",
+        "{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\"}",
+        "the kubelet took 12 s to decode the desk and the peek of week 12",
+        "rpa_ jina_ e2b_ nfp_ API-2024-11 fo1_ access-production-cluster",
+        "v1.0-rc1 pat.0 sat.1 A3-HIGHGPU-8G a3-megagpu-8g",
+        "machine gpu-7 user ann password authentication failed",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}

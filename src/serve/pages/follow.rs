@@ -24,6 +24,9 @@ const LOOK: Duration = Duration::from_secs(5);
 /// Looks after which the browser asks again.
 const MOST: u32 = 120;
 
+/// Looks in a row that may fail.
+const FAILURES: u32 = 3;
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Asked {
@@ -37,6 +40,7 @@ struct Followed {
     access: Access,
     seen: String,
     looks: u32,
+    failed: u32,
     stop: Stop,
 }
 
@@ -45,7 +49,7 @@ pub(super) async fn get(visit: Visit) -> Response {
         (Ok(name), Ok(asked)) => (name, asked),
         (Err(problem), _) | (_, Err(problem)) => return problem.into_response(),
     };
-    let Ok(place) = Arc::clone(&visit.service.pages.followers).try_acquire_owned() else {
+    let Some(place) = visit.service.pages.follow(&visit.reader.caller.name) else {
         return (
             StatusCode::SERVICE_UNAVAILABLE,
             "too many pages follow their runs\n",
@@ -59,6 +63,7 @@ pub(super) async fn get(visit: Visit) -> Response {
         access: visit.reader.caller.access,
         seen: asked.seen,
         looks: 0,
+        failed: 0,
     };
     let events = stream::unfold(Some((followed, place)), |state| async {
         let (mut followed, place) = state?;
@@ -94,8 +99,14 @@ impl Followed {
                 fetch: false,
             };
             let Ok(told) = self.service.answer("page", asking).await else {
+                // Of a name that nobody has there will be no news; a store may be busy.
+                self.failed += 1;
+                if self.failed >= FAILURES {
+                    return Some((Event::default().event("over").data("1"), true));
+                }
                 continue;
             };
+            self.failed = 0;
             let now = mark(&told);
             if now != self.seen {
                 self.seen = now;

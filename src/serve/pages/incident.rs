@@ -2,10 +2,12 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use tokio::runtime::Handle;
 use whathappened_store::Store;
 
 use super::visit::Visit;
 use crate::answer::{Answer, PastVerdict, SCHEMA};
+use crate::error::Error;
 use crate::fetch::{self, IncidentOfRun};
 use crate::render::site::{self, AnswerView, Tab};
 use crate::report::Question;
@@ -48,9 +50,24 @@ async fn page(visit: &Visit) -> Result<String, Problem> {
     Ok(site::answer(&visit.frame(Tab::Elsewhere), told, &view))
 }
 
+/// What a disk changed is explained anew instead of being shown.
+async fn explain_damaged(service: &Service, id: &str) -> Result<(), Error> {
+    let is_damaged = {
+        let store = Store::open_to_read(&service.store)?;
+        !store.runs_of_damaged(id)?.is_empty()
+    };
+    if !is_damaged {
+        return Ok(());
+    }
+    let mut store = Store::open(&service.store, service.config.limits())?;
+    fetch::explain_damaged(&mut store, id, &service.rules, (service.clock)()).await
+}
+
 async fn kept(visit: &Visit, id: String) -> Result<Option<Kept>, Problem> {
     let access = visit.reader.caller.access.clone();
+    let handle = Handle::current();
     let read = move |service: &Service| {
+        handle.block_on(explain_damaged(service, &id))?;
         let store = Store::open_to_read(&service.store)?;
         let snapshot = store.snapshot_for(&access)?;
         let Some(stored) = snapshot.incident(&id)? else {

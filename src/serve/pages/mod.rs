@@ -18,12 +18,13 @@ mod sessions;
 mod sql;
 mod visit;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use whathappened_connectors::connector::Stop;
 
 use self::sessions::Sessions;
@@ -38,12 +39,16 @@ pub struct Pages {
     explaining: Arc<Mutex<()>>,
     /// Places of those who wait for news.
     followers: Arc<Semaphore>,
+    /// Those of each caller, so that one of them leaves places to the others.
+    of_callers: std::sync::Mutex<HashMap<String, Arc<Semaphore>>>,
     /// Ends whoever waits for news.
     stop: Stop,
 }
 
 /// Pages that follow a run at once.
 const FOLLOWERS: usize = 200;
+/// Those of one caller.
+const FOLLOWERS_OF_ONE: usize = 100;
 
 impl Default for Pages {
     fn default() -> Self {
@@ -51,6 +56,7 @@ impl Default for Pages {
             sessions: Sessions::default(),
             explaining: Arc::default(),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
+            of_callers: std::sync::Mutex::default(),
             stop: Stop::default(),
         }
     }
@@ -73,6 +79,29 @@ impl Pages {
             ..Self::default()
         }
     }
+
+    /// A place for a page of a caller that waits for news, if there is one.
+    fn follow(&self, caller: &str) -> Option<FollowerPlace> {
+        let mut of_callers = self
+            .of_callers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let own = of_callers
+            .entry(caller.to_owned())
+            .or_insert_with(|| Arc::new(Semaphore::new(FOLLOWERS_OF_ONE)));
+        let own = Arc::clone(own).try_acquire_owned().ok()?;
+        let all = Arc::clone(&self.followers).try_acquire_owned().ok()?;
+        Some(FollowerPlace {
+            _own: own,
+            _all: all,
+        })
+    }
+}
+
+/// Held by a page that waits for news.
+struct FollowerPlace {
+    _own: OwnedSemaphorePermit,
+    _all: OwnedSemaphorePermit,
 }
 
 /// The pages' part of the listener.

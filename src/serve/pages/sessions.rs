@@ -19,6 +19,8 @@ pub(super) const LASTS_S: i64 = 12 * 3_600;
 
 /// Sessions at once; the one that would end first makes room.
 const MOST: usize = 10_000;
+/// Those of one caller, whose own make room: nobody signs others out by signing in.
+const MOST_OF_ONE: usize = 500;
 
 /// The cookie's name, and that where the connection is encrypted: a browser takes the latter
 /// from nobody else, not even from a neighbouring host.
@@ -64,12 +66,11 @@ impl Sessions {
         let until = now.saturating_add(LASTS_S * SECOND);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, session| session.until > now);
-        if known.len() >= MOST {
-            let first = known
-                .iter()
-                .min_by_key(|(hash, session)| (session.until, **hash));
-            let first = first.map(|(hash, _)| *hash);
-            first.and_then(|hash| known.remove(&hash));
+        let of_caller = |session: &Session| session.caller.name == caller.name;
+        if known.values().filter(|one| of_caller(one)).count() >= MOST_OF_ONE {
+            make_room(&mut known, of_caller);
+        } else if known.len() >= MOST {
+            make_room(&mut known, |_| true);
         }
         known.insert(hash(&id), Session { caller, until });
         Ok(cookie(&id, secure, LASTS_S))
@@ -91,6 +92,14 @@ impl Sessions {
             known.remove(&hash(id));
         }
     }
+}
+
+/// Ends the session of some that would end first.
+fn make_room(known: &mut HashMap<[u8; 32], Session>, of: impl Fn(&Session) -> bool) {
+    let all = known.iter().filter(|(_, session)| of(session));
+    let first = all.min_by_key(|(hash, session)| (session.until, **hash));
+    let first = first.map(|(hash, _)| *hash);
+    first.and_then(|hash| known.remove(&hash));
 }
 
 /// What makes a browser drop what it holds.
@@ -166,5 +175,28 @@ mod tests {
         assert_eq!(name(&one, SECOND), None);
         assert_eq!(name(&two, SECOND).as_deref(), Some("two"));
         assert!(Sessions::default().begin(caller("x"), 0, false).is_err());
+    }
+
+    /// Ten thousand sign-ins of one caller signed everybody else out.
+    #[test]
+    fn whoever_signs_in_often_signs_nobody_else_out() {
+        let next = std::sync::atomic::AtomicU16::new(1);
+        let secrets: Secrets = Arc::new(move || {
+            let mut secret = [0; 32];
+            secret[..2].copy_from_slice(&next.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+            Ok(secret)
+        });
+        let sessions = Sessions::new(secrets);
+        let quiet = sessions.begin(caller("quiet"), 0, false).unwrap();
+        let first = sessions.begin(caller("busy"), 0, false).unwrap();
+        let mut last = String::new();
+        for at in 1..=i64::try_from(MOST).unwrap() {
+            last = sessions.begin(caller("busy"), at, false).unwrap();
+        }
+        let name = |cookie: &str| sessions.of(&holding(cookie), SECOND).map(|one| one.name);
+        assert_eq!(name(&quiet).as_deref(), Some("quiet"));
+        assert_eq!(name(&first), None);
+        assert_eq!(name(&last).as_deref(), Some("busy"));
+        assert_eq!(sessions.known.lock().unwrap().len(), MOST_OF_ONE + 1);
     }
 }

@@ -10,21 +10,23 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router, middleware};
-use bytes::BytesMut;
-use futures::StreamExt as _;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tower_http::timeout::TimeoutLayer;
 use whathappened_slack::{Command, EventRequest, Interaction, Unreadable};
 
 use super::Slack;
+use crate::serve::body::{self, BodyBounds, Unread};
 use crate::serve::listen;
 
 /// The largest request that is looked at.
 const LARGEST: usize = 1 << 20;
-/// How long a request may take to come: Slack waits for three seconds in all.
-const COMES_WITHIN: Duration = Duration::from_secs(3);
+/// How it may come: Slack waits for three seconds in all.
+const BOUNDS: BodyBounds = BodyBounds {
+    most: LARGEST,
+    in_all: Duration::from_secs(3),
+    silence: Duration::from_secs(3),
+};
 /// How long it may take to be noted.
 const SLOWEST: Duration = Duration::from_secs(3);
 /// Requests that are here and worked on at once.
@@ -62,29 +64,29 @@ pub fn router(slack: Arc<Slack>) -> Router {
 /// Lets a request on when it has come in full.
 async fn whole(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    let mut chunks = body.into_data_stream();
-    let mut held = Vec::new();
-    let mut bytes = BytesMut::new();
-    let came = timeout(COMES_WITHIN, async {
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|_| StatusCode::BAD_REQUEST)?;
-            if bytes.len() + chunk.len() > LARGEST {
-                return Err(StatusCode::PAYLOAD_TOO_LARGE);
-            }
-            let size = u32::try_from(chunk.len().div_ceil(1024)).unwrap_or(u32::MAX);
-            let room = Arc::clone(&room).try_acquire_many_owned(size);
-            held.push(room.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?);
-            bytes.extend_from_slice(&chunk);
+    let mut held: Option<OwnedSemaphorePermit> = None;
+    let take = |bytes: usize| {
+        let size = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
+        let more = Arc::clone(&room).try_acquire_many_owned(size)?;
+        match &mut held {
+            Some(held) => held.merge(more),
+            None => held = Some(more),
         }
-        Ok(())
-    });
-    match came.await {
-        Ok(Ok(())) => {
-            let body = Body::from(bytes.freeze());
-            next.run(Request::from_parts(head, body)).await
-        }
-        Ok(Err(status)) => status.into_response(),
-        Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+        Ok::<(), TryAcquireError>(())
+    };
+    let bytes = match body::read(&head.headers, body, BOUNDS, take).await {
+        Ok(bytes) => bytes,
+        Err(why) => return refusal(&why).into_response(),
+    };
+    next.run(Request::from_parts(head, Body::from(bytes))).await
+}
+
+fn refusal<E>(why: &Unread<E>) -> StatusCode {
+    match why {
+        Unread::Large => StatusCode::PAYLOAD_TOO_LARGE,
+        Unread::Slow => StatusCode::REQUEST_TIMEOUT,
+        Unread::Interrupted(_) => StatusCode::BAD_REQUEST,
+        Unread::Room(_) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 

@@ -4,16 +4,16 @@
 //! A body becomes records that files have, too, and the reader of files reads
 //! them, so that a fact is the same whichever way it came, however often.
 
-mod body;
 mod guard;
 mod kind;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -27,14 +27,21 @@ use whathappened_connectors::redact::redact;
 use whathappened_connectors::time::Nanos;
 
 use super::Service;
-use super::collect::{Intake, IntakeError};
+use super::body::{self, BodyBounds, Unread};
+use super::collect::{Intake, IntakeError, ReservedBytes};
 use crate::config::Serve;
 use crate::error::Error;
 use guard::Guard;
 use kind::Kind;
 
+/// The longest name of a cluster: that of a resource at the largest cloud.
+const LONGEST: usize = 253;
 /// What a pushed body may unpack to.
 const UNPACKED: u64 = 256 << 20;
+/// How long a body may take in all.
+const IN_ALL: Duration = Duration::from_secs(30);
+/// How long nothing may come of it.
+const SILENCE: Duration = Duration::from_secs(10);
 /// Bodies of one hook that are read at once.
 const AT_ONCE: usize = 64;
 /// Rejected records that are told to whoever pushed them.
@@ -110,7 +117,7 @@ struct HookParams {
 async fn take(
     State(service): State<Arc<Service>>,
     Path(name): Path<String>,
-    Query(asked): Query<HookParams>,
+    uri: Uri,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -126,7 +133,7 @@ async fn take(
         };
         return problem(StatusCode::NOT_FOUND, &why);
     };
-    let answer = answer(&service, &collecting.intake, hook, &headers, body, asked).await;
+    let answer = answer(&service, &collecting.intake, hook, &headers, body, &uri).await;
     let (outcome, response) = match answer {
         Ok((taken, summary)) => ("kept", stored(taken, &summary)),
         Err(not) => (not.outcome(), not.response()),
@@ -136,10 +143,37 @@ async fn take(
     response
 }
 
+/// The cluster that a request says its records are of. Other parameters are the sender's:
+/// an API server's are `timeout=30s`.
+fn asked_cluster(uri: &Uri) -> Result<Option<String>, String> {
+    let asked = Query::<HookParams>::try_from_uri(uri)
+        .map_err(|_| "the query is not readable, or names `cluster` twice".to_owned())?;
+    let Some(cluster) = asked.0.cluster else {
+        return Ok(None);
+    };
+    let fits = |sign: u8| sign.is_ascii_alphanumeric() || b"-._:/@+".contains(&sign);
+    let begins = cluster
+        .bytes()
+        .next()
+        .is_some_and(|sign| sign.is_ascii_alphanumeric());
+    if !begins || cluster.len() > LONGEST || !cluster.bytes().all(fits) {
+        return Err(format!(
+            "`cluster` begins with a letter or digit and has at most {LONGEST} of letters, digits, and -._:/@+"
+        ));
+    }
+    // It would be stored and shown as it is.
+    if redact(&cluster) != cluster {
+        return Err("`cluster` looks like a secret; use the cluster's name".to_owned());
+    }
+    Ok(Some(cluster))
+}
+
 /// Why a body was not taken.
 #[derive(Debug)]
 enum BodyError {
     Admitted,
+    /// What stands behind the path is wrong.
+    Asked(String),
     /// It is larger than this.
     Small(usize),
     /// It came too slowly, or broke off.
@@ -154,6 +188,7 @@ impl BodyError {
     fn outcome(&self) -> &'static str {
         match self {
             Self::Admitted => "denied",
+            Self::Asked(_) => "unreadable",
             Self::Small(_) => "large",
             Self::Whole(_) => "slow",
             Self::Understood(_) => "unreadable",
@@ -181,6 +216,7 @@ impl BodyError {
                 ),
             ),
             Self::Whole(why) => problem(StatusCode::REQUEST_TIMEOUT, why),
+            Self::Asked(why) => problem(StatusCode::BAD_REQUEST, why),
             // What cannot be read may be quoted.
             Self::Understood(why) => problem(StatusCode::BAD_REQUEST, &redact(why)),
             Self::Alone => again("too many bodies are being read for this hook; try again later"),
@@ -203,23 +239,24 @@ async fn answer(
     hook: &Hook,
     headers: &HeaderMap,
     body: Body,
-    asked: HookParams,
+    uri: &Uri,
 ) -> Result<(u64, Summary), BodyError> {
     // Who may not push is told so before anything of the body is read.
     if !hook.guard.may_admit(headers) {
         return Err(BodyError::Admitted);
     }
+    let asked = asked_cluster(uri).map_err(BodyError::Asked)?;
     let Ok(_place) = hook.places.try_acquire() else {
         return Err(BodyError::Alone);
     };
     // Held until it is kept: what is under way is bounded.
     let most = service.config.serve.limits.body();
-    let (body, _room) = body::read(intake, headers, body, most).await?;
+    let (body, _room) = whole(intake, headers, body, most).await?;
     if !hook.guard.admits(headers, &body) {
         return Err(BodyError::Admitted);
     }
     let now = (service.clock)();
-    let (kind, cluster) = (hook.kind, asked.cluster.or_else(|| hook.cluster.clone()));
+    let (kind, cluster) = (hook.kind, asked.or_else(|| hook.cluster.clone()));
     let work = move || read(kind, body, cluster.as_deref(), now);
     let (observations, summary) = match tokio::task::spawn_blocking(work).await {
         Ok(read) => read.map_err(BodyError::Understood)?,
@@ -227,6 +264,35 @@ async fn answer(
     };
     let stored = intake.keep(observations, Vec::new()).await;
     Ok((stored.map_err(BodyError::Kept)?.reported, summary))
+}
+
+/// The body and the room that it takes.
+async fn whole(
+    intake: &Intake,
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+) -> Result<(Bytes, ReservedBytes), BodyError> {
+    let bounds = BodyBounds {
+        most,
+        in_all: IN_ALL,
+        silence: SILENCE,
+    };
+    let mut room = intake.room(0).map_err(BodyError::Kept)?;
+    let take = |bytes| intake.room(bytes).map(|more| room.add(more));
+    match body::read(headers, body, bounds, take).await {
+        Ok(body) => Ok((body, room)),
+        Err(Unread::Large) => Err(BodyError::Small(most)),
+        Err(Unread::Room(why)) => Err(BodyError::Kept(why)),
+        Err(Unread::Interrupted(why)) => {
+            Err(BodyError::Whole(format!("the body was interrupted: {why}")))
+        }
+        Err(Unread::Slow) => Err(BodyError::Whole(format!(
+            "the body was sent too slowly: it may take {} s in total, and pause for {} s",
+            IN_ALL.as_secs(),
+            SILENCE.as_secs()
+        ))),
+    }
 }
 
 /// Reads a body as the file that it could be.

@@ -73,3 +73,45 @@ fn hooks_that_do_not_exist_are_refused_at_the_start() {
     assert_eq!(hooks.0.keys().collect::<Vec<_>>(), [&"datadog"]);
     assert_eq!(hooks.rows().len(), 1);
 }
+
+/// What stands behind the path was stored and shown as it came.
+#[test]
+fn a_cluster_behind_the_path_is_a_name_or_refused() {
+    let asked = |query: &str| asked_cluster(&format!("/hooks/generic{query}").parse().unwrap());
+    for (query, cluster) in [
+        ("", None),
+        ("?timeout=30s", None),
+        ("?timeout=30s&cluster=prod-1", Some("prod-1")),
+        (
+            "?cluster=gke_lab_europe-west4_c1",
+            Some("gke_lab_europe-west4_c1"),
+        ),
+        (
+            "?cluster=arn%3Aaws%3Aeks%3Aeu-west-1%3A123456789012%3Acluster%2Flab",
+            Some("arn:aws:eks:eu-west-1:123456789012:cluster/lab"),
+        ),
+    ] {
+        assert_eq!(asked(query).unwrap().as_deref(), cluster, "{query}");
+    }
+    let long = format!("?cluster={}", "a".repeat(254));
+    let token = format!(
+        "?cluster={}_{}",
+        "ghp", "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    );
+    for query in [
+        "?cluster=",
+        "?cluster=-x",
+        "?cluster=a%20b",
+        "?cluster=a%0Ab",
+        "?cluster=a%1B%5B2J",
+        "?cluster=%3Cscript%3E",
+        "?cluster=a&cluster=b",
+        "?cluster=%FF",
+        &long,
+        &token,
+    ] {
+        let why = asked(query).unwrap_err();
+        assert!(why.contains("`cluster`"), "{query}: {why}");
+        assert!(!why.contains("ghp"), "{why}");
+    }
+}

@@ -6,8 +6,19 @@ use std::ops::Range;
 use super::public_names;
 
 /// What a text has to have for there to be such a place: most have none.
-const SIGNS: [&str; 9] = [
+const SIGNS: [&str; 19] = [
     "namespace",
+    "kubernetes.io/metadata.name",
+    "kubectl",
+    "helm",
+    // `Preempted by ns/name`, `pod ns/name`, `name_ns(uid)`
+    "preempt",
+    "evict",
+    "displace",
+    "reclaim",
+    "pod",
+    "claim",
+    "queue",
     "ns=",
     "ns/",
     "ns:",
@@ -44,6 +55,21 @@ const KINDS: [&str; 22] = [
     "name",
 ];
 
+/// Of these, what also stands before a namespace, a slash and a name.
+const PAIRED: [&str; 5] = ["claim", "preemptor", "object", "clusterqueue", "victim"];
+
+/// Who does something to a pod stands behind one of these and "by".
+const TAKERS: [&str; 8] = [
+    "preempt",
+    "preempted",
+    "evict",
+    "evicted",
+    "displaced",
+    "reclaimed",
+    "replaced",
+    "preempting",
+];
+
 /// How many words beside a namespace may name what is in it.
 const BESIDE: usize = 6;
 
@@ -73,6 +99,8 @@ pub(super) fn find(lower: &str, judge: &dyn HidePolicy) -> Vec<Range<usize>> {
         places.account(at);
         places.domain(at);
         places.logs(at);
+        places.pair(at);
+        places.kubelet(at);
     }
     places.found
 }
@@ -133,6 +161,13 @@ impl MentionScan<'_> {
             is_head = join == Joiner::Sign && !is_time && !self.is_number(at);
         } else if head.ends_with("namespacename") {
             is_head = true;
+        } else if head == "n" && matches!(self.before(at - 1), " -" | "-" | "\"-" | " \"-") {
+            // `kubectl -n X`; others have an `-n` as well.
+            let tool = |word: &&str| self.lower.contains(word);
+            is_head = ["kubectl", "helm"].iter().any(tool) && !self.is_number(at);
+        } else if head == "name" && of == "metadata" && self.before(at - 1) == "." {
+            // The label that each namespace bears.
+            is_head = self.back(at, 3) == "io" && self.back(at, 4) == "kubernetes";
         }
         let word = self.token(at);
         let is_word = public_names::is_sentence(word)
@@ -213,6 +248,63 @@ impl MentionScan<'_> {
         if self.before(at + 1) == ":" {
             self.dotted(at + 1);
         }
+    }
+
+    /// `Preempted by X/Y`, `pod X/Y`, `pod="X/Y"`
+    fn pair(&mut self, at: usize) {
+        let (word, of) = (self.token(at), self.token(at + 1));
+        let has_letter = |word: &str| word.bytes().any(|byte| byte.is_ascii_alphabetic());
+        // A path has more of them, and a domain stands before a slash as well.
+        let is_pair = self.before(at + 1) == "/"
+            && !matches!(self.before(at + 2).bytes().next(), Some(b'/' | b'_'))
+            && has_letter(word)
+            && has_letter(of);
+        let Some(join) = join(self.before(at)).filter(|_| is_pair) else {
+            return;
+        };
+        if self.before(at).ends_with(['/', '-']) {
+            return;
+        }
+        let head = self.back(at, 1);
+        let is_headed = match head {
+            "by" => TAKERS.contains(&self.back(at, 2)) && join == Joiner::Space,
+            // A name with a slash is a key of a label or a resource.
+            "name" => false,
+            head => KINDS.contains(&head) || PAIRED.contains(&head),
+        };
+        let is_word = public_names::is_sentence(word)
+            || public_names::is_ordinary(word) && !self.judge.is_known(word)
+            || KINDS.contains(&word)
+            || self.judge.is_own(word);
+        let is_own = self.judge.is_own(of);
+        if !is_headed || is_word || !self.is_foreign(at) {
+            return;
+        }
+        self.hide(at);
+        if !is_own {
+            self.dotted(at + 1);
+        }
+    }
+
+    /// `Y_X(uid)`, as a kubelet writes a pod.
+    fn kubelet(&mut self, at: usize) {
+        let uid = self.token(at + 1);
+        let is_uid = uid.len() == 36
+            && uid
+                .bytes()
+                .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+            || uid.len() == 32 && uid.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if self.before(at) != "_" || self.before(at + 1) != "(" || !is_uid || at == 0 {
+            return;
+        }
+        if !self.is_foreign(at) {
+            return;
+        }
+        let mut from = at - 1;
+        while from > 0 && self.before(from) == "." {
+            from -= 1;
+        }
+        self.span(from, at);
     }
 
     /// `service.X.svc`, `10-0-0-1.X.pod.cluster.local`

@@ -214,6 +214,15 @@ impl ProtectedNames {
         self.all.hide(text)
     }
 
+    /// What a record says of a machine, without any name of others, also of those that
+    /// no catalogue knows; `None` where it has none.
+    pub(super) fn hide_told(&self, text: &str) -> Option<String> {
+        let lower = text.to_ascii_lowercase();
+        let mut ranges = self.all.ranges(&lower);
+        ranges.extend(mentions::find(&lower, self));
+        cover(text, ranges)
+    }
+
     /// A text of the caller's own without the names of others' pods and
     /// namespaces; `None` where it has none.
     pub(super) fn hide_foreign(&self, text: &str) -> Option<String> {
@@ -452,6 +461,38 @@ mod tests {
                 "namespaces: [hidden], [hidden]",
             ),
             ("é namespace=ghostns é", "é namespace=[hidden] é"),
+            (
+                "Preempted by ghostns/ghost-0 on node n-1",
+                "Preempted by [hidden]/[hidden] on node n-1",
+            ),
+            (
+                "evict for pod ghostns/ghost.x-0, evicted by ghostns/robot",
+                "evict for pod [hidden]/[hidden], evicted by [hidden]/[hidden]",
+            ),
+            (
+                r#"pod="ghostns/ghost-0" pods="[ghostns/ghost-1]""#,
+                r#"pod="[hidden]/[hidden]" pods="[[hidden]/[hidden]]""#,
+            ),
+            (
+                "restarting main in pod ghost-0_ghostns(41b7c0de-1111-4222-8333-444455556666)",
+                "restarting main in pod [hidden](41b7c0de-1111-4222-8333-444455556666)",
+            ),
+            (
+                "bound to claim ghostns/ghost-pvc",
+                "bound to claim [hidden]/[hidden]",
+            ),
+            (
+                "kubectl -n ghostns get pods",
+                "kubectl -n [hidden] get pods",
+            ),
+            (
+                r#"matchLabels: {"kubernetes.io/metadata.name":"ghostns"}"#,
+                r#"matchLabels: {"kubernetes.io/metadata.name":"[hidden]"}"#,
+            ),
+            (
+                "spiffe://cluster.local/ns/ghostns/sa/robot",
+                "spiffe://cluster.local/ns/[hidden]/sa/[hidden]",
+            ),
         ] {
             let reported = words.hide_foreign(text);
             assert_eq!(reported.as_deref(), Some(hidden), "{text}");
@@ -478,6 +519,16 @@ mod tests {
             r#"{"kind":"Namespace","verb":"get"}"#,
             "training of zebrateams on data",
             "namespaces are many",
+            "Preempted by team-a/mine-0 on node n-1",
+            r#"pod="team-a/mine-0" job 3/4 pods and/or nodes"#,
+            "pod mine-0_team-a(41b7c0de-1111-4222-8333-444455556666) restarts",
+            "image registry/pod/python:3 of service http/80, deployment apps/v1",
+            "pod /data/pod/main.py and pod data/pod/main.py",
+            "job mine-0/worker-1 has pods 1/2 ready",
+            "mpirun -n eight pod; head -n lines",
+            "kubectl -n team-a get pods; kubectl -n 3",
+            r#""name":"nvidia/gpu","limits":{"pods":"1"}"#,
+            "pod nvidia.com/gpu taint, pod topology.kubernetes.io/zone",
             "",
         ] {
             assert_eq!(words.hide_foreign(text), None, "{text}");

@@ -169,7 +169,11 @@ fn own(fact: &mut Fact, words: &ProtectedNames) {
     // one of others, so is all of it, also what no catalogue knows.
     let is_foreign = event
         .attribute("other_namespace")
-        .is_some_and(|reported| words.is_foreign_namespace("namespace", reported));
+        .is_some_and(|reported| words.is_foreign_namespace("namespace", reported))
+        || event
+            .attribute("other_pod")
+            .and_then(|reported| reported.split_once('/'))
+            .is_some_and(|(reported, _)| words.is_foreign_namespace("namespace", reported));
     for key in ["other_pod", "other_namespace", "preemptor_uid", "other_uid"] {
         let hide = event
             .attribute(key)
@@ -211,13 +215,14 @@ fn of_machine(fact: &mut Fact, words: &ProtectedNames, permits: impl Fn(&str) ->
         .into_iter()
         .flatten()
     {
-        words.hide_in(text);
+        let told = words.hide_told(text);
+        replace(text, told);
     }
     event
         .attributes
         .retain(|key, value| !is_owned(key) && !value.as_str().is_some_and(is_owned));
     for value in event.attributes.values_mut() {
-        in_value(value, &|text| words.hide_all(text));
+        in_value(value, &|text| words.hide_told(text));
     }
     fact.redacted = true;
 }

@@ -153,7 +153,7 @@ fn what_is_ones_own_and_what_befell_its_machine_stays() {
     );
     assert_eq!(
         node.actor.as_deref(),
-        Some("system:serviceaccount:[hidden]:robot")
+        Some("system:serviceaccount:[hidden]:[hidden]")
     );
     let preempted = fact(2).unwrap();
     assert!(preempted.redacted);

@@ -1,0 +1,173 @@
+//! Tokens of vendors that say by their first letters what they are, and keys that a
+//! word before them and their length give away.
+//!
+//! Facts of the vendors' own manuals, which public sets of rules list as well.
+
+use super::forms::{SecretForm, SecretShape, inside, word};
+
+pub(super) const FORMS: &[SecretForm] = &[
+    // Clouds and clusters.
+    word(&["absk"], r"^(ABSK[A-Za-z0-9+/]{80,}={0,2})"),
+    word(&["goog1"], r"^(GOOG1[A-Z0-9]{50,60})(?:[^A-Za-z0-9]|$)"),
+    word(&["ltai"], r"^(LTAI[A-Za-z0-9]{16,20})(?:[^A-Za-z0-9]|$)"),
+    word(
+        &["aqvn"],
+        r"^(AQVN[A-Za-z0-9_-]{35,38})(?:[^A-Za-z0-9_-]|$)",
+    ),
+    word(&["k10"], r"^(K10[0-9a-f]{64}::[A-Za-z0-9:._-]+)"),
+    word(
+        &["sha256~"],
+        r"^(sha256~[A-Za-z0-9_-]{43})(?:[^A-Za-z0-9_-]|$)",
+    ),
+    word(
+        &["dt0c01.", "dt0s01.", "dt0s16."],
+        r"^(dt0[cs]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64})",
+    ),
+    word(
+        &["fo1_", "fm1a_", "fm1r_", "fm2_"],
+        r"^(f(?:o1|m1[ar]|m2)_[A-Za-z0-9+/=_,-]{40,})",
+    ),
+    word(&["v1.0-"], r"^(v1\.0-[a-f0-9]{24}-[a-f0-9]{146})"),
+    word(&["hrku-"], r"^(HRKU-[A-Za-z0-9_-]{30,})"),
+    word(&["nfp_"], r"^(nfp_[A-Za-z0-9_-]{36,})"),
+    word(&["sb_secret_"], r"^(sb_secret_[A-Za-z0-9_-]{20,})"),
+    // Where code and packages are kept and built.
+    word(&["akcp"], r"^(AKCp[A-Za-z0-9]{60,73})(?:[^A-Za-z0-9]|$)"),
+    word(
+        &["cmvmdgtuo"],
+        r"^(cmVmdGtuO[A-Za-z0-9]{50,60})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(&["clojars_"], r"^((?i:CLOJARS_)[a-z0-9]{60})"),
+    word(&["oy2"], r"^(oy2[a-z0-9]{43})(?:[^A-Za-z0-9]|$)"),
+    word(
+        &["ccipat_", "cciprj_"],
+        r"^(CCI(?:PAT|PRJ)_[A-Za-z0-9]{20,}_[a-f0-9]{40})",
+    ),
+    word(&["bkua_"], r"^(bkua_[a-z0-9]{40})"),
+    word(&["squ_", "sqp_", "sqa_"], r"^(sq[upa]_[a-f0-9]{40})"),
+    word(
+        &["sgp_"],
+        r"^(sgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40})",
+    ),
+    word(&["api-"], r"^(API-[A-Z0-9]{25,32})(?:[^A-Za-z0-9-]|$)"),
+    word(&["pmak-"], r"^(PMAK-[a-f0-9]{24}-[a-f0-9]{34})"),
+    word(&["rdme_"], r"^(rdme_[a-z0-9]{70})"),
+    word(
+        &["pnu_", "pnb_"],
+        r"^(pn[ub]_[A-Za-z0-9]{36})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(&["ico-"], r"^(ico-[A-Za-z0-9]{32})(?:[^A-Za-z0-9]|$)"),
+    // Models and data.
+    word(&["kgat_"], r"^(KGAT_[A-Za-z0-9]{20,})"),
+    word(&["lsv2_"], r"^(lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10})"),
+    word(&["sk_"], r"^(sk_[a-f0-9]{48})(?:[^A-Za-z0-9]|$)"),
+    word(&["pcsk_"], r"^(pcsk_[A-Za-z0-9]{5,8}_[A-Za-z0-9]{40,})"),
+    word(
+        &["jina_", "rpa_", "esecret_", "e2b_"],
+        r"^((?:jina|rpa|esecret|e2b)_[A-Za-z0-9]{32,})(?:[^A-Za-z0-9]|$)",
+    ),
+    word(&["tvly-", "llx-"], r"^((?:tvly|llx)-[A-Za-z0-9-]{32,})"),
+    // The file of Kaggle: a name and a key, in any order.
+    inside(
+        &["kaggle_key", "kaggle-key"],
+        r#"^(?i:kaggle[_-]key)\\*["']?\s*[:=,]\s*\\*["']?([0-9a-fA-F]{32})"#,
+    ),
+    inside(
+        &["username\"", "username\\", "username'"],
+        r#"^(?i:username)\\*["']\s*:\s*\\*["'][^"'\\]{1,80}\\*["']\s*,\s*(?:\\n\s*)?\\*["']key\\*["']\s*:\s*\\*["']([0-9a-f]{32})\\*["']"#,
+    ),
+    inside(
+        &["\"key\"", "\"key\\", "'key'"],
+        r#"^["']key\\*["']\s*:\s*\\*["']([0-9a-f]{32})\\*["']\s*,\s*(?:\\n\s*)?\\*["']username"#,
+    ),
+    // Services.
+    word(&["p8e-"], r"^(p8e-[A-Za-z0-9]{32})(?:[^A-Za-z0-9]|$)"),
+    word(&["pat"], r"^(pat[A-Za-z0-9]{14}\.[a-f0-9]{64})"),
+    word(
+        &["pat-"],
+        r"^(pat-(?:na|eu|ap)\d-[a-f0-9]{8}-[a-f0-9-]{27})",
+    ),
+    word(
+        &["pat.", "sat."],
+        r"^([ps]at\.[A-Za-z0-9_-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20})",
+    ),
+    word(&["atta"], r"^(ATTA[a-f0-9]{64})"),
+    word(
+        &["sk.eyj", "tk.eyj"],
+        r"^([st]k\.eyJ[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,})",
+    ),
+    word(&["cfpat-"], r"^(CFPAT-[A-Za-z0-9_-]{40,})"),
+    word(
+        &["duffel_", "shippo_"],
+        r"^((?:duffel|shippo)_(?:test|live)_[A-Za-z0-9_=-]{40,})",
+    ),
+    word(&["ezak", "eztk"], r"^(EZ[AT]K[A-Za-z0-9]{54})"),
+    word(
+        &["hcaik_", "hcxik_", "hcamk_"],
+        r"^(hc[a-z]{3}_[a-z0-9]{58})",
+    ),
+    word(&["lin_oauth_"], r"^(lin_oauth_[A-Za-z0-9]{20,})"),
+    word(&["pdus+"], r"^(pdus\+[A-Za-z0-9_+/-]{20,})"),
+    word(&["tfp_"], r"^(tfp_[A-Za-z0-9_.=-]{59})"),
+    word(&["pubkey-"], r"^(pubkey-[a-f0-9]{32})"),
+    word(&["eaaa"], r"^(EAAA[A-Za-z0-9_-]{60})(?:[^A-Za-z0-9_-]|$)"),
+    word(
+        &[
+            "access-sandbox-",
+            "access-development-",
+            "access-production-",
+        ],
+        r"^(access-(?:sandbox|development|production)-[a-f0-9]{8}-[a-f0-9-]{27})",
+    ),
+    word(
+        &["access_token$"],
+        r"^(?i:access_token)\$(?:production|sandbox)\$([a-z0-9]{16}\$[a-f0-9]{32})",
+    ),
+    word(
+        &["a3-"],
+        r"^(A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})(?:[^A-Z0-9]|$)",
+    ),
+    inside(
+        &["webhook.office.com/webhookb2/"],
+        r"^(?i:webhook\.office\.com/webhookb2/)([A-Za-z0-9-]{20,}@[A-Za-z0-9-]{20,}/IncomingWebhook/[A-Za-z0-9/_-]+)",
+    ),
+    inside(
+        &["chat.googleapis.com/v1/spaces/"],
+        r#"^(?i:chat\.googleapis\.com/v1/spaces/)[^\s"'\\?]{1,120}\?([^\s"'\\]{20,})"#,
+    ),
+    // Keys of 128, 256 or 512 bits in base64, a few words behind what they are for. Their
+    // last letters are `=`; fingerprints are written without.
+    SecretForm {
+        needs: SecretShape::BothCases,
+        ..inside(
+            &[
+                "fernet",
+                "aes",
+                "hmac",
+                "psk",
+                "preshared",
+                "pre-shared",
+                "pre_shared",
+                "cipher",
+                "symmetric",
+                "unseal key",
+                "encryption",
+                "encrypted with",
+                "decryption",
+                "base64 key",
+                "key_b64",
+                "key-b64",
+                "key_base64",
+                "session key",
+                "data key",
+                "root key",
+                "wrapping key",
+                "host key",
+                "kek",
+                "dek",
+                "wireguard",
+            ],
+            r#"^(?i:[a-z0-9_ -]{2,40}?)(?:[^\n]{0,40}?[^A-Za-z0-9+/_=-])??([A-Za-z0-9+/_-]{43}=|[A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{86}==)(?:[^A-Za-z0-9+/=_-]|$)"#,
+        )
+    },
+];

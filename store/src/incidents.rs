@@ -1,0 +1,620 @@
+//! Incidents as they were explained, each with a checksum: what a disk changed is
+//! explained anew and not shown.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_connectors::time::Nanos;
+
+use crate::db::{has, has_column};
+use crate::error::StoreError;
+use crate::kept_sum::{matches, sum};
+use crate::store::Store;
+
+/// An incident as it was explained.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StoredIncident {
+    /// When its root happened.
+    pub time: Option<Nanos>,
+    /// What identifies it: run, attempt and root.
+    pub id: String,
+    /// The name that was asked for, or the run's own.
+    pub experiment: String,
+    /// The run.
+    pub run_id: String,
+    /// When it was explained.
+    pub explained_at: Nanos,
+    /// By which rules.
+    pub ruleset: String,
+    /// Names and ids of the machines that it is of.
+    pub machines: Vec<String>,
+    /// The incident as the answer has it, in JSON.
+    pub answer: String,
+    /// What the history of its verdicts notes, in JSON; nothing where it is empty, as it is
+    /// of one that was read.
+    pub verdict: String,
+}
+
+/// A verdict on an incident, as it was at some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredVerdict {
+    /// When it was first reached.
+    pub explained_at: Nanos,
+    /// What was noted of it, in JSON.
+    pub verdict: String,
+}
+
+/// Verdicts on one incident that are kept, its latest ones.
+const VERDICTS: u32 = 50;
+
+/// Incidents as they were read.
+#[derive(Debug, Default)]
+pub(crate) struct ReadIncidents {
+    /// Those that are what was written.
+    pub(crate) whole: Vec<StoredIncident>,
+    /// Those that are not.
+    pub(crate) damaged: Vec<DamagedIncident>,
+}
+
+/// An incident of which some byte is not what was written.
+#[derive(Clone, Debug)]
+pub(crate) struct DamagedIncident {
+    /// As far as it can be read.
+    pub(crate) id: String,
+    /// Of which run it may be: the damage may be in the run's own name.
+    pub(crate) runs: BTreeSet<String>,
+    /// Whether it was only noted that nothing had happened: nothing is missed then.
+    is_calm: bool,
+}
+
+impl StoredIncident {
+    fn sum(&self) -> [u8; 8] {
+        let time = self.time.map(Nanos::to_be_bytes);
+        sum(&[
+            self.id.as_bytes(),
+            self.experiment.as_bytes(),
+            self.run_id.as_bytes(),
+            time.as_ref().map_or(&[], |time| time),
+            &self.explained_at.to_be_bytes(),
+            self.ruleset.as_bytes(),
+            self.answer.as_bytes(),
+        ])
+    }
+}
+
+/// Notes the verdict on an incident, where it is not the one that was reached last.
+fn note_verdict(db: &Connection, one: &StoredIncident) -> rusqlite::Result<()> {
+    let last: Option<Vec<u8>> = db
+        .prepare_cached(
+            "SELECT CAST(verdict AS BLOB) FROM verdicts WHERE incident = ?1 ORDER BY explained_at DESC LIMIT 1",
+        )?
+        .query_row([&one.id], |row| row.get(0))
+        .optional()?;
+    if one.verdict.is_empty() || last.is_some_and(|last| last == one.verdict.as_bytes()) {
+        return Ok(());
+    }
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO verdicts (incident, explained_at, verdict, sum)
+         VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute(params![
+        one.id,
+        one.explained_at,
+        one.verdict,
+        verdict_sum(&one.id, one.explained_at, one.verdict.as_bytes())
+    ])?;
+    db.prepare_cached(
+        "DELETE FROM verdicts WHERE incident = ?1 AND explained_at NOT IN
+           (SELECT explained_at FROM verdicts WHERE incident = ?1
+            ORDER BY explained_at DESC LIMIT ?2)",
+    )?
+    .execute(params![one.id, VERDICTS])?;
+    Ok(())
+}
+
+fn verdict_sum(incident: &str, explained_at: Nanos, verdict: &[u8]) -> [u8; 8] {
+    sum(&[incident.as_bytes(), &explained_at.to_be_bytes(), verdict])
+}
+
+/// Puts incidents in place of those that some runs had before.
+fn replace(db: &Connection, runs: &[String], incidents: &[StoredIncident]) -> rusqlite::Result<()> {
+    let mut gone: Vec<String> = Vec::new();
+    for run in runs {
+        let before = read(db, "run_id = ?1", &[run])?;
+        note(db, &before.damaged)?;
+        gone.extend(before.whole.into_iter().map(|one| one.id));
+        gone.extend(before.damaged.into_iter().map(|one| one.id));
+        db.prepare_cached(
+            "DELETE FROM incident_machines WHERE incident IN
+               (SELECT id FROM incidents WHERE run_id = ?1)",
+        )?
+        .execute([run])?;
+        db.prepare_cached("DELETE FROM incidents WHERE run_id = ?1")?
+            .execute([run])?;
+    }
+    for one in incidents {
+        db.prepare_cached(
+            "INSERT OR REPLACE INTO incidents
+               (id, experiment, run_id, time, explained_at, ruleset, answer, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            one.id,
+            one.experiment,
+            one.run_id,
+            one.time,
+            one.explained_at,
+            one.ruleset,
+            one.answer,
+            one.sum()
+        ])?;
+        note_verdict(db, one)?;
+        for machine in one.time.iter().flat_map(|_| &one.machines) {
+            db.prepare_cached(
+                "INSERT OR IGNORE INTO incident_machines (name, time, incident)
+                 VALUES (?1, ?2, ?3)",
+            )?
+            .execute(params![machine, one.time, one.id])?;
+        }
+        // The run is explained anew, so nothing of it is missed. Where its records are gone
+        // as well, that is noted with no verdict, and the damage is told on.
+        if !one.verdict.is_empty() {
+            db.prepare_cached("DELETE FROM damaged_incidents WHERE run = ?1")?
+                .execute([&one.run_id])?;
+        }
+    }
+    // What is no incident any more has no history that anybody could ask for.
+    gone.retain(|id| !incidents.iter().any(|one| one.id == *id));
+    for id in gone {
+        db.prepare_cached("DELETE FROM verdicts WHERE incident = ?1")?
+            .execute([id])?;
+    }
+    Ok(())
+}
+
+/// Notes incidents that are damaged, so that it is told until they are explained anew.
+fn note(db: &Connection, damaged: &[DamagedIncident]) -> rusqlite::Result<()> {
+    for one in damaged.iter().filter(|one| !one.is_calm) {
+        tracing::error!(
+            incident = one.id,
+            "a stored incident is damaged and not shown"
+        );
+        for run in &one.runs {
+            db.prepare_cached(
+                "INSERT OR REPLACE INTO damaged_incidents (id, run) VALUES (?1, ?2)",
+            )?
+            .execute(params![one.id, run])?;
+        }
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Keeps incidents. Those of the same run that the same name was asked for
+    /// before are replaced: the run is explained anew as more becomes known.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn keep_incidents(
+        &mut self,
+        runs: &[String],
+        incidents: &[StoredIncident],
+    ) -> Result<(), StoreError> {
+        let mut write = || {
+            let tx = self.db.transaction()?;
+            replace(&tx, runs, incidents)?;
+            tx.commit()
+        };
+        write().map_err(StoreError::database(&self.db_path))
+    }
+
+    /// Kept incidents, in order of (time, id); without those that are damaged.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn incidents(&self) -> Result<Vec<StoredIncident>, StoreError> {
+        let read = read(&self.db, "1", &[]).map_err(StoreError::database(&self.db_path))?;
+        Ok(read.whole)
+    }
+
+    /// When each run was explained last. A run of which an incident is damaged was not,
+    /// which is noted, for [`Store::coverage`].
+    ///
+    /// # Errors
+    /// When the database cannot be used.
+    pub fn explained_runs(&mut self) -> Result<HashMap<String, Nanos>, StoreError> {
+        let read = read(&self.db, "1", &[]).map_err(StoreError::database(&self.db_path))?;
+        if read.damaged.iter().any(|one| !one.is_calm) {
+            let noted = self.db.transaction().and_then(|tx| {
+                note(&tx, &read.damaged)?;
+                tx.commit()
+            });
+            noted.map_err(StoreError::database(&self.db_path))?;
+        }
+        let mut known: HashMap<String, Nanos> = HashMap::new();
+        for one in read.whole {
+            let at = known.entry(one.run_id).or_insert(one.explained_at);
+            *at = (*at).max(one.explained_at);
+        }
+        for run in read.damaged.iter().flat_map(|one| &one.runs) {
+            known.remove(run);
+        }
+        Ok(known)
+    }
+
+    /// Runs of which the incident of an id may be, where that is damaged.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn runs_of_damaged(&self, incident: &str) -> Result<BTreeSet<String>, StoreError> {
+        let read = read(&self.db, "id = ?1", &[&incident]);
+        let read = read.map_err(StoreError::database(&self.db_path))?;
+        Ok(read.damaged.into_iter().flat_map(|one| one.runs).collect())
+    }
+
+    /// Forgets incidents and verdicts that are damaged, and that they were; how many
+    /// incidents there were.
+    pub(crate) fn forget_damaged_incidents(&mut self) -> Result<u64, StoreError> {
+        let mut forget = || {
+            let tx = self.db.transaction()?;
+            let mut ids: BTreeSet<String> = tx
+                .prepare("SELECT DISTINCT id FROM damaged_incidents")?
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            for one in read(&tx, "1", &[])?.damaged {
+                tx.execute("DELETE FROM incidents WHERE id = ?1", [&one.id])?;
+                ids.insert(one.id);
+            }
+            for (incident, at) in damaged_verdicts(&tx)? {
+                tx.execute(
+                    "DELETE FROM verdicts WHERE incident = ?1 AND explained_at = ?2",
+                    params![incident, at],
+                )?;
+            }
+            tx.execute("DELETE FROM damaged_incidents", [])?;
+            tx.commit()?;
+            Ok(ids.len() as u64)
+        };
+        forget().map_err(StoreError::database(&self.db_path))
+    }
+}
+
+/// A row for incidents that were damaged and not explained anew since.
+pub(crate) fn coverage(db: &Connection) -> rusqlite::Result<Option<Coverage>> {
+    if !has(db, "damaged_incidents")? {
+        return Ok(None);
+    }
+    let damaged: u64 = db
+        .prepare_cached("SELECT count(DISTINCT id) FROM damaged_incidents")?
+        .query_row([], |row| row.get(0))?;
+    let (what, are) = match damaged {
+        0 => return Ok(None),
+        1 => ("incident", "is"),
+        _ => ("incidents", "are"),
+    };
+    Ok(Some(Coverage {
+        status: Status::Failed,
+        detail: Some(format!(
+            "{damaged} stored {what} {are} damaged and not shown; `whathappened explain` explains what is left of the records, and `whathappened store repair` removes what is damaged"
+        )),
+        would_have_shown: Some(format!("{damaged} {what} as explained before")),
+        ..Coverage::new("store", "incidents")
+    }))
+}
+
+/// The verdicts on an incident, the first one first; without those that are damaged.
+pub(crate) fn verdicts(db: &Connection, incident: &str) -> rusqlite::Result<Vec<StoredVerdict>> {
+    if !has(db, "verdicts")? {
+        return Ok(Vec::new());
+    }
+    let sum = summed(db, "verdicts")?;
+    let sql = format!(
+        "SELECT explained_at, verdict, {sum} FROM verdicts WHERE incident = ?1 ORDER BY explained_at"
+    );
+    let read = |row: &Row<'_>| -> rusqlite::Result<Option<StoredVerdict>> {
+        let (at, text) = (row.get(0)?, bytes(row, 1)?);
+        if !matches(row.get_ref(2)?, verdict_sum(incident, at, &text)) {
+            return Ok(None);
+        }
+        Ok(String::from_utf8(text).ok().map(|verdict| StoredVerdict {
+            explained_at: at,
+            verdict,
+        }))
+    };
+    let read = db
+        .prepare_cached(&sql)?
+        .query_map([incident], read)?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(read.into_iter().flatten().collect())
+}
+
+/// Verdicts that are not what was written: of which incident, and from when.
+pub(crate) fn damaged_verdicts(db: &Connection) -> rusqlite::Result<Vec<(String, Nanos)>> {
+    if !has(db, "verdicts")? || !has_column(db, "verdicts", "sum")? {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    let mut all = db.prepare("SELECT incident, explained_at, verdict, sum FROM verdicts")?;
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let incident = String::from_utf8_lossy(&bytes(row, 0)?).into_owned();
+        let at = row.get(1)?;
+        if !matches(row.get_ref(3)?, verdict_sum(&incident, at, &bytes(row, 2)?)) {
+            found.push((incident, at));
+        }
+    }
+    Ok(found)
+}
+
+/// The column of a table's checksums, which tables of older programs have not.
+fn summed(db: &Connection, table: &str) -> rusqlite::Result<&'static str> {
+    Ok(if has_column(db, table, "sum")? {
+        "sum"
+    } else {
+        "NULL"
+    })
+}
+
+fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+    Ok(row.get_ref(column)?.as_bytes().unwrap_or_default().to_vec())
+}
+
+/// The kept incidents of a condition, in order of (time, id). Of which machines
+/// they are stands in their answers.
+pub(crate) fn read(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<ReadIncidents> {
+    let sum = summed(db, "incidents")?;
+    let sql = format!(
+        "SELECT id, experiment, run_id, time, explained_at, ruleset, answer, {sum}
+         FROM incidents WHERE {condition} ORDER BY time, id"
+    );
+    let mut found = ReadIncidents::default();
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query(values)?;
+    while let Some(row) = rows.next()? {
+        match whole(row) {
+            Some(one) => found.whole.push(one),
+            None => found.damaged.push(damaged(row)?),
+        }
+    }
+    Ok(found)
+}
+
+/// An incident, if it is what was written. A column of another type is damage, too.
+fn whole(row: &Row<'_>) -> Option<StoredIncident> {
+    let one = StoredIncident {
+        id: row.get(0).ok()?,
+        experiment: row.get(1).ok()?,
+        run_id: row.get(2).ok()?,
+        time: row.get(3).ok()?,
+        explained_at: row.get(4).ok()?,
+        ruleset: row.get(5).ok()?,
+        machines: Vec::new(),
+        answer: row.get(6).ok()?,
+        verdict: String::new(),
+    };
+    matches(row.get_ref(7).ok()?, one.sum()).then_some(one)
+}
+
+fn damaged(row: &Row<'_>) -> rusqlite::Result<DamagedIncident> {
+    let text = |column| bytes(row, column).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let answer = text(6)?;
+    let told: Option<serde_json::Value> = serde_json::from_str(&answer).ok();
+    let told = told.and_then(|told| Some(told.pointer("/incident/run_id")?.as_str()?.to_owned()));
+    Ok(DamagedIncident {
+        id: text(0)?,
+        runs: told.into_iter().chain([text(2)?]).collect(),
+        is_calm: answer.starts_with(r#"{"incident":{"cause":"none."#),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    fn incident(id: &str, at: Nanos, verdict: &str) -> StoredIncident {
+        StoredIncident {
+            time: Some(1),
+            id: id.to_owned(),
+            experiment: "x".to_owned(),
+            run_id: "run".to_owned(),
+            explained_at: at,
+            ruleset: "rules".to_owned(),
+            machines: Vec::new(),
+            answer: "{}".to_owned(),
+            verdict: verdict.to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_verdict_that_differs_is_noted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), Limits::default()).unwrap();
+        let runs = ["run".to_owned()];
+        for (at, verdict) in [(1, "a"), (2, "a"), (3, "b"), (4, "a")] {
+            let one = incident("i", at, verdict);
+            store.keep_incidents(&runs, &[one]).unwrap();
+        }
+        let of = |store: &Store, id: &str| -> Vec<(Nanos, String)> {
+            let told = store.snapshot().unwrap().verdicts(id).unwrap();
+            told.into_iter()
+                .map(|one| (one.explained_at, one.verdict))
+                .collect()
+        };
+        let noted = [(1, "a"), (3, "b"), (4, "a")].map(|(at, text)| (at, text.to_owned()));
+        assert_eq!(of(&store, "i"), noted);
+        for at in 5..200 {
+            let one = incident("i", at, &at.to_string());
+            store.keep_incidents(&runs, &[one]).unwrap();
+        }
+        assert_eq!(of(&store, "i").len(), VERDICTS as usize);
+        store
+            .keep_incidents(&runs, &[incident("other", 200, "c")])
+            .unwrap();
+        assert!(of(&store, "i").is_empty());
+        let snapshot = store.snapshot().unwrap();
+        assert!(snapshot.incident("i").unwrap().is_none());
+        assert_eq!(snapshot.incident("other").unwrap().unwrap().run_id, "run");
+    }
+
+    /// Changes one byte of a text where it lies in the file of a database.
+    fn flip(root: &std::path::Path, text: &str) {
+        let path = root.join("store.db");
+        let mut bytes = std::fs::read(&path).unwrap();
+        let places: Vec<usize> = bytes
+            .windows(text.len())
+            .enumerate()
+            .filter(|(_, part)| *part == text.as_bytes())
+            .map(|(at, _)| at)
+            .collect();
+        assert!(!places.is_empty(), "{text}");
+        for at in places {
+            bytes[at] ^= 1;
+        }
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// A byte that a disk changed passed unseen: the cause was another, and so it was told.
+    #[test]
+    fn a_changed_byte_is_not_shown_but_told_until_the_run_is_explained_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let runs = ["run".to_owned()];
+        let cause = |number: u32| StoredIncident {
+            answer: format!(r#"{{"incident":{{"cause":"cause.{number}","run_id":"run"}}}}"#),
+            ..incident(&format!("i-{number}"), 5, "verdict-one")
+        };
+        let mut store = Store::open(root, Limits::default()).unwrap();
+        store.keep_incidents(&runs, &[cause(1), cause(2)]).unwrap();
+        drop(store);
+        flip(root, "cause.1");
+
+        let store = Store::open_to_read(root).unwrap();
+        let ids = |store: &Store| -> Vec<String> {
+            let all = store.incidents().unwrap().into_iter();
+            all.map(|one| one.id).collect()
+        };
+        assert_eq!(ids(&store), ["i-2"]);
+        let snapshot = store.snapshot().unwrap();
+        assert!(snapshot.incident("i-1").unwrap().is_none());
+        assert_eq!(
+            store.runs_of_damaged("i-1").unwrap(),
+            BTreeSet::from(runs.clone())
+        );
+        assert!(store.runs_of_damaged("i-2").unwrap().is_empty());
+        let found = store.verify(&mut |_| {}).unwrap();
+        assert_eq!(found.kept, ["incident i-1 is damaged"]);
+        assert!(!found.is_well());
+        drop(snapshot);
+        drop(store);
+
+        // Whoever lists runs explains this one again; until then it is told.
+        let mut store = Store::open(root, Limits::default()).unwrap();
+        let told = |store: &Store| store.coverage().unwrap().len();
+        assert_eq!(told(&store), 0);
+        assert!(store.explained_runs().unwrap().is_empty());
+        let coverage = store.coverage().unwrap();
+        let detail = coverage[0].detail.as_ref().unwrap();
+        assert!(
+            detail.starts_with("1 stored incident is damaged"),
+            "{detail}"
+        );
+        // Where no record is left, that is all that is known of the run, and is told on.
+        let calm = StoredIncident {
+            answer: r#"{"incident":{"cause":"none.unknown"}}"#.to_owned(),
+            ..incident("calm", 6, "")
+        };
+        store.keep_incidents(&runs, &[calm]).unwrap();
+        assert_eq!(told(&store), 1);
+        store.keep_incidents(&runs, &[cause(1), cause(2)]).unwrap();
+        assert_eq!((told(&store), ids(&store).len()), (0, 2));
+        assert!(store.verify(&mut |_| {}).unwrap().is_well());
+        drop(store);
+
+        // What nobody explains again goes by a repair.
+        flip(root, "cause.2");
+        flip(root, "verdict-one");
+        let repaired = crate::repair(root, Limits::default(), 9, &mut |_| {}).unwrap();
+        assert_eq!(repaired.incidents, 1);
+        let store = Store::open_to_read(root).unwrap();
+        assert!(store.verify(&mut |_| {}).unwrap().is_well());
+        assert_eq!(ids(&store), ["i-1"]);
+    }
+
+    #[test]
+    fn a_changed_verdict_or_row_of_coverage_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let mut store = Store::open(root, Limits::default()).unwrap();
+        let runs = ["run".to_owned()];
+        for (at, verdict) in [(1, "first-verdict"), (2, "second-verdict")] {
+            store
+                .keep_incidents(&runs, &[incident("i", at, verdict)])
+                .unwrap();
+        }
+        for (key, resource) in [("a", "pods"), ("b", "nodes")] {
+            let row = Coverage::new("kubernetes", resource);
+            store.keep_coverage(&[(key.to_owned(), row)], 1).unwrap();
+        }
+        drop(store);
+        flip(root, "first-verdict");
+        flip(root, "\"nodes\"");
+        let store = Store::open_to_read(root).unwrap();
+        let verdicts = store.snapshot().unwrap().verdicts("i").unwrap();
+        assert_eq!(verdicts.len(), 1);
+        assert_eq!(verdicts[0].verdict, "second-verdict");
+        let rows = store.coverage().unwrap();
+        let resources: Vec<_> = rows.iter().map(|row| row.resource.as_str()).collect();
+        assert_eq!(resources, ["pods", "coverage"]);
+        let found = store.verify(&mut |_| {}).unwrap();
+        assert_eq!(found.kept.len(), 2, "{found:?}");
+    }
+
+    /// A store of before has no checksums; what is in it is believed.
+    #[test]
+    fn a_store_of_before_is_read_and_gets_checksums() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let mut store = Store::open(root, Limits::default()).unwrap();
+        let runs = ["run".to_owned()];
+        store
+            .keep_incidents(&runs, &[incident("i", 1, "v")])
+            .unwrap();
+        for table in ["incidents", "verdicts", "coverage"] {
+            let drop_column = format!("ALTER TABLE {table} DROP COLUMN sum");
+            store.db.execute(&drop_column, []).unwrap();
+        }
+        store
+            .db
+            .execute("DROP TABLE damaged_incidents", [])
+            .unwrap();
+        drop(store);
+        let store = Store::open_to_read(root).unwrap();
+        assert_eq!(store.incidents().unwrap().len(), 1);
+        assert_eq!(store.snapshot().unwrap().verdicts("i").unwrap().len(), 1);
+        assert!(store.coverage().unwrap().is_empty());
+        assert!(store.verify(&mut |_| {}).unwrap().is_well());
+        drop(store);
+        let mut store = Store::open(root, Limits::default()).unwrap();
+        assert_eq!(store.incidents().unwrap().len(), 1);
+        let with_sum = StoredIncident {
+            answer: "an answer with a sum".to_owned(),
+            ..incident("j", 2, "w")
+        };
+        store.keep_incidents(&runs, &[with_sum]).unwrap();
+        drop(store);
+        flip(root, "an answer with a sum");
+        assert!(
+            Store::open_to_read(root)
+                .unwrap()
+                .incidents()
+                .unwrap()
+                .is_empty()
+        );
+    }
+}
