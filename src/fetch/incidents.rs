@@ -56,6 +56,11 @@ pub fn store_incidents(
     Ok(store.keep_incidents(&runs, &incidents)?)
 }
 
+/// Whether an end that the run did not survive is no more than guessed.
+fn is_guess(incident: &Incident) -> bool {
+    incident.role != "recovered" && matches!(incident.level.as_str(), "hypothesis" | "unknown")
+}
+
 /// That a run was explained and nothing hurt it.
 fn calm(run: &Run) -> Incident {
     Incident {
@@ -110,6 +115,11 @@ fn to_keep(
 ) -> Option<StoredIncident> {
     let run_id = incident.run_id.clone()?;
     let run = case.runs.iter().find(|run| run.id(&case.graph) == run_id);
+    let reported = answer.runs.iter().find(|run| run.id == run_id);
+    // That pods were stopped, and nobody knows why, is told to who asks for them by name.
+    let untold = reported.filter(|run| run.state == "unknown" && is_guess(incident));
+    let untold = untold.map(calm);
+    let incident = untold.as_ref().unwrap_or(incident);
     let time = incident.time.as_deref();
     let id = ids.take(incident).unwrap_or_else(|| first_id(incident));
     let stored = IncidentOfRun {
@@ -120,7 +130,7 @@ fn to_keep(
             page: None,
             ..incident.clone()
         },
-        run: answer.runs.iter().find(|run| run.id == run_id).cloned(),
+        run: reported.cloned(),
     };
     Some(StoredIncident {
         time: time.and_then(Stamp::parse).map(|stamp| stamp.lo),
