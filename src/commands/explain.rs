@@ -78,9 +78,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         let answer = fetch::explain_one(&mut store, root, &coverage, &rules, now).await?;
         let runs = answer.iter().flat_map(|answer| &answer.runs);
         let new: Vec<String> = runs.map(|run| run.id.clone()).collect();
-        let inside = answer
-            .into_iter()
-            .flat_map(|answer| answer.incidents)
+        let told = answer.iter().flat_map(|answer| {
+            let incidents = answer.incidents.iter();
+            incidents.filter(|one| !fetch::is_untold(answer, one))
+        });
+        let inside = told
+            .cloned()
             .filter(|incident| !incident.cause.starts_with("none."))
             .filter(|incident| {
                 let run = incident.run_id.as_ref();

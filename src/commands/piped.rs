@@ -32,7 +32,7 @@ enum Stdin {
 ///
 /// # Errors
 /// When it is not clear what to read, or a pipe stays open and empty.
-pub async fn beside(args: &InputArgs) -> Result<InputArgs, Error> {
+pub(super) async fn beside(args: &InputArgs) -> Result<InputArgs, Error> {
     if args.from.iter().any(|path| path == "-") {
         return Ok(args.clone());
     }

@@ -56,9 +56,15 @@ pub fn store_incidents(
     Ok(store.keep_incidents(&runs, &incidents)?)
 }
 
-/// Whether an end that the run did not survive is no more than guessed.
-fn is_guess(incident: &Incident) -> bool {
-    incident.role != "recovered" && matches!(incident.level.as_str(), "hypothesis" | "unknown")
+/// Whether an incident is no more than that pods were stopped, as after any job: it is told to
+/// who asks for them by name, and counts as none.
+#[must_use]
+pub fn is_untold(answer: &Answer, incident: &Incident) -> bool {
+    let run = |run: &&Run| incident.run_id.as_ref() == Some(&run.id);
+    let state = answer.runs.iter().find(run).map(|run| run.state.as_str());
+    let guessed = matches!(incident.level.as_str(), "hypothesis" | "unknown")
+        && !incident.cause.starts_with("none.");
+    state == Some("unknown") && guessed && incident.role != "recovered"
 }
 
 /// That a run was explained and nothing hurt it.
@@ -116,9 +122,7 @@ fn to_keep(
     let run_id = incident.run_id.clone()?;
     let run = case.runs.iter().find(|run| run.id(&case.graph) == run_id);
     let reported = answer.runs.iter().find(|run| run.id == run_id);
-    // That pods were stopped, and nobody knows why, is told to who asks for them by name.
-    let untold = reported.filter(|run| run.state == "unknown" && is_guess(incident));
-    let untold = untold.map(calm);
+    let untold = reported.filter(|_| is_untold(answer, incident)).map(calm);
     let incident = untold.as_ref().unwrap_or(incident);
     let time = incident.time.as_deref();
     let id = ids.take(incident).unwrap_or_else(|| first_id(incident));

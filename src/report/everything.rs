@@ -22,7 +22,7 @@ use crate::explain::{Level, Verdict, explain};
 ///
 /// # Errors
 /// When a rule fails.
-pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
+pub(super) async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
     let verdict = of_all(case).await?;
     reported(case, &verdict, question, None, &|_| true)
 }
@@ -263,7 +263,7 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
     if survived > 0 {
         let (incidents, were) = several(survived, "incident");
         notes.push(format!(
-            "{incidents} that the run survived {were} not listed: ask for a run by name, or in SQL for role = 'recovered'"
+            "{incidents} that runs survived {were} not listed: ask for a run by name, or in SQL for role = 'recovered'"
         ));
     }
     if unknown > 0 {

@@ -83,7 +83,11 @@ fn labelled(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Resul
     for (label, body) in facts::facts(incident, clock, false) {
         // Where the table indents a line below the one before, a list needs a word.
         let label = if label.is_empty() { "Against" } else { label };
-        writeln!(out, "- {label}: {}", spans(&body))?;
+        let text = match label {
+            "Cause" | "Verdict" => cause(&body),
+            _ => spans(&body),
+        };
+        writeln!(out, "- {label}: {text}")?;
     }
     writeln!(out)?;
     traceback(incident, out)
@@ -234,12 +238,25 @@ fn incidents(
     Ok(())
 }
 
-/// Words, with names and causes as code.
+/// A cause's line, with its id as code; how sure it is stays a word.
+fn cause(spans: &Spans) -> String {
+    let shown = spans.0.iter().map(|span| {
+        let text = plain(&span.text);
+        if span.tone == Tone::Bad {
+            code(&text)
+        } else {
+            escape(&text)
+        }
+    });
+    shown.collect()
+}
+
+/// Words, with names as code.
 fn spans(spans: &Spans) -> String {
     let mut shown = String::new();
     for span in &spans.0 {
         let text = plain(&span.text);
-        let is_name = matches!(span.tone, Tone::Name | Tone::Strong | Tone::Bad);
+        let is_name = matches!(span.tone, Tone::Name | Tone::Strong);
         shown.push_str(&if is_name { code(&text) } else { escape(&text) });
     }
     shown
