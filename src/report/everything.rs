@@ -294,7 +294,12 @@ fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
         pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
     };
     let run = case.runs.get(finding.run);
+    let rule = finding.candidate.as_ref().map(|one| one.rule);
+    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+    // What says why it was stopped is news.
+    let is_untold = cause.is_none_or(|rule| rule.cause == "ops.manual_delete");
     finding.run != NO_RUN
+        && is_untold
         && !run.is_some_and(|run| has_failed(&case.graph, run))
         && finding.level() <= Level::Hypothesis
         && finding.victims.iter().all(bodiless)
