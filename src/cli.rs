@@ -152,6 +152,19 @@ pub struct OutputArgs {
     pub no_pager: bool,
 }
 
+impl OutputArgs {
+    /// A time of a list as people read it: in the zone asked for. What programs read stays in UTC.
+    #[must_use]
+    pub fn shown(&self, time: Option<String>) -> Option<String> {
+        use crate::render::{Format, Tz};
+        let for_people = matches!(self.format, Format::Table | Format::Md | Format::Html);
+        if self.tz == Tz::Utc || !for_people {
+            return time;
+        }
+        time.map(|time| self.tz.rfc3339(&time))
+    }
+}
+
 /// The formats of verbs that have no rows: `--format` offers no other.
 #[must_use]
 pub fn table_or_json(format: clap::Arg) -> clap::Arg {

@@ -122,7 +122,12 @@ pub fn upcoming(graph: &EntityGraph, machines: &Machines, from: Nanos, to: Nanos
             None => last.push((due, number)),
         }
     }
-    last.sort_unstable();
+    // What is due at one time comes by name.
+    let machine = |number: usize| {
+        let fact = graph.facts.get(number);
+        fact.map(|fact| (graph.name(fact.node), graph.name(fact.instance)))
+    };
+    last.sort_by_key(|(due, number)| (*due, machine(*number), *number));
     last.into_iter().map(|(_, number)| number).collect()
 }
 

@@ -3,7 +3,7 @@
 -- rank: 1
 -- level: hypothesis
 -- needs: nccl.timeout
--- summary: {pod} waited for another rank until its collective operation timed out; it is not known which rank was missing.
+-- summary: {pod} waited for another rank until its collective operation timed out; it is not known why that rank did not join.
 -- advice: Find the rank that did not log the timeout: the cause is in that rank, its node or its network.
 --
 -- A timeout is a symptom: it leads only where nothing else is known.

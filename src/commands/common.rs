@@ -3,11 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tokio::io::{Interest, Ready};
-use tokio::net::unix::pipe::Receiver;
 use whathappened_connectors::connector::{Clock, Window};
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_core::resolve::Name;
@@ -114,35 +111,6 @@ pub fn recorded(args: &InputArgs, rules: Arc<Rules>) -> Result<Case, Error> {
 pub fn count(number: u64, what: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{number} {what}{s}")
-}
-
-/// How long to wait for a pipe to say that nobody holds its other end.
-const CLOSED: Duration = Duration::from_millis(20);
-
-/// Whether somebody pipes something in that nobody asked for. What is inherited, such as a
-/// terminal, /dev/null or a pipe that was closed without a word, is none of that.
-pub async fn is_piped_in(from: &[String]) -> bool {
-    use std::os::fd::AsFd as _;
-    use std::os::unix::fs::FileTypeExt as _;
-    if from.iter().any(|path| path == "-") {
-        return false;
-    }
-    let Ok(input) = std::io::stdin().as_fd().try_clone_to_owned() else {
-        return false;
-    };
-    let input = std::fs::File::from(input);
-    let meta = input.metadata();
-    if !meta.is_ok_and(|meta| meta.file_type().is_fifo()) {
-        return false;
-    }
-    // It is only looked at and not read, so that it may block.
-    let Ok(pipe) = Receiver::from_file_unchecked(input) else {
-        return true;
-    };
-    match tokio::time::timeout(CLOSED, pipe.ready(Interest::READABLE)).await {
-        Ok(Ok(ready)) => ready & Ready::READABLE == Ready::READABLE,
-        _ => true,
-    }
 }
 
 /// Writes to standard output.

@@ -9,8 +9,8 @@ use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::resolve::rank_names;
 use whathappened_store::Store;
 
-use super::question::moment;
-use super::{arguments, clock, common, pager, settings, stored};
+use super::question::{moment, moment_of_store, newest};
+use super::{arguments, clock, common, pager, piped, settings, stored};
 use crate::answer::{ListedRun, no_state};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
@@ -34,8 +34,8 @@ pub struct Args {
     /// Only runs in this state: completed, failed, running, pending, deleted or unknown.
     #[arg(long, value_name = "STATE")]
     pub state: Option<String>,
-    /// Only runs that were active at or after this time: RFC 3339, a date, or 2h, 1d12h before the
-    /// latest record.
+    /// Only runs that were active at or after this time: RFC 3339, a date, today, yesterday, or 2h,
+    /// 1d12h before the latest record.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
 }
@@ -53,15 +53,26 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     if let Some(why) = no_state(args.state.as_deref()) {
         return Err(Error::Usage(why));
     }
+    let args = &Args {
+        input: piped::beside(&args.input).await?,
+        ..args.clone()
+    };
     let rules = common::rules(&args.input)?;
-    let (all, hint) = if args.input.from.is_empty() {
+    let KnownRuns { all, latest, hint } = if args.input.from.is_empty() {
         of_store(args, &rules).await?
     } else {
         let case = common::recorded(&args.input, rules)?;
-        let since = since(args, case.graph.now)?;
+        let text = args.since.as_deref();
+        let since = text
+            .map(|text| moment(text, case.graph.now, args.output.tz))
+            .transpose()?;
         let mut all = report::listing(&case).await?;
         all.retain(|one| since.is_none_or(|since| lived(one, since)));
-        (all, None)
+        KnownRuns {
+            all,
+            latest: case.graph.now,
+            hint: None,
+        }
     };
     let namespaces = &args.input.live.namespaces;
     let mut list: Vec<ListedRun> = all
@@ -77,9 +88,13 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     pager::show(&args.output, |out| show(args, &list, out))?;
     // An empty list is told even to those who want no more than the list.
     if list.is_empty() && is_narrowed(args) {
+        let looked_after = latest.filter(|_| all.is_empty() && args.since.is_some());
         return Err(Error::NoneLeft {
             why: none_left(args, &all),
-            hint: "list all of them: whathappened experiments".to_owned(),
+            hint: looked_after.map_or_else(
+                || "list all of them: whathappened experiments".to_owned(),
+                |latest| newest(latest, args.output.tz),
+            ),
         });
     }
     if list.is_empty() {
@@ -153,15 +168,23 @@ fn show(args: &Args, list: &[ListedRun], out: &mut dyn Write) -> Result<(), Rend
     if args.output.format == Format::Table {
         return render::listed(list, &style, out);
     }
-    let batch = batch(list)?;
+    let mut list = list.to_vec();
+    for one in &mut list {
+        one.time = args.output.shown(one.time.take());
+        one.started = args.output.shown(one.started.take());
+    }
+    let batch = batch(&list)?;
     render::rows(&batch.schema(), &[batch], args.output.format, &style, out)?;
     Ok(())
 }
 
-fn since(args: &Args, last: Option<Nanos>) -> Result<Option<Nanos>, Error> {
-    let text = args.since.as_deref();
-    text.map(|text| moment(text, last, args.output.tz))
-        .transpose()
+/// The runs of a window.
+struct KnownRuns {
+    all: Vec<ListedRun>,
+    /// The time of the newest record, whether of the window or not.
+    latest: Option<Nanos>,
+    /// What is missing and how to get it.
+    hint: Option<String>,
 }
 
 /// Whether the last that is known of a run is not before a time.
@@ -176,21 +199,24 @@ fn lived(one: &ListedRun, since: Nanos) -> bool {
 }
 
 /// Those that the store's catalogue knows, and what explaining them told.
-async fn of_store(
-    args: &Args,
-    rules: &Arc<Rules>,
-) -> Result<(Vec<ListedRun>, Option<String>), Error> {
+async fn of_store(args: &Args, rules: &Arc<Rules>) -> Result<KnownRuns, Error> {
     let config = settings::of_all(&args.input.stored, &args.input.live)?;
     let now = clock::now();
     let about = stored::CaseScope::CLUSTERS;
     let (store, _) = stored::refreshed(&config, &args.input, &about, rules, now).await?;
-    let window = (
-        since(args, store.status()?.to)?.unwrap_or(Nanos::MIN),
-        Nanos::MAX,
-    );
+    let latest = store.latest()?;
+    let since = args.since.as_deref();
+    let since = since
+        .map(|text| moment_of_store(text, latest, args.output.tz))
+        .transpose()?;
+    let window = (since.unwrap_or(Nanos::MIN), Nanos::MAX);
     let explained = explain(&store, &config, window, rules, args.input.quiet).await?;
-    let list = fetch::listed(&store.snapshot()?, window)?;
-    Ok((list, explained.and_then(|one| one.hint())))
+    let all = fetch::listed(&store.snapshot()?, window)?;
+    Ok(KnownRuns {
+        all,
+        latest,
+        hint: explained.and_then(|one| one.hint()),
+    })
 }
 
 /// Explains what is not yet, as far as it is little; nothing where the store may only be read.

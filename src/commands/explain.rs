@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use whathappened_connectors::time::Nanos;
 
-use super::question::moment;
+use super::question::{moment_of_store, newest};
 use super::{clock, common, settings, stored};
 use crate::answer::Incident;
 use crate::cli::{InputArgs, OutputArgs};
@@ -23,7 +23,8 @@ pub struct Args {
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Runs that were active at or after this time (RFC 3339, or 2h, 7d before the latest record).
+    /// Runs that were active at or after this time: RFC 3339, a date, today, yesterday, or 2h, 7d before
+    /// the latest record.
     #[arg(long, value_name = "TIME", default_value = "1d")]
     pub since: String,
     /// Runs that were active before this time.
@@ -55,9 +56,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     .await?;
     let path = store.root().to_owned();
     let last = store.latest()?;
-    let since = moment(&args.since, last, args.output.tz)?;
+    let since = moment_of_store(&args.since, last, args.output.tz)?;
     let until = match &args.until {
-        Some(text) => moment(text, last, args.output.tz)?,
+        Some(text) => moment_of_store(text, last, args.output.tz)?,
         None => Nanos::MAX,
     };
     let roots = store.snapshot()?.roots(since, until)?;
@@ -77,9 +78,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         let answer = fetch::explain_one(&mut store, root, &coverage, &rules, now).await?;
         let runs = answer.iter().flat_map(|answer| &answer.runs);
         let new: Vec<String> = runs.map(|run| run.id.clone()).collect();
-        let inside = answer
-            .into_iter()
-            .flat_map(|answer| answer.incidents)
+        let told = answer.iter().flat_map(|answer| {
+            let incidents = answer.incidents.iter();
+            incidents.filter(|one| !fetch::is_untold(answer, one))
+        });
+        let inside = told
+            .cloned()
             .filter(|incident| !incident.cause.starts_with("none."))
             .filter(|incident| {
                 let run = incident.run_id.as_ref();
@@ -91,6 +95,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     bar.finish_and_clear();
     reported.sort_by(|(a, x), (b, y)| (&x.time, a, &x.cause).cmp(&(&y.time, b, &y.cause)));
+    for (_, incident) in &mut reported {
+        incident.time = args.output.shown(incident.time.take());
+    }
     let batch = batch(&reported)?;
     let style = common::style(&args.output);
     let out = &mut std::io::stdout().lock();
@@ -99,6 +106,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         let runs = common::count(roots.len() as u64, "run");
         let incidents = common::count(reported.len() as u64, "incident");
         eprintln!("{runs} explained, {incidents}.");
+        if let Some(last) = last.filter(|last| *last < since) {
+            let newest = newest(last, args.output.tz);
+            eprintln!("Nothing was recorded since {}; {newest}.", args.since);
+        }
     }
     Ok(())
 }

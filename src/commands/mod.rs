@@ -16,6 +16,7 @@ pub mod init;
 pub mod man;
 pub mod node;
 mod pager;
+mod piped;
 pub mod question;
 pub mod report;
 pub mod rules;

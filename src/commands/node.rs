@@ -4,13 +4,13 @@ use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
 
-use super::question::moment;
-use super::{clock, common, pager, settings, stored};
+use super::question::{moment, moment_of_store};
+use super::{clock, common, pager, piped, settings, stored};
 use crate::answer::NodeHistory;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::error::Error;
 use crate::history::{self, NodeQuery, PastFaults, Verdicts};
-use crate::render;
+use crate::render::{self, Tz};
 
 /// Shows the history of a machine across all experiments, and what ran on it
 ///
@@ -27,7 +27,7 @@ pub struct Args {
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only what happened at or after this time (RFC 3339, or 7d before the latest record); with
+    /// Only what happened at or after this time (RFC 3339, a date, today, or 7d before the latest record); with
     /// the store 30d by default.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
@@ -43,12 +43,16 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<(), Error> {
     let format = args.output.format;
     common::named(&args.name)?;
+    let args = &Args {
+        input: piped::beside(&args.input).await?,
+        ..args.clone()
+    };
     let reported = if args.input.from.is_empty() {
         of_store(args).await?
     } else {
         let rules = common::rules(&args.input)?;
         let case = common::recorded(&args.input, rules)?;
-        let asked = asked(args, case.graph.now)?;
+        let asked = asked(args, case.graph.now, moment)?;
         let past = PastFaults::of_case(&case)?;
         history::node(&case, &asked, past, Verdicts::Explain).await?
     };
@@ -58,13 +62,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     })
 }
 
-fn asked(args: &Args, now: Option<Nanos>) -> Result<NodeQuery, Error> {
+/// Reads a time as it is typed.
+type ReadMoment = fn(&str, Option<Nanos>, Tz) -> Result<Nanos, Error>;
+
+fn asked(args: &Args, now: Option<Nanos>, read: ReadMoment) -> Result<NodeQuery, Error> {
     let tz = args.output.tz;
-    let time = |text: &Option<String>| {
-        text.as_deref()
-            .map(|text| moment(text, now, tz))
-            .transpose()
-    };
+    let time = |text: &Option<String>| text.as_deref().map(|text| read(text, now, tz)).transpose();
     Ok(NodeQuery {
         name: args.name.clone(),
         since: time(&args.since)?,
@@ -92,7 +95,7 @@ async fn of_store(args: &Args) -> Result<NodeHistory, Error> {
     let now = clock::now();
     let (store, live) = stored::refreshed(&config, &args.input, &about, &rules, now).await?;
     let last = store.latest()?;
-    let mut asked = asked(args, last)?;
+    let mut asked = asked(args, last, moment_of_store)?;
     let back = Nanos::from(history::DAYS) * 86_400 * SECOND;
     asked.since = asked.since.or(last.map(|last| last.saturating_sub(back)));
     let snapshot = store.snapshot()?;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
 use whathappened_connectors::connector::Window;
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_store::{Limits, Store};
 
 use super::common::{self, OpenedCase};
-use super::{clock, pager};
+use super::{clock, pager, piped};
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
@@ -67,14 +67,13 @@ pub struct Args {
 /// See [`Error`].
 pub async fn run(args: &Args) -> Result<(), Error> {
     let piped = args.experiment.is_none();
-    if !piped && common::is_piped_in(&args.input.from).await {
-        return Err(Error::misused(
-            "a name was given, and data is piped in as well; it is not clear whether to read it",
-            "add --from - to read it, or < /dev/null to ignore it",
-        ));
-    }
+    let input = if piped {
+        of_pipe(args)
+    } else {
+        piped::beside(&args.input).await?
+    };
     let args = &Args {
-        input: of_pipe(args),
+        input,
         ..args.clone()
     };
     let Some(every) = &args.watch else {
@@ -145,9 +144,12 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
     }
     let only = only_run(&case).filter(|_| piped);
     let time = |text: &Option<String>| {
-        text.as_deref()
-            .map(|text| moment(text, now, tz))
-            .transpose()
+        let read = if stored.is_some() {
+            moment_of_store
+        } else {
+            moment
+        };
+        text.as_deref().map(|text| read(text, now, tz)).transpose()
     };
     let question = Question {
         name: only.unwrap_or_else(|| experiment.to_owned()),
@@ -274,6 +276,27 @@ pub(super) fn moment(text: &str, now: Option<Nanos>, tz: Tz) -> Result<Nanos, Er
             "write 2026-11-21T15:20:00Z, 2026-11-21, \"2026-11-21 15:20\", 15:20, now, today or yesterday, or 30m, 2h, 1d12h before the latest record",
         )
     })
+}
+
+/// A time as typed about a store: `today` and `15:21` are those of the clock on the wall,
+/// and a distance counts back from the latest record, as with recordings.
+pub(super) fn moment_of_store(text: &str, latest: Option<Nanos>, tz: Tz) -> Result<Nanos, Error> {
+    let is_by_clock = parse_relative(text, NaiveDateTime::default()).is_some();
+    let from = if is_by_clock {
+        Some(clock::now())
+    } else {
+        latest
+    };
+    moment(text, from, tz)
+}
+
+/// Where the newest record of a store lies, for those who looked after it, and how to ask for it.
+pub(super) fn newest(latest: Nanos, tz: Tz) -> String {
+    let at = tz.rfc3339(&rfc3339(latest));
+    let day = at.get(..10).unwrap_or(&at);
+    format!(
+        "the newest record is from {at}: use --since {day}, or --since 1d, which counts back from it"
+    )
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use whathappened_connectors::time::Nanos;
 use whathappened_store::Store;
 
-use super::{arguments, clock, common, experiments, pager, settings, stored};
+use super::{arguments, clock, common, experiments, pager, piped, settings, stored};
 use crate::answer::FleetReport;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
@@ -43,6 +43,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             "write 24h, 7d or 4w",
         )
     })?;
+    let args = &Args {
+        input: piped::beside(&args.input).await?,
+        ..args.clone()
+    };
     let report = if args.input.from.is_empty() {
         of_store(args, length).await?
     } else {

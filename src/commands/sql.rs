@@ -10,18 +10,20 @@ use futures::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
 use super::supervised::{self, Limits, Running};
-use super::{arguments, clock, common, experiments, settings, stored};
+use super::{arguments, clock, common, experiments, piped, settings, stored};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::{Config, parse_duration, parse_size};
 use crate::error::Error;
-use crate::render::{self, Format, RowWriter, Style};
+use crate::render::{self, Format, RowWriter, Style, Tz};
 use crate::sql::prompt::{self, Command, Prompt, PromptInput};
-use crate::sql::{Session, Statement, StoredTables, rests_on_explaining};
+use crate::sql::{
+    LAST_DAY, Session, Statement, StoredTables, note_on_last_day, rests_on_explaining,
+};
 
 /// Runs SQL over the data that was read: statements, or an interactive prompt
 ///
@@ -64,6 +66,17 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         return supervised::run(limits).await;
     }
     supervised::begin();
+    // Without a statement, standard input holds the statements.
+    let given = args.statement.as_deref().is_some_and(|text| text != "-");
+    let input = if given {
+        piped::beside(&args.input).await?
+    } else {
+        args.input.clone()
+    };
+    let args = &Args {
+        input,
+        ..args.clone()
+    };
     let text = statements(args)?;
     let (session, stored) = match elsewhere(args).await? {
         Some(session) => (session, None),
@@ -76,6 +89,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         style: common::style(&args.output),
         quiet: args.input.quiet,
     };
+    if args.output.tz != Tz::Utc && !args.input.quiet {
+        eprintln!("Times in SQL are in UTC; --tz does not change them.");
+    }
     match text {
         Some(text) => runner.text(&text).await,
         None => runner.prompt().await,
@@ -146,11 +162,27 @@ struct UnexplainedStore {
 }
 
 impl UnexplainedStore {
+    /// What a statement has to know of tables that do not cover all of the store.
+    fn note(&self, text: &str) -> Result<Option<String>, Error> {
+        let Some(latest) = self.store.latest()? else {
+            return Ok(None);
+        };
+        let begin = latest.saturating_sub(LAST_DAY);
+        let Some(note) = note_on_last_day(text, &rfc3339(begin)) else {
+            return Ok(None);
+        };
+        let from = self.store.status()?.from;
+        Ok(from.is_some_and(|from| from < begin).then_some(note))
+    }
+
     /// Explains some of what is not yet where a statement asks for it; says what is left.
     async fn explain(&self, text: &str, quiet: bool) -> Result<(), Error> {
         let text = text.to_lowercase();
         if self.rules.own_signals && text.contains("signals") && !quiet {
             eprintln!("{AS_STORED}");
+        }
+        if !quiet && let Some(note) = self.note(&text)? {
+            eprintln!("{note}");
         }
         if !rests_on_explaining(&text) {
             return Ok(());

@@ -6,7 +6,7 @@ use whathappened_connectors::connector::Window;
 use whathappened_connectors::time::{Nanos, SECOND};
 
 use super::common::{self, OpenedCase};
-use super::{clock, question};
+use super::{clock, piped, question};
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::parse_duration;
 use crate::error::Error;
@@ -20,21 +20,24 @@ use crate::report::{self, Report};
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_arg("format", crate::cli::table_or_json))]
 pub struct Args {
-    /// Experiment, workload or pod, or node/NAME, instance/ID; also a bare name.
-    #[arg(value_name = "NAME")]
+    /// Experiment, workload or pod, or node/NAME, instance/ID; also a bare name. Every machine if
+    /// left out.
+    #[arg(value_name = "NAME", default_value = "*", hide_default_value = true)]
     pub name: String,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How far ahead to look, such as 60m, 2h or 7d.
-    #[arg(long, value_name = "TIME", default_value = "60m")]
-    pub within: String,
+    /// How far ahead to look, such as 60m, 2h or 7d; 60m by default.
+    #[arg(long, value_name = "TIME")]
+    pub within: Option<String>,
     /// The time to look ahead from; by default now, or with recordings the latest record.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
 }
 
+/// How far ahead to look where nothing is said.
+const WITHIN: &str = "60m";
 /// Something is announced.
 const ANNOUNCED: u8 = 5;
 /// Nobody who would announce anything could be asked.
@@ -46,29 +49,34 @@ const UNSEEN: u8 = 6;
 /// When nothing bears the name, or a time is none.
 pub async fn run(args: &Args) -> Result<u8, Error> {
     let format = args.output.format;
-    let within = parse_duration(&args.within).ok_or_else(|| {
+    let ahead = args.within.as_deref().unwrap_or(WITHIN);
+    let within = parse_duration(ahead).ok_or_else(|| {
         Error::misused(
-            format!("--within {} is not valid", args.within),
+            format!("--within {ahead} is not valid"),
             "write 60m, 2h or 7d",
         )
     })?;
+    let args = &Args {
+        input: piped::beside(&args.input).await?,
+        ..args.clone()
+    };
     let opened = common::open(&args.input, &args.name, Window::default());
     let OpenedCase { case, .. } = Box::pin(opened).await?;
-    let present = if args.input.from.is_empty() {
-        Some(clock::now())
-    } else {
-        case.graph.now
+    // Announcements alone do not say which day it is: they are read before they are due.
+    let recorded = case.graph.now.filter(|_| !report::is_calendar_alone(&case));
+    let present = match recorded {
+        Some(recorded) if !args.input.from.is_empty() => recorded,
+        _ => clock::now(),
     };
     let at = args.at.as_deref();
     let now = at
-        .map(|text| question::moment(text, present, args.output.tz))
+        .map(|text| question::moment(text, Some(present), args.output.tz))
         .transpose()?
-        .or(present)
-        .ok_or_else(|| Error::misused("the input has no timestamps", "give the time with --at"))?;
+        .unwrap_or(present);
     let report = report::upcoming(&case, &args.name, now, within)?;
     let text = match format {
         Format::Json => serde_json::to_string_pretty(&report).unwrap_or_default() + "\n",
-        _ => reported(&report, now),
+        _ => reported(&report, now, args),
     };
     std::io::stdout()
         .lock()
@@ -86,14 +94,17 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
     )
 }
 
-fn reported(report: &Report, now: Nanos) -> String {
+fn reported(report: &Report, now: Nanos, args: &Args) -> String {
+    let shown = |time: &str| args.output.tz.rfc3339(time);
     let mut out = String::new();
     let name = &report.name;
     for one in &report.announced {
         let machine = &one.machine;
         let when = match (&one.from, &one.to) {
-            (Some(from), Some(to)) => format!("from {from} to {to}{}", ahead(from, now)),
-            (Some(from), None) => format!("at {from}{}", ahead(from, now)),
+            (Some(from), Some(to)) => {
+                format!("from {} to {}{}", shown(from), shown(to), ahead(from, now))
+            }
+            (Some(from), None) => format!("at {}{}", shown(from), ahead(from, now)),
             (None, _) => "at no stated time".to_owned(),
         };
         let by = one
@@ -101,7 +112,7 @@ fn reported(report: &Report, now: Nanos) -> String {
             .as_ref()
             .map_or_else(String::new, |actor| format!(" by {actor}"));
         let announced = match &one.announced_at {
-            Some(at) => format!("announced {at}{by}"),
+            Some(at) => format!("announced {}{by}", shown(at)),
             None => format!("announced at an unknown time{by}"),
         };
         out.push_str(&format!(
@@ -112,23 +123,28 @@ fn reported(report: &Report, now: Nanos) -> String {
         ));
     }
     if report.announced.is_empty() {
-        // Nobody reads the fraction of a second that a clock has.
-        let whole = |time: &str| match time.split_once('.') {
-            Some((whole, _)) => format!("{whole}Z"),
-            None => time.to_owned(),
+        let until = shown(&report.until);
+        // Who said how far to look knows how to look further.
+        let further = match args.within {
+            Some(_) => "",
+            None => " (use --within 7d to look further ahead)",
         };
-        let until = whole(&report.until);
         out.push_str(&match (report.placed, report.read.is_empty()) {
             (false, _) => format!(
                 "{name} was on no machine at {}, so nothing can be announced for it\n",
-                whole(&report.now)
+                shown(&report.now)
             ),
             (true, true) => {
                 format!("{name}: unknown; no source of announcements could be read\n")
             }
-            (true, false) => format!(
-                "{name}: nothing is announced for its machines until {until} (use --within 7d to look further ahead)\n"
-            ),
+            (true, false) => {
+                let whose = match (name.as_str(), report.calendar_alone) {
+                    ("*", _) => "any machine",
+                    (_, true) => "a machine of this name",
+                    (_, false) => "its machines",
+                };
+                format!("{name}: nothing is announced for {whose} until {until}{further}\n")
+            }
         });
     }
     if !report.read.is_empty() {

@@ -23,7 +23,7 @@ const MISSED: Nanos = 60 * SECOND;
 const ONE_ACT: Nanos = 600 * SECOND;
 
 /// Kinds whose pods work as one: one dies, the rest follow.
-const GANGS: [&str; 18] = [
+const GANGS: [&str; 19] = [
     "Job",
     "JobSet",
     "LeaderWorkerSet",
@@ -42,6 +42,8 @@ const GANGS: [&str; 18] = [
     "Experiment",
     "InstanceGroup",
     "SlurmJob",
+    // What several ranks wrote, and nothing else tells of.
+    "Gang",
 ];
 
 /// The run of a finding that is about a machine.

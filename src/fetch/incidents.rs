@@ -56,6 +56,17 @@ pub fn store_incidents(
     Ok(store.keep_incidents(&runs, &incidents)?)
 }
 
+/// Whether an incident is no more than that pods were stopped, as after any job: it is told to
+/// who asks for them by name, and counts as none.
+#[must_use]
+pub fn is_untold(answer: &Answer, incident: &Incident) -> bool {
+    let run = |run: &&Run| incident.run_id.as_ref() == Some(&run.id);
+    let state = answer.runs.iter().find(run).map(|run| run.state.as_str());
+    let guessed = matches!(incident.level.as_str(), "hypothesis" | "unknown")
+        && !incident.cause.starts_with("none.");
+    state == Some("unknown") && guessed && incident.role != "recovered"
+}
+
 /// That a run was explained and nothing hurt it.
 fn calm(run: &Run) -> Incident {
     Incident {
@@ -110,6 +121,9 @@ fn to_keep(
 ) -> Option<StoredIncident> {
     let run_id = incident.run_id.clone()?;
     let run = case.runs.iter().find(|run| run.id(&case.graph) == run_id);
+    let reported = answer.runs.iter().find(|run| run.id == run_id);
+    let untold = reported.filter(|_| is_untold(answer, incident)).map(calm);
+    let incident = untold.as_ref().unwrap_or(incident);
     let time = incident.time.as_deref();
     let id = ids.take(incident).unwrap_or_else(|| first_id(incident));
     let stored = IncidentOfRun {
@@ -120,7 +134,7 @@ fn to_keep(
             page: None,
             ..incident.clone()
         },
-        run: answer.runs.iter().find(|run| run.id == run_id).cloned(),
+        run: reported.cloned(),
     };
     Some(StoredIncident {
         time: time.and_then(Stamp::parse).map(|stamp| stamp.lo),

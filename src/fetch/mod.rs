@@ -16,7 +16,9 @@ mod verdicts;
 mod writer;
 
 pub use import::import;
-pub use incidents::{IncidentOfRun, from_stored, store_incidents, stored_incidents, visible};
+pub use incidents::{
+    IncidentOfRun, from_stored, is_untold, store_incidents, stored_incidents, visible,
+};
 pub use live::{FetchOutcome, FetchTargets, Question, fetch, options};
 pub use source_config::Variables;
 pub use sources::{Sources, sources};

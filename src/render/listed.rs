@@ -1,10 +1,12 @@
 //! Runs in a list, a row each; nothing of it is lost on a narrow terminal.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use crate::answer::ListedRun;
 
 use super::clock::Clock;
+use super::cut::distinct;
 use super::error::RenderError;
 use super::page::{Page, Spans, Tone};
 use super::style::Style;
@@ -67,7 +69,8 @@ pub fn listed(
     let fixed = fixed(is_short);
     let rest = room(cause, who);
     let name = columns.saturating_sub(fixed + rest).max(NAME);
-    for row in &rows {
+    let names = names_that_fit(&rows, name);
+    for (row, shown) in rows.iter().zip(distinct(&names, name)) {
         let when = if is_short { &row.short } else { &row.when };
         let tone = if row.calm { Tone::Dim } else { Tone::Bad };
         let mut line = Spans::new().own(row.tone, row.sign).say(" ");
@@ -87,7 +90,7 @@ pub fn listed(
             };
             line = line.own(Tone::Plain, middle(whole, who)).pad(fixed + rest);
         }
-        line = line.own(Tone::Name, middle(&row.name, name));
+        line = line.own(Tone::Name, shown);
         page.raw(line);
         let who = person(&row.who);
         if way.is_none() && !(row.calm && who.is_empty()) {
@@ -101,6 +104,19 @@ pub fn listed(
         }
     }
     page.write(out)
+}
+
+/// The names with their namespaces, or without them where that lets them fit and leaves no two alike.
+fn names_that_fit(rows: &[Row], columns: usize) -> Vec<&str> {
+    let whole: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let bare: Vec<&str> = rows.iter().map(|row| row.bare.as_str()).collect();
+    let different = |names: &[&str]| names.iter().collect::<BTreeSet<_>>().len();
+    let fit = whole.iter().all(|name| width(name) <= columns);
+    if fit || different(&bare) < different(&whole) {
+        whole
+    } else {
+        bare
+    }
 }
 
 /// Who it is, without the domain: `alice` of `alice@lab.example`, which --owner takes as well.
@@ -120,6 +136,8 @@ struct Row {
     calm: bool,
     who: String,
     name: String,
+    /// The same without the namespace.
+    bare: String,
 }
 
 impl Row {
@@ -132,11 +150,14 @@ impl Row {
             Some(namespace) => format!("{namespace}/{}", one.name),
             None => one.name.clone(),
         };
-        let name = if one.experiment == one.name {
-            named
-        } else {
-            format!("{} ({named})", one.experiment)
+        let with_experiment = |name: &str| {
+            if one.experiment == one.name {
+                name.to_owned()
+            } else {
+                format!("{} ({name})", one.experiment)
+            }
         };
+        let (name, bare) = (with_experiment(&named), with_experiment(&one.name));
         let text = |text: &Option<String>| {
             text.as_deref()
                 .map_or_else(String::new, |text| escape(text).into_owned())
@@ -155,6 +176,7 @@ impl Row {
                 .map_or_else(|| "-".to_owned(), |_| text(&one.cause)),
             who: text(&one.owner),
             name: escape(&name).into_owned(),
+            bare: escape(&bare).into_owned(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod answer;
 mod cells;
 mod clock;
 mod csv;
+mod cut;
 mod error;
 mod facts;
 #[cfg(test)]

@@ -81,6 +81,18 @@ impl Tz {
         time.with_timezone(&offset)
     }
 
+    /// An RFC 3339 time with this zone's offset and without the fraction of a second, which
+    /// nobody reads; another text stays as it is.
+    #[must_use]
+    pub fn rfc3339(self, time: &str) -> String {
+        let Ok(at) = DateTime::parse_from_rfc3339(time) else {
+            return time.to_owned();
+        };
+        let in_utc = self == Self::Utc;
+        self.at(at.to_utc())
+            .to_rfc3339_opts(chrono::SecondsFormat::Secs, in_utc)
+    }
+
     /// The instant that a date and time of day mean in this zone; where clocks are put
     /// back and it comes twice, the first one.
     #[must_use]
@@ -140,6 +152,15 @@ mod tests {
         let shown = |text| berlin.at(at(text)).to_rfc3339();
         assert_eq!(shown("2026-01-10T12:00:00Z"), "2026-01-10T13:00:00+01:00");
         assert_eq!(shown("2026-07-10T12:00:00Z"), "2026-07-10T14:00:00+02:00");
+        assert_eq!(
+            berlin.rfc3339("2026-07-10T12:00:00.25Z"),
+            "2026-07-10T14:00:00+02:00"
+        );
+        assert_eq!(
+            Tz::Utc.rfc3339("2026-07-10T12:00:00Z"),
+            "2026-07-10T12:00:00Z"
+        );
+        assert_eq!(berlin.rfc3339("soon"), "soon");
         let noon = at("2026-07-10T12:00:00Z");
         assert_eq!(berlin.instant(berlin.at(noon).naive_local()), Some(noon));
         assert_eq!(berlin, "Europe/Berlin".parse().unwrap());

@@ -9,7 +9,7 @@ use whathappened_core::lifecycle::State;
 use whathappened_core::resolve::{Name, NameMatch, Root, Run, place, resolve};
 
 use super::context::ReportContext;
-use super::everything::{everything, of_machine};
+use super::everything::{everything, has_unknown_end, of_machine};
 use super::leading_run;
 use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
@@ -135,7 +135,12 @@ pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crat
             let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
             let run = case.runs.get(*number)?;
             let mut reported = tell_run(&case.graph, &case.ends, run, state);
-            if state == RunState::Running && is_only_named(case, run, state) {
+            let unknown = match state {
+                RunState::Running => is_only_named(case, run, state),
+                RunState::Failed => has_unknown_end(case, verdict, *number),
+                _ => false,
+            };
+            if unknown {
                 "unknown".clone_into(&mut reported.state);
             }
             Some(reported)

@@ -22,9 +22,36 @@ use crate::explain::{Level, Verdict, explain};
 ///
 /// # Errors
 /// When a rule fails.
-pub async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
+pub(super) async fn everything(case: &Case, question: &Question) -> Result<Answer, Error> {
     let verdict = of_all(case).await?;
     reported(case, &verdict, question, None, &|_| true)
+}
+
+/// The same, and behind it the incidents that runs survived.
+///
+/// # Errors
+/// When a rule fails.
+pub async fn with_survived(case: &Case) -> Result<Answer, Error> {
+    let verdict = of_all(case).await?;
+    let question = Question {
+        name: "*".to_owned(),
+        ..Question::default()
+    };
+    let mut answer = reported(case, &verdict, &question, None, &|_| true)?;
+    let context = ReportContext::new(case, &verdict);
+    for finding in &verdict.findings {
+        if finding.recovered && !is_news(case, &verdict, finding) {
+            answer
+                .incidents
+                .push(context.incident_of(finding, "recovered")?);
+        }
+    }
+    let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();
+    answer.runs = runs(case, &verdict, &chosen);
+    answer
+        .incidents
+        .sort_by(|a, b| (&a.time, &a.run_id, &a.cause).cmp(&(&b.time, &b.run_id, &b.cause)));
+    Ok(answer)
 }
 
 /// Answers what happened to one machine, and what that did to whom.
@@ -173,11 +200,16 @@ fn reported(
         reported.retain(|run| hurt.contains(run.id.as_str()));
     }
     narrow::told_runs(&mut reported, question, &mut left);
+    let mut notes = left.notes(case);
+    let whole = question.since.or(question.until).is_none() && question.pod.is_none();
+    if place.is_none() && whole {
+        notes.extend(left_out(case, verdict));
+    }
     Ok(Answer {
         runs: reported,
         incidents,
         page: None,
-        notes: left.notes(case),
+        notes,
         ..blank(case, question)
     })
 }
@@ -210,6 +242,46 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
     (!finding.recovered || of_machine) && !put_aside && !is_unwitnessed(case, verdict, finding)
 }
 
+/// Whether nothing but a stop that nobody tells the reason of is known of how a run ended.
+pub(super) fn has_unknown_end(case: &Case, verdict: &Verdict, run: usize) -> bool {
+    let findings = verdict.findings.iter();
+    let mut own = findings
+        .filter(|finding| finding.run == run && !finding.recovered)
+        .peekable();
+    own.peek().is_some() && own.all(|finding| is_unwitnessed(case, verdict, finding))
+}
+
+/// What a list of everything leaves out, counted.
+fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let findings = verdict.findings.iter();
+    let survived = findings.filter(|one| one.recovered && !is_news(case, verdict, one));
+    let survived = survived.count();
+    let unknown = (0..case.runs.len())
+        .filter(|run| has_unknown_end(case, verdict, *run))
+        .count();
+    let mut notes = Vec::new();
+    if survived > 0 {
+        let (incidents, were) = several(survived, "incident");
+        notes.push(format!(
+            "{incidents} that runs survived {were} not listed: ask for a run by name, or in SQL for role = 'recovered'"
+        ));
+    }
+    if unknown > 0 {
+        let (runs, _) = several(unknown, "run");
+        notes.push(format!(
+            "{runs} ended, and no record shows how: Events alone show that pods were stopped, as after any job"
+        ));
+    }
+    notes
+}
+
+fn several(number: usize, noun: &str) -> (String, &'static str) {
+    match number {
+        1 => (format!("1 {noun}"), "is"),
+        _ => (format!("{number} {noun}s"), "are"),
+    }
+}
+
 /// A pod of which only Events tell, and nothing but that it was stopped, is no
 /// news where nobody asked for it: jobs finish and are cleaned up like this. Where their
 /// object says that it failed, it is.
@@ -222,7 +294,12 @@ fn is_unwitnessed(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
         pod.is_some_and(|pod| pod.kind == TaskKind::Pod && pod.body.is_none())
     };
     let run = case.runs.get(finding.run);
+    let rule = finding.candidate.as_ref().map(|one| one.rule);
+    let cause = rule.and_then(|rule| case.rules.causes.get(rule));
+    // What says why it was stopped is news.
+    let is_untold = cause.is_none_or(|rule| rule.cause == "ops.manual_delete");
     finding.run != NO_RUN
+        && is_untold
         && !run.is_some_and(|run| has_failed(&case.graph, run))
         && finding.level() <= Level::Hypothesis
         && finding.victims.iter().all(bodiless)

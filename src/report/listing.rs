@@ -5,7 +5,7 @@ use whathappened_core::resolve::Run;
 
 use super::answer::runs;
 use super::context::ReportContext;
-use super::everything::of_all;
+use super::everything::{has_unknown_end, of_all};
 use crate::answer::ListedRun;
 use crate::case::Case;
 use crate::error::Error;
@@ -21,7 +21,8 @@ pub async fn listing(case: &Case) -> Result<Vec<ListedRun>, Error> {
     for (number, run) in case.runs.iter().enumerate().rev() {
         let reported = runs(case, &verdict, &[number]).pop();
         let mut own = verdict.findings.iter().filter(|one| one.run == number);
-        let ended = own.find(|finding| !finding.recovered);
+        let is_known = !has_unknown_end(case, &verdict, number);
+        let ended = own.find(|finding| !finding.recovered && is_known);
         let incident = ended
             .map(|finding| context.incident_of(finding, "main"))
             .transpose()?;

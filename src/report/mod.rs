@@ -23,9 +23,9 @@ mod victim;
 
 pub use actor::owner;
 pub use answer::{Question, answer, coverage_row};
-pub use everything::{befalls, everything, of_runs};
+pub use everything::{befalls, of_runs, with_survived};
 pub use listing::listing;
 pub use machine::gpu;
 pub use record::record;
-pub use upcoming::{Announcement, Report, upcoming};
+pub use upcoming::{Announcement, Report, is_calendar_alone, upcoming};
 pub use victim::last_words;

@@ -112,7 +112,10 @@ pub(super) fn time(case: &Case, question: &Question) -> Result<(), Error> {
                 rfc3339(since),
                 rfc3339(now)
             ),
-            hint: "choose an earlier time, or leave the option out".to_owned(),
+            hint: format!(
+                "choose an earlier time, such as {:.10}, or leave the option out",
+                rfc3339(now)
+            ),
         }),
         _ => Ok(()),
     }

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use whathappened_connectors::coverage::Status;
 use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
 use whathappened_core::describe::describe;
-use whathappened_core::resolve::{Name, place, resolve};
+use whathappened_core::resolve::{MachineMatch, Name, place, resolve};
 use whathappened_core::upcoming::{Machines, is_undated, upcoming as coming};
 
 use crate::case::Case;
@@ -24,6 +24,9 @@ pub struct Report {
     pub until: String,
     /// Whether it is on a machine at that time; otherwise nothing can be announced for it.
     pub placed: bool,
+    /// Whether nothing but announcements was read, which know no machine that none is for.
+    #[serde(skip)]
+    pub calendar_alone: bool,
     /// What is announced, in order of time.
     pub announced: Vec<Announcement>,
     /// Sources of announcements that were read.
@@ -119,6 +122,7 @@ pub fn upcoming(case: &Case, name: &str, now: Nanos, within: Nanos) -> Result<Re
         now: rfc3339(now),
         until: rfc3339(until),
         placed: !machines.is_empty(),
+        calendar_alone: is_calendar_alone(case),
         announced,
         read,
         unread,
@@ -134,10 +138,22 @@ fn last_second(end: Nanos) -> Nanos {
     }
 }
 
+/// Whether a calendar of maintenance is all that was read: they say nothing of who is where, nor of the present.
+#[must_use]
+pub fn is_calendar_alone(case: &Case) -> bool {
+    let graph = &case.graph;
+    let planned = graph.evidence.symbols.find("cloud.host_event");
+    let mut rows = graph.evidence.rows().iter();
+    case.runs.is_empty()
+        && planned.is_some()
+        && graph.evidence.objects.iter().next().is_none()
+        && rows.all(|row| Some(row.fact) == planned)
+}
+
 /// The machines that a name means: those its newest run is on, else itself.
 fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
     let name = Name::parse(text);
-    if !name.is_machine() {
+    if !name.is_machine() && !name.is_everything() {
         let matched = resolve(&case.graph, &case.runs, &name);
         let runs = matched.runs.iter().filter_map(|run| case.runs.get(*run));
         let found = Machines::of_runs(&case.graph, runs, &case.ends, now);
@@ -151,6 +167,8 @@ fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
     }
     match place(&case.graph, &name)? {
         Some(place) => Ok(Machines::at(place)),
+        // A calendar lists machines that something is planned for, and says so of no other.
+        None if is_calendar_alone(case) => Ok(Machines::at(MachineMatch::default())),
         None => Err(Error::UnknownName {
             name: text.to_owned(),
             nearest: resolve(&case.graph, &case.runs, &name).nearest,

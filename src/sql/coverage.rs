@@ -1,10 +1,11 @@
 //! The table `coverage`: what every source could and could not show.
 
-use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_store::Table;
 
 use super::column::Cell::{Long, Text, Time};
 use super::column::{Column, long};
+use super::links::Cases;
 use super::shared_case::SharedCase;
 use super::stored::StoredTables;
 use crate::error::Error;
@@ -14,18 +15,23 @@ pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = Coverage> + '
     Box::new(shared.case.coverage.iter().cloned())
 }
 
-/// What sources said of themselves while the store was filled.
+/// What sources said of themselves while the store was filled. Files say nothing of themselves
+/// but where they fell short: what they held, and what nobody gave, is told of the last day.
 pub(super) fn stored(stored: &StoredTables) -> Result<Vec<Coverage>, Error> {
-    stored.look(|snapshot| {
+    let mut rows = stored.look(|snapshot| {
         for table in [Table::Events, Table::Objects] {
             stored.look_at(snapshot, table)?;
         }
-        let mut rows = snapshot.coverage()?;
-        rows.extend(stored.damage());
-        rows.sort();
-        rows.dedup();
-        Ok(rows)
-    })
+        Ok(snapshot.coverage()?)
+    })?;
+    let asked = rows.iter().any(|row| row.status == Status::Complete);
+    if !asked {
+        rows.extend(Cases::case(stored)?.coverage.iter().cloned());
+    }
+    rows.extend(stored.damage());
+    rows.sort();
+    rows.dedup();
+    Ok(rows)
 }
 
 /// All columns, in order.

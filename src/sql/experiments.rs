@@ -1,11 +1,13 @@
 //! The table `experiments`: all runs of one name in one namespace.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use whathappened_connectors::time::Nanos;
 
 use super::column::Cell::{Long, Text, Texts, Time};
 use super::column::{Column, long};
+use super::rows::RowSource;
 use super::runs;
 use super::shared_case::SharedCase;
 use super::stored::StoredTables;
@@ -25,8 +27,10 @@ pub(super) struct ExperimentRow {
 }
 
 /// All experiments, in order of (experiment, namespace).
-pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = ExperimentRow> + '_> {
-    Box::new(sums(runs::rows(shared)).into_iter())
+pub(super) fn rows() -> RowSource<SharedCase, ExperimentRow> {
+    RowSource::Explain(Arc::new(|shared: Arc<SharedCase>| {
+        Box::pin(async move { Ok(sums(runs::explained_rows(&shared).await?.into_iter())) })
+    }))
 }
 
 /// Those that the store's catalogue knows, in the same order.
@@ -104,6 +108,6 @@ pub(super) const COLUMNS: &[Column<ExperimentRow>] = &[
     Column::new(
         "state",
         Text(|row| Some(&row.state)),
-        "state of the newest run: completed, failed, deleted, pending or running; NULL in a store if it was not explained",
+        "state of the newest run: completed, failed, deleted, pending, running or unknown; NULL in a store if it was not explained",
     ),
 ];

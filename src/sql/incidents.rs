@@ -12,6 +12,15 @@ use crate::case::Case;
 use crate::error::Error;
 use crate::fetch;
 
+/// What an incident was to its run, in the words of the column, whoever asked and however.
+fn role(incident: &Incident) -> &str {
+    match incident.role.as_str() {
+        "earlier" | "also" => "main",
+        "episode" => "recovered",
+        other => other,
+    }
+}
+
 /// An incident and the run that it affected.
 pub(super) struct IncidentRow {
     experiment: String,
@@ -120,8 +129,8 @@ pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
     ),
     Column::new(
         "role",
-        Text(|row| Some(&row.incident.role)),
-        "main: it ended the run or explains its state; recovered: the run continued",
+        Text(|row| Some(role(&row.incident))),
+        "main: it ended the run or explains its state; recovered: the run continued; fault: of a machine, without a known victim (recordings only)",
     ),
     Column::new(
         "cause",

@@ -37,22 +37,29 @@ pub(super) struct RunRow {
 /// All runs with what ended them, oldest first.
 pub(super) fn explained() -> RowSource<SharedCase, RunRow> {
     RowSource::Explain(Arc::new(|shared: Arc<SharedCase>| {
-        Box::pin(async move {
-            let mut causes: HashMap<String, String> = HashMap::new();
-            for one in report::listing(&shared.case).await? {
-                causes.extend(one.id.zip(one.cause));
-            }
-            let reported = rows(&shared).map(|run| RunRow {
-                cause: causes.get(&run.run_id).cloned(),
-                ..run
-            });
-            Ok(reported.collect())
-        })
+        Box::pin(async move { explained_rows(&shared).await })
     }))
 }
 
+/// As above, for those who make other rows of them.
+pub(super) async fn explained_rows(shared: &SharedCase) -> Result<Vec<RunRow>, Error> {
+    let listed = report::listing(&shared.case).await?.into_iter();
+    let mut listed: HashMap<String, ListedRun> = listed
+        .filter_map(|one| Some((one.id.clone()?, one)))
+        .collect();
+    let reported = rows(shared).map(|run| match listed.remove(&run.run_id) {
+        Some(known) => RunRow {
+            cause: known.cause,
+            state: known.state.unwrap_or(run.state),
+            ..run
+        },
+        None => run,
+    });
+    Ok(reported.collect())
+}
+
 /// All runs, oldest first; why they ended is not told.
-pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
+fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = RunRow> + '_> {
     let case = &shared.case;
     Box::new(case.runs.iter().map(move |run| {
         let (_, kind, namespace, name) = run.names(&case.graph);
@@ -141,7 +148,7 @@ pub(super) const COLUMNS: &[Column<RunRow>] = &[
     Column::new(
         "state",
         Text(|row| Some(&row.state)),
-        "completed, failed, deleted, pending or running, at the end of the input; NULL in a store if it was not explained",
+        "completed, failed, deleted, pending, running or unknown, at the end of the input; NULL in a store if it was not explained",
     ),
     Column::new(
         "cause",

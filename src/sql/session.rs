@@ -176,11 +176,7 @@ impl Session {
             ),
             (
                 "experiments",
-                table(
-                    experiments::COLUMNS,
-                    shared,
-                    RowSource::Read(experiments::rows),
-                )?,
+                table(experiments::COLUMNS, shared, experiments::rows())?,
             ),
             ("runs", table(runs::COLUMNS, shared, runs::explained())?),
             (

@@ -44,13 +44,7 @@ impl SharedCase {
 
     /// What happened to everything in the input; explained when first asked for.
     pub(super) async fn everything(&self) -> Result<&Answer, Error> {
-        let explain = || async {
-            let question = Question {
-                name: "*".to_owned(),
-                ..Question::default()
-            };
-            report::everything(&self.case, &question).await
-        };
+        let explain = || report::with_survived(&self.case);
         self.everything.get_or_try_init(explain).await
     }
 }

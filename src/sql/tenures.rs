@@ -1,20 +1,22 @@
 //! The table `tenures`: who was where, and of what, and when.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::graph::{EntityGraph, NO, Task};
-use whathappened_core::resolve::{Root, Run};
-use whathappened_store::Entity;
+use whathappened_core::resolve::{Root as RunRoot, Run};
+use whathappened_store::{Entity, Root};
 
 use super::column::Cell::{Text, Time};
 use super::column::{Column, reported};
+use super::links::Cases;
 use super::machines;
 use super::runs::over;
 use super::shared_case::SharedCase;
 use super::stored::StoredTables;
 use crate::case::Case;
 use crate::error::Error;
+use crate::fetch;
 
 /// One end of a tenure: kind, name and uid.
 #[derive(Clone, Default)]
@@ -34,6 +36,15 @@ pub(super) struct Tenure {
     pub(super) evidence: String,
 }
 
+impl Tenure {
+    /// Kind, namespace and name of the child, and its uid.
+    fn named(&self) -> ([String; 3], String) {
+        let child = &self.child;
+        let names = [&child.kind, &self.namespace, &child.name];
+        (names.map(String::clone), child.uid.clone())
+    }
+}
+
 impl TenureEntity {
     pub(super) fn new(kind: &str, name: &str, uid: &str) -> Self {
         Self {
@@ -46,7 +57,10 @@ impl TenureEntity {
 
 /// All tenures: of runs, attempts, workloads, pods, then nodes.
 pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = Tenure> + '_> {
-    let case = &*shared.case;
+    of_case(&shared.case)
+}
+
+fn of_case(case: &Case) -> Box<dyn Iterator<Item = Tenure> + '_> {
     let of_runs = case.runs.iter().flat_map(|run| of_run(case, run));
     let numbers = 0..u32::try_from(case.graph.workloads.len()).unwrap_or(NO);
     let of_workloads = numbers.filter_map(|number| of_workload(&case.graph, number));
@@ -63,13 +77,34 @@ pub(super) fn rows(shared: &SharedCase) -> Box<dyn Iterator<Item = Tenure> + '_>
     )
 }
 
-/// Those that the store's catalogue knows: of pods and workloads their owners,
-/// of pods their nodes.
+/// All of the store's last day; of what came before, what the catalogue knows: the runs of
+/// experiments, of pods and workloads their owners, of pods their nodes.
 pub(super) fn stored(stored: &StoredTables) -> Result<Vec<Tenure>, Error> {
-    let entities = stored.look(|snapshot| Ok(snapshot.entities()?))?;
+    let case = Cases::case(stored)?;
+    let mut found: Vec<Tenure> = of_case(&case).collect();
+    let whole: HashSet<_> = found.iter().map(Tenure::named).collect();
+    // A record without a uid is of the one that others name with it.
+    let named: HashSet<_> = whole.iter().map(|(names, _)| names.clone()).collect();
+    let before: Vec<Tenure> = of_catalogue(stored)?
+        .into_iter()
+        .filter(|one| {
+            let (names, uid) = one.named();
+            !(uid.is_empty() && named.contains(&names) || whole.contains(&(names, uid)))
+        })
+        .collect();
+    found.extend(before);
+    Ok(found)
+}
+
+/// What the catalogue alone knows.
+fn of_catalogue(stored: &StoredTables) -> Result<Vec<Tenure>, Error> {
+    let (entities, roots) = stored.look(|snapshot| {
+        let roots = snapshot.roots(Nanos::MIN, Nanos::MAX)?;
+        Ok((snapshot.entities()?, roots))
+    })?;
     let by_identity: HashMap<String, &Entity> =
         entities.iter().map(|one| (one.identity(), one)).collect();
-    let mut found = Vec::new();
+    let mut found: Vec<Tenure> = roots.iter().flat_map(of_root).collect();
     for one in &entities {
         let mut add = |parent: TenureEntity, evidence: &str| {
             found.push(Tenure {
@@ -97,6 +132,32 @@ pub(super) fn stored(stored: &StoredTables) -> Result<Vec<Tenure>, Error> {
     Ok(found)
 }
 
+/// A run of the catalogue in its experiment, and its root object.
+fn of_root(root: &Root) -> [Tenure; 2] {
+    let itself = TenureEntity::new("run", &root.name, &fetch::run_id(root));
+    let label = root.experiment.as_ref().unwrap_or(&root.name);
+    let tenure = |child: TenureEntity, parent: TenureEntity, evidence: &str| Tenure {
+        child,
+        parent,
+        namespace: root.namespace.clone(),
+        start: (root.first <= root.last).then_some(root.first),
+        end: None,
+        evidence: evidence.to_owned(),
+    };
+    [
+        tenure(
+            itself.clone(),
+            TenureEntity::new("experiment", label, ""),
+            "label or name of the root object",
+        ),
+        tenure(
+            TenureEntity::new(&root.kind, &root.name, &root.uid),
+            itself,
+            "root of the owner chain",
+        ),
+    ]
+}
+
 /// A run in its experiment, its attempts, their pods, its root object.
 fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
     let graph = &case.graph;
@@ -120,7 +181,7 @@ fn of_run(case: &Case, run: &Run) -> Vec<Tenure> {
         end,
         &evidence,
     )];
-    if let Root::Workload(_) = run.root {
+    if let RunRoot::Workload(_) = run.root {
         found.push(tenure(
             TenureEntity::new(kind, name, uid),
             itself.clone(),

@@ -97,7 +97,7 @@ async fn every_table_has_rows_of_its_types_and_says_what_they_mean() {
 
 #[tokio::test]
 async fn everything_in_the_input_is_explained() {
-    let found = lines("SELECT experiment, cause FROM incidents WHERE level <> 'hypothesis' AND time IS NOT NULL ORDER BY experiment").await;
+    let found = lines("SELECT experiment, cause FROM incidents WHERE role = 'main' AND level <> 'hypothesis' AND time IS NOT NULL ORDER BY experiment").await;
     let wanted = [
         "atari-dqn-42|ops.node_drained",
         "dota-5v5-scale|sched.unschedulable_capacity",
@@ -109,6 +109,10 @@ async fn everything_in_the_input_is_explained() {
         "sparse-transformer-9|code.exception",
     ];
     assert_eq!(found, wanted);
+    // What a run survived is there, and told apart.
+    let survived =
+        lines("SELECT DISTINCT experiment, cause FROM incidents WHERE role = 'recovered'");
+    assert_eq!(survived.await, ["musenet-piano-3|code.host_oom"]);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod bad_input;
 mod cli;
 mod clouds;
 mod ends;
+mod fourth_hour;
 mod golden;
 mod hardening;
 mod history;

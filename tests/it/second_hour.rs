@@ -99,8 +99,8 @@ fn an_import_of_which_a_path_failed_says_so_and_keeps_the_rest() {
 fn what_is_piped_in_beside_a_name_is_not_ignored_in_silence() {
     let input = ["--from", "fixtures/lab-cluster/input"];
     let (code, out, err) = piped(&[&[GPT2], &input[..]].concat(), b"Name: x\n");
-    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-    assert!(err.contains("--from - to read it"), "{err}");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains(GPT2) && err.contains("files"), "{err}");
     // Said to be read, it is; a pipe into which nobody wrote is nothing.
     let both = [&[GPT2], &input[..], &["--from", "-"]].concat();
     assert_eq!(piped(&both, b"Name: x\n").0, Some(0));

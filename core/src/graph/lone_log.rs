@@ -6,6 +6,7 @@ use whathappened_connectors::event::Event;
 
 use super::fact::{Fact, NO};
 use super::identity::{Pods, Workloads};
+use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
 use super::{learn, progress};
@@ -13,7 +14,7 @@ use crate::evidence::{Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Where no record names a pod, a job or a machine, each log is a task of its own, under its
-/// file's name.
+/// file's name; logs of several ranks that are named alike are those of one gang.
 ///
 /// # Errors
 /// When the evidence cannot be read back.
@@ -33,6 +34,7 @@ pub(super) fn adopt(
         |row: &Row| Some(row.fact) == lines && !row.node.is_some() && !row.instance.is_some();
     let mut tasks: BTreeMap<Symbol, u32> = BTreeMap::new();
     let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
+    let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
     for (number, row) in (0..).zip(evidence.rows()) {
         if !is_alone(row) {
             continue;
@@ -41,6 +43,7 @@ pub(super) fn adopt(
             let name = symbols.number(&name(symbols.name(row.file())));
             pods.push(Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name))
         });
+        files.insert(task, row.file());
         if let Some(slot) = pod_of_row.get_mut(number as usize) {
             *slot = task;
         }
@@ -67,7 +70,55 @@ pub(super) fn adopt(
             fact.pod = *task;
         }
     }
+    let gangs = gangs(&files, &mut ranks, symbols, pods);
+    log_gang::join(gangs, symbols, pods, workloads);
     Ok(())
+}
+
+/// Logs by what their paths have in common: a number apart, in one folder.
+fn gangs(
+    files: &BTreeMap<u32, Symbol>,
+    ranks: &mut BTreeMap<u32, BTreeSet<i32>>,
+    symbols: &SymbolTable,
+    pods: &Pods,
+) -> BTreeMap<(Symbol, String), Namesakes> {
+    let mut found: BTreeMap<(Symbol, String), Namesakes> = BTreeMap::new();
+    for (task, file) in files {
+        let path = symbols.name(*file);
+        let Some((shared, is_numbered)) = log_gang::without_number(path) else {
+            continue;
+        };
+        let namesakes = found
+            .entry((Symbol::NONE, shared))
+            .or_insert_with(|| Namesakes {
+                name: gang_name(path),
+                is_numbered,
+                ..Namesakes::default()
+            });
+        namesakes.members.push(Member {
+            task: *task,
+            ranks: ranks.remove(task).unwrap_or_default(),
+            seen: pods.all.get(*task as usize).and_then(|one| one.seen),
+        });
+    }
+    found
+}
+
+/// The folder that the logs of a gang lie in, else what their names begin with.
+fn gang_name(path: &str) -> String {
+    let mut parts = path.rsplit(['/', '\\', '!']);
+    let file = parts.next().unwrap_or_default();
+    let folder = parts.find(|part| !part.bytes().all(|one| one.is_ascii_digit()));
+    let stem = || {
+        let digits = file.find(|one: char| one.is_ascii_digit());
+        let stem = digits.and_then(|digit| file.get(..digit)).unwrap_or(file);
+        stem.trim_end_matches(['-', '_', '.', '='])
+    };
+    match folder.filter(|folder| !matches!(*folder, "" | "." | "..")) {
+        Some(folder) => folder.to_owned(),
+        None if stem().is_empty() => "logs".to_owned(),
+        None => stem().to_owned(),
+    }
 }
 
 /// A file's name without its folders; what was piped has none.
@@ -79,4 +130,21 @@ fn name(file: &str) -> String {
         name
     }
     .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gang_name;
+
+    #[test]
+    fn a_gang_is_named_after_its_folder() {
+        for (path, name) in [
+            ("logs/run-7/rank3.log", "run-7"),
+            ("out/attempt_0/3/stderr.log", "attempt_0"),
+            ("rank3.log", "rank"),
+            ("./3.log", "logs"),
+        ] {
+            assert_eq!(gang_name(path), name, "{path}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use whathappened_connectors::time::{Nanos, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::indexes::{self, index_in_name};
-use super::{NO, TaskKind};
+use super::{NO, TaskKind, log_gang};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// What the API server draws the ends of generated names from.
@@ -39,8 +39,19 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
     by_index(symbols, pods, workloads);
     jobs_of_sets(symbols, workloads);
     by_name(symbols, pods, workloads);
+    log_gang::of_pods(symbols, pods, workloads);
     ranks(symbols, pods, workloads);
     indexes::mark(symbols, pods, workloads);
+}
+
+/// What the pods of one gang may have in common, whoever made them: their name without what
+/// was drawn for each, its number and its role.
+pub(super) fn gang_of(pod: &str) -> Option<&str> {
+    let stem = drawn(pod).or_else(|| numbered(pod))?;
+    let role = stem
+        .rsplit_once('-')
+        .filter(|(_, role)| ROLES.contains(role));
+    Some(role.map_or(stem, |(name, _)| name))
 }
 
 /// Pods of an indexed Job bear their index in their name.
@@ -223,6 +234,13 @@ pub fn makers(pod: &str) -> impl Iterator<Item = (&'static str, &str)> {
     of_drawn.chain(of_role).chain(of_set)
 }
 
+/// The Deployment that a replica set is named after.
+#[must_use]
+pub fn deployment_of(replica_set: &str) -> Option<&str> {
+    let (name, hash) = replica_set.rsplit_once('-')?;
+    is_drawn(hash).then_some(name)
+}
+
 fn is_drawn(end: &str) -> bool {
     !end.is_empty() && end.len() <= 10 && end.chars().all(|one| SAFE.contains(one))
 }
@@ -255,6 +273,12 @@ mod tests {
         assert_eq!(of("trainer"), []);
         assert!(of("sd3-worker-0").contains(&("PyTorchJob", "sd3")));
         assert!(of("sd3-worker-0").contains(&("StatefulSet", "sd3-worker")));
+        assert_eq!(deployment_of("serve-7d9f6b5c4d"), Some("serve"));
+        assert_eq!(deployment_of("serve-canary"), None);
+        assert_eq!(gang_of("sd3-worker-0"), Some("sd3"));
+        assert_eq!(gang_of("sd3-master-0"), Some("sd3"));
+        assert_eq!(gang_of("train-3"), Some("train"));
+        assert_eq!(gang_of("trainer"), None);
         let sets: Vec<&str> = sets_of("moe-8b-23-workers-0").collect();
         assert_eq!(sets, ["moe-8b-23", "moe-8b", "moe"]);
     }

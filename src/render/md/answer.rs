@@ -2,13 +2,12 @@ use std::io;
 
 use crate::answer::{Answer, Incident};
 
-use super::super::clock::{Clock, duration, offset, run_of, seconds_between, zero};
+use super::super::clock::{Clock, offset, run_of, seconds_between, zero};
 use super::super::error::RenderError;
-use super::super::machine_history::before;
 use super::super::page::{Spans, Tone};
 use super::super::style::Style;
 use super::super::table::main_incident;
-use super::super::{facts, process_output, wording};
+use super::super::{facts, wording};
 use super::escape::{code, escape, plain};
 use super::records::{coverage, timeline};
 
@@ -26,12 +25,12 @@ pub(crate) fn answer(
     }
     if let Some(incident) = main {
         writeln!(out, "**{}**\n", escape(&incident.summary))?;
-        facts(incident, clock, out)?;
+        labelled(incident, clock, out)?;
         why(answer, incident, clock, out)?;
         beside(incident, out)?;
     }
     incidents(answer, main, clock, out)?;
-    coverage(answer, out)?;
+    missing(answer, main, out)?;
     timeline(answer, style, clock, out)?;
     let now = answer
         .now
@@ -62,86 +61,33 @@ fn headline(
         )?;
         return Ok(());
     };
-    let Some(run) = main
-        .and_then(|incident| run_of(answer, incident))
-        .or(answer.runs.first())
-    else {
+    if facts::told_run(answer, main).is_none() {
         writeln!(
             out,
             "## ? {}\n\nNo run with that name was found in the data that was read.\n",
             escape(experiment)
         )?;
         return Ok(());
+    }
+    let (sign, line) = facts::headline(answer, main);
+    let text = |spans: &Spans| {
+        let texts = spans.0.iter().map(|span| escape(&plain(&span.text)));
+        texts.collect::<String>()
     };
-    let until = facts::until(answer, run, main);
-    let took = seconds_between(run.start.as_deref(), until)
-        .filter(|s| *s >= 0.0)
-        .map(duration);
-    let (sign, _) = wording::state_sign(&run.state);
-    let state = wording::state_took(&run.state, took.as_deref());
-    let which = wording::run_of_runs(run);
-    writeln!(
-        out,
-        "## {sign} {} · {} · {}\n",
-        escape(experiment),
-        plain(&which),
-        escape(&plain(&state))
-    )?;
+    writeln!(out, "## {}{}\n", text(&sign), text(&line))?;
     Ok(())
 }
 
-fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    let level = wording::level(&incident.level);
-    if incident.level == "unknown" {
-        writeln!(out, "- Cause: {level}")?;
-    } else {
-        writeln!(
-            out,
-            "- Cause: {} · {} · {level}",
-            escape(&incident.title),
-            code(&incident.cause)
-        )?;
-    }
-    match &incident.actor {
-        Some(actor) => {
-            let by = facts::done_by(incident);
-            writeln!(out, "- {by}: {}", spans(&wording::actor(actor)))?;
-        }
-        None if incident.actor_unseen => {
-            writeln!(out, "- {}: an unknown actor", facts::done_by(incident))?;
-        }
-        None => {}
-    }
-    if let Some(victim) = &incident.first_victim {
-        let time = victim
-            .time
-            .as_deref()
-            .map(|time| format!(" at {}", clock.time(time)));
-        let how = if victim.how.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", escape(&victim.how))
+/// The labelled lines of the verdict, in the words of the table.
+fn labelled(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(), RenderError> {
+    for (label, body) in facts::facts(incident, clock, false) {
+        // Where the table indents a line below the one before, a list needs a word.
+        let label = if label.is_empty() { "Against" } else { label };
+        let text = match label {
+            "Cause" | "Verdict" => cause(&body),
+            _ => spans(&body),
         };
-        let first = spans(&wording::victim(victim));
-        writeln!(
-            out,
-            "- First victim: {first}{}{how}",
-            time.unwrap_or_default()
-        )?;
-    }
-    if !incident.collateral.is_empty() {
-        writeln!(
-            out,
-            "- Followed: {}",
-            spans(&wording::crowd(&incident.collateral))
-        )?;
-    }
-    if let Some(known) = &incident.before {
-        let body = before(known, incident.time.as_deref(), clock);
-        writeln!(out, "- Before: {}", spans(&body))?;
-    }
-    for (label, body) in process_output::facts(incident, clock) {
-        writeln!(out, "- {label}: {}", spans(&body))?;
+        writeln!(out, "- {label}: {text}")?;
     }
     writeln!(out)?;
     traceback(incident, out)
@@ -155,7 +101,7 @@ fn traceback(incident: &Incident, out: &mut dyn io::Write) -> Result<(), RenderE
     if traceback.text.lines().count() < 2 {
         return Ok(());
     }
-    writeln!(out, "### Traceback of {}\n", code(&traceback.pod))?;
+    writeln!(out, "### Traceback\n\n{}:\n", code(&traceback.pod))?;
     // Indented text needs no fence, which a line of it could close.
     for line in traceback.text.lines() {
         writeln!(out, "    {}", super::super::text::escape(line))?;
@@ -211,12 +157,26 @@ fn beside(incident: &Incident, out: &mut dyn io::Write) -> Result<(), RenderErro
         }
         writeln!(out)?;
     }
-    list("What to do", &incident.advice, out)?;
-    let reported = incident.would_have_told.iter();
+    list("What to do", &incident.advice, out)
+}
+
+/// What would have shown more, above the sources of which some fell short.
+fn missing(
+    answer: &Answer,
+    main: Option<&Incident>,
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let reported = main.map_or(&[][..], |incident| &incident.would_have_told);
     let reported: Vec<String> = reported
+        .iter()
         .map(|line| wording::would_have_told(line))
         .collect();
-    list("Missing evidence", &reported, out)
+    let unknown = main.is_some_and(|incident| incident.level == "unknown");
+    if unknown {
+        list("Evidence that would settle it", &reported, out)?;
+    }
+    let above = if unknown { &[][..] } else { &reported };
+    coverage(answer, above, out)
 }
 
 fn list(title: &str, items: &[String], out: &mut dyn io::Write) -> Result<(), RenderError> {
@@ -276,6 +236,19 @@ fn incidents(
     }
     writeln!(out)?;
     Ok(())
+}
+
+/// A cause's line, with its id as code; how sure it is stays a word.
+fn cause(spans: &Spans) -> String {
+    let shown = spans.0.iter().map(|span| {
+        let text = plain(&span.text);
+        if span.tone == Tone::Bad {
+            code(&text)
+        } else {
+            escape(&text)
+        }
+    });
+    shown.collect()
 }
 
 /// Words, with names as code.

@@ -15,8 +15,25 @@ use super::escape::{code, escape, plain};
 /// Characters of a timeline row that are shown.
 const CHARACTERS: usize = 600;
 
-pub(super) fn coverage(answer: &Answer, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    writeln!(out, "### Sources read\n")?;
+/// The sources, below the evidence that none of them had.
+pub(super) fn coverage(
+    answer: &Answer,
+    missing: &[String],
+    out: &mut dyn io::Write,
+) -> Result<(), RenderError> {
+    let fell_short = answer.coverage.iter().any(|row| row.status != "complete");
+    let title = if fell_short || !missing.is_empty() {
+        "Missing data"
+    } else {
+        "Sources read"
+    };
+    writeln!(out, "### {title}\n")?;
+    for line in missing {
+        writeln!(out, "- {}", escape(line))?;
+    }
+    if !missing.is_empty() {
+        writeln!(out)?;
+    }
     if answer.coverage.is_empty() {
         writeln!(out, "No sources were queried.\n")?;
         return Ok(());

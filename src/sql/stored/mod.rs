@@ -139,12 +139,12 @@ impl StoredTables {
 
 /// How much of a store the tables over deaths are made of: its last day. Older runs are
 /// told by `why` and `timeline` one by one.
-const LAST: Nanos = 86_400 * SECOND;
+pub const LAST_DAY: Nanos = 86_400 * SECOND;
 
 impl Cases for StoredTables {
     fn case(&self) -> Result<Arc<Case>, Error> {
         let latest = self.latest()?.unwrap_or(Nanos::MAX);
-        let window = Some((latest.saturating_sub(LAST), Nanos::MAX));
+        let window = Some((latest.saturating_sub(LAST_DAY), Nanos::MAX));
         self.look(|snapshot| {
             let (coverage, rules) = (snapshot.coverage()?, Arc::clone(&self.rules));
             Ok(Arc::new(fetch::all_of_window(

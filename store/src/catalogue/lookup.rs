@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row, params};
-use whathappened_core::graph::makers;
+use whathappened_core::graph::{deployment_of, makers};
 use whathappened_core::resolve::{LABELS, Name};
 
 use super::update::{ANNOTATIONS, JOBS};
@@ -229,7 +229,9 @@ fn closure(look: CatalogueView<'_>, start: Vec<Entity>) -> rusqlite::Result<BTre
             if !known.insert(one.clone()) {
                 continue;
             }
-            if !one.owner.is_empty() {
+            if one.owner.is_empty() {
+                above.extend(deployments(look, &one)?);
+            } else {
                 above.extend(of_identity(look, &one.owner)?);
             }
             if asked || one.kind != "CronJob" {
@@ -243,7 +245,7 @@ fn closure(look: CatalogueView<'_>, start: Vec<Entity>) -> rusqlite::Result<BTre
     while let Some(one) = below.pop() {
         let mut children = query(look, OWNED_BY, &[&one.identity()])?;
         if one.kind != "Pod" {
-            children.extend(pods_by_name(look, &one)?);
+            children.extend(made_by_name(look, &one)?);
         }
         for child in children {
             if known.insert(child.clone()) {
@@ -254,17 +256,38 @@ fn closure(look: CatalogueView<'_>, start: Vec<Entity>) -> rusqlite::Result<BTre
     Ok(known)
 }
 
-/// Pods of which only Events tell have no owner in the catalogue, but its name
-/// begins theirs.
-fn pods_by_name(look: CatalogueView<'_>, owner: &Entity) -> rusqlite::Result<Vec<Entity>> {
+/// The Deployment of a replica set that no object of its own tells the owner of.
+fn deployments(look: CatalogueView<'_>, one: &Entity) -> rusqlite::Result<Vec<Entity>> {
+    let name = deployment_of(&one.name).filter(|_| one.kind == "ReplicaSet");
+    let Some(name) = name else {
+        return Ok(Vec::new());
+    };
+    query(
+        look,
+        "kind = 'Deployment' AND namespace = ?1 AND name = ?2",
+        &[&one.namespace, &name],
+    )
+}
+
+/// Pods of which only Events tell, and replica sets that only their pods name, have no owner in
+/// the catalogue, but its name begins theirs.
+fn made_by_name(look: CatalogueView<'_>, owner: &Entity) -> rusqlite::Result<Vec<Entity>> {
     let (from, to) = (format!("{}-", owner.name), format!("{}.", owner.name));
-    let mut pods = query(
+    let mut made = query(
         look,
         "name >= ?1 AND name < ?2 AND namespace = ?3",
         &[&from, &to, &owner.namespace],
     )?;
-    pods.retain(|one| one.kind == "Pod" && one.owner.is_empty());
-    Ok(pods)
+    let is_deployment = owner.kind == "Deployment";
+    made.retain(|one| {
+        let is_set = || {
+            one.kind == "ReplicaSet"
+                && is_deployment
+                && deployment_of(&one.name) == Some(&owner.name)
+        };
+        one.owner.is_empty() && (one.kind == "Pod" || is_set())
+    });
+    Ok(made)
 }
 
 /// Entities by uid or by namespace and name: those that other records name.
@@ -341,8 +364,15 @@ pub(crate) fn machines(db: &Connection) -> rusqlite::Result<Vec<String>> {
         .collect()
 }
 
-/// Pods below a root, and the plainest label of it or of any of them.
-type PodCount<'a> = (u64, Option<(i64, &'a str)>);
+/// What is below a root.
+#[derive(Default)]
+struct Below<'a> {
+    pods: u64,
+    /// The plainest label of it or of any of them.
+    experiment: Option<(i64, &'a str)>,
+    /// When the last of several pods of its name was heard of.
+    last: Option<i64>,
+}
 
 /// Objects on top of their owner chains, pods that nobody owns among them,
 /// that lived in a window, in order of (last, kind, namespace, name). All of the
@@ -383,6 +413,23 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
             (maker.first <= one.last).then_some(found)
         })
     };
+    // Pods of one name that nobody owns follow each other: they are of one run, the first's.
+    let mut bare: HashMap<(&str, &str), usize> = HashMap::new();
+    for (number, one) in entities.iter().enumerate() {
+        if one.kind == "Pod" && one.owner.is_empty() && !is_twin(one) && maker(one).is_none() {
+            let first = bare.entry((&one.namespace, &one.name)).or_insert(number);
+            let earlier = |other: &Entity| (one.first, &one.uid) < (other.first, &other.uid);
+            if entities.get(*first).is_some_and(earlier) {
+                *first = number;
+            }
+        }
+    }
+    let bare = |number: usize| {
+        let one = entities.get(number)?;
+        let is_bare = one.kind == "Pod" && one.owner.is_empty();
+        let first = bare.get(&(one.namespace.as_str(), one.name.as_str()));
+        first.copied().filter(|_| is_bare)
+    };
     // The machine under a node is a place of pods; a group is one by its instances.
     let nodes: HashSet<&str> = entities.iter().map(|one| one.node.as_str()).collect();
     let is_place = |one: &Entity| match one.kind.as_str() {
@@ -390,13 +437,20 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
         "Experiment" | "InstanceGroup" => true,
         _ => false,
     };
-    let mut sums: BTreeMap<usize, PodCount<'_>> = BTreeMap::new();
+    let mut sums: BTreeMap<usize, Below<'_>> = BTreeMap::new();
     for (number, one) in entities.iter().enumerate() {
         if one.kind == "CronJob" || is_twin(one) || is_place(one) {
             continue;
         }
-        let top = top(&entities, &known, maker(one).unwrap_or(number));
-        let (pods, experiment) = sums.entry(top).or_default();
+        let start = maker(one).unwrap_or(number);
+        let top = top(&entities, &known, &named, start);
+        let top = bare(top).unwrap_or(top);
+        let sum = sums.entry(top).or_default();
+        // Those that followed the root under its name lived on.
+        if bare(number).is_some() && one.first <= one.last {
+            sum.last = sum.last.max(Some(one.last));
+        }
+        let (pods, experiment) = (&mut sum.pods, &mut sum.experiment);
         *pods += u64::from(matches!(one.kind.as_str(), "Pod" | "Instance" | "SlurmJob"));
         if let Some(label) = labels.get(&one.identity()) {
             let label = (label.0, label.1.as_str());
@@ -405,17 +459,20 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
     }
     let mut roots: Vec<Root> = sums
         .into_iter()
-        .filter_map(|(number, (pods, experiment))| Some((entities.get(number)?, pods, experiment)))
-        .filter(|(one, _, _)| one.last >= from && one.first <= to)
-        .map(|(one, pods, experiment)| Root {
+        .filter_map(|(number, sum)| {
+            let one = entities.get(number)?;
+            Some((one, one.last.max(sum.last.unwrap_or(one.last)), sum))
+        })
+        .filter(|(one, last, _)| *last >= from && one.first <= to)
+        .map(|(one, last, sum)| Root {
             kind: one.kind.clone(),
             namespace: one.namespace.clone(),
             name: one.name.clone(),
             uid: one.uid.clone(),
-            experiment: experiment.map(|(_, name)| name.to_owned()),
-            pods,
+            experiment: sum.experiment.map(|(_, name)| name.to_owned()),
+            pods: sum.pods,
             first: one.first,
-            last: one.last,
+            last,
         })
         .collect();
     roots.sort_by(|a, b| (a.last, a).cmp(&(b.last, b)));
@@ -423,14 +480,26 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
 }
 
 /// The top of an owner chain; a `CronJob` makes runs but is none.
-fn top(entities: &[Entity], known: &HashMap<String, usize>, start: usize) -> usize {
+fn top(
+    entities: &[Entity],
+    known: &HashMap<String, usize>,
+    named: &HashMap<(&str, &str, &str), usize>,
+    start: usize,
+) -> usize {
     let mut top = start;
     // Owner chains are short; a cycle in hostile input must still end.
     for _ in 0..16 {
         let above = entities
             .get(top)
-            .filter(|one| !one.owner.is_empty())
-            .and_then(|one| known.get(&one.owner).copied())
+            .and_then(|one| {
+                if !one.owner.is_empty() {
+                    return known.get(&one.owner).copied();
+                }
+                let name = deployment_of(&one.name).filter(|_| one.kind == "ReplicaSet")?;
+                named
+                    .get(&("Deployment", one.namespace.as_str(), name))
+                    .copied()
+            })
             .filter(|above| {
                 entities
                     .get(*above)

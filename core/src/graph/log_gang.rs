@@ -1,0 +1,214 @@
+//! Gangs that are known from the logs of their members alone: several ranks wrote, at one time,
+//! under names that differ in a number, and no record says what made them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+
+use super::identity::{Pods, Workloads};
+use super::{NO, TaskKind};
+use crate::symbols::{Symbol, SymbolTable};
+
+/// What such a run is called where a Job would stand.
+const KIND: &str = "Gang";
+
+/// Who waits for the others gives up this long after the last of them wrote, at most.
+const APART: Nanos = 3_600 * SECOND;
+
+/// Words before a number that say that it is the number of a member.
+const MEMBERS: [&str; 8] = [
+    "host", "node", "proc", "process", "rank", "replica", "task", "worker",
+];
+
+/// A log that may be that of a member.
+pub(super) struct Member {
+    /// Its task.
+    pub(super) task: u32,
+    /// Which ranks it says that it is.
+    pub(super) ranks: BTreeSet<i32>,
+    /// From when to when it was written, where its lines have times.
+    pub(super) seen: Option<(Nanos, Nanos)>,
+}
+
+/// The logs that have one namespace and one name but for a number.
+#[derive(Default)]
+pub(super) struct Namesakes {
+    /// What the gang is called.
+    pub(super) name: String,
+    /// Whether the number itself is said to be a member's.
+    pub(super) is_numbered: bool,
+    /// The logs.
+    pub(super) members: Vec<Member>,
+}
+
+/// The part of a name that its namesakes share: the number is left out, and whether a word says
+/// what it counts.
+pub(super) fn without_number(name: &str) -> Option<(String, bool)> {
+    let end = name.rfind(|one: char| one.is_ascii_digit())? + 1;
+    let start = name[..end]
+        .rfind(|one: char| !one.is_ascii_digit())
+        .map_or(0, |last| {
+            last + name[last..].chars().next().map_or(1, char::len_utf8)
+        });
+    let before = name[..start].trim_end_matches(['-', '_', '.', '=']);
+    let word = before
+        .rsplit(|one: char| !one.is_ascii_alphabetic())
+        .next()
+        .unwrap_or_default()
+        .to_lowercase();
+    let shared = format!("{}#{}", &name[..start], &name[end..]);
+    Some((shared, MEMBERS.contains(&word.as_str())))
+}
+
+/// Gives those logs one owner that are of one gang. Where two of them speak for one rank, or
+/// were written at different times, they may as well be runs that came one after the other.
+pub(super) fn join(
+    found: BTreeMap<(Symbol, String), Namesakes>,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) {
+    for ((namespace, _), namesakes) in found {
+        if !is_gang(&namesakes) {
+            continue;
+        }
+        let (kind, name) = (symbols.number(KIND), symbols.number(&namesakes.name));
+        let begins = namesakes.members.iter().filter_map(|one| one.seen);
+        let first = begins.map(|(first, _)| first).min().unwrap_or(Nanos::MAX);
+        let at = Stamp {
+            lo: first,
+            hi: first,
+        };
+        let gang = workloads.of(kind, Symbol::NONE, namespace, name, at);
+        for member in namesakes.members {
+            if let Some(one) = pods.all.get_mut(member.task as usize) {
+                one.owner = gang;
+            }
+        }
+    }
+}
+
+fn is_gang(namesakes: &Namesakes) -> bool {
+    let members = &namesakes.members;
+    let told = members.iter().filter(|one| !one.ranks.is_empty()).count();
+    let mut ranks = BTreeSet::new();
+    let distinct = members
+        .iter()
+        .flat_map(|one| &one.ranks)
+        .all(|rank| ranks.insert(*rank));
+    // That several ranks speak at all says that there is a gang.
+    let is_known = told > 1 || namesakes.is_numbered && told > 0;
+    let times = || members.iter().filter_map(|one| one.seen);
+    let last_begin = times().map(|(first, _)| first).max();
+    let first_end = times().map(|(_, last)| last).min();
+    let together = last_begin
+        .zip(first_end)
+        .is_none_or(|(begin, end)| begin <= end.saturating_add(APART));
+    members.len() > 1 && is_known && distinct && together
+}
+
+/// Pods of which only logs are known and whose owner no name tells.
+pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
+    let mut found: BTreeMap<(Symbol, String), Namesakes> = BTreeMap::new();
+    for (task, pod) in (0..).zip(&pods.all) {
+        let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && pod.body.is_none();
+        let wrote = pod.last_line.is_some() || pod.untimed.last > 0;
+        if !unknown || !wrote || pod.created.is_some() {
+            continue;
+        }
+        let Some(name) = super::parent::gang_of(symbols.name(pod.name)) else {
+            continue;
+        };
+        let namesakes = found
+            .entry((pod.namespace, name.to_owned()))
+            .or_insert_with(|| Namesakes {
+                name: name.to_owned(),
+                ..Namesakes::default()
+            });
+        namesakes.members.push(Member {
+            task,
+            ranks: pod.rank.into_iter().collect(),
+            seen: pod.seen,
+        });
+    }
+    join(found, symbols, pods, workloads);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logs(members: &[(&[i32], Option<(Nanos, Nanos)>)], is_numbered: bool) -> Namesakes {
+        let members = (0..).zip(members).map(|(task, (ranks, seen))| Member {
+            task,
+            ranks: ranks.iter().copied().collect(),
+            seen: *seen,
+        });
+        Namesakes {
+            name: "train".to_owned(),
+            is_numbered,
+            members: members.collect(),
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_name_is_its_last() {
+        let of = |name| without_number(name);
+        assert_eq!(
+            of("run-7/rank_12.log"),
+            Some(("run-7/rank_#.log".to_owned(), true))
+        );
+        assert_eq!(of("out/3.txt"), Some(("out/#.txt".to_owned(), false)));
+        assert_eq!(of("train.log"), None);
+        assert_eq!(of("é7"), Some(("é#".to_owned(), false)));
+    }
+
+    #[test]
+    fn ranks_that_speak_at_one_time_are_one_gang() {
+        let at = |from: Nanos, to: Nanos| Some((from * SECOND, to * SECOND));
+        for (members, is_numbered, expected) in [
+            (
+                vec![(&[0][..], at(0, 90)), (&[1][..], at(5, 95))],
+                false,
+                true,
+            ),
+            // A whole node each.
+            (
+                vec![(&[0, 1][..], at(0, 90)), (&[2, 3][..], None)],
+                false,
+                true,
+            ),
+            // The same rank twice: one run after the other.
+            (
+                vec![(&[0][..], at(0, 90)), (&[0][..], at(100, 200))],
+                false,
+                false,
+            ),
+            (
+                vec![(&[0][..], at(0, 90)), (&[1][..], at(9_000, 9_900))],
+                false,
+                false,
+            ),
+            // Nobody says that they are ranks.
+            (
+                vec![(&[][..], at(0, 90)), (&[][..], at(0, 90))],
+                true,
+                false,
+            ),
+            (
+                vec![(&[3][..], at(0, 90)), (&[][..], at(0, 90))],
+                true,
+                true,
+            ),
+            (
+                vec![(&[3][..], at(0, 90)), (&[][..], at(0, 90))],
+                false,
+                false,
+            ),
+            (vec![(&[3][..], at(0, 90))], true, false),
+        ] {
+            let namesakes = logs(&members, is_numbered);
+            assert_eq!(is_gang(&namesakes), expected, "{members:?} {is_numbered}");
+        }
+    }
+}
