@@ -113,7 +113,11 @@ fn worlds_come_to_rest() {
 #[test]
 fn every_fault_can_be_played_and_is_told_by_some_record() {
     let drawn: Vec<Plan> = (0..3000).map(draw).collect();
-    for &fault in Fault::ALL.iter().chain(Fault::MORE) {
+    for &fault in Fault::ALL
+        .iter()
+        .chain(Fault::MORE)
+        .chain(Fault::CLASSES.iter().map(|(fault, _)| fault))
+    {
         // Which of them only look like it, nothing has to tell of.
         if fault.is_look_alike() {
             continue;
