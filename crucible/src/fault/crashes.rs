@@ -290,8 +290,13 @@ fn mismatched(w: &mut World, load: usize) {
             if !lives(w, pod) {
                 return;
             }
+            let (own, theirs) = if rank == 1 {
+                ("BROADCAST", "ALLREDUCE")
+            } else {
+                ("ALLREDUCE", "BROADCAST")
+            };
             let of = |kind: &str| format!("CollectiveFingerPrint(SequenceNumber={step}, OpType={kind}, TensorShape=[4096, 4096], TensorDtypes=Float, TensorDeviceTypes=TensorOptions(dtype=float (default), device=cuda, layout=Strided (default), requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt)))");
-            let text = format!("[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/workspace/train.py\", line 190, in main\n[rank{rank}]:     dist.all_reduce(grads)\n[rank{rank}]: RuntimeError: Detected mismatch between collectives on ranks. Rank {rank} is running collective: {}, but Rank 1 is running collective: {}.Collectives differ in the following aspects: \t Op type: ALLREDUCEvs BROADCAST", of("ALLREDUCE"), of("BROADCAST"));
+            let text = format!("[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/workspace/train.py\", line 190, in main\n[rank{rank}]:     dist.all_reduce(grads)\n[rank{rank}]: RuntimeError: Detected mismatch between collectives on ranks. Rank {rank} is running collective: {}, but Rank {} is running collective: {}.Collectives differ in the following aspects: \t Op type: {own}vs {theirs}", of(own), u32::from(rank != 1), of(theirs));
             say_all(w, pod, &text, &names(act));
             exit(w, pod, &Exit::code(1, act, Relation::Victim));
         });
