@@ -231,7 +231,12 @@ fn step(w: &mut World, load: usize, since: Time) {
         }
     }
     let of = |millis: i64| millis * seldom * percent / 100;
-    w.soon(of(12_000), of(28_000), move |w| step(w, load, since));
+    let (low, high) = if pace.steady {
+        (18_500, 21_500)
+    } else {
+        (12_000, 28_000)
+    };
+    w.soon(of(low), of(high), move |w| step(w, load, since));
 }
 
 /// All ranks are done.

@@ -23,3 +23,9 @@ UNION ALL
 SELECT p.death, p.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links p
 WHERE p.signal = 'kueue.pod_terminated' AND p.via = 'pod' AND p.mode = 'killed' AND p.death IN (SELECT death FROM why)
+UNION ALL
+-- Of one whose pods are not known it is why it waits again.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check')
+  AND via = 'workload' AND state IN ('never_created', 'never_scheduled')

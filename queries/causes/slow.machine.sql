@@ -3,7 +3,7 @@
 -- rank: 30
 -- level: supported
 -- needs: log.slow, gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_link_errors
--- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated
+-- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
 -- advice: Move the rank off {node} and have the machine checked; a gang is as fast as its slowest member.
@@ -21,4 +21,5 @@ JOIN (SELECT death, signal, COUNT(DISTINCT machine) AS machines FROM links
   ON others.death = m.death AND others.signal = m.signal
 WHERE m.state = 'slow' AND m.via IN ('node', 'gang') AND m.lag_s BETWEEN -60 AND 300
   AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_link_errors',
-                   'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated')
+                   'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated',
+                   'node.power_fault')

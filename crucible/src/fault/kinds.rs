@@ -62,9 +62,9 @@ const EVICTIONS: &[(&str, &str, &str)] = &[
         "Exceeded the PodsReady timeout",
     ),
     (
-        "NodeFailures",
-        "EvictedDueToNodeFailures",
-        "Workload was evicted as there was no replacement for a failed node",
+        "LocalQueueStopped",
+        "EvictedDueToLocalQueueStopped",
+        "The LocalQueue is stopped",
     ),
     (
         "ClusterQueueStopped",

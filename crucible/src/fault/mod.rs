@@ -28,6 +28,7 @@ pub fn prepare(w: &mut World, planned: &Planned) {
         Fault::Versions | Fault::Rendezvous => crashes::prepare(w, planned.fault, planned.load),
         Fault::FewerGpus => devices::fewer(w, planned.load),
         Fault::ImageKinds => kinds::image(w, planned.load),
+        Fault::LongPause => slow::prepare(w, planned.load),
         fault if fault.is_slow() => slow::prepare(w, planned.load),
         fault => startup::prepare(w, fault, planned.load),
     }

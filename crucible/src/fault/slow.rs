@@ -9,11 +9,12 @@ use crate::world::{
     ActId, Client, Involved, Measured, Quantity, Relation, Source, Unit, World, claims, names,
 };
 
-/// What a workload that will be slow writes from its start.
+/// How a workload whose pace matters goes on from its start.
 pub(super) fn prepare(w: &mut World, load: usize) {
     let megatron = w.rng.chance(30);
     if let Some(load) = w.loads.get_mut(load) {
         load.pace.megatron = megatron;
+        load.pace.steady = true;
     }
 }
 

@@ -152,10 +152,11 @@ fn gpus(case: &Case, rng: &mut Rng) -> File {
         ] {
             let found = of(w, what, |one| one.node == at);
             let samples = counter(life, 1_000_000.0, rng, |time, rng| {
-                if found.is_empty() {
-                    0
-                } else {
+                // A GPU that is well is never slowed down.
+                if found.iter().any(|one| one.from <= time) {
                     part(&found, time, 0, rng)
+                } else {
+                    0
                 }
             });
             let labels = json!({"__name__": name, "gpu": "3", "device": "nvidia3", "UUID": format!("GPU-{}", node.uid), "pci_bus_id": "00000000:2A:00.0",

@@ -74,6 +74,8 @@ pub struct Pace {
     pub until: Option<Time>,
     /// Whether its ranks never find each other.
     pub apart: bool,
+    /// Whether its steps take nearly the same time each; in most cases nobody looks at that.
+    pub steady: bool,
     /// Whether it writes as Megatron does.
     pub megatron: bool,
     /// Ids of what slowed it down before something else ended it.
