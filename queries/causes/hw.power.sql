@@ -15,17 +15,19 @@ WITH powerless AS (
   WHERE signal = 'node.power_fault' AND via IN ('node', 'pod') AND lag_s BETWEEN -120 AND 900
   GROUP BY death HAVING COUNT(DISTINCT fact) > 1
 )
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN death IN (SELECT death FROM powerless) THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
-FROM links
-WHERE signal IN ('node.power_fault') AND via IN ('node', 'pod')
-  AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN p.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links u
+LEFT JOIN powerless p ON p.death = u.death
+WHERE u.signal = 'node.power_fault' AND u.via IN ('node', 'pod')
+  AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+  AND u.state IN ('died', 'restarted', 'crash_loop') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person OR u.death NOT IN (SELECT death FROM powerless) THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person OR p.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+LEFT JOIN powerless p ON p.death = u.death
 WHERE u.signal IN ('node.power_fault') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

@@ -15,8 +15,10 @@ WITH stuck AS (
   GROUP BY death HAVING COUNT(DISTINCT fact) > 1
 ),
 faults AS (
-  SELECT u.*, CASE WHEN u.signal = 'kernel.lockup' AND u.death NOT IN (SELECT death FROM stuck) THEN 'guess' ELSE 'inferred' END AS sure
+  SELECT u.death, u.fact, u.time,
+    CASE WHEN u.signal = 'kernel.lockup' AND s.death IS NULL THEN 'guess' ELSE 'inferred' END AS sure
   FROM links u
+  LEFT JOIN stuck s ON s.death = u.death
   WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node'
     AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     AND u.lag_s BETWEEN -900 AND 600
