@@ -124,12 +124,29 @@ pub(crate) fn failing(
     }
     let raised = graph.evidence.symbols.find("log.traceback");
     let mut streaks: BTreeMap<u32, (Stamp, Stamp, u64, bool)> = BTreeMap::new();
-    let reported = graph.facts.iter().filter(|fact| {
-        signals.contains(&fact.signal)
-            && attempt.pods.contains(&fact.pod)
-            && fact.time != Stamp::OPEN
-    });
-    for fact in reported {
+    let reported = || {
+        graph.facts.iter().filter(|fact| {
+            signals.contains(&fact.signal)
+                && attempt.pods.contains(&fact.pod)
+                && fact.time != Stamp::OPEN
+        })
+    };
+    // What it says once is not what it fails of again and again.
+    let mut said: BTreeMap<(u32, Symbol), u64> = BTreeMap::new();
+    for fact in reported() {
+        *said.entry((fact.pod, fact.signal)).or_default() += fact.count.max(1);
+    }
+    let again = |fact: &&Fact| {
+        let alone = graph
+            .pods
+            .get(fact.pod as usize)
+            .is_some_and(|one| one.kind == TaskKind::Instance);
+        let once = alone && Some(fact.signal) == raised;
+        once || said
+            .get(&(fact.pod, fact.signal))
+            .is_some_and(|times| *times > 1)
+    };
+    for fact in reported().filter(again) {
         let pod = graph.pods.get(fact.pod as usize);
         let step = pod.and_then(|pod| pod.progress.as_ref());
         if step.is_some_and(|step| fact.time.lo <= step.last.lo) {

@@ -7,7 +7,7 @@ use crate::fault;
 use crate::plan::{self, LoadKind, Plan, When};
 use crate::rng::Rng;
 use crate::time::{HOUR, MIN, SEC, Time};
-use crate::world::{Ask, Change, Client, Key, Kind, Load, State, World};
+use crate::world::{Ask, Change, Client, Key, Kind, Load, Pace, State, World};
 
 /// What was played, and when it is looked at.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ pub fn add_load(w: &mut World, plan: plan::Load) -> usize {
     };
     namespace(w, &plan.namespace);
     w.loads.push(Load {
+        pace: Pace::default(),
         uid: String::new(),
         created: None,
         gone: None,

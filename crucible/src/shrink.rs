@@ -139,7 +139,7 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         found.push(less);
     }
     type Change = fn(&mut Plan) -> bool;
-    let changes: [Change; 9] = [
+    let changes: [Change; 10] = [
         |plan| std::mem::take(&mut plan.observe.damage.take()).is_some(),
         |plan| plan.observe.gap.take().is_some(),
         |plan| std::mem::take(&mut plan.observe.skew_s) != 0,
@@ -148,6 +148,7 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
         |plan| std::mem::replace(&mut plan.observe.logs, LogForm::None) != LogForm::None,
         |plan| std::mem::take(&mut plan.observe.cloud),
         |plan| std::mem::take(&mut plan.observe.hosts),
+        |plan| std::mem::take(&mut plan.observe.metrics),
         |plan| plan.observe.lists && std::mem::take(&mut plan.observe.watches),
     ];
     for change in changes {

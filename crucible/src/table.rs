@@ -53,6 +53,7 @@ pub fn all(rows: &[Row]) -> String {
             "healthy".to_owned()
         }
     });
+    causes(&mut out, rows);
     levels(&mut out, rows);
     details(&mut out, rows);
     confusion(&mut out, rows);
@@ -103,6 +104,51 @@ fn by(out: &mut String, title: &str, rows: &[&Row], key: impl Fn(&Row) -> String
             let _ = write!(out, " {text:>11}");
         }
         out.push('\n');
+    }
+}
+
+/// How often each cause is found where anything tells of it, and how often it is right where it is said.
+fn causes(out: &mut String, rows: &[Row]) {
+    let broken = |row: &&Row| row.main && row.broken_run && row.judged.seen > Seen::Nothing;
+    // Where several names are right it counts for the one that was said, else for the first.
+    let name = |row: &Row| {
+        let said = row
+            .judged
+            .right
+            .iter()
+            .find(|one| **one == row.judged.cause);
+        said.or(row.judged.right.first()).cloned()
+    };
+    let mut counts: BTreeMap<String, [usize; 5]> = BTreeMap::new();
+    for row in rows.iter().filter(broken) {
+        if let Some(cause) = name(row) {
+            let count = counts.entry(cause).or_default();
+            count[0] += 1;
+            count[1] += usize::from(row.judged.verdict == Verdict::Right);
+        }
+    }
+    for row in rows {
+        let count = counts.entry(row.judged.cause.clone()).or_default();
+        let on_chain = matches!(
+            row.judged.verdict,
+            Verdict::Right | Verdict::Downstream | Verdict::Earlier | Verdict::Fair
+        );
+        count[2] += 1;
+        count[3] += usize::from(on_chain);
+        count[4] += usize::from(row.judged.verdict == Verdict::FalseBlame);
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<34} {:>6} {:>8} {:>8} {:>10} {:>12}",
+        "cause", "true", "recall", "said", "precision", "false blame"
+    );
+    for (cause, [all, right, said, good, bad]) in counts {
+        let _ = writeln!(
+            out,
+            "{cause:<34} {all:>6} {:>7.1}% {said:>8} {:>9.1}% {bad:>12}",
+            percent(right, all),
+            percent(good, said)
+        );
     }
 }
 

@@ -112,7 +112,8 @@ pub fn started(w: &mut World, pod: usize) {
         return;
     }
     let here = gang(w, load).len();
-    if here == usize::try_from(plan.size).unwrap_or(0) {
+    let apart = w.loads.get(load).is_some_and(|load| load.pace.apart);
+    if here == usize::try_from(plan.size).unwrap_or(0) && !apart {
         let now = w.now;
         if let Some(load) = w.loads.get_mut(load) {
             load.state = State::Running;
@@ -166,6 +167,18 @@ fn step(w: &mut World, load: usize, since: Time) {
     }
     let plan = body.plan.clone();
     let now = w.now;
+    let pace = body.pace.clone();
+    if let Some(until) = pace.until.filter(|until| *until > now) {
+        w.at(until, move |w| step(w, load, since));
+        return;
+    }
+    // A run that has been going for long is told of less often.
+    let seldom = if now.since(since) > 40 * 60 * SEC {
+        8
+    } else {
+        1
+    };
+    let percent = pace.slow.map_or(100, |slow| slow.0);
     if body.stuck.is_none() && body.noticed.is_none() {
         if let Some(trains) = plan.trains
             && now.since(since) >= trains
@@ -173,23 +186,39 @@ fn step(w: &mut World, load: usize, since: Time) {
             finish(w, load);
             return;
         }
-        let step = body.step + 10;
+        let before = body.step;
+        let step = before + 10 * seldom;
         let jitter = w.rng.range(0, 999);
         let whole = 2.0 + 900.0 / (step as f64 + 200.0);
         if let Some(body) = w.loads.get_mut(load) {
             body.step = step;
         }
+        // Only several lines together tell that it is slow.
+        let tags = match pace.slow {
+            Some((_, from, act)) if now.since(from) > 180 * SEC => claims(act),
+            _ => Vec::new(),
+        };
         for pod in gang(w, load) {
             let rank = w.pods.get(pod).map_or(0, |pod| pod.rank);
-            let line = info(
-                now,
-                &format!(
-                    "step={step} loss={whole:.4} lr=1.2e-04 tokens_per_s={} rank={rank}",
-                    98_000 + jitter
-                ),
-            );
-            say(w, pod, false, line, &[]);
-            if rank == 0 && step % 50 == 0 {
+            let line = if pace.megatron {
+                let each = 1850 * percent / 100 + jitter / 5;
+                format!(
+                    " [{}] iteration {step:>8}/  500000 | consumed samples: {:>12} | elapsed time per iteration (ms): {each}.4 | throughput per GPU (TFLOP/s/GPU): {}.1 | learning rate: 1.200000E-04 | global batch size:  1024 | lm loss: {whole:.6}E+00 | loss scale: 1.0 | grad norm: 0.312 | number of skipped iterations:   0 | number of nan iterations:   0 |",
+                    now.format("%Y-%m-%d %H:%M:%S.%6f", 0),
+                    step * 1024,
+                    41_200 / percent
+                )
+            } else {
+                info(
+                    now,
+                    &format!(
+                        "step={step} loss={whole:.4} lr=1.2e-04 tokens_per_s={} rank={rank}",
+                        (98_000 + jitter) * 100 / percent
+                    ),
+                )
+            };
+            say(w, pod, false, line, &tags);
+            if rank == 0 && step / 50 != before / 50 {
                 let line = info(
                     now.plus(SEC),
                     &format!(
@@ -201,13 +230,13 @@ fn step(w: &mut World, load: usize, since: Time) {
             }
         }
     }
-    // A run that has been going for long is told of less often.
-    let slow = if now.since(since) > 40 * 60 * SEC {
-        8
+    let of = |millis: i64| millis * seldom * percent / 100;
+    let (low, high) = if pace.steady {
+        (18_500, 21_500)
     } else {
-        1
+        (12_000, 28_000)
     };
-    w.soon(12_000 * slow, 28_000 * slow, move |w| step(w, load, since));
+    w.soon(of(low), of(high), move |w| step(w, load, since));
 }
 
 /// All ranks are done.

@@ -306,6 +306,10 @@ fn run(w: &World, at: usize, written: &Written<'_>) -> Run {
             Some(act) => {
                 run.state = if ended { "deleted" } else { "stuck" }.to_owned();
                 layers(w, &mut run, act, tags);
+                if load.pace.slow.is_some() && seen(act, tags) == Seen::Nothing {
+                    // That it is slow only its steps would tell; otherwise it runs.
+                    run.fine.push("none.running".to_owned());
+                }
                 if past.is_some() {
                     // It never worked, and somebody cleared it away.
                     run.fine.push("ops.manual_delete".to_owned());

@@ -8,7 +8,7 @@ use whathappened_crucible::case::{add_load, play};
 use whathappened_crucible::control::{drain, machine_dies, make, scale_down, set_taint};
 use whathappened_crucible::observe::{record, write_all};
 use whathappened_crucible::plan::{
-    Cloud, Cluster, Fault, Load, LoadKind, More, Observe, Plan, Planned, draw,
+    Cloud, Cluster, Fault, Load, LoadKind, LogForm, More, Observe, Plan, Planned, draw,
 };
 use whathappened_crucible::time::{MIN, SEC, Time};
 use whathappened_crucible::truth::Seen;
@@ -113,7 +113,11 @@ fn worlds_come_to_rest() {
 #[test]
 fn every_fault_can_be_played_and_is_told_by_some_record() {
     let drawn: Vec<Plan> = (0..3000).map(draw).collect();
-    for &fault in Fault::ALL.iter().chain(Fault::MORE) {
+    for &fault in Fault::ALL
+        .iter()
+        .chain(Fault::MORE)
+        .chain(Fault::CLASSES.iter().map(|(fault, _)| fault))
+    {
         // Which of them only look like it, nothing has to tell of.
         if fault.is_look_alike() {
             continue;
@@ -135,6 +139,40 @@ fn every_fault_can_be_played_and_is_told_by_some_record() {
                 });
         assert!(told, "{fault:?} is never told of");
     }
+}
+
+#[test]
+fn only_one_seed_in_four_has_a_class() {
+    let is_new = |fault: &Fault| {
+        Fault::HARMLESS.contains(fault) || Fault::CLASSES.iter().any(|(class, _)| class == fault)
+    };
+    for seed in (0..400).filter(|seed| !matches!(seed % 8, 2 | 7)) {
+        let plan = draw(seed);
+        assert!(!plan.observe.metrics && !plan.faults.iter().any(|one| is_new(&one.fault)));
+    }
+}
+
+#[test]
+fn what_slows_a_gang_down_shows_in_its_steps_and_nowhere_else() {
+    let mut drawn = plan(Cloud::Gcp);
+    drawn.loads = vec![load(LoadKind::Job)];
+    drawn.faults = vec![Planned {
+        fault: Fault::SlowSteps,
+        load: 0,
+        at: 900 * SEC,
+    }];
+    let case = play(&drawn);
+    let run = |observe: &Observe| record(&case, observe).truth.runs[0].clone();
+    let told = run(&drawn.observe);
+    assert_eq!(
+        (told.state.as_str(), told.right()),
+        ("stuck", vec!["slow.steps"])
+    );
+    let untold = run(&Observe {
+        logs: LogForm::None,
+        ..Observe::all()
+    });
+    assert!(untold.right().contains(&"none.running"));
 }
 
 #[test]

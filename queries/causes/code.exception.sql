@@ -19,6 +19,9 @@ WITH told AS (
     AND lag_s BETWEEN -5 AND CASE WHEN signal IN ('log.fatal', 'log.exception.line') THEN 10 ELSE 60 END
     AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
     AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
+    -- Whom the others did not meet is no failure of its program: hang.rendezvous says it as surely.
+    AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
+      AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
 ),
 -- Records of another process's end, or of having waited for it.
 peers AS (
@@ -37,8 +40,7 @@ peers AS (
 -- A traceback without its last line, which names the exception, may be of anything.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
-         OR t.detail LIKE '%RendezvousConnectionError' OR t.detail LIKE '%RendezvousTimeoutError' OR t.detail LIKE '%RendezvousClosedError'
-         OR t.detail LIKE '%DistStoreError' OR t.detail LIKE '%DistNetworkError' OR t.detail LIKE '%ProcessExitedException'
+         OR t.detail LIKE '%ProcessExitedException'
          OR t.detail LIKE '%ActorDiedError' OR t.detail LIKE '%RayActorError' OR t.detail LIKE '%WorkerCrashedError'
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t

@@ -8,13 +8,20 @@
 -- overturned_by: kernel: the Xid line
 -- summary: A network link of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node; check the cable, the transceiver and the switch port.
--- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN exit_code = 139 THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
-FROM links
-WHERE signal IN ('nic.error') AND via IN ('node', 'pod')
-  AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
-  AND death NOT IN (SELECT death FROM own_reason)
+-- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
+-- up again a minute later has ended what it ends within some minutes.
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN e.exit_code = 139 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links e
+LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
+           JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
+             AND u.time BETWEEN d.time AND d.time + 60000000000
+           WHERE d.signal = 'nic.error' AND d.lag_s > 180) back
+  ON back.death = e.death AND back.fact = e.fact
+WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
+  AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
+  AND e.lag_s BETWEEN -120 AND 900
+  AND e.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
   CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role

@@ -8,7 +8,7 @@
 -- summary: A PCIe link of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node; reseat or replace the card or riser named above.
 --
--- A GPU or network card that is gone afterwards is what is seen of it first (hw.gpu, hw.nic).
+-- A GPU or network card that is gone within the minute is gone because its link is: the driver says so last.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('kernel.pcie_error.fatal') AND via IN ('node', 'pod')
@@ -37,3 +37,11 @@ WHERE k.signal IN ('kernel.pcie_error.fatal') AND k.via = 'node' AND k.mode IN (
   -- It was there until the others had given up.
   AND k.time + k.lag_s * 1e9 >= g.time - 5e9
   AND COALESCE(k.reason, '') <> 'OOMKilled' AND k.death NOT IN (SELECT death FROM own_reason)
+UNION ALL
+SELECT u.death, u.fact AS cause, g.fact AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links u
+JOIN links g ON g.death = u.death AND g.machine = u.machine AND g.fact <> u.fact
+  AND (g.signal IN ('gpu.missing', 'gpu.hardware_error', 'gpu.unhealthy', 'nic.error') AND g.time BETWEEN u.time AND u.time + 60000000000
+    -- Between which two looks of the device plugin it was, its node does not say.
+    OR g.signal = 'gpu.allocatable_dropped' AND g.time BETWEEN u.time - 900000000000 AND u.time + 60000000000)
+WHERE u.signal = 'kernel.pcie_error.fatal' AND u.via IN ('node', 'pod')

@@ -9,17 +9,25 @@
 -- advice: Check power supplies, their feeds and cables, and the rack's power.
 --
 -- A supply that failed where another held the machine up ended nothing: a process that failed by itself is not
--- blamed on it. A brake slows GPUs down and ends nothing by itself.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links
-WHERE signal IN ('node.power_fault') AND via IN ('node', 'pod')
-  AND (mode IN ('killed', 'lost') OR exit_code IN (137, 143) OR reason = 'ContainerStatusUnknown') AND state IN ('died', 'restarted', 'crash_loop')
-  AND lag_s BETWEEN -120 AND 900
+-- blamed on it, and one supply of a machine that has two is a guess. A brake slows GPUs down and ends nothing by itself.
+WITH powerless AS (
+  SELECT death FROM links
+  WHERE signal = 'node.power_fault' AND via IN ('node', 'pod') AND lag_s BETWEEN -120 AND 900
+  GROUP BY death HAVING COUNT(DISTINCT fact) > 1
+)
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN p.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+FROM links u
+LEFT JOIN powerless p ON p.death = u.death
+WHERE u.signal = 'node.power_fault' AND u.via IN ('node', 'pod')
+  AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) OR u.reason = 'ContainerStatusUnknown')
+  AND u.state IN ('died', 'restarted', 'crash_loop') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person OR p.death IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+LEFT JOIN powerless p ON p.death = u.death
 WHERE u.signal IN ('node.power_fault') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

@@ -20,3 +20,10 @@ JOIN links e ON e.death = c.death AND e.via = 'pod'
   AND e.signal IN ('nccl.timeout', 'log.data_loader_failed', 'k8s.container.liveness_killed', 'log.slow')
 WHERE c.signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND c.via IN ('pod', 'node')
   AND c.lag_s BETWEEN -60 AND 900
+UNION ALL
+-- In a gang all wait in each step for the member that is held back.
+SELECT c.death, c.fact AS cause, e.fact AS effect, 'guess' AS edge, 'state' AS role
+FROM links c
+JOIN links e ON e.death = c.death AND e.signal = 'log.slow' AND e.via = 'pod'
+WHERE c.signal IN ('metric.cpu_throttled', 'metric.cpu_pressure') AND c.via = 'gang'
+  AND c.state = 'slow' AND c.lag_s BETWEEN -60 AND 300

@@ -6,13 +6,26 @@
 -- alone: kernel.panic
 -- summary: The kernel of {node} reported a fault: {message}
 -- advice: Take the node out of the pool; its kernel log has the trace.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links u
+--
+-- A processor that hangs until the machine stands still is told of again and again; one that came back after half a
+-- minute is told of once, and machines live on after it.
+WITH stuck AS (
+  SELECT death FROM links
+  WHERE signal = 'kernel.lockup' AND via = 'node' AND lag_s BETWEEN -900 AND 600
+  GROUP BY death HAVING COUNT(DISTINCT fact) > 1
+),
+faults AS (
+  SELECT u.death, u.fact, u.time,
+    CASE WHEN u.signal = 'kernel.lockup' AND s.death IS NULL THEN 'guess' ELSE 'inferred' END AS sure
+  FROM links u
+  LEFT JOIN stuck s ON s.death = u.death
+  WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node'
+    AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+    AND u.lag_s BETWEEN -900 AND 600
+)
+SELECT u.death, u.fact AS cause, m.fact AS effect, u.sure AS edge, 'fault' AS role
+FROM faults u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
-WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node' AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600
 UNION ALL
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links u
-WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node' AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600
+SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, u.sure AS edge, 'fault' AS role
+FROM faults u

@@ -43,3 +43,9 @@ JOIN links e ON e.death = who.death AND e.via = 'workload' AND e.signal = 'kueue
   AND e.time - who.time BETWEEN -2000000000 AND 60000000000
 WHERE who.signal LIKE 'kueue.deactivation_requested_by_%' AND who.via = 'workload' AND who.mode = 'killed'
   AND COALESCE(who.actor, '') NOT LIKE '%kueue%'
+UNION ALL
+-- Of one whose pods are not known it is why it waits again.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal IN ('kueue.evicted.pods_ready_timeout', 'kueue.evicted.stopped', 'kueue.evicted.deactivated', 'kueue.evicted.admission_check')
+  AND via = 'workload' AND state IN ('never_created', 'never_scheduled')

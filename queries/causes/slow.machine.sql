@@ -3,7 +3,7 @@
 -- rank: 30
 -- level: supported
 -- needs: log.slow, gpu.throttled, gpu.thermal, gpu.power_brake, gpu.nvlink_error, metric.gpu_throttled, metric.gpu_link_errors
--- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated
+-- needs: nic.error, metric.nic_errors, kernel.pcie_error, kernel.memory_error_corrected, kernel.lockup, node.overheated, node.power_fault
 -- overturned_by: metrics: clock, power and link rates of each machine
 -- summary: {workload} slowed down when {node} reported a fault: {message}
 -- advice: Move the rank off {node} and have the machine checked; a gang is as fast as its slowest member.
@@ -12,13 +12,20 @@
 -- unusual, and links count errors that hurt nobody: by themselves they are guesses, as is what several machines have.
 SELECT m.death, m.fact AS cause, s.fact AS effect,
   CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected')
-         OR others.machines > 1 THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+         OR others.machines > 1 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links m
 JOIN links s ON s.death = m.death AND s.signal = 'log.slow' AND s.via = 'pod'
 JOIN (SELECT death, signal, COUNT(DISTINCT machine) AS machines FROM links
       WHERE state = 'slow' AND via IN ('node', 'gang') AND lag_s BETWEEN -300 AND 300
       GROUP BY death, signal) others
   ON others.death = m.death AND others.signal = m.signal
+-- A link that is up again half a minute later slows nothing down for long.
+LEFT JOIN (SELECT DISTINCT e.death, e.fact FROM links e
+           JOIN links u ON u.death = e.death AND u.machine = e.machine AND u.signal = 'nic.link_up'
+             AND u.time BETWEEN e.time AND e.time + 30000000000
+           WHERE e.signal = 'nic.error') back
+  ON back.death = m.death AND back.fact = m.fact
 WHERE m.state = 'slow' AND m.via IN ('node', 'gang') AND m.lag_s BETWEEN -60 AND 300
   AND m.signal IN ('gpu.throttled', 'gpu.thermal', 'gpu.power_brake', 'gpu.nvlink_error', 'metric.gpu_throttled', 'metric.gpu_link_errors',
-                   'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated')
+                   'nic.error', 'metric.nic_errors', 'kernel.pcie_error', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.overheated',
+                   'node.power_fault')

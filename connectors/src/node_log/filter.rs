@@ -29,6 +29,10 @@ const TELLING: &[&str] = &[
     // network cards and buses
     "Port module event",
     "Link DOWN",
+    "Link ACTIVE",
+    ": Fatal error ",
+    "Health issue observed",
+    "handling bad device",
     ": Link down",
     ": Link up",
     "Link is Down",

@@ -108,7 +108,7 @@ impl Splitter<'_, '_, '_> {
 
     /// An object at the window's start: a record, or the envelope of many.
     fn object(&mut self) {
-        let limit = match self.frames.last().map(|frame| &frame.kind) {
+        let mut limit = match self.frames.last().map(|frame| &frame.kind) {
             Some(Kind::Loki) => self.feed.options.max_document_bytes,
             _ => self.feed.options.max_record_bytes,
         };
@@ -132,6 +132,11 @@ impl Splitter<'_, '_, '_> {
                 }
                 Step::QueryResult(n) => {
                     let kind = scanner.result_type(self.window.bytes());
+                    // The series of an answer of Prometheus belong together: it is one record.
+                    if matches!(kind, Some("matrix" | "vector")) {
+                        limit = self.feed.options.max_document_bytes;
+                        continue;
+                    }
                     let unusable = kind.is_some_and(|kind| kind != "streams");
                     self.push(Kind::Loki, Some(scanner), unusable);
                     return self.window.consume(n);

@@ -61,10 +61,10 @@ pub(super) fn others<'a>(
     graph: &'a EntityGraph,
     runs: &'a [Run],
     death: &'a Death,
-) -> impl Iterator<Item = &'a Task> {
+) -> impl Iterator<Item = (u32, &'a Task)> {
     let number = (death.attempt as usize).saturating_sub(1);
     let attempt = runs.get(death.run).and_then(|run| run.attempts.get(number));
     let pods = attempt.into_iter().flat_map(|attempt| &attempt.pods);
     pods.filter(|pod| **pod != death.pod)
-        .filter_map(|pod| graph.pods.get(*pod as usize))
+        .filter_map(|pod| Some((*pod, graph.pods.get(*pod as usize)?)))
 }

@@ -90,7 +90,11 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
         touch(waited.beside(death), "gang", &|_| true);
         // The slowest of a gang sets its pace.
         if death.state == "slow" {
-            for pod in gang::others(graph, runs, death) {
+            for (number, pod) in gang::others(graph, runs, death) {
+                // What was measured of a member itself, such as that it was held back.
+                touch(index.pod.get(&number), "gang", &|fact| {
+                    graph.name(fact.signal).starts_with("metric.") && begins_with(fact, death)
+                });
                 for stay in stays(graph, pod, &index) {
                     let slows = |fact: &Fact| stay.holds(fact, death) && begins_with(fact, death);
                     touch(stay.by_name, "gang", &slows);

@@ -17,10 +17,7 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
     else {
         return;
     };
-    let bus = ["0000:18:00", "0000:2a:00", "0000:9b:00", "0000:ab:00"]
-        .get(w.rng.below(4))
-        .copied()
-        .unwrap_or("0000:18:00");
+    let bus = bus_of(w);
     match fault {
         Fault::XidElsewhere => {
             // On a machine on which this workload has nothing.
@@ -93,7 +90,13 @@ pub(super) fn strike(w: &mut World, fault: Fault, load: usize) {
     }
 }
 
-fn lost_gpu(w: &mut World, node: usize, bus: &str, pid: i64, act: ActId) {
+/// Where some GPU sits.
+pub(super) fn bus_of(w: &mut World) -> &'static str {
+    w.rng
+        .word(&["0000:18:00", "0000:2a:00", "0000:9b:00", "0000:ab:00"])
+}
+
+pub(super) fn lost_gpu(w: &mut World, node: usize, bus: &str, pid: i64, act: ActId) {
     for text in [
         format!("NVRM: GPU at PCI:{bus}: GPU-6a1d0f52-8c44-2b71-90e3-5d7b1c09ae11"),
         format!("NVRM: Xid (PCI:{bus}): 79, pid={pid}, name=python3, GPU has fallen off the bus."),
@@ -104,7 +107,7 @@ fn lost_gpu(w: &mut World, node: usize, bus: &str, pid: i64, act: ActId) {
 }
 
 /// The device plugin offers one GPU less.
-fn fewer_gpus(w: &mut World, node: usize, act: ActId) {
+pub(super) fn fewer_gpus(w: &mut World, node: usize, act: ActId) {
     w.soon(2000, 20_000, move |w| {
         let Some(body) = w.nodes.get_mut(node) else {
             return;
@@ -119,7 +122,7 @@ fn fewer_gpus(w: &mut World, node: usize, act: ActId) {
 }
 
 /// The rank on the broken part ends; its words are a symptom.
-fn crash(w: &mut World, pod: usize, rank: u32, act: ActId, error: &str) {
+pub(super) fn crash(w: &mut World, pod: usize, rank: u32, act: ActId, error: &str) {
     let stamp = w.now.format("%m%d %H:%M:%S%.9f", 0);
     let text = format!(
         "[rank{rank}]:[E{stamp} ProcessGroupNCCL.cpp:1899] [PG ID 0 PG GUID 0(default_pg) Rank {rank}] Process group watchdog thread terminated with exception: {error}\nCUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.\nterminate called after throwing an instance of 'c10::DistBackendError'\nFatal Python error: Aborted"

@@ -1,14 +1,19 @@
 //! What goes wrong, each as it really does, and what is true of it.
 
 mod clouds;
+mod crashes;
 mod deeds;
 mod depends;
+mod devices;
 mod hardware;
+mod kinds;
 mod machines;
 mod more;
 mod ops;
 mod process;
+mod slow;
 mod startup;
+mod words;
 
 use crate::plan::{Fault, Planned};
 use crate::world::World;
@@ -20,6 +25,11 @@ pub fn prepare(w: &mut World, planned: &Planned) {
     match planned.fault {
         Fault::KueueWaits => more::queued(w, planned.load),
         Fault::InitFails => more::init_fails(w, planned.load),
+        Fault::Versions | Fault::Rendezvous => crashes::prepare(w, planned.fault, planned.load),
+        Fault::FewerGpus => devices::fewer(w, planned.load),
+        Fault::ImageKinds => kinds::image(w, planned.load),
+        Fault::LongPause => slow::prepare(w, planned.load),
+        fault if fault.is_slow() => slow::prepare(w, planned.load),
         fault => startup::prepare(w, fault, planned.load),
     }
 }
@@ -68,6 +78,41 @@ pub fn strike(w: &mut World, planned: &Planned) {
         Fault::FailurePolicy | Fault::RetryLoop | Fault::Quarantined => {
             more::strike(w, planned.fault, load);
         }
+        Fault::SlowMachine
+        | Fault::SlowSteps
+        | Fault::SlowLoader
+        | Fault::CpuStarved
+        | Fault::LongPause
+        | Fault::ThrottledAsUsual => slow::strike(w, planned.fault, load),
+        Fault::Crash
+        | Fault::LoaderDies
+        | Fault::Limits
+        | Fault::Credentials
+        | Fault::RateLimited
+        | Fault::Mismatched
+        | Fault::Watchdog
+        | Fault::Licence
+        | Fault::Clock
+        | Fault::Conntrack
+        | Fault::ConntrackIdle
+        | Fault::Corruption
+        | Fault::Warned => crashes::strike(w, planned.fault, load),
+        Fault::Pcie
+        | Fault::Links
+        | Fault::XidOfProgram
+        | Fault::XidOfOther
+        | Fault::XidAtEnd
+        | Fault::GpuFirmware
+        | Fault::GpuMemoryKinds
+        | Fault::RowsRemapped
+        | Fault::LinkBlip
+        | Fault::Lockup
+        | Fault::ShortLockup
+        | Fault::PcieCorrected
+        | Fault::Power
+        | Fault::PowerSpare
+        | Fault::Board => devices::strike(w, planned.fault, load),
+        Fault::KueueEvicted => kinds::evicted(w, load),
         _ => ops::strike(w, planned.fault, load),
     }
 }

@@ -107,8 +107,22 @@ fn told_late(run: &Run, link: &Link) -> i64 {
         return HOUR;
     }
     // A cloud dates a fault of a host when it has seen it.
-    if chain.contains("cloud.host_error") && says(&["hostError", "AUTO_RECOVERY", "healthevent"]) {
+    if chain.contains("cloud.host_error")
+        && says(&[
+            "hostError",
+            "AUTO_RECOVERY",
+            "healthevent",
+            "Virtual Machine health",
+        ])
+    {
         return 90 * SEC;
+    }
+    // A device plugin offers less when it has next looked at its GPUs.
+    let lost_gpu = ["hw.gpu", "hw.gpu_memory", "hw.pcie"]
+        .iter()
+        .any(|cause| chain.contains(cause));
+    if lost_gpu && says(&["allocatable"]) {
+        return 30 * SEC;
     }
     // A Job says that it is past its deadline once its pods are gone.
     if chain.contains("code.deadline") && says(&["DeadlineExceeded"]) {

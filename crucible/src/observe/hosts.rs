@@ -28,7 +28,7 @@ pub(super) fn lines(case: &Case, observe: &Observe, files: &mut Vec<File>) {
         let mut lines: Vec<HostLine> = w
             .hosts
             .iter()
-            .filter(|line| line.node == at && line.time <= case.now)
+            .filter(|line| line.node == at && line.time <= case.now && line.unit != Unit::Bmc)
             .cloned()
             .collect();
         let down = |time: Time| {
@@ -84,4 +84,22 @@ fn noise(start: Time, now: Time, node: usize) -> Vec<HostLine> {
         time = time.plus(17 * MIN);
     }
     lines
+}
+
+/// The event logs of the machines' own controllers, as `ipmitool sel elist` prints them.
+pub(super) fn controllers(case: &Case, files: &mut Vec<File>) {
+    let w = &case.world;
+    for (at, node) in w.nodes.iter().enumerate() {
+        let mut file = File::lines("hosts", format!("nodes/{}/ipmi-sel.txt", node.name));
+        let lines = w
+            .hosts
+            .iter()
+            .filter(|line| line.node == at && line.unit == Unit::Bmc && line.time <= case.now);
+        for (number, line) in lines.enumerate() {
+            let stamp = line.time.format("%m/%d/%Y | %H:%M:%S", 0);
+            let text = format!("{:>4x} | {stamp} | {}", number + 0x52, line.text);
+            file.records.push(Record::new(text, &line.tags));
+        }
+        files.push(file);
+    }
 }

@@ -6,6 +6,7 @@ mod gke;
 mod hosts;
 mod lists;
 mod logs;
+mod metrics;
 mod outside;
 mod spoil;
 mod text;
@@ -80,6 +81,10 @@ fn gather(case: &Case, observe: &Observe) -> Vec<File> {
     }
     if observe.hosts {
         hosts::lines(case, observe, &mut files);
+        hosts::controllers(case, &mut files);
+    }
+    if observe.metrics {
+        metrics::answers(case, &mut files);
     }
     files.retain(|file| !file.records.is_empty());
     files

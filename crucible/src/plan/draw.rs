@@ -41,14 +41,17 @@ pub fn draw(seed: u64) -> Plan {
     } else {
         fault
     };
+    let mut classes = super::classes::draw(seed);
+    let fault = classes.fault(fault);
     let cluster = cluster(&mut rng, fault);
     let mut loads = vec![main_load(&mut rng, fault, &cluster)];
     let mut faults = Vec::new();
     if let Some(fault) = fault {
+        let at = rng.secs(150, 900);
         faults.push(Planned {
             fault,
             load: 0,
-            at: rng.secs(150, 900),
+            at: classes.begin(fault, at),
         });
         adapt(&mut rng, fault, &mut loads);
     }
@@ -108,7 +111,9 @@ pub fn draw(seed: u64) -> Plan {
             }
         }
     }
-    let observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
+    classes.add(&mut faults);
+    let mut observe = observe(&mut Rng::stream(seed, "observe"), cluster.cloud);
+    observe.metrics = classes.metrics(&faults);
     let more = more(&mut apart, fault, loads.first(), cluster.cloud);
     if apart.chance(12)
         && let Some(main) = loads.first_mut()
@@ -184,6 +189,7 @@ fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
         }
         Fault::Deadline
         | Fault::KueuePreempted
+        | Fault::KueueEvicted
         | Fault::KueueWaits
         | Fault::FailurePolicy
         | Fault::RetryLoop => Some(&[LoadKind::Job]),
@@ -193,9 +199,20 @@ fn serving(fault: Option<Fault>) -> Option<&'static [LoadKind]> {
             LoadKind::Deployment,
             LoadKind::StatefulSet,
         ]),
-        Fault::Hang | Fault::NoProgress | Fault::Nic | Fault::NvLink => {
-            Some(&[LoadKind::Job, LoadKind::JobSet])
-        }
+        Fault::Hang
+        | Fault::NoProgress
+        | Fault::Nic
+        | Fault::NvLink
+        | Fault::Links
+        | Fault::Mismatched
+        | Fault::Rendezvous
+        | Fault::Watchdog
+        | Fault::Corruption
+        | Fault::LongPause
+        | Fault::SlowMachine
+        | Fault::SlowSteps
+        | Fault::SlowLoader => Some(&[LoadKind::Job, LoadKind::JobSet]),
+        Fault::CpuStarved => Some(&[LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment]),
         Fault::JobDeleted => Some(&[LoadKind::Job, LoadKind::JobSet, LoadKind::Deployment]),
         _ => None,
     }
@@ -212,7 +229,21 @@ fn main_load(rng: &mut Rng, fault: Option<Fault>, cluster: &Cluster) -> Load {
         LoadKind::Pod,
     ]);
     let kind = *rng.pick(kinds).unwrap_or(&LoadKind::Job);
-    let needs_gang = matches!(fault, Some(Fault::Hang | Fault::NoProgress));
+    let needs_gang = match fault {
+        Some(
+            Fault::Hang
+            | Fault::NoProgress
+            | Fault::Mismatched
+            | Fault::Rendezvous
+            | Fault::Watchdog
+            | Fault::LongPause
+            | Fault::SlowMachine
+            | Fault::SlowSteps
+            | Fault::SlowLoader,
+        ) => true,
+        Some(Fault::CpuStarved) => kind != LoadKind::Deployment,
+        _ => false,
+    };
     let gang = needs_gang
         || (matches!(kind, LoadKind::Job | LoadKind::JobSet)
             && rng.chance(75)
@@ -282,7 +313,13 @@ fn adapt(rng: &mut Rng, fault: Fault, loads: &mut [Load]) {
             main.gpus = main.gpus.max(4);
         }
         Fault::Liveness | Fault::Flapping | Fault::FailurePolicy => main.retries = 6,
-        Fault::Quarantined => main.gpus = main.gpus.max(1),
+        Fault::Quarantined
+        | Fault::XidOfProgram
+        | Fault::GpuFirmware
+        | Fault::GpuMemoryKinds
+        | Fault::FewerGpus
+        | Fault::Pcie
+        | Fault::Versions => main.gpus = main.gpus.max(1),
         _ => {}
     }
 }
@@ -324,7 +361,10 @@ fn bystander(rng: &mut Rng, loads: &[Load]) -> Load {
 }
 
 fn observe(rng: &mut Rng, cloud: Cloud) -> Observe {
-    let mut o = Observe::all();
+    let mut o = Observe {
+        metrics: false,
+        ..Observe::all()
+    };
     o.when = rng
         .weighted(&[
             (When::MinutesAfter, 60),

@@ -84,12 +84,53 @@ pub enum Fault {
     Quarantined,
     KueueWaits,
     InitFails,
+    // Classes of published failure studies; drawn apart.
+    SlowMachine,
+    SlowSteps,
+    SlowLoader,
+    CpuStarved,
+    Crash,
+    LoaderDies,
+    Limits,
+    Credentials,
+    RateLimited,
+    Mismatched,
+    FewerGpus,
+    Versions,
+    Rendezvous,
+    Watchdog,
+    Licence,
+    Clock,
+    Conntrack,
+    Corruption,
+    Pcie,
+    Links,
+    XidOfProgram,
+    GpuFirmware,
+    GpuMemoryKinds,
+    Lockup,
+    Power,
+    Board,
+    ImageKinds,
+    KueueEvicted,
     // Nothing ends, but it looks like it.
     XidElsewhere,
     TaintElsewhere,
     MaintenanceCancelled,
     DrainOfFinished,
     NodeBlip,
+    // The same records as of a class, where they did no harm; drawn apart.
+    LongPause,
+    ThrottledAsUsual,
+    XidOfOther,
+    XidAtEnd,
+    RowsRemapped,
+    LinkBlip,
+    ShortLockup,
+    PcieCorrected,
+    PowerSpare,
+    ConntrackIdle,
+    Warned,
 }
 
 impl Fault {
@@ -175,6 +216,54 @@ impl Fault {
         Self::InitFails,
     ];
 
+    /// Classes of published failure studies, drawn apart (`plan/classes.rs`), the more often the
+    /// larger their share or the danger of false blame.
+    pub const CLASSES: &[(Self, u64)] = &[
+        (Self::SlowMachine, 5),
+        (Self::SlowSteps, 3),
+        (Self::SlowLoader, 2),
+        (Self::CpuStarved, 4),
+        (Self::Crash, 3),
+        (Self::LoaderDies, 4),
+        (Self::Limits, 3),
+        (Self::Credentials, 3),
+        (Self::RateLimited, 3),
+        (Self::Mismatched, 2),
+        (Self::FewerGpus, 3),
+        (Self::Versions, 4),
+        (Self::Rendezvous, 3),
+        (Self::Watchdog, 2),
+        (Self::Licence, 1),
+        (Self::Clock, 2),
+        (Self::Conntrack, 2),
+        (Self::Corruption, 3),
+        (Self::Pcie, 3),
+        (Self::Links, 4),
+        (Self::XidOfProgram, 5),
+        (Self::GpuFirmware, 3),
+        (Self::GpuMemoryKinds, 3),
+        (Self::Lockup, 3),
+        (Self::Power, 2),
+        (Self::Board, 2),
+        (Self::ImageKinds, 3),
+        (Self::KueueEvicted, 2),
+    ];
+
+    /// The same records as of a class, where they did no harm.
+    pub const HARMLESS: &[Self] = &[
+        Self::LongPause,
+        Self::ThrottledAsUsual,
+        Self::XidOfOther,
+        Self::XidAtEnd,
+        Self::RowsRemapped,
+        Self::LinkBlip,
+        Self::ShortLockup,
+        Self::PcieCorrected,
+        Self::PowerSpare,
+        Self::ConntrackIdle,
+        Self::Warned,
+    ];
+
     /// Those that only look like the end of a run.
     #[must_use]
     pub fn is_look_alike(self) -> bool {
@@ -185,6 +274,15 @@ impl Fault {
                 | Self::MaintenanceCancelled
                 | Self::DrainOfFinished
                 | Self::NodeBlip
+        ) || Self::HARMLESS.contains(&self)
+    }
+
+    /// Those in which a run goes on, more slowly.
+    #[must_use]
+    pub fn is_slow(self) -> bool {
+        matches!(
+            self,
+            Self::SlowMachine | Self::SlowSteps | Self::SlowLoader | Self::CpuStarved
         )
     }
 
@@ -195,6 +293,7 @@ impl Fault {
             self,
             Self::Deadline
                 | Self::KueuePreempted
+                | Self::KueueEvicted
                 | Self::KueueWaits
                 | Self::FailurePolicy
                 | Self::RetryLoop
@@ -227,6 +326,10 @@ impl Fault {
                 | Self::Readiness
                 | Self::KueueWaits
                 | Self::InitFails
+                | Self::Versions
+                | Self::FewerGpus
+                | Self::Rendezvous
+                | Self::ImageKinds
         )
     }
 }

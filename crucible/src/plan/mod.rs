@@ -1,6 +1,7 @@
 //! What a case will be: drawn from a seed before anything is simulated, so that a
 //! smaller case can be made by leaving parts out.
 
+mod classes;
 mod draw;
 mod fault;
 mod observe;

@@ -72,6 +72,9 @@ pub struct Observe {
     pub cloud: bool,
     /// The nodes' own logs.
     pub hosts: bool,
+    /// Answers of Prometheus.
+    #[serde(default)]
+    pub metrics: bool,
     /// Seconds by which the log of one node is off.
     pub skew_s: i64,
     /// Minutes east of UTC that a node's log without a zone is written in.
@@ -94,6 +97,7 @@ impl Observe {
             logs: LogForm::Files,
             cloud: true,
             hosts: true,
+            metrics: true,
             skew_s: 0,
             zone_min: 0,
             damage: None,
@@ -126,6 +130,9 @@ impl Observe {
         }
         if self.hosts {
             parts.push("hosts");
+        }
+        if self.metrics {
+            parts.push("metrics");
         }
         parts.retain(|part| !part.is_empty());
         if parts.is_empty() {

@@ -59,6 +59,8 @@ pub(super) fn history(w: &World, at: usize, all: &[&Death]) -> Vec<String> {
     if stand.any(|node| !node.heard) {
         found.insert("node.not_ready".to_owned());
     }
+    let past = w.loads.get(at).map(|load| load.pace.past.iter());
+    found.extend(past.into_iter().flatten().map(|&cause| cause.to_owned()));
     found.into_iter().collect()
 }
 

@@ -31,7 +31,7 @@ impl<'a> Written<'a> {
             of: BTreeMap::new(),
         };
         for file in files {
-            let of_machine = matches!(file.source.as_str(), "hosts" | "cloud");
+            let of_machine = matches!(file.source.as_str(), "hosts" | "cloud" | "metrics");
             for record in file.whole() {
                 let tags = record.tags.iter().copied();
                 match &record.subject {

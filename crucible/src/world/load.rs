@@ -65,9 +65,28 @@ pub enum Stage {
     Command(i32),
 }
 
+/// How fast a gang trains, and what holds it up for a while.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    /// How long a step takes in hundredths of what it took before, since when and why.
+    pub slow: Option<(i64, Time, ActId)>,
+    /// It evaluates or saves, and takes no step before this.
+    pub until: Option<Time>,
+    /// Whether its ranks never find each other.
+    pub apart: bool,
+    /// Whether its steps take nearly the same time each; in most cases nobody looks at that.
+    pub steady: bool,
+    /// Whether it writes as Megatron does.
+    pub megatron: bool,
+    /// Ids of what slowed it down before something else ended it.
+    pub past: Vec<&'static str>,
+}
+
 /// A workload.
 #[derive(Clone, Debug)]
 pub struct Load {
+    /// How fast it trains.
+    pub pace: Pace,
     /// What was planned.
     pub plan: plan::Load,
     /// Uid of the root object.

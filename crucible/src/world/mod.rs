@@ -15,10 +15,10 @@ use std::fmt;
 pub use api::{Api, Ask, Call, Change, Key, Kind, Rev};
 pub use client::Client;
 pub use event::{Involved, LIFE, Source};
-pub use load::{Job, Load, PodFault, Stage, StartFailure, State};
+pub use load::{Job, Load, Pace, PodFault, Stage, StartFailure, State};
 pub use node::{Node, Taint};
 pub use pod::{Condition, Container, Ended, Owner, Phase, Pod, Running};
-pub use record::{CloudRecord, HostLine, LogLine, Unit};
+pub use record::{CloudRecord, HostLine, LogLine, Measured, Quantity, Unit};
 pub use truth::{Act, ActId, Attribution, Graph, Tag, claims, names};
 
 use crate::plan::Plan;
@@ -88,6 +88,8 @@ pub struct World {
     pub hosts: Vec<HostLine>,
     /// What the cloud recorded.
     pub cloud: Vec<CloudRecord>,
+    /// What a Prometheus measured that is not as usual.
+    pub measured: Vec<Measured>,
     /// Events that may still be counted up, and the burst of each source.
     pub(crate) events: event::Correlator,
     /// Namespaces that are being deleted.
@@ -130,6 +132,7 @@ impl World {
             logs: Vec::new(),
             hosts: Vec::new(),
             cloud: Vec::new(),
+            measured: Vec::new(),
             events: event::Correlator::default(),
             closed: Vec::new(),
             refused: Vec::new(),

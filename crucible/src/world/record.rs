@@ -32,6 +32,8 @@ pub enum Unit {
     Kubelet,
     Containerd,
     Systemd,
+    /// The machine's own controller: a line of its event log.
+    Bmc,
 }
 
 impl Unit {
@@ -43,6 +45,7 @@ impl Unit {
             Self::Kubelet => "kubelet",
             Self::Containerd => "containerd",
             Self::Systemd => "systemd",
+            Self::Bmc => "bmc",
         }
     }
 }
@@ -75,4 +78,34 @@ pub struct CloudRecord {
     pub body: Value,
     /// What it tells.
     pub tags: Vec<Tag>,
+}
+
+/// What Prometheus measures here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Part of the time in which a container was held back at its limit of CPU, in percent.
+    Throttled,
+    /// Part of the time in which tasks of a machine waited for a processor, in percent.
+    Waiting,
+    /// Part of the time in which a GPU was slowed down for heat, in percent.
+    Heat,
+    /// Part of the time in which a GPU was slowed down for power, in percent.
+    Power,
+}
+
+/// Something measured over a time that is not as usual.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// What.
+    pub what: Quantity,
+    /// Of which machine.
+    pub node: usize,
+    /// Of which pod.
+    pub pod: Option<usize>,
+    /// From when.
+    pub from: Time,
+    /// How much.
+    pub percent: i64,
+    /// Why, where something came of it.
+    pub act: Option<super::ActId>,
 }

@@ -95,3 +95,24 @@ fn arrays_that_wrap_records_are_taken_apart() {
         assert_eq!(lines, [1, 2]);
     }
 }
+
+#[test]
+fn a_saved_answer_of_prometheus_is_one_record() {
+    let samples: Vec<String> = (0..12)
+        .map(|at| format!(r#"[{},"{}"]"#, 1_776_598_800 + at * 60, at * 50))
+        .collect();
+    let series = format!(
+        r#"{{"metric":{{"__name__":"node_pressure_cpu_waiting_seconds_total","node":"gpu-a1"}},"values":[{}]}}"#,
+        samples.join(",")
+    );
+    let answer =
+        format!(r#"{{"status":"success","data":{{"resultType":"matrix","result":[{series}]}}}}"#);
+    let pretty =
+        serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(&answer).unwrap())
+            .unwrap();
+    for text in [answer, pretty] {
+        let (summary, _) = one(text.as_bytes());
+        let total = &summary.total;
+        assert_eq!((total.records, total.irrelevant, total.rejected), (1, 0, 0));
+    }
+}
