@@ -1,12 +1,13 @@
 -- cause: ops.config_change
--- title: Stopped by a change to its workload
+-- title: Stopped or held by the workload's own spec
 -- rank: 45
 -- level: supported
 -- needs: k8s.workload.spec_changed, k8s.workload.rolled_out, k8s.workload.scaled.to_zero, k8s.workload.suspended
--- needs: k8s.workload.suspension_requested_by_controller
+-- needs: k8s.workload.suspension_requested_by_controller, k8s.workload.created_suspended
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
+-- summary_of: k8s.workload.created_suspended: {workload} was created suspended and nobody has resumed it, so it has no pods.
 -- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
 -- summary_of: k8s.container.changed_killed, k8s.pod.evicted_by_controller: {pod} {was} stopped because its spec was changed{by}.
@@ -86,10 +87,17 @@ JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 
 WHERE s.signal IN ('k8s.workload.scaled.to_zero', 'k8s.workload.spec_changed') AND s.via = 'workload' AND s.state = 'scaled_to_zero'
 UNION ALL
 -- Suspended before it got a pod, or after its pods were gone; the object says so itself. What was made
--- suspended is sched.suspended.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+-- suspended waits for a queue or for its maker, and nothing was changed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, CASE WHEN lag_s > -5 THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links
-WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created' AND lag_s < -5
+WHERE signal = 'k8s.workload.suspended' AND via = 'workload' AND state = 'never_created'
+  AND death NOT IN (SELECT death FROM links WHERE signal = 'k8s.workload.created_suspended' AND via = 'workload')
+UNION ALL
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'state' AS role
+FROM links
+WHERE signal = 'k8s.workload.created_suspended' AND via = 'workload' AND state = 'never_created'
+  -- Who deletes what never ran ended it.
+  AND death NOT IN (SELECT death FROM links WHERE via = 'workload' AND signal IN ('k8s.workload.deleted_by_user', 'k8s.namespace.deleted_by_user'))
 UNION ALL
 -- Of a stateful set only the deletion of its pods is told; its own size says the rest.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

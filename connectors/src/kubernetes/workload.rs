@@ -7,7 +7,7 @@ use super::{field, meta, template};
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
-use crate::time::Stamp;
+use crate::time::{SECOND, Stamp};
 
 /// A path of keys.
 type Path = &'static [&'static str];
@@ -87,6 +87,10 @@ pub(super) fn decode(
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(name));
         event.set_attribute("status", Some(status));
+        let made = version.body.created.filter(|_| name == "Suspended" && status == "True");
+        if made.is_some_and(|made| since.lo.saturating_sub(made.hi) <= SECOND) {
+            event.set_attribute("since_creation", Some("true"));
+        }
         // Which parts of an indexed Job were done when it was over.
         if kind == "Job" && matches!(name, "Complete" | "Failed" | "FailureTarget") {
             event.set_attribute(
