@@ -267,6 +267,8 @@ impl MentionScan<'_> {
         }
         let head = self.back(at, 1);
         let is_headed = match head {
+            // As a verdict says it.
+            "for" => self.back(at, 2) == "room" && join == Joiner::Space,
             "by" => TAKERS.contains(&self.back(at, 2)) && join == Joiner::Space,
             // A name with a slash is a key of a label or a resource.
             "name" => false,

@@ -234,6 +234,12 @@ impl ProtectedNames {
 
     /// Whether a value under a name is the name of a namespace of others.
     pub(super) fn is_foreign_namespace(&self, key: &str, value: &str) -> bool {
+        // `ns/name`; a job of another scheduler has none.
+        if matches!(key, "preemptor" | "other_pod")
+            && let Some((namespace, _)) = value.split_once('/')
+        {
+            return namespace != "slurm" && self.is_foreign(&namespace.to_ascii_lowercase());
+        }
         let is_key = key.to_ascii_lowercase().ends_with("namespace");
         is_key
             && !value.is_empty()

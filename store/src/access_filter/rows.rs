@@ -167,17 +167,28 @@ fn own(fact: &mut Fact, words: &ProtectedNames) {
     let mut redacted = false;
     // What preempted or took the place of the caller's pod: where its namespace is
     // one of others, so is all of it, also what no catalogue knows.
-    let is_foreign = event
-        .attribute("other_namespace")
-        .is_some_and(|reported| words.is_foreign_namespace("namespace", reported))
-        || event
-            .attribute("other_pod")
-            .and_then(|reported| reported.split_once('/'))
-            .is_some_and(|(reported, _)| words.is_foreign_namespace("namespace", reported));
-    for key in ["other_pod", "other_namespace", "preemptor_uid", "other_uid"] {
-        let hide = event
-            .attribute(key)
-            .is_some_and(|reported| is_foreign || words.hide_all(reported).is_some());
+    let foreign = |reported: &str| words.is_foreign_namespace("namespace", reported);
+    // `ns/name`, but a job of another scheduler.
+    let is_foreign_pair = |reported: &str| {
+        let pair = reported.split_once('/').map(|(namespace, _)| namespace);
+        pair.is_some_and(|namespace| namespace != "slurm" && foreign(namespace))
+    };
+    let is_foreign = event.attribute("other_namespace").is_some_and(foreign)
+        || ["preemptor", "other_pod"]
+            .into_iter()
+            .any(|key| event.attribute(key).is_some_and(is_foreign_pair));
+    let keys = [
+        "preemptor",
+        "other_pod",
+        "other_namespace",
+        "preemptor_uid",
+        "other_uid",
+    ];
+    for key in keys {
+        let hide = event.attribute(key).is_some_and(|reported| {
+            let is_whole = key != "preemptor" && is_foreign;
+            is_whole || is_foreign_pair(reported) || words.hide_all(reported).is_some()
+        });
         if hide {
             event.attributes.remove(key);
             redacted = true;
