@@ -120,7 +120,7 @@ pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
     ),
     Column::new(
         "role",
-        Text(|row| Some(&row.incident.role)),
+        Text(|row| Some(row.incident.role.as_str())),
         "main: it ended the run or explains its state; recovered: the run continued",
     ),
     Column::new(
@@ -130,7 +130,7 @@ pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
     ),
     Column::new(
         "level",
-        Text(|row| Some(&row.incident.level)),
+        Text(|row| Some(row.incident.level.as_str())),
         "how well it is proven: established, supported, hypothesis or unknown",
     ),
     Column::new(

@@ -1,6 +1,6 @@
 use std::io;
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, Level};
 
 use super::super::clock::{Clock, duration, offset, run_of, seconds_between, zero};
 use super::super::error::RenderError;
@@ -91,8 +91,8 @@ fn headline(
 }
 
 fn facts(incident: &Incident, clock: Clock, out: &mut dyn io::Write) -> Result<(), RenderError> {
-    let level = wording::level(&incident.level);
-    if incident.level == "unknown" {
+    let level = wording::level(incident.level);
+    if incident.level == Level::Unknown {
         writeln!(out, "- Cause: {level}")?;
     } else {
         writeln!(
@@ -190,7 +190,7 @@ fn why(
         writeln!(
             out,
             "| {time} | {offset} | {} | {} |",
-            escape(&link.role),
+            link.role,
             escape(&link.text)
         )?;
     }
