@@ -7,18 +7,22 @@ mod fleet;
 mod listed;
 mod machine;
 mod node;
+mod role;
 mod verdict;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use crate::explain::Level;
+pub use crate::explain::edge::Kind as Edge;
 pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
 pub use listed::{ListedRun, STATES, no_state};
 pub use machine::{Gpu, Machine, MachineHistory, PastFault};
 pub use node::{
     GpuFaults, HostedIncident, HostedRun, MachineEvent, MachineTenure, NODE_SCHEMA, NodeHistory,
 };
+pub use role::{IncidentRole, StepRole};
 pub use verdict::PastVerdict;
 
 /// The name of the answer's shape.
@@ -103,8 +107,8 @@ pub struct Attempt {
 pub struct Incident {
     /// Cause id, such as `ops.node_drained`; `unknown` where nothing explains it.
     pub cause: String,
-    /// `established`, `supported`, `hypothesis` or `unknown`.
-    pub level: String,
+    /// How sure the verdict is.
+    pub level: Level,
     /// The cause in a few words.
     pub title: String,
     /// What happened, in one or two sentences for researchers.
@@ -119,10 +123,8 @@ pub struct Incident {
     pub run_id: Option<String>,
     /// The attempt it ended or affected.
     pub attempt: Option<u32>,
-    /// `main` (it ended the newest run, or explains its state), `also` (it affected
-    /// the newest run in addition to the main one), `recovered` (the run continued), `earlier` (of an earlier run), `episode` (a restart
-    /// that recovered, outside an asked-for experiment) or `fault` (no known victim).
-    pub role: String,
+    /// What it is to what was asked for.
+    pub role: IncidentRole,
     /// Who did it; `None` if the process ended itself or the actor is unknown.
     pub actor: Option<Actor>,
     /// Someone did it, but no source shows who.
@@ -326,13 +328,12 @@ pub struct ChainLink {
     /// First instant it can no longer have been, where the time is not known to the second.
     #[serde(default)]
     pub time_hi: Option<String>,
-    /// `cause`, `announcement`, `mechanism`, `death`, `teardown` or `outcome`.
-    pub role: String,
+    /// What it is on the way from cause to effect.
+    pub role: StepRole,
     /// What happened, in words.
     pub text: String,
-    /// How this step is tied to the one before it: `asserted` (one record names both ends),
-    /// `inferred`, `guess` (by elimination) or `context` (decides nothing).
-    pub edge: Option<String>,
+    /// How this step is tied to the one before it.
+    pub edge: Option<Edge>,
     /// The records that say so.
     pub event_ids: Vec<String>,
 }
@@ -352,7 +353,7 @@ pub struct Alternative {
     /// Cause id.
     pub cause: String,
     /// The level it would have had.
-    pub level: String,
+    pub level: Level,
     /// Why it lost.
     pub why_not: String,
 }

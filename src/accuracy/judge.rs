@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::expect::{Expectation, Experiment};
-use crate::answer::{Incident, Victim};
+use crate::answer::{Incident, Level, Victim};
 
 /// What became of one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,7 +84,7 @@ fn blame(incident: &Incident) -> JudgedAnswer<'_> {
 
 /// An incident that is more than a guess.
 fn is_claimed(incident: &Incident) -> bool {
-    matches!(incident.level.as_str(), "established" | "supported")
+    incident.level >= Level::Supported
 }
 
 fn blamed<'a>(incidents: &'a [Incident], must_not: &[String]) -> Option<&'a Incident> {

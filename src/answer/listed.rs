@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use whathappened_connectors::time::Stamp;
 use whathappened_core::resolve::rank_names;
 
-use super::{Incident, Run};
+use super::{Incident, Level, Run};
 
 /// A run in a list.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
@@ -24,7 +24,7 @@ pub struct ListedRun {
     /// What ended it; null if nothing did, or if it was not explained.
     pub cause: Option<String>,
     /// How well that is proven.
-    pub level: Option<String>,
+    pub level: Option<Level>,
     /// When that was, else when it ended; of a run that was not explained, when it was
     /// last seen.
     pub time: Option<String>,
@@ -109,7 +109,7 @@ impl ListedRun {
         let incident = incident.filter(|incident| !incident.cause.starts_with("none."));
         if let Some(incident) = incident {
             self.cause = Some(incident.cause.clone());
-            self.level = Some(incident.level.clone());
+            self.level = Some(incident.level);
             self.actor = incident.actor.as_ref().map(|actor| actor.name.clone());
             self.time = incident.time.clone().or(self.time);
         }

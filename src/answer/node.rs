@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::machine::{Gpu, PastFault};
-use super::{CoverageRow, Victim};
+use super::{CoverageRow, Level, Victim};
 
 /// The name of the history's shape.
 pub const NODE_SCHEMA: &str = "whathappened/node/v1";
@@ -130,7 +130,7 @@ pub struct HostedIncident {
     /// Cause id.
     pub cause: String,
     /// How well it is proven.
-    pub level: String,
+    pub level: Level,
     /// The cause in a few words.
     pub title: String,
     /// The root record's own time.

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::Level;
+
 /// A verdict on an incident, as it was at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PastVerdict {
@@ -11,7 +13,7 @@ pub struct PastVerdict {
     /// Cause id.
     pub cause: String,
     /// How well it was proven.
-    pub level: String,
+    pub level: Level,
     /// The cause in a few words.
     pub title: String,
     /// What happened, in a sentence or two.

@@ -122,8 +122,8 @@ fn batch(reported: &[(String, Incident)]) -> Result<RecordBatch, Error> {
         ("time", text(|(_, one)| one.time.as_deref())),
         ("run", text(|(name, _)| Some(name))),
         ("cause", text(|(_, one)| Some(&one.cause))),
-        ("level", text(|(_, one)| Some(&one.level))),
-        ("role", text(|(_, one)| Some(&one.role))),
+        ("level", text(|(_, one)| Some(one.level.as_str()))),
+        ("role", text(|(_, one)| Some(one.role.as_str()))),
         (
             "actor",
             text(|(_, one)| one.actor.as_ref().map(|actor| actor.name.as_str())),

@@ -1,7 +1,14 @@
 //! Edges: which record brought about which other, or a death.
 
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
 /// How a record is tied to what it brought about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
+#[schema(as = Edge)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// One record names both ends.
     Asserted,

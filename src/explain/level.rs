@@ -1,9 +1,29 @@
 //! How well a verdict is proven.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
 /// From nothing known to witnessed end to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    ToSchema,
+)]
+#[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Level {
+    #[default]
     Unknown,
     Hypothesis,
     Supported,
@@ -43,5 +63,11 @@ impl Level {
             Self::Supported | Self::Hypothesis => Self::Hypothesis,
             Self::Unknown => Self::Unknown,
         }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
     }
 }

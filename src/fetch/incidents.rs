@@ -8,7 +8,7 @@ use whathappened_store::{Root, Snapshot, Store, StoredIncident};
 
 use super::verdicts::{StableIds, Verdict, first_id};
 
-use crate::answer::{Answer, Incident, Run};
+use crate::answer::{Answer, Incident, IncidentRole, Level, Run};
 use crate::case::Case;
 use crate::error::Error;
 
@@ -71,11 +71,11 @@ pub fn is_untold(answer: &Answer, incident: &Incident) -> bool {
 fn calm(run: &Run) -> Incident {
     Incident {
         cause: format!("none.{}", run.state),
-        level: "established".to_owned(),
+        level: Level::Established,
         summary: String::new(),
         time: run.end.clone(),
         run_id: Some(run.id.clone()),
-        role: "main".to_owned(),
+        role: IncidentRole::Main,
         ..Incident::default()
     }
 }
@@ -92,9 +92,9 @@ pub(super) fn nothing(
     let stored = IncidentOfRun {
         incident: Incident {
             cause: format!("none.{state}"),
-            level: "unknown".to_owned(),
+            level: Level::Unknown,
             run_id: Some(run_id.to_owned()),
-            role: "main".to_owned(),
+            role: IncidentRole::Main,
             ..Incident::default()
         },
         run: run.cloned(),

@@ -11,7 +11,7 @@ use whathappened_store::{Root, Snapshot, Store};
 
 use super::incidents::{IncidentOfRun, nothing, store_incidents, visible};
 use super::stored::of_found;
-use crate::answer::{Answer, ListedRun, Run};
+use crate::answer::{Answer, IncidentRole, ListedRun, Run};
 use crate::case::Rules;
 use crate::error::Error;
 use crate::report::{self, Question};
@@ -190,8 +190,12 @@ pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<Lis
             continue;
         };
         let leads = |one: &IncidentOfRun| {
-            let role = one.incident.role.as_str();
-            (is_survived(one), role != "main", one.incident.time.clone())
+            let role = one.incident.role;
+            (
+                is_survived(one),
+                role != IncidentRole::Main,
+                one.incident.time.clone(),
+            )
         };
         match leading.get(&id) {
             Some(known) if leads(known) <= leads(&stored) => {}
@@ -218,10 +222,7 @@ pub fn listed(snapshot: &Snapshot<'_>, window: (Nanos, Nanos)) -> Result<Vec<Lis
 
 /// Whether the run went on after it.
 fn is_survived(stored: &IncidentOfRun) -> bool {
-    matches!(
-        stored.incident.role.as_str(),
-        "recovered" | "fault" | "episode"
-    )
+    stored.incident.role.is_survived()
 }
 
 /// What the catalogue alone tells of a run.

@@ -9,14 +9,14 @@ use whathappened_connectors::time::rfc3339;
 use whathappened_store::{Snapshot, StoredIncident};
 
 use super::incidents::from_stored;
-use crate::answer::{Answer, Incident, PastVerdict, Run};
+use crate::answer::{Answer, Incident, Level, PastVerdict, Run};
 use crate::error::Error;
 
 /// What is noted of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Verdict {
     cause: String,
-    level: String,
+    level: Level,
     title: String,
     summary: String,
     ruleset: String,
@@ -28,7 +28,7 @@ impl Verdict {
     pub(super) fn of(incident: &Incident, ruleset: &str, run: Option<&Run>) -> Self {
         Self {
             cause: incident.cause.clone(),
-            level: incident.level.clone(),
+            level: incident.level,
             title: incident.title.clone(),
             summary: incident.summary.clone(),
             ruleset: ruleset.to_owned(),

@@ -11,8 +11,8 @@ use super::earlier_faults::reported;
 use super::events::happened;
 use super::past_faults::PastFaults;
 use crate::answer::{
-    GpuFaults, HostedIncident, HostedRun, Incident, Machine, MachineTenure, NODE_SCHEMA,
-    NodeHistory, PastFault, Victim,
+    GpuFaults, HostedIncident, HostedRun, Incident, IncidentRole, Machine, MachineTenure,
+    NODE_SCHEMA, NodeHistory, PastFault, Victim,
 };
 use crate::case::Case;
 use crate::error::Error;
@@ -205,8 +205,12 @@ fn tell(
         .iter()
         .filter(|one| one.run_id.as_deref() == Some(id.as_str()));
     let main = of_run.min_by_key(|one| {
-        let survived = !matches!(one.role.as_str(), "main" | "also");
-        (survived, one.role != "main", std::cmp::Reverse(one.attempt))
+        let survived = !matches!(one.role, IncidentRole::Main | IncidentRole::Also);
+        (
+            survived,
+            one.role != IncidentRole::Main,
+            std::cmp::Reverse(one.attempt),
+        )
     });
     let known = |at: Nanos| Some(at).filter(|at| *at != Nanos::MIN && *at != Nanos::MAX);
     Some(HostedRun {
@@ -238,7 +242,7 @@ fn tell(
                 || failed && !this.is_empty() && befalls(&one.cause);
             HostedIncident {
                 cause: one.cause.clone(),
-                level: one.level.clone(),
+                level: one.level,
                 title: one.title.clone(),
                 time: one.time.clone(),
                 of_this_machine,

@@ -1,6 +1,6 @@
 //! What every page says of a verdict, whatever it looks like.
 
-use crate::answer::{Answer, Incident, Run};
+use crate::answer::{Answer, Incident, Level, Run, StepRole};
 
 use super::clock::{Clock, duration, run_of, seconds_between};
 use super::machine_history::before;
@@ -85,7 +85,13 @@ fn fate(incident: &Incident) -> &'static str {
     let fates = first.map(|victim| match victim.state.as_str() {
         "died" | "restarted" | "crash_loop" => "died",
         "failed" | "failing" => "hit",
-        "" if incident.chain.iter().any(|link| link.role == "death") => "died",
+        "" if incident
+            .chain
+            .iter()
+            .any(|link| link.role == StepRole::Death) =>
+        {
+            "died"
+        }
         "" => "hit",
         _ => "stuck",
     });
@@ -167,7 +173,7 @@ pub(crate) fn facts(incident: &Incident, clock: Clock, explain: bool) -> Vec<Fac
 }
 
 fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
-    let unknown = incident.level == "unknown" && !wording::is_calm(incident);
+    let unknown = incident.level == Level::Unknown && !wording::is_calm(incident);
     if unknown || incident.cause == "unknown" {
         fact(
             facts,
@@ -188,8 +194,8 @@ fn cause(facts: &mut Vec<Fact>, incident: &Incident, explain: bool) {
         Tone::Bad
     };
     body = body.data(tone, &incident.cause).own(Tone::Dim, " · ");
-    let level = wording::level(&incident.level).replace(' ', "\u{a0}");
-    body = body.data(wording::level_tone(&incident.level), &level);
+    let level = wording::level(incident.level).replace(' ', "\u{a0}");
+    body = body.data(wording::level_tone(incident.level), &level);
     if explain {
         body = body.own(
             Tone::Dim,

@@ -1,6 +1,6 @@
 //! The same things said in the same words everywhere.
 
-use crate::answer::{Actor, Attempt, Incident, Run, Victim};
+use crate::answer::{Actor, Attempt, Incident, Level, Run, Victim};
 
 use super::page::{Spans, Tone};
 
@@ -24,35 +24,35 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// How sure we are, beside a cause.
-pub(crate) fn level(level: &str) -> &str {
+pub(crate) fn level(level: Level) -> &'static str {
     match level {
-        "hypothesis" => "hypothesis: likely, unconfirmed",
-        "unknown" => "could not be determined",
-        other => other,
+        Level::Hypothesis => "hypothesis: likely, unconfirmed",
+        Level::Unknown => "could not be determined",
+        sure => sure.as_str(),
     }
 }
 
 /// What a level means.
-pub(crate) fn level_means(level: &str) -> &'static str {
+pub(crate) fn level_means(level: Level) -> &'static str {
     match level {
-        "established" => {
+        Level::Established => {
             "every step is backed by a record that names both of its ends, the death itself was \
              observed, and there is no evidence against it"
         }
-        "supported" => {
+        Level::Supported => {
             "at least one step was inferred from time and place, or rests only on what a component \
              claims"
         }
-        "hypothesis" => "consistent with the records, but none of them confirms it",
-        _ => "none of the records explains it",
+        Level::Hypothesis => "consistent with the records, but none of them confirms it",
+        Level::Unknown => "none of the records explains it",
     }
 }
 
-pub(crate) fn level_tone(level: &str) -> Tone {
+pub(crate) fn level_tone(level: Level) -> Tone {
     match level {
-        "established" => Tone::Strong,
-        "supported" => Tone::Plain,
-        _ => Tone::Warn,
+        Level::Established => Tone::Strong,
+        Level::Supported => Tone::Plain,
+        Level::Hypothesis | Level::Unknown => Tone::Warn,
     }
 }
 
@@ -88,12 +88,12 @@ pub(crate) fn is_calm(incident: &Incident) -> bool {
 /// What the level of a run that nothing ended means: no death has to be proven.
 pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
     if !is_calm(incident) {
-        return level_means(&incident.level);
+        return level_means(incident.level);
     }
-    match incident.level.as_str() {
-        "established" => "an object's own status shows it",
-        "unknown" => "no record shows it",
-        _ => "the last records suggest it, but no status confirms it",
+    match incident.level {
+        Level::Established => "an object's own status shows it",
+        Level::Unknown => "no record shows it",
+        Level::Supported | Level::Hypothesis => "the last records suggest it, but no status confirms it",
     }
 }
 

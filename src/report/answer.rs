@@ -14,7 +14,7 @@ use super::leading_run;
 use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
 use super::timeline::lines;
-use crate::answer::{Answer, CoverageRow, Incident, SCHEMA};
+use crate::answer::{Answer, CoverageRow, Incident, IncidentRole, SCHEMA};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::candidate::Candidate;
@@ -265,14 +265,14 @@ fn incidents(
         let role = match (Some(finding.run) == newest, finding.recovered) {
             (true, false) if !led => {
                 led = true;
-                "main"
+                IncidentRole::Main
             }
-            (true, false) => "also",
-            (true, true) => "recovered",
-            (false, _) => "earlier",
+            (true, false) => IncidentRole::Also,
+            (true, true) => IncidentRole::Recovered,
+            (false, _) => IncidentRole::Earlier,
         };
         let incident = context.incident_of(finding, role)?;
-        if inside(incident.time.as_deref(), question) || role == "main" {
+        if inside(incident.time.as_deref(), question) || role == IncidentRole::Main {
             reported.push(incident);
         } else {
             left.incidents += 1;
@@ -288,7 +288,7 @@ fn incidents(
     };
     if !pods.is_empty() && pods.iter().all(over) {
         match reported.first_mut() {
-            Some(last) => last.role = "main".to_owned(),
+            Some(last) => last.role = IncidentRole::Main,
             None => reported.extend(pods.first().and_then(|pod| taken_away(case, *pod))),
         }
         return Ok(reported);
@@ -296,10 +296,10 @@ fn incidents(
     if let Some(well) = newest.and_then(|number| well(case, verdict, number)) {
         reported.insert(0, well);
     } else if let Some(last) = reported.first_mut()
-        && last.role == "recovered"
+        && last.role == IncidentRole::Recovered
     {
         // Nothing later is known of the run: what it last suffered leads.
-        last.role = "main".to_owned();
+        last.role = IncidentRole::Main;
     }
     Ok(reported)
 }
@@ -332,7 +332,7 @@ fn faults(
         let root = fault.candidate.as_ref().map(Candidate::root);
         let fact = root.and_then(|root| case.graph.facts.get(root));
         if fact.is_some_and(|fact| own.contains(&fact.pod)) {
-            found.push(context.incident_of(&fault, "fault")?);
+            found.push(context.incident_of(&fault, IncidentRole::Fault)?);
         }
     }
     found.retain(|incident| inside(incident.time.as_deref(), question));
@@ -350,14 +350,14 @@ fn taken_away(case: &Case, number: u32) -> Option<Incident> {
     };
     Some(Incident {
         cause: "none.removed".to_owned(),
-        level: level.as_str().to_owned(),
+        level: level,
         title: "Removed while the run continued".to_owned(),
         summary: format!(
             "{} was removed; its run continued without it.",
             case.graph.name(pod.name)
         ),
         time: (time != Stamp::OPEN).then(|| rfc3339(time.lo)),
-        role: "main".to_owned(),
+        role: IncidentRole::Main,
         ..Incident::default()
     })
 }
@@ -411,13 +411,13 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     };
     Some(Incident {
         cause: cause.to_owned(),
-        level: level.as_str().to_owned(),
+        level: level,
         title: title.to_owned(),
         summary,
         time: time.map(rfc3339),
         run_id: Some(run.id(&case.graph)),
         attempt: u32::try_from(run.attempts.len()).ok(),
-        role: "main".to_owned(),
+        role: IncidentRole::Main,
         ..Incident::default()
     })
 }

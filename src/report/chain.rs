@@ -20,7 +20,7 @@ impl ReportContext<'_> {
     fn link(
         &self,
         fact: usize,
-        role: &str,
+        role: StepRole,
         edge: Option<Kind>,
     ) -> Result<Option<ChainLink>, SpillError> {
         let Some(event) = self.event(fact)? else {
@@ -44,9 +44,9 @@ impl ReportContext<'_> {
             time_hi: reported(event.time)
                 .filter(|time| time.hi.saturating_sub(time.lo) > SECOND && time.hi != Nanos::MAX)
                 .map(|time| rfc3339(time.hi)),
-            role: role.to_owned(),
+            role,
             text,
-            edge: edge.map(|edge| edge.as_str().to_owned()),
+            edge,
             event_ids: vec![event.id.to_string()],
         }))
     }
@@ -72,11 +72,15 @@ impl ReportContext<'_> {
             });
             let before = |step: &&&Step| self.fact(step.fact).map(|fact| fact.time) <= root_time;
             for step in context.iter().filter(before).take(CITED) {
-                links.extend(self.link(step.fact, "announcement", Some(Kind::Context))?);
+                links.extend(self.link(step.fact, StepRole::Announcement, Some(Kind::Context))?);
             }
             let mut into: Option<Kind> = None;
             for (index, step) in candidate.path.iter().enumerate() {
-                let role = if index == 0 { "cause" } else { "mechanism" };
+                let role = if index == 0 {
+                    StepRole::Cause
+                } else {
+                    StepRole::Mechanism
+                };
                 links.extend(self.link(step.fact, role, into)?);
                 into = Some(step.kind);
             }
@@ -115,9 +119,9 @@ impl ReportContext<'_> {
             links.push(ChainLink {
                 time: first.time.clone(),
                 time_hi: None,
-                role: "death".to_owned(),
+                role: StepRole::Death,
                 text: format!("{}{rank} {}{more}", first.pod, first.how),
-                edge: edge.map(|edge| edge.as_str().to_owned()),
+                edge,
                 event_ids: Vec::new(),
             });
         }
@@ -130,7 +134,7 @@ impl ReportContext<'_> {
             links.push(ChainLink {
                 time: first.time.clone(),
                 time_hi: None,
-                role: "teardown".to_owned(),
+                role: StepRole::Teardown,
                 text,
                 edge: None,
                 event_ids: Vec::new(),

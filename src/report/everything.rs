@@ -12,7 +12,7 @@ use super::answer::{Question, blank, runs};
 use super::context::ReportContext;
 use super::narrow::{self, Omitted};
 use super::timeline::told_lines;
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, IncidentRole};
 use crate::case::Case;
 use crate::error::Error;
 use crate::explain::gang::{Finding, NO_RUN};
@@ -214,11 +214,11 @@ fn reported(
     })
 }
 
-fn role(finding: &Finding) -> &'static str {
+fn role(finding: &Finding) -> IncidentRole {
     match (finding.run, finding.recovered) {
-        (NO_RUN, _) => "fault",
-        (_, true) => "episode",
-        (_, false) => "main",
+        (NO_RUN, _) => IncidentRole::Fault,
+        (_, true) => IncidentRole::Episode,
+        (_, false) => IncidentRole::Main,
     }
 }
 

@@ -84,7 +84,7 @@ impl ReportContext<'_> {
                 let rule = self.rule(other)?;
                 Some(Alternative {
                     cause: rule.cause.clone(),
-                    level: other.level.as_str().to_owned(),
+                    level: other.level,
                     why_not: self.why_not(winner, other),
                 })
             })

@@ -8,7 +8,7 @@ use whathappened_core::lifecycle::Mode;
 use super::context::ReportContext;
 use super::record::reported;
 use super::victim::gpu_hours;
-use crate::answer::Incident;
+use crate::answer::{Incident, IncidentRole};
 use crate::explain::edge::Role;
 use crate::explain::gang::Finding;
 
@@ -17,7 +17,7 @@ impl ReportContext<'_> {
     pub(super) fn incident_of(
         &self,
         finding: &Finding,
-        role: &str,
+        role: IncidentRole,
     ) -> Result<Incident, SpillError> {
         let run = self.case.runs.get(finding.run);
         let rule = finding
@@ -87,7 +87,7 @@ impl ReportContext<'_> {
             cause: rule
                 .map_or("unknown", |rule| rule.cause.as_str())
                 .to_owned(),
-            level: finding.level().as_str().to_owned(),
+            level: finding.level(),
             title: rule
                 .map_or("Could not be determined", |rule| rule.title.as_str())
                 .to_owned(),
@@ -97,7 +97,7 @@ impl ReportContext<'_> {
             announced_at: self.announced(finding),
             run_id: run.map(|run| run.id(self.graph())),
             attempt: run.map(|_| finding.attempt),
-            role: role.to_owned(),
+            role,
             actor: acted,
             actor_unseen: unseen,
             first_victim: first_victims.first().cloned(),

@@ -6,7 +6,7 @@ use whathappened_core::resolve::Run;
 use super::answer::runs;
 use super::context::ReportContext;
 use super::everything::{has_unknown_end, of_all};
-use crate::answer::ListedRun;
+use crate::answer::{IncidentRole, ListedRun};
 use crate::case::Case;
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ pub async fn listing(case: &Case) -> Result<Vec<ListedRun>, Error> {
         let is_known = !has_unknown_end(case, &verdict, number);
         let ended = own.find(|finding| !finding.recovered && is_known);
         let incident = ended
-            .map(|finding| context.incident_of(finding, "main"))
+            .map(|finding| context.incident_of(finding, IncidentRole::Main))
             .transpose()?;
         listed.push(known(case, run).reported(reported.as_ref(), incident.as_ref()));
     }

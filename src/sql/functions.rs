@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use super::column::Cell::{Flag, Long, Real, Text, Texts, Time};
 use super::column::{Column, instant, long};
 use super::rows::{RowSource, table, wrapped};
-use crate::answer::{Answer, TimelineRow};
+use crate::answer::{Answer, Edge, TimelineRow};
 use crate::error::Error;
 
 /// What can be asked about an experiment: a case or a store.
@@ -89,7 +89,7 @@ pub(super) struct Step {
     step: usize,
     time: Option<String>,
     role: String,
-    edge: Option<String>,
+    edge: Option<Edge>,
     text: String,
     cause: String,
     level: String,
@@ -108,7 +108,7 @@ fn steps(answer: Answer) -> Vec<Step> {
         edge,
         text,
         cause: incident.cause.clone(),
-        level: incident.level.clone(),
+        level: incident.level.as_str().to_owned(),
         event_ids,
     };
     let mut steps = vec![step(
@@ -121,7 +121,7 @@ fn steps(answer: Answer) -> Vec<Step> {
     for link in incident.chain {
         steps.push(step(
             link.time,
-            &link.role,
+            link.role.as_str(),
             link.edge,
             link.text,
             link.event_ids,
@@ -229,7 +229,7 @@ pub(super) const WHY: &[Column<Step>] = &[
     ),
     Column::new(
         "edge",
-        Text(|row| row.edge.as_deref()),
+        Text(|row| row.edge.map(Edge::as_str)),
         "how it is tied to the step before: asserted (one record names both ends) or inferred",
     ),
     Column::new(

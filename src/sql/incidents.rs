@@ -139,7 +139,7 @@ pub(super) const COLUMNS: &[Column<IncidentRow>] = &[
     ),
     Column::new(
         "level",
-        Text(|row| Some(&row.incident.level)),
+        Text(|row| Some(row.incident.level.as_str())),
         "how well it is proven: established, supported, hypothesis or unknown",
     ),
     Column::new(

@@ -259,7 +259,7 @@ fn judge(
             .then(|| (instead.to_owned(), led));
     }
     let level = example.level.as_deref().unwrap_or_default();
-    let Some(main) = main.filter(|main| main.cause == cause && main.level == level) else {
+    let Some(main) = main.filter(|main| main.cause == cause && main.level.as_str() == level) else {
         return Some((format!("{cause} ({level})"), led));
     };
     let actor = main.actor.as_ref().map(|actor| actor.name.as_str());

@@ -128,8 +128,8 @@ pub(super) fn others(told: Told<'_>) -> Markup {
                 p.dim {
                     (cells::maybe_time(incident.time.as_deref(), told.clock, told.room))
                     " · " code { (cells::text(&incident.cause, told.room)) }
-                    " · " (cells::text(wording::level(&incident.level), told.room))
-                    " · " (cells::text(role(&incident.role), told.room))
+                    " · " (cells::text(wording::level(incident.level), told.room))
+                    " · " (role(incident.role))
                     @if let Some(attempt) = incident.attempt { ", attempt " (attempt) }
                     @if let Some(run) = run_of(told.answer, incident) { " · " (cells::text(&run.name, told.room)) }
                 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use crate::answer::ChainLink;
+use crate::answer::{ChainLink, Edge};
 
 use super::super::clock::{offset, seconds_between, zero};
 use super::cells;
@@ -24,11 +24,11 @@ pub(super) fn why(told: Told<'_>) -> Markup {
     html! {
         ol.chain {
             @for (at, link) in incident.chain.iter().take(told.room.entries).enumerate() {
-                li id={ "step-" (at + 1) } class={ "step " (role(&link.role)) } {
+                li id={ "step-" (at + 1) } class={ "step " (link.role) } {
                     span.badge aria-hidden="true" { (at + 1) }
                     div {
                         p.what {
-                            b { (cells::text(&link.role, told.room)) } " "
+                            b { (link.role) } " "
                             (cells::text(&link.text, told.room))
                         }
                         p.dim {
@@ -50,12 +50,12 @@ pub(super) fn why(told: Told<'_>) -> Markup {
 
 /// How a step is tied to the one before, in words.
 fn tied(link: &ChainLink) -> Option<&'static str> {
-    Some(match link.edge.as_deref() {
-        Some("asserted") => "one record names both this step and the one before",
-        Some("inferred") => "tied to the step before by time and place",
-        Some("guess") => "tied to the step before by elimination",
-        Some("context") => "context: decides nothing",
-        _ => return None,
+    Some(match link.edge? {
+        Edge::Asserted => "one record names both this step and the one before",
+        Edge::Inferred => "tied to the step before by time and place",
+        Edge::Guess => "tied to the step before by elimination",
+        Edge::Context => "context: decides nothing",
+        Edge::Against => return None,
     })
 }
 
@@ -65,18 +65,6 @@ fn records(link: &ChainLink, shown: &BTreeSet<&str>) -> Markup {
             @if at == 0 { " · record" }
             " " a href={ "#e-" (id) } { (id.get(..8).unwrap_or(id)) }
         }
-    }
-}
-
-/// A role as a class: only those that the style knows.
-pub(super) fn role(role: &str) -> &'static str {
-    match role {
-        "cause" => "cause",
-        "announcement" => "announcement",
-        "death" => "death",
-        "teardown" => "teardown",
-        "outcome" => "outcome",
-        _ => "mechanism",
     }
 }
 

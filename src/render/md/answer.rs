@@ -1,6 +1,6 @@
 use std::io;
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, Level};
 
 use super::super::clock::{Clock, offset, run_of, seconds_between, zero};
 use super::super::error::RenderError;
@@ -136,7 +136,7 @@ fn why(
         writeln!(
             out,
             "| {time} | {offset} | {} | {} |",
-            escape(&link.role),
+            link.role,
             escape(&link.text)
         )?;
     }

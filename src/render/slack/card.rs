@@ -133,9 +133,9 @@ pub(super) fn step(link: &ChainLink, clock: Clock) -> Mrkdwn {
     if let Some(time) = &link.time {
         text = text.say(clock.time(time)).say(" ");
     }
-    let role = escape(&link.role).into_owned();
-    match link.role.as_str() {
-        "cause" | "death" => text.bold(role).say(": ").and(sentence(&link.text)),
+    let role = link.role.as_str().to_owned();
+    match link.role {
+        StepRole::Cause | StepRole::Death => text.bold(role).say(": ").and(sentence(&link.text)),
         _ => text.italic(role).say(": ").and(sentence(&link.text)),
     }
 }

@@ -1,6 +1,6 @@
 //! What a screen reader or a notification tells.
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, Level};
 
 use super::super::clock::Clock;
 use super::super::facts;
@@ -43,7 +43,7 @@ pub(super) fn read_aloud(answer: &Answer, main: Option<&Incident>) -> String {
 
 fn of_incident(incident: &Incident, sentences: &mut Vec<String>) {
     sentences.push(incident.summary.clone());
-    if incident.level == "unknown" || incident.cause == "unknown" {
+    if incident.level == Level::Unknown || incident.cause == "unknown" {
         sentences.push("The cause could not be determined".to_owned());
     } else {
         let level = match incident.level.as_str() {

@@ -2,7 +2,7 @@
 
 use whathappened_slack::{Message, Mrkdwn};
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, Level};
 
 use super::super::table::main_incident;
 use super::super::wording;
@@ -25,7 +25,7 @@ pub fn redacted(answer: &Answer) -> Message {
 fn of(incident: &Incident) -> String {
     let died = incident.victims.len().max(incident.first_victims.len()) + incident.collateral.len();
     let pods = wording::count(died, "pod").replace('\u{a0}', " ");
-    if incident.level == "unknown" {
+    if incident.level == Level::Unknown {
         return format!("The cause could not be determined; {pods} ended.");
     }
     format!(

@@ -2,7 +2,7 @@
 
 use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn};
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Edge, Incident};
 
 use super::super::clock::Clock;
 use super::super::style::Tz;
@@ -25,7 +25,7 @@ pub fn why(answer: &Answer) -> Message {
     let clock = Clock(Tz::Utc);
     let who = incident.first_victim.as_ref().map(wording::victim);
     let whom = who.as_ref().map_or_else(|| "it".to_owned(), plain);
-    let means = wording::level_means(&incident.level);
+    let means = wording::level_means(incident.level);
     let mut message = MessageBuilder::new(&format!(
         "Why {whom} ended. {} This is {}: {means}. {} it, {} against it.",
         escape(&incident.summary),
@@ -81,12 +81,12 @@ fn steps(message: &mut MessageBuilder, incident: &Incident, clock: Clock) {
         .chain
         .iter()
         .map(|link| {
-            let how = match link.edge.as_deref() {
-                Some("asserted") => " (one record names this step and the one before)",
-                Some("inferred") => " (inferred from place and time)",
-                Some("guess") => " (by elimination)",
-                Some("context") => " (for context only)",
-                _ => "",
+            let how = match link.edge {
+                Some(Edge::Asserted) => " (one record names this step and the one before)",
+                Some(Edge::Inferred) => " (inferred from place and time)",
+                Some(Edge::Guess) => " (by elimination)",
+                Some(Edge::Context) => " (for context only)",
+                Some(Edge::Against) | None => "",
             };
             step(link, clock).italic(how)
         })

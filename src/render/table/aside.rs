@@ -1,6 +1,6 @@
 //! What stands beside the verdict: losers, advice, other runs and incidents.
 
-use crate::answer::{Answer, Incident, Run};
+use crate::answer::{Answer, Incident, IncidentRole, Run};
 
 use super::super::clock::{Clock, duration, run_of, seconds_between};
 use super::super::page::{Page, Spans, Tone};
@@ -31,7 +31,7 @@ pub(super) fn ruled_out(page: &mut Page<'_>, incident: &Incident) {
         if page.style.explain {
             body = body
                 .own(Tone::Dim, " (at most ")
-                .data(Tone::Dim, &alternative.level)
+                .data(Tone::Dim, alternative.level.as_str())
                 .own(Tone::Dim, ")");
         }
         body = body.say(": ").data(Tone::Plain, &alternative.why_not);
@@ -220,9 +220,9 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
             .data(Tone::Strong, &incident.cause)
             .own(Tone::Dim, " · ");
         body = body
-            .data(wording::level_tone(&incident.level), &incident.level)
+            .data(wording::level_tone(incident.level), incident.level.as_str())
             .own(Tone::Dim, " · ");
-        body = body.say(role(&incident.role));
+        body = body.say(role(incident.role));
         if let Some(attempt) = incident.attempt {
             body = body.say(format!(", attempt\u{a0}{attempt}"));
         }
@@ -243,13 +243,13 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
 }
 
 /// What an incident was to its run, in words.
-pub(crate) fn role(role: &str) -> &str {
+pub(crate) fn role(role: IncidentRole) -> &'static str {
     match role {
-        "recovered" => "the run continued",
-        "earlier" => "of an earlier run",
-        "episode" => "a restart that recovered",
-        "fault" => "no known victim",
-        other => other,
+        IncidentRole::Recovered => "the run continued",
+        IncidentRole::Earlier => "of an earlier run",
+        IncidentRole::Episode => "a restart that recovered",
+        IncidentRole::Fault => "no known victim",
+        IncidentRole::Main | IncidentRole::Also => role.as_str(),
     }
 }
 

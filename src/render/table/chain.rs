@@ -1,6 +1,6 @@
 //! Why: the chain from cause to effect, a step a line.
 
-use crate::answer::{Answer, ChainLink, Incident};
+use crate::answer::{Answer, ChainLink, Edge, Incident};
 
 use super::super::clock::{Clock, offset, seconds_between, zero};
 use super::super::page::{Page, Spans, Tone};
@@ -25,7 +25,7 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     let role_width = incident
         .chain
         .iter()
-        .map(|link| width(&escape(&link.role)))
+        .map(|link| link.role.as_str().len())
         .max()
         .unwrap_or(0);
     let offset_width = times
@@ -48,15 +48,15 @@ pub(super) fn show(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
             );
         }
         day = today.or(day);
-        let (sign, tone) = sign(&link.role);
+        let (sign, tone) = sign(link.role);
         let time = format!(
             "  {:>time_width$} {:>offset_width$}  ",
             cell.time, cell.offset
         );
         let prefix = Spans::new().own(Tone::Dim, time).own(tone, sign).say(" ");
-        let prefix = prefix.data(tone, &link.role);
+        let prefix = prefix.own(tone, link.role.as_str());
         let prefix = prefix.pad(2 + time_width + 1 + offset_width + 2 + 2 + role_width + 2);
-        let text = if link.role == "cause" || link.role == "death" {
+        let text = if matches!(link.role, StepRole::Cause | StepRole::Death) {
             Tone::Strong
         } else {
             Tone::Plain
@@ -94,35 +94,34 @@ fn cell(link: &ChainLink, clock: Clock, zero: Option<&str>) -> Cell {
     }
 }
 
-fn sign(role: &str) -> (&'static str, Tone) {
+fn sign(role: StepRole) -> (&'static str, Tone) {
     match role {
-        "cause" => ("●", Tone::Fatal),
-        "announcement" => ("○", Tone::Warn),
-        "mechanism" => ("│", Tone::Plain),
-        "death" => ("✗", Tone::Fatal),
-        "teardown" => ("↳", Tone::Plain),
-        "outcome" => ("→", Tone::Strong),
-        _ => ("·", Tone::Plain),
+        StepRole::Cause => ("●", Tone::Fatal),
+        StepRole::Announcement => ("○", Tone::Warn),
+        StepRole::Mechanism => ("│", Tone::Plain),
+        StepRole::Death => ("✗", Tone::Fatal),
+        StepRole::Teardown => ("↳", Tone::Plain),
+        StepRole::Outcome => ("→", Tone::Strong),
     }
 }
 
 /// How the step is tied to the one before it, and which records say so.
 fn edge_words(link: &ChainLink) -> Spans {
     let spans = Spans::new();
-    let spans = match link.edge.as_deref() {
-        Some("asserted") => spans.own(
+    let spans = match link.edge {
+        Some(Edge::Asserted) => spans.own(
             Tone::Dim,
             "asserted: one record names both this step and the one before · ",
         ),
-        Some("inferred") => spans.own(
+        Some(Edge::Inferred) => spans.own(
             Tone::Dim,
             "inferred: the same pod, node or run at that time, but no record names both · ",
         ),
-        Some("guess") => spans.own(
+        Some(Edge::Guess) => spans.own(
             Tone::Dim,
             "guess: by elimination, since nothing else was found · ",
         ),
-        Some("context") => spans.own(Tone::Dim, "context: not part of the proof · "),
+        Some(Edge::Context) => spans.own(Tone::Dim, "context: not part of the proof · "),
         Some(other) => spans.data(Tone::Dim, other).own(Tone::Dim, " · "),
         None => spans,
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer::{Answer, CoverageRow, Incident};
+use crate::answer::{Answer, CoverageRow, Incident, Level};
 
 use super::super::clock::{Clock, duration};
 use super::super::page::{Page, Spans, Tone};
@@ -14,7 +14,7 @@ const UNCONFIGURED: usize = 6;
 
 pub(super) fn show(page: &mut Page<'_>, answer: &Answer, main: Option<&Incident>) {
     let reported: &[String] = main.map_or(&[], |incident| &incident.would_have_told);
-    let unknown = main.is_some_and(|incident| incident.level == "unknown");
+    let unknown = main.is_some_and(|incident| incident.level == Level::Unknown);
     if unknown && !reported.is_empty() {
         page.section("Evidence that would settle it", Spans::new());
         for text in reported {

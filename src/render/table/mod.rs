@@ -18,7 +18,7 @@ use std::io;
 
 pub(crate) use self::node::node;
 
-use crate::answer::{Answer, Incident};
+use crate::answer::{Answer, Incident, IncidentRole};
 
 use super::error::RenderError;
 use super::page::{Page, Spans, Tone};
@@ -64,7 +64,7 @@ pub(crate) fn main_incident(answer: &Answer) -> Option<&Incident> {
     answer
         .incidents
         .iter()
-        .find(|incident| incident.role == "main")
+        .find(|incident| incident.role == IncidentRole::Main)
 }
 
 /// What is known beside what is shown, and how to see it.

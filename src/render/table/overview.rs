@@ -1,6 +1,6 @@
 //! Everything that was asked for: a table of incidents.
 
-use crate::answer::{Answer, Incident, Run};
+use crate::answer::{Answer, Incident, IncidentRole, Run};
 
 use super::super::clock::{Clock, run_of};
 use super::super::grid::{Cell, Grid};
@@ -128,7 +128,7 @@ fn table(page: &mut Page<'_>, answer: &Answer, incidents: &[Incident]) {
         grid.row(vec![
             Cell::new(&time, Tone::Dim),
             Cell::new(&incident.cause, tone(incident)),
-            Cell::new(&incident.level, wording::level_tone(&incident.level)),
+            Cell::new(incident.level.as_str(), wording::level_tone(incident.level)),
             Cell::new(run_name(answer, incident), Tone::Plain),
             Cell::new(first, Tone::Name),
             Cell::new(&incident.summary, Tone::Plain),
@@ -149,10 +149,10 @@ fn entry(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     if incident.cause != incident.level {
         line = line
             .own(Tone::Dim, " · ")
-            .data(wording::level_tone(&incident.level), &incident.level);
+            .own(wording::level_tone(incident.level), incident.level.as_str());
     }
-    if !["main", "earlier"].contains(&incident.role.as_str()) {
-        line = line.own(Tone::Dim, " · ").say(role(&incident.role));
+    if !matches!(incident.role, IncidentRole::Main | IncidentRole::Earlier) {
+        line = line.own(Tone::Dim, " · ").say(role(incident.role));
     }
     page.hang(prefix, line);
     let mut about = Spans::new().data(Tone::Strong, run_name(answer, incident));

@@ -18,7 +18,7 @@ use super::incidents::{explain, reported};
 use super::page::{Page, Paging, descending};
 use super::problem::{ErrorResponses, Problem};
 use super::question::moment;
-use crate::answer::{ListedRun, no_state};
+use crate::answer::{Level, ListedRun, no_state};
 use crate::fetch;
 use crate::serve::Service;
 
@@ -77,7 +77,7 @@ pub(super) struct Experiment {
     cause: Option<String>,
     /// How well that is proven.
     #[schema(required)]
-    level: Option<String>,
+    level: Option<Level>,
     /// Who did it.
     #[schema(required)]
     actor: Option<String>,

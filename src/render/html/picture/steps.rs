@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::answer::{ChainLink, Incident};
+use crate::answer::{ChainLink, Edge, Incident, StepRole};
 
 use super::super::super::facts::told_run;
 use super::super::cells;
-use super::super::chain::role;
 use super::super::page::Told;
 use super::Group;
 use super::lanes::Lanes;
@@ -26,7 +25,7 @@ pub(super) struct Step {
     pub(super) at: f64,
     /// Pixels to the right, so that it does not cover another.
     pub(super) aside: f64,
-    pub(super) role: &'static str,
+    pub(super) role: StepRole,
     pub(super) text: String,
     /// Decides nothing.
     pub(super) is_context: bool,
@@ -68,9 +67,9 @@ pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Step> {
             lane,
             at: when,
             aside: 0.0,
-            role: role(&link.role),
+            role: link.role,
             text: cells::cut(&link.text, 200),
-            is_context: link.edge.as_deref() == Some("context") || link.role == "announcement",
+            is_context: link.edge == Some(Edge::Context) || link.role == StepRole::Announcement,
         });
     }
     steps
@@ -83,13 +82,13 @@ fn lane(link: &ChainLink, main: &Incident, told: Told<'_>, lanes: &Lanes) -> Opt
         lanes.find(Group::Experiment, &run.name)
     };
     let of_pod = |pod: &str| lanes.find(Group::Pods, pod);
-    match link.role.as_str() {
-        "death" => of_pod(&main.first_victim.as_ref()?.pod),
-        "teardown" => lanes
+    match link.role {
+        StepRole::Death => of_pod(&main.first_victim.as_ref()?.pod),
+        StepRole::Teardown => lanes
             .rest(Group::Pods)
             .filter(|_| main.collateral.len() > 1)
             .or_else(|| of_pod(&main.collateral.first()?.pod)),
-        "outcome" => of_run(),
+        StepRole::Outcome => of_run(),
         _ => {
             let record = main.evidence.iter().find(|row| {
                 let id = row.get("id").and_then(Value::as_str);

@@ -36,8 +36,12 @@ pub(super) fn first(told: Told<'_>, times: Times, steps: &[Step], whole: Span) -
         from: root,
         to: root,
     };
-    let decisive =
-        |step: &&Step| matches!(step.role, "cause" | "mechanism" | "death") && !step.is_context;
+    let decisive = |step: &&Step| {
+        matches!(
+            step.role,
+            StepRole::Cause | StepRole::Mechanism | StepRole::Death
+        ) && !step.is_context
+    };
     for step in steps.iter().filter(decisive) {
         span = span.with(Span {
             from: step.at,

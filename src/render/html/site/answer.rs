@@ -94,7 +94,7 @@ fn history(view: &AnswerView<'_>, told: Told<'_>) -> Markup {
             @for (at, one) in verdicts.iter().enumerate().rev() {
                 li {
                     p.head {
-                        (level(&one.level)) " "
+                        (level(one.level)) " "
                         b { @if one.title.is_empty() { "Cause unknown" } @else { (cells::text(&one.title, told.room)) } }
                         @if at + 1 == verdicts.len() { span.dim { " · now" } }
                     }

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::super::super::text::escape;
 use super::assets::address;
+use crate::answer::Level;
 
 /// Where in the service a page is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,12 +103,6 @@ pub(super) fn search(query: &str, is_large: bool) -> Markup {
 }
 
 /// A level as a chip.
-pub(super) fn level(level: &str) -> Markup {
-    let known = match level {
-        "established" => "established",
-        "supported" => "supported",
-        "hypothesis" => "hypothesis",
-        _ => "unknown",
-    };
-    html! { span class={ "level " (known) } { (escape(super::super::super::wording::level(level))) } }
+pub(super) fn level(level: Level) -> Markup {
+    html! { span class={ "level " (level) } { (escape(super::super::super::wording::level(level))) } }
 }

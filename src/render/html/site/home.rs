@@ -80,7 +80,7 @@ fn incidents(home: &Home) -> Markup {
                 @let incident = &one.incident;
                 li.card {
                     p.head {
-                        (level(&incident.level)) " "
+                        (level(incident.level)) " "
                         @if let Some(time) = &incident.time { (ago(time, &home.now)) }
                     }
                     h3 { a href={ "/i/" (in_address(incident.id.as_deref().unwrap_or_default())) } {

@@ -171,7 +171,7 @@ fn runs(runs: &[HostedRun], room: Room) -> Markup {
                                     @if run.experiment != run.name { span.dim { " " (cells::text(&run.kind, room)) " " (cells::text(&run.name, room)) } } }
                                 td { span aria-hidden="true" { (sign) } " " (cells::text(&run.state, room)) }
                                 td { @if let Some(incident) = &run.incident {
-                                    (level(&incident.level)) " " code { (cells::text(&incident.cause, room)) }
+                                    (level(incident.level)) " " code { (cells::text(&incident.cause, room)) }
                                     @if incident.of_this_machine { span.bad { " · this machine" } }
                                 } }
                                 td.number { (run.pods) @if !run.died.is_empty() { span.bad { " (" (run.died.len()) " died)" } } }
