@@ -199,7 +199,7 @@ fn a_liar_is_caught_and_its_case_made_small() {
             .any(|row| row.judged.verdict == Verdict::FalseBlame)
     );
     assert!(rows.is_sorted_by_key(|row| row.seed));
-    let seed = (0..500)
+    let seed = (165..500)
         .find(|&seed| {
             draw(seed)
                 .faults
