@@ -11,7 +11,7 @@ use whathappened_store::Store;
 
 use super::question::{moment, moment_of_store, newest};
 use super::{arguments, clock, common, pager, piped, settings, stored};
-use crate::answer::{ListedRun, no_state};
+use crate::answer::{Level, ListedRun, no_state};
 use crate::case::Rules;
 use crate::cli::{InputArgs, OutputArgs};
 use crate::config::Config;
@@ -257,7 +257,7 @@ fn batch(list: &[ListedRun]) -> Result<RecordBatch, datafusion::arrow::error::Ar
         ("name", text(|one| Some(&one.name))),
         ("state", text(|one| one.state.as_deref())),
         ("cause", text(|one| one.cause.as_deref())),
-        ("level", text(|one| one.level.as_deref())),
+        ("level", text(|one| one.level.map(Level::as_str))),
         ("time", text(|one| one.time.as_deref())),
         ("actor", text(|one| one.actor.as_deref())),
         ("owner", text(|one| one.owner.as_deref())),

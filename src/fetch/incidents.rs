@@ -64,7 +64,7 @@ pub fn is_untold(answer: &Answer, incident: &Incident) -> bool {
     let state = answer.runs.iter().find(run).map(|run| run.state.as_str());
     let guessed = matches!(incident.level.as_str(), "hypothesis" | "unknown")
         && !incident.cause.starts_with("none.");
-    state == Some("unknown") && guessed && incident.role != "recovered"
+    state == Some("unknown") && guessed && incident.role != IncidentRole::Recovered
 }
 
 /// That a run was explained and nothing hurt it.

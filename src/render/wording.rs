@@ -93,7 +93,9 @@ pub(crate) fn level_means_of(incident: &Incident) -> &'static str {
     match incident.level {
         Level::Established => "an object's own status shows it",
         Level::Unknown => "no record shows it",
-        Level::Supported | Level::Hypothesis => "the last records suggest it, but no status confirms it",
+        Level::Supported | Level::Hypothesis => {
+            "the last records suggest it, but no status confirms it"
+        }
     }
 }
 

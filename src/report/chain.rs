@@ -8,7 +8,7 @@ use whathappened_core::evidence::SpillError;
 
 use super::context::ReportContext;
 use super::record::reported;
-use crate::answer::ChainLink;
+use crate::answer::{ChainLink, StepRole};
 use crate::explain::candidate::Step;
 use crate::explain::edge::Kind;
 use crate::explain::gang::Finding;
@@ -168,7 +168,7 @@ impl ReportContext<'_> {
                 )
         });
         match failed.map(|(number, _)| number).next_back() {
-            Some(number) => self.link(number, "outcome", None),
+            Some(number) => self.link(number, StepRole::Outcome, None),
             None => Ok(None),
         }
     }

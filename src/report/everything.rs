@@ -43,7 +43,7 @@ pub async fn with_survived(case: &Case) -> Result<Answer, Error> {
         if finding.recovered && !is_news(case, &verdict, finding) {
             answer
                 .incidents
-                .push(context.incident_of(finding, "recovered")?);
+                .push(context.incident_of(finding, IncidentRole::Recovered)?);
         }
     }
     let chosen: Vec<usize> = (0..case.runs.len()).rev().collect();

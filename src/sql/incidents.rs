@@ -7,18 +7,19 @@ use super::column::{Column, instant, long};
 use super::rows::RowSource;
 use super::shared_case::SharedCase;
 use super::stored::StoredTables;
-use crate::answer::{Answer, Incident, Machine, Run, Victim};
+use crate::answer::{Answer, Incident, IncidentRole, Machine, Run, Victim};
 use crate::case::Case;
 use crate::error::Error;
 use crate::fetch;
 
 /// What an incident was to its run, in the words of the column, whoever asked and however.
-fn role(incident: &Incident) -> &str {
-    match incident.role.as_str() {
-        "earlier" | "also" => "main",
-        "episode" => "recovered",
+fn role(incident: &Incident) -> &'static str {
+    match incident.role {
+        IncidentRole::Earlier | IncidentRole::Also => IncidentRole::Main,
+        IncidentRole::Episode => IncidentRole::Recovered,
         other => other,
     }
+    .as_str()
 }
 
 /// An incident and the run that it affected.

@@ -87,7 +87,10 @@ pub(super) fn decode(
         event.message = field::text(condition, &["message"]).map(|text| redact(text).into_owned());
         event.set_attribute("condition", Some(name));
         event.set_attribute("status", Some(status));
-        let made = version.body.created.filter(|_| name == "Suspended" && status == "True");
+        let made = version
+            .body
+            .created
+            .filter(|_| name == "Suspended" && status == "True");
         if made.is_some_and(|made| since.lo.saturating_sub(made.hi) <= SECOND) {
             event.set_attribute("since_creation", Some("true"));
         }

@@ -43,7 +43,7 @@ pub(super) fn ruled_out(told: Told<'_>) -> Markup {
                 @for one in lost.iter().take(told.room.entries) {
                     li {
                         "not " code { (cells::text(&one.cause, told.room)) }
-                        span.dim { " (at most " (cells::text(&one.level, told.room)) ")" }
+                        span.dim { " (at most " (one.level) ")" }
                         ": " (cells::text(&one.why_not, told.room))
                     }
                 }

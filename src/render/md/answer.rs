@@ -171,7 +171,7 @@ fn missing(
         .iter()
         .map(|line| wording::would_have_told(line))
         .collect();
-    let unknown = main.is_some_and(|incident| incident.level == "unknown");
+    let unknown = main.is_some_and(|incident| incident.level == Level::Unknown);
     if unknown {
         list("Evidence that would settle it", &reported, out)?;
     }
@@ -231,7 +231,7 @@ fn incidents(
         writeln!(
             out,
             "| {time} | {cause} | {} | {run} | {first} | {summary} |",
-            escape(&incident.level)
+            incident.level
         )?;
     }
     writeln!(out)?;

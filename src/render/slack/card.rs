@@ -2,7 +2,7 @@
 
 use whathappened_slack::{Block, Button, Message, MessageBuilder, Mrkdwn};
 
-use crate::answer::{Answer, ChainLink, Incident};
+use crate::answer::{Answer, ChainLink, Incident, StepRole};
 
 use super::super::clock::{Clock, instant, run_of};
 use super::super::facts;

@@ -1,10 +1,10 @@
 //! Why: the chain from cause to effect, a step a line.
 
-use crate::answer::{Answer, ChainLink, Edge, Incident};
+use crate::answer::{Answer, ChainLink, Edge, Incident, StepRole};
 
 use super::super::clock::{Clock, offset, seconds_between, zero};
 use super::super::page::{Page, Spans, Tone};
-use super::super::text::{clip, escape, width};
+use super::super::text::clip;
 use super::evidence::ids;
 
 /// Characters of a step that are shown; `--explain` shows all.
@@ -122,7 +122,7 @@ fn edge_words(link: &ChainLink) -> Spans {
             "guess: by elimination, since nothing else was found · ",
         ),
         Some(Edge::Context) => spans.own(Tone::Dim, "context: not part of the proof · "),
-        Some(other) => spans.data(Tone::Dim, other).own(Tone::Dim, " · "),
+        Some(Edge::Against) => spans.own(Tone::Dim, "against · "),
         None => spans,
     };
     spans.and(ids(&link.event_ids))

@@ -279,7 +279,7 @@ fn guest(page: &mut Page<'_>, one: &HostedRun) {
         let mut why = Spans::new()
             .data(Tone::Bad, &incident.cause)
             .own(Tone::Dim, " · ")
-            .data(wording::level_tone(incident.level), &incident.level);
+            .own(wording::level_tone(incident.level), incident.level.as_str());
         if incident.of_this_machine {
             why = why.own(Tone::Dim, " · ").own(Tone::Bad, "this machine");
         }

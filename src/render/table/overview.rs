@@ -146,7 +146,7 @@ fn entry(page: &mut Page<'_>, answer: &Answer, incident: &Incident) {
     let time = time.unwrap_or_else(|| "time unknown".to_owned());
     let prefix = Spans::new().own(Tone::Dim, format!("{time:20}  "));
     let mut line = Spans::new().data(tone(incident), &incident.cause);
-    if incident.cause != incident.level {
+    if incident.cause != incident.level.as_str() {
         line = line
             .own(Tone::Dim, " · ")
             .own(wording::level_tone(incident.level), incident.level.as_str());

@@ -4,6 +4,7 @@ use super::super::page::Told;
 use super::marks::Mark;
 use super::scale::{Span, Times};
 use super::steps::Step;
+use crate::answer::StepRole;
 
 const MINUTE: f64 = 60_000.0;
 

@@ -14,7 +14,7 @@ use super::super::page::head;
 use super::super::room::Room;
 use super::frame::{Frame, level};
 use super::plot;
-use crate::answer::{Figure, FleetReport};
+use crate::answer::{Figure, FleetReport, Level};
 
 /// Windows that are offered.
 const WINDOWS: [(&str, &str); 4] = [
@@ -134,7 +134,9 @@ fn shown(figure: &Figure, on_site: bool) -> Markup {
 fn cell(column: &str, value: &Value, on_site: bool) -> Markup {
     let room = Room::new(None);
     match (column, value) {
-        ("level", Value::String(text)) => level(text),
+        ("level", Value::String(text)) => {
+            html! { @match Level::parse(text) { Some(known) => (level(known)), None => (cells::text(text, room)) } }
+        }
         ("machine", Value::String(name)) if on_site => {
             html! { a href={ "/node/" (in_address(name)) } { (cells::text(name, room)) } }
         }
