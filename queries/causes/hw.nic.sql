@@ -16,7 +16,7 @@ FROM links e
 LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
            JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
              AND u.time BETWEEN d.time AND d.time + 60000000000
-           WHERE d.signal = 'nic.error' AND d.lag_s > 180) back
+           WHERE d.signal = 'nic.error' AND (d.lag_s > 180 OR d.mode = 'lost')) back
   ON back.death = e.death AND back.fact = e.fact
 WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')
@@ -24,9 +24,14 @@ WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
   AND e.death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person OR up.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
+LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
+           JOIN links u ON u.death = d.death AND u.machine = d.machine AND u.signal = 'nic.link_up'
+             AND u.time BETWEEN d.time AND d.time + 60000000000
+           WHERE d.signal = 'nic.error') up
+  ON up.death = u.death AND up.fact = u.fact
 WHERE u.signal IN ('nic.error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role

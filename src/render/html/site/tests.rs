@@ -2,7 +2,7 @@
 
 use super::super::super::fixtures;
 use super::{AnswerView, Frame, answer, bounce, login, problem};
-use crate::answer::PastVerdict;
+use crate::answer::{Level, PastVerdict};
 
 const HOSTILE: &str = "</title></textarea><script>alert(1)</script>\u{202e}\"'&";
 
@@ -34,7 +34,7 @@ fn names_from_outside_are_text() {
     let verdict = |title: &str| PastVerdict {
         time: "2026-11-20T10:00:00Z".to_owned(),
         cause: HOSTILE.to_owned(),
-        level: HOSTILE.to_owned(),
+        level: Level::Unknown,
         title: title.to_owned(),
         summary: HOSTILE.to_owned(),
         ruleset: HOSTILE.to_owned(),
