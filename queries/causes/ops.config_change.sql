@@ -7,7 +7,7 @@
 -- needs: k8s.workload.pod_deleted, k8s.workload.updated_by_user, k8s.workload.updated_by_controller, k8s.container.changed_killed, k8s.pod.evicted_by_controller
 -- overturned_by: audit: who requested it
 -- summary: {workload} was changed{by}, and its pods were stopped as a result.
--- summary_of: k8s.workload.created_suspended: {workload} was created suspended and nobody has resumed it, so it has no pods.
+-- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
 -- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
 -- summary_of: k8s.container.changed_killed, k8s.pod.evicted_by_controller: {pod} {was} stopped because its spec was changed{by}.

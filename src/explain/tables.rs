@@ -65,7 +65,7 @@ pub const DEATHS: &[Column] = &[
     (
         "node_open",
         DataType::Boolean,
-        "its node took new pods then, so that nobody was draining it; NULL where no record shows",
+        "its node accepted new pods at that time, so it was not being drained; NULL where no record shows",
     ),
 ];
 

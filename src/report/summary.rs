@@ -127,9 +127,12 @@ impl ReportContext<'_> {
         let said = begun(&said);
         match elsewhere {
             0 => said,
-            1 => format!("{} One more ended so on another machine.", full_stop(&said)),
+            1 => format!(
+                "{} The same happened to one more, on another machine.",
+                full_stop(&said)
+            ),
             many => format!(
-                "{} {many} more ended so on other machines.",
+                "{} The same happened to {many} more, on other machines.",
                 full_stop(&said)
             ),
         }

@@ -50,7 +50,8 @@ pub(super) fn mark(symbols: &SymbolTable, pods: &mut Pods, workloads: &Workloads
         else {
             continue;
         };
-        if pod.kind != TaskKind::Pod || pod.exits.iter().any(|exit| exit.exit_code != Some(0)) {
+        // How its containers ended says more, where that was seen.
+        if pod.kind != TaskKind::Pod || pod.exits.iter().any(|exit| !exit.init) {
             continue;
         }
         let label = pod.body.as_ref().and_then(|body| {

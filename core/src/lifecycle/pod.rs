@@ -31,7 +31,9 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Optio
         })
         .collect();
     restarts.sort_by_key(|restart| restart.exit.time);
-    if let Some(time) = pod.index_done {
+    if let Some(time) = pod.index_done
+        && !graph.says(pod.owner, "k8s.workload.completed")
+    {
         return End {
             state: State::Completed,
             mode: Mode::None,
