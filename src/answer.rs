@@ -3,7 +3,9 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
+mod edge;
 mod fleet;
+mod level;
 mod listed;
 mod machine;
 mod node;
@@ -14,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use crate::explain::Level;
-pub use crate::explain::edge::Kind as Edge;
+pub use edge::Edge;
 pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
+pub use level::Level;
 pub use listed::{ListedRun, STATES, no_state};
 pub use machine::{Gpu, Machine, MachineHistory, PastFault};
 pub use node::{

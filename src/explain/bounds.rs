@@ -15,7 +15,7 @@ use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
 
 use super::edge::{Edge, Kind, Role};
-use super::level::Level;
+use crate::answer::Level;
 
 /// Clocks of two machines, or of a cluster and its cloud, are this far apart at most.
 pub const CLOCKS: Nanos = 5 * SECOND;

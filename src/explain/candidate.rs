@@ -9,8 +9,8 @@ use whathappened_core::graph::EntityGraph;
 use super::bounds::{Bounds, Requests};
 use super::causal_path::paths;
 use super::edge::{Edge, Kind, Role};
-use super::level::Level;
 use super::rule::Rule;
+use crate::answer::Level;
 
 /// One step of a chain: a fact, how it is tied to the next, and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

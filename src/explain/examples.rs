@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use whathappened_connectors::recording::read_yaml;
 
-use super::level::Level;
 use super::misspelt::misspelt;
+use crate::answer::Level;
 
 // `EXAMPLES`: name and text of each `.yaml` file in `queries/causes/`.
 include!(concat!(env!("OUT_DIR"), "/examples.rs"));

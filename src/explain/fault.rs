@@ -14,8 +14,8 @@ use whathappened_core::symbols::Symbol;
 use super::candidate::{Candidate, Step};
 use super::edge::{Kind, Role};
 use super::gang::{Finding, NO_RUN};
-use super::level::Level;
 use super::rule::Rule;
+use crate::answer::Level;
 
 /// Records of one fault come within this long of the one before.
 const ONE_FAULT: Nanos = 3_600 * SECOND;

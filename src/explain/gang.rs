@@ -12,8 +12,8 @@ use whathappened_core::resolve::{Root, Run};
 use super::bounds::CLOCKS;
 use super::candidate::Candidate;
 use super::edge::Role;
-use super::level::Level;
 use super::rule::Rule;
+use crate::answer::Level;
 
 /// Deaths of a gang within this long of the first belong to its teardown.
 const TEARDOWN: Nanos = 900 * SECOND;

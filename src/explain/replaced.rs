@@ -7,7 +7,7 @@ use whathappened_core::graph::EntityGraph;
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;
-use super::level::Level;
+use crate::answer::Level;
 
 /// How long after a pod's end its controller has made another: grace, then the
 /// deletion, then the controller's own pace.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use whathappened_connectors::coverage::EvidenceKind;
 use whathappened_core::resolve::rank_names;
 
-use super::level::Level;
+use crate::answer::Level;
 
 /// A rule that cannot be used, and where.
 #[derive(Debug, thiserror::Error)]
