@@ -83,7 +83,7 @@ fn run(args: &Args) -> Result<bool, String> {
             })
             .collect();
         let done = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
-        done.map(|part| part.unwrap_or_default()).collect()
+        done.map(Result::unwrap_or_default).collect()
     });
     let broken: u64 = parts.iter().map(|part| part.broken).sum();
     let slowest = parts.iter().map(|part| &part.slowest).max();

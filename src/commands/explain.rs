@@ -83,13 +83,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             incidents.filter(|one| !fetch::is_untold(answer, one))
         });
         let inside = told
-            .cloned()
             .filter(|incident| !incident.cause.starts_with("none."))
             .filter(|incident| {
                 let run = incident.run_id.as_ref();
                 run.is_none_or(|run| !done.contains(run))
             });
-        reported.extend(inside.map(|incident| (root.name.clone(), incident)));
+        reported.extend(inside.map(|incident| (root.name.clone(), incident.clone())));
         done.extend(new);
         done.insert(fetch::run_id(root));
     }

@@ -350,7 +350,7 @@ fn taken_away(case: &Case, number: u32) -> Option<Incident> {
     };
     Some(Incident {
         cause: "none.removed".to_owned(),
-        level: level,
+        level,
         title: "Removed while the run continued".to_owned(),
         summary: format!(
             "{} was removed; its run continued without it.",
@@ -411,7 +411,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     };
     Some(Incident {
         cause: cause.to_owned(),
-        level: level,
+        level,
         title: title.to_owned(),
         summary,
         time: time.map(rfc3339),

@@ -71,7 +71,7 @@ pub(crate) fn decode(
 fn set_initiator(event: &mut Event, cause: &str) {
     let by_user = cause
         .chars()
-        .filter(|one| one.is_ascii_alphabetic())
+        .filter(char::is_ascii_alphabetic)
         .collect::<String>()
         .to_ascii_lowercase();
     let by_user = ["user", "userinitiated", "customerinitiated"].contains(&by_user.as_str());

@@ -138,7 +138,10 @@ pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mu
 mod tests {
     use super::*;
 
-    fn logs(members: &[(&[i32], Option<(Nanos, Nanos)>)], is_numbered: bool) -> Namesakes {
+    /// The ranks that a log names, and from when to when it was written.
+    type Log<'a> = (&'a [i32], Option<(Nanos, Nanos)>);
+
+    fn logs(members: &[Log<'_>], is_numbered: bool) -> Namesakes {
         let members = (0..).zip(members).map(|(task, (ranks, seen))| Member {
             task,
             ranks: ranks.iter().copied().collect(),

@@ -49,7 +49,7 @@ pub fn why(answer: &Answer) -> Message {
         &title.say("\n").and(sentence(&incident.summary)),
     ));
     let level = Mrkdwn::new()
-        .bold(incident.level.as_str().to_owned())
+        .bold(incident.level.as_str())
         .say(": ")
         .say(means);
     message.push(Block::context(&level));
