@@ -227,9 +227,9 @@ fn a_pipe_that_was_closed_without_a_word_is_nothing() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(writer);
     assert_eq!(run(reader), Some(0));
-    // and one in which something may come yet.
+    // and one in which something may come yet, for which nobody waits long beside what was named.
     let (reader, _writer) = std::io::pipe().unwrap();
-    assert_eq!(run(reader), Some(2));
+    assert_eq!(run(reader), Some(0));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! counted with file, line and reason in the [`Summary`].
 
 mod batch;
+mod budget;
 mod convert;
 mod dump;
 mod feed;

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::observation::Observation;
-
 /// One thing the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -43,7 +41,7 @@ pub struct Options {
     pub max_members: usize,
     /// How many records are looked at, whatever becomes of them.
     pub max_records: u64,
-    /// What facts and versions may weigh in all that are taken in, see [`weight`]; without
+    /// What facts and versions may weigh in all that are taken in, a copy of what is held counting for nothing; without
     /// a bound where whoever takes them holds none in memory.
     pub max_weight: Option<u64>,
     /// How deep archives are opened in archives.
@@ -65,18 +63,6 @@ pub struct LogLines {
     pub last: usize,
     /// but no more of these than so many: a log of nothing but errors has an end as well.
     pub telling: usize,
-}
-
-/// What an observation takes in memory with all that is made of it, in bytes: as measured,
-/// and more for what ends and is explained. Lines of logs are held as rows, other facts are
-/// tied to what they are about, versions of objects are compared with one another.
-#[must_use]
-pub(crate) fn weight(observation: &Observation) -> u64 {
-    match observation {
-        Observation::Event(event) if event.fact.starts_with("log.") => 270,
-        Observation::Event(_) | Observation::EventGrew { .. } => 700,
-        Observation::Object(_) => 4_000,
-    }
 }
 
 impl Default for Options {

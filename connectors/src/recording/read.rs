@@ -8,9 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::batch::BatchResult;
+use super::budget::Budget;
 use super::feed::Feed;
 use super::inputs;
-use super::options::{Input, Options, weight};
+use super::options::{Input, Options};
 use super::summary::Summary;
 use super::work::{self, Decode};
 use crate::observation::Observation;
@@ -77,7 +78,7 @@ pub fn read_with(
         // everything after this point deterministic. What waits is bounded by
         // the queues.
         let mut waiting = BTreeMap::new();
-        let mut left = options.max_weight.unwrap_or(u64::MAX);
+        let mut room = options.max_weight.map(Budget::new);
         let mut next = 0;
         loop {
             match done_from.recv_timeout(TICK) {
@@ -89,12 +90,11 @@ pub fn read_with(
             }
             while let Some(mut done) = waiting.remove(&next) {
                 next += 1;
-                if options.max_weight.is_some() {
-                    let fit = fitting(&done.observations, &mut left);
+                if let Some(room) = &mut room {
+                    let fit = room.take(&done.observations);
                     if fit < done.observations.len() {
                         // Those before come in order, so the same are left out each time.
                         done.observations.truncate(fit);
-                        left = 0;
                         enough.store(true, Ordering::Relaxed);
                     }
                 }
@@ -111,16 +111,4 @@ pub fn read_with(
         }
     });
     summary
-}
-
-/// How many observations fit into what is left, which they take.
-fn fitting(observations: &[Observation], left: &mut u64) -> usize {
-    let fits = |one: &&Observation| match left.checked_sub(weight(one)) {
-        Some(rest) => {
-            *left = rest;
-            true
-        }
-        None => false,
-    };
-    observations.iter().take_while(fits).count()
 }

@@ -239,6 +239,8 @@ impl Browser {
 
     /// The text that a reader sees.
     pub(super) fn text(&mut self) -> String {
+        // A page that has only begun to come has no body yet.
+        self.until("document.readyState === 'complete'");
         let text = self.eval("document.body.innerText");
         text.as_str().unwrap_or_default().to_owned()
     }
