@@ -1,7 +1,7 @@
 //! What may be held of all that is read: copies of what is held already take no room.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::observation::Observation;
 

@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_connectors::time::Stamp;
 
 use super::EntityGraph;
 use crate::symbols::Symbol;
 
-/// What is known of all nodes: when they were closed and opened, and when their objects were last seen open.
+/// When nodes were closed and opened, as far as records tell. That a node takes pods later says nothing: who drains
+/// opens it again.
 #[derive(Debug, Default)]
 pub struct Cordons {
     /// Closings (`true`) and openings of each node, in time order.
     changes: HashMap<Symbol, Vec<(Stamp, bool)>>,
-    /// When an object of the node last showed that it took pods.
-    open: HashMap<Symbol, Nanos>,
 }
 
 impl Cordons {
@@ -29,62 +28,35 @@ impl Cordons {
                 changes.push((fact.time, closed));
             }
         }
-        for (key, versions) in graph.evidence.objects.iter() {
-            let shows = |one: &&crate::evidence::Version| !one.body.unschedulable;
-            let last = versions.iter().rev().find(shows);
-            if key.kind == "Node"
-                && let Some(name) = graph.evidence.symbols.find(&key.name)
-                && let Some(at) = last.and_then(|last| last.at)
-            {
-                let open = known.open.entry(name).or_insert(at.lo);
-                *open = at.lo.max(*open);
-            }
-        }
         known
     }
 
     /// Whether a node took new pods at a time; `None` where no record tells.
     #[must_use]
     pub fn was_open(&self, node: Symbol, at: Stamp) -> Option<bool> {
-        let changes = self.changes.get(&node).map_or(&[][..], Vec::as_slice);
+        let changes = self.changes.get(&node)?;
         let before = changes.iter().rev().find(|(time, _)| time.lo <= at.hi);
-        if let Some((_, closed)) = before {
-            return Some(!closed);
-        }
-        if let Some((_, closed)) = changes.first() {
-            return Some(*closed);
-        }
-        self.open
-            .get(&node)
-            .filter(|seen| **seen >= at.lo)
-            .map(|_| true)
+        before.map(|(_, closed)| !closed)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::time::SECOND;
+    use whathappened_connectors::time::{Nanos, SECOND};
 
     use super::*;
 
     #[test]
-    fn the_last_change_before_counts_and_else_what_was_seen_later() {
+    fn the_last_change_before_counts() {
         let mut symbols = crate::symbols::SymbolTable::default();
-        let (a, b, c) = (
-            symbols.number("a"),
-            symbols.number("b"),
-            symbols.number("c"),
-        );
+        let (a, b) = (symbols.number("a"), symbols.number("b"));
         let at = |second: Nanos| Stamp::second(second * SECOND);
         let known = Cordons {
             changes: HashMap::from([(a, vec![(at(10), true), (at(20), false)])]),
-            open: HashMap::from([(b, 50 * SECOND), (a, 50 * SECOND)]),
         };
         assert_eq!(known.was_open(a, at(15)), Some(false));
         assert_eq!(known.was_open(a, at(30)), Some(true));
-        assert_eq!(known.was_open(a, at(5)), Some(true), "it was closed later");
-        assert_eq!(known.was_open(b, at(40)), Some(true));
-        assert_eq!(known.was_open(b, at(60)), None, "seen before only");
-        assert_eq!(known.was_open(c, at(1)), None);
+        assert_eq!(known.was_open(a, at(5)), None, "closed later");
+        assert_eq!(known.was_open(b, at(1)), None);
     }
 }
