@@ -19,6 +19,7 @@ WITH told AS (
     AND lag_s BETWEEN -5 AND CASE WHEN signal IN ('log.fatal', 'log.exception.line') THEN 10 ELSE 60 END
     AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
     AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
+    AND COALESCE(detail, '') NOT LIKE '%SIGTERMException'
     -- Whom the others did not meet is no failure of its program: hang.rendezvous says it as surely.
     AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
       AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
@@ -40,8 +41,8 @@ peers AS (
 -- A traceback without its last line, which names the exception, may be of anything.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
-         OR t.detail LIKE '%ProcessExitedException'
-         OR t.detail LIKE '%ActorDiedError' OR t.detail LIKE '%RayActorError' OR t.detail LIKE '%WorkerCrashedError'
+         -- What says itself that another process ended, or broke.
+         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t
 LEFT JOIN peers p ON p.death = t.death AND p.time = t.time

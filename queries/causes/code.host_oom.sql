@@ -1,5 +1,5 @@
 -- cause: code.host_oom
--- title: Out of memory: container limit exceeded
+-- title: Out of host memory
 -- rank: 18
 -- level: established
 -- needs: k8s.container.oom_killed, k8s.pod.sandbox_failed.init_oom, slurm.oom, memory.near_limit, memory.oom_event
@@ -7,6 +7,7 @@
 -- overturned_by: metrics: memory near the limit
 -- overturned_by: kernel: which process the kernel killed
 -- summary: {pod} {was} killed for using more memory than its limit.
+-- summary_of: log.host_oom: {pod} ran out of host memory: {message}
 -- advice: Raise the memory limit or use less host memory (data loader workers, pinned buffers, checkpoint staging).
 --
 -- OOMKilled is the claim of one component, so it is supported at most, unless the memory was measured near

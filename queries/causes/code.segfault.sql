@@ -3,13 +3,19 @@
 -- rank: 9
 -- level: supported
 -- needs: k8s.container.segfault, k8s.container.crashed, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
--- needs: log.heap_corrupted, log.bus_error
+-- needs: log.heap_corrupted, log.bus_error, slurm.crashed
 -- summary: {pod} crashed: {message}
+-- summary_of: slurm.crashed: {pod} ended on a signal that tells of a crash.
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links
 WHERE signal IN ('k8s.container.segfault', 'k8s.container.crashed', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
+UNION ALL
+-- Slurm reports what its first process ended on; the launcher may have passed on what a rank did.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+FROM links
+WHERE signal = 'slurm.crashed' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The launcher lived on and ended with a code of its own: a process of it crashed. A bus error is no bad address: a page
 -- of a file or of shared memory could not be had, and who is to blame for that is not known.

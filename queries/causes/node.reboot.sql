@@ -14,7 +14,7 @@ JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- the node: it brought about what came after both. Who drains a node does so before it.
   AND m.time >= u.time_hi - 5000000000
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600
+  AND u.lag_s BETWEEN -900 AND 600 AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
 UNION ALL
 -- The kubelet tells of a boot once it is up again: a node that fell silent minutes before it did so
 -- for the boot. One that was silent for longer hung, and was reset for that.
@@ -43,7 +43,7 @@ LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-  AND u.lag_s BETWEEN -900 AND 600
+  AND u.lag_s BETWEEN -900 AND 600 AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
 UNION ALL
 -- It has fallen silent to boot, and nobody has counted its pods as lost yet.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role

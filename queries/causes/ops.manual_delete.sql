@@ -8,6 +8,7 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
+-- needs: ray.job_stopped
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
@@ -15,6 +16,7 @@
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}; its node was not being drained.
+-- summary_of: ray.job_stopped: Ray's job was stopped at somebody's request; {pod} ended with it.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- advice: Find out why it was deleted; there is no sign of a fault.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
@@ -107,11 +109,18 @@ WHERE u.signal = 'cloud.group_deleted_by_user' AND u.via = 'pool' AND u.mode IN 
     OR m.signal IN ('k8s.node.shutdown', 'k8s.pod.node_shutdown', 'k8s.node.gone_in_cloud',
                     'cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))
 UNION ALL
--- A batch job that somebody cancelled: its own log does not say who, nor whether a rule did it.
+-- A batch job that somebody cancelled: its own log does not say who, nor whether a rule did it. One that Slurm says
+-- ended otherwise was over, or nearly, when somebody did.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN actor IS NULL THEN 'guess' ELSE 'asserted' END AS edge, 'act' AS role
 FROM links
 WHERE signal = 'slurm.cancelled' AND via = 'pod' AND mode = 'killed' AND detail IS NULL AND lag_s BETWEEN -60 AND 60
+  AND COALESCE(reason, '') NOT IN ('BOOT_FAIL', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'TIMEOUT')
+UNION ALL
+-- Ray does not say who asked.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'ray.job_stopped' AND via = 'pod' AND state = 'died' AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- Deleted, and no record says by whom: unless its own controller is known to have done it.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -386,9 +386,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         (RunState::Running, false) => (
             "none.running",
             "Running when last seen",
-            format!(
-                "{name} was running when it was last seen; not all of its pods were found, so it is not known whether it still is."
-            ),
+            running_when_last_seen(case, run, &name),
         ),
         _ => return None,
     };
@@ -422,6 +420,24 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
     })
 }
 
+/// That a run was at work when it was last seen, and why no more is known.
+fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
+    let pods = &case.graph.pods;
+    let is_machine = |pod: &u32| {
+        let one = pods.get(*pod as usize);
+        one.is_some_and(|one| one.kind == TaskKind::Instance)
+    };
+    if run.pods.iter().all(is_machine) {
+        format!(
+            "{name} was started, and no record says that it was stopped; none shows that it still runs, or how its programs fare."
+        )
+    } else {
+        format!(
+            "{name} was running when it was last seen; not all of its pods were found, so it is not known whether it still is."
+        )
+    }
+}
+
 /// Whether only notices about machines tell of a run: none says that it ever ran.
 fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
     let graph = &case.graph;
@@ -429,7 +445,14 @@ fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
         .pods
         .iter()
         .filter_map(|pod| graph.pods.get(*pod as usize));
-    let no_more_than_named = |pod: &Task| matches!(pod.kind, TaskKind::Instance | TaskKind::Log);
+    let no_more_than_named = |pod: &Task| match pod.kind {
+        TaskKind::Instance => !pod
+            .signs
+            .iter()
+            .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs)),
+        TaskKind::Log => true,
+        TaskKind::Pod | TaskKind::Job => false,
+    };
     !is_shown(case, run, state) && pods.all(no_more_than_named)
 }
 
@@ -459,15 +482,10 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         .into_iter()
         .flat_map(|attempt| attempt.pods.iter().copied())
         .collect();
-    // A notice about an instance is no word on whether it runs.
+    // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => pod.body.is_some() && pod.phase.is_some(),
-        TaskKind::Instance => {
-            let mut signs = pod.signs.iter();
-            pod.body.is_some()
-                || signs
-                    .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs))
-        }
+        TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
         TaskKind::Job => true,
         // That it goes on, no log says.
         TaskKind::Log => false,

@@ -167,7 +167,14 @@ fn of_instance(one: &Task, death: &Death) -> &'static str {
         Some(InstanceChange::Deleted) => "was deleted",
         Some(InstanceChange::Reset) => "was reset",
         Some(InstanceChange::Refused) => "could not be created",
-        Some(InstanceChange::Made | InstanceChange::Runs) | None => "ended",
+        Some(InstanceChange::ProgramKilled) => "had a program killed by its kernel",
+        Some(InstanceChange::Made | InstanceChange::Runs) | None => match death.mode {
+            // Of these its own kernel and log tell.
+            Mode::Lost => "was lost",
+            Mode::Exited if death.exit_code == Some(137) => "had a program killed by its kernel",
+            Mode::Exited => "had its program end",
+            Mode::Killed | Mode::None => "ended",
+        },
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Row {
     pub(super) step: Option<String>,
     pub(super) name: Option<String>,
     pub(super) user: Option<String>,
+    /// The user's number, by which the daemons call them.
+    pub(super) user_id: Option<String>,
     pub(super) account: Option<String>,
     pub(super) partition: Option<String>,
     /// `CANCELLED by 1001`, `FAILED`, …
@@ -256,6 +258,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     event.set_attribute("own_id", own.as_deref());
     event.set_attribute("cluster", cluster);
     event.set_attribute("user", first(|row| &row.user));
+    event.set_attribute("user_id", first(|row| &row.user_id));
     event.set_attribute("account", first(|row| &row.account));
     event.set_attribute("partition", first(|row| &row.partition));
     event.set_attribute("node_list", list);
@@ -276,6 +279,8 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     let worst = rows
         .iter()
         .filter(|row| row.step.is_some() && main.step.is_none())
+        // What runs beside the job: sessions of people who logged in to look.
+        .filter(|row| row.step.as_deref() != Some("extern"))
         .map(|row| (row, split_state(&row.state).0))
         .filter(|(_, word)| evidence(word) > 0)
         .min_by_key(|(row, word)| (std::cmp::Reverse(evidence(word)), row.line));

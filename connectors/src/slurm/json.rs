@@ -141,6 +141,7 @@ fn rows(fields: &Map<String, Value>, line: u64, raw: &str) -> Option<Vec<Row>> {
         own: Some(own),
         name: text(fields, "name").map(|name| redact(&name).into_owned()),
         user: text(fields, "user").or_else(|| text(fields, "user_name")),
+        user_id: number(fields.get("user_id")).map(|id| id.to_string()),
         account: text(fields, "account"),
         partition: text(fields, "partition"),
         state,

@@ -174,6 +174,7 @@ fn read(cells: &Cells<'_>, line: u64, raw: &str) -> Result<Row, &'static str> {
         step,
         name: text("jobname").map(|name| redact(&name).into_owned()),
         user: text("user"),
+        user_id: text("uid"),
         account: text("account"),
         partition: text("partition"),
         state: state.to_owned(),

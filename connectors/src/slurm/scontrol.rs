@@ -104,7 +104,8 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
         None => job::numbered(&own, number("HetJobId"), '+', text("HetJobOffset")),
     };
     // `alice(1001)`
-    let user = fields.get("UserId").and_then(|user| user.split('(').next());
+    let user = fields.get("UserId").map(|user| user.trim_end_matches(')'));
+    let user = user.map(|user| user.split_once('(').map_or((user, None), |(name, id)| (name, Some(id))));
     Some(Row {
         job,
         own: Some(own),
@@ -114,7 +115,8 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
         name: text("JobName")
             .or_else(|| text("Name"))
             .map(|name| redact(&name).into_owned()),
-        user: user.map(str::to_owned),
+        user: user.map(|(name, _)| name.to_owned()),
+        user_id: user.and_then(|(_, id)| id.map(str::to_owned)),
         account: text("Account"),
         partition: text("Partition"),
         state: text("JobState")?,

@@ -149,6 +149,12 @@ impl Row {
         self.file
     }
 
+    /// The line of that file it starts at, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        u64::from(self.line)
+    }
+
     /// The last instant it can speak of.
     #[must_use]
     pub fn last(&self) -> Nanos {

@@ -11,8 +11,9 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
-    collectives, gpu_repeats, instance, job, learn, lone_log, node_folder, node_instance, pace,
-    parent, progress, remade, rows, scheduling, undated, version_diff, witness,
+    collectives, gpu_repeats, instance, job, last_line, learn, lone_log, node_folder, node_instance, pace,
+    parent, progress, remade, rows, scheduling, undated, version_diff, vm_log,
+    witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -104,6 +105,14 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
             );
         }
     }
+    vm_log::adopt(
+        &evidence,
+        &years,
+        &mut symbols,
+        (&mut pods, &mut workloads),
+        &mut pod_of_row,
+        &mut facts,
+    )?;
     lone_log::adopt(
         &evidence,
         &years,
@@ -112,6 +121,8 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
         &mut pod_of_row,
         &mut facts,
     )?;
+    job::name_users(&pods.jobs.users, &mut facts, &mut symbols);
+    last_line::note(&evidence, &symbols, &pod_of_row, &mut pods.all);
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
     let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &mut symbols);
     facts.extend(stalled);

@@ -25,6 +25,8 @@ pub enum InstanceChange {
     Taken,
     /// Its host failed, which befalls only an instance that runs.
     Lost,
+    /// Its kernel killed a program, which only one that runs can.
+    ProgramKilled,
     /// It shut itself down, which only one that runs can.
     ShutDown,
     /// Somebody reset it: what ran on it ended, it runs on.

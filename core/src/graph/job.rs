@@ -27,6 +27,8 @@ pub(super) struct Numbers {
     whole: HashMap<String, Option<String>>,
     /// Ids by the number that only the job itself knows: that of an array's task.
     own: HashMap<String, String>,
+    /// Names of users by their number; `None` where clusters differ in it.
+    pub(super) users: HashMap<String, Option<String>>,
 }
 
 impl Numbers {
@@ -246,6 +248,25 @@ fn numbered(file: &str) -> Option<&str> {
     number.split('_').all(digits).then_some(number)
 }
 
+/// Calls users by name of whom daemons only know the number, as the accounts of their jobs tell.
+pub(super) fn name_users(
+    users: &HashMap<String, Option<String>>,
+    facts: &mut [Fact],
+    symbols: &mut SymbolTable,
+) {
+    for fact in facts.iter_mut().filter(|fact| fact.actor.is_some()) {
+        let id = symbols.name(fact.actor);
+        if !symbols.name(fact.signal).starts_with("slurm.") {
+            continue;
+        }
+        let known = users.get(id).cloned().flatten();
+        let name = known.or_else(|| (id == "0").then(|| "root".to_owned()));
+        if let Some(name) = name {
+            fact.actor = symbols.number(&name);
+        }
+    }
+}
+
 /// Learns from one fact about a job.
 pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods: &mut Pods) {
     let ended = match event.fact.as_str() {
@@ -272,6 +293,13 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
         .collect();
     let started = event.attribute("started").and_then(Stamp::parse);
     let reason = symbols.optional(ended.as_deref());
+    if let (Some(id), Some(name)) = (event.attribute("user_id"), event.attribute("user")) {
+        pods.jobs
+            .users
+            .entry(id.to_owned())
+            .and_modify(|known| *known = known.take().filter(|known| known == name))
+            .or_insert_with(|| Some(name.to_owned()));
+    }
     let Some(one) = pods.all.get_mut(number as usize) else {
         return;
     };
@@ -289,7 +317,7 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
             time: event.time,
             container: Symbol::NONE,
             init: false,
-            exit_code: event.exit_code,
+            exit_code: event.exit_code.or_else(|| task_exit_code(event)),
             reason,
         });
     }
@@ -310,10 +338,18 @@ fn goes_on(event: &Event) -> bool {
     )
 }
 
+/// The code with which a task ended, as srun writes it.
+fn task_exit_code(event: &Event) -> Option<i32> {
+    event.attribute("task_exit_code")?.parse().ok()
+}
+
 /// The state that Slurm's own line in the job's log tells.
 fn said_by_log(event: &Event) -> Option<String> {
     let is = |signal: &str| event.signals.iter().any(|one| one == signal);
-    if is("slurm.time_limit") {
+    if is("slurm.task_failed") {
+        let killed = event.attribute("detail") == Some("Out Of Memory");
+        Some(if killed { "OUT_OF_MEMORY" } else { "FAILED" }.to_owned())
+    } else if is("slurm.time_limit") {
         Some("TIMEOUT".to_owned())
     } else if is("slurm.cancelled") {
         let why = event.attribute("detail").unwrap_or_default();

@@ -256,6 +256,19 @@ const LAST_WORDS: [&str; 7] = [
     "nccl.timeout",
 ];
 
+/// Signals of log lines with which a program or its launcher ends, whatever ended it.
+const SAYS_OVER: [&str; 9] = [
+    "jax.peer_died",
+    "launcher.teardown",
+    "launcher.worker_failed",
+    "log.killed",
+    "log.sigterm",
+    "mpi.aborted",
+    "mpi.node_lost",
+    "mpi.process_died",
+    "ray.job_stopped",
+];
+
 /// Learns from one fact. `number` is the pod it is about.
 pub(super) fn event(
     event: &Event,
@@ -265,11 +278,12 @@ pub(super) fn event(
     workloads: &mut Workloads,
 ) {
     match pods.all.get(number as usize).map(|one| one.kind) {
-        Some(TaskKind::Instance) => {
+        // What its programs write is read as that of a pod.
+        Some(TaskKind::Instance) if event.fact != "log.line" => {
             return instance::event(event, number, symbols, pods, workloads);
         }
         Some(TaskKind::Job) => return job::event(event, number, symbols, pods),
-        Some(TaskKind::Pod | TaskKind::Log) | None => {}
+        Some(TaskKind::Instance | TaskKind::Pod | TaskKind::Log) | None => {}
     }
     if let Some(claim) = read(event) {
         let namespace = symbols.optional(event.entities.namespace.as_deref());
@@ -367,19 +381,27 @@ pub(super) fn event(
     }
     let says = |signal: &str| event.signals.iter().any(|one| one == signal);
     let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper");
+    let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
     if event.fact == "log.line" && event.time == Stamp::OPEN {
         let line = event.origin.line;
         pod.untimed.last = pod.untimed.last.max(line);
-        if fails {
+        if over {
             pod.untimed.words = pod.untimed.words.max(line);
+            pod.words_in = symbols.number(&event.origin.file);
         }
     } else if event.fact == "log.line" {
         pod.last_line = later(pod.last_line, event.time);
         if says("log.training_done") {
             pod.said_done = later(pod.said_done, event.time);
         }
+        if over {
+            pod.said_over = later(pod.said_over, event.time);
+        }
         if fails {
             pod.last_words = later(pod.last_words, event.time);
+            if pod.last_words == Some(event.time) {
+                pod.words_in = symbols.number(&event.origin.file);
+            }
         }
     }
     // A kubelet touches the pods of its own node alone.

@@ -47,17 +47,10 @@ pub(super) fn adopt(
         if let Some(slot) = pod_of_row.get_mut(number as usize) {
             *slot = task;
         }
-        if let Some(one) = pods.all.get_mut(task as usize) {
-            one.see(row.time.lo, row.last());
+        let rank = teach(evidence, years, (number, task), symbols, (pods, workloads))?;
+        if row.tells {
+            ranks.entry(task).or_default().extend(rank);
         }
-        if !row.tells {
-            continue;
-        }
-        let (_, mut event): (_, Event) = evidence.body(number)?;
-        years.place(&mut event);
-        ranks.entry(task).or_default().extend(event.rank);
-        learn::event(&event, task, symbols, pods, workloads);
-        progress::note(&event, number, pods.all.get_mut(task as usize));
     }
     // What several ranks wrote is the log of none of them.
     for (task, _) in ranks.iter().filter(|(_, ranks)| ranks.len() > 1) {
@@ -73,6 +66,33 @@ pub(super) fn adopt(
     let gangs = gangs(&files, &mut ranks, symbols, pods);
     log_gang::join(gangs, symbols, pods, workloads);
     Ok(())
+}
+
+/// Learns from a line that was found to be of a task; returns the rank that it names.
+///
+/// # Errors
+/// When the line cannot be read back.
+pub(super) fn teach(
+    evidence: &Evidence,
+    years: &Years,
+    (number, task): (u32, u32),
+    symbols: &mut SymbolTable,
+    (pods, workloads): (&mut Pods, &mut Workloads),
+) -> Result<Option<i32>, SpillError> {
+    let Some(row) = evidence.rows().get(number as usize) else {
+        return Ok(None);
+    };
+    if let Some(one) = pods.all.get_mut(task as usize) {
+        one.see(row.time.lo, row.last());
+    }
+    if !row.tells {
+        return Ok(None);
+    }
+    let (_, mut event): (_, Event) = evidence.body(number)?;
+    years.place(&mut event);
+    learn::event(&event, task, symbols, pods, workloads);
+    progress::note(&event, number, pods.all.get_mut(task as usize));
+    Ok(event.rank)
 }
 
 /// Logs by what their paths have in common: a number apart, in one folder.

@@ -12,6 +12,7 @@ mod identity;
 mod indexes;
 mod instance;
 mod job;
+mod last_line;
 mod learn;
 mod log_gang;
 mod lone_log;
@@ -29,6 +30,7 @@ mod task;
 mod topology;
 mod undated;
 mod version_diff;
+mod vm_log;
 mod witness;
 mod workload;
 

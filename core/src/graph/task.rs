@@ -123,8 +123,12 @@ pub struct Task {
     pub index_done: Option<Stamp>,
     /// When its log last said that all was done.
     pub said_done: Option<Stamp>,
+    /// When its log last told that it ends, whatever ended it.
+    pub said_over: Option<Stamp>,
     /// When its log last told of a failure that ends a program.
     pub last_words: Option<Stamp>,
+    /// The file in which it did.
+    pub(super) words_in: Symbol,
     /// When it last wrote anything.
     pub last_line: Option<Stamp>,
     /// What records tell of an instance's life, in time order.
@@ -222,7 +226,9 @@ impl Task {
             untracked: None,
             index_done: None,
             said_done: None,
+            said_over: None,
             last_words: None,
+            words_in: Symbol::NONE,
             last_line: None,
             signs: Vec::new(),
             untimed: UntimedLog::default(),

@@ -4,9 +4,13 @@ use std::collections::HashMap;
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
+use super::pod::given_up;
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, InstanceChange, InstanceRecord, Task, TaskKind};
 use crate::symbols::Symbol;
+
+/// Clocks of a machine and of its cloud are this far apart at most.
+const CLOCKS: Nanos = 5 * SECOND;
 
 /// Records of one end come within this long of each other: a notice, what the
 /// platform did, and what its group cleaned up.
@@ -40,8 +44,46 @@ pub(super) fn done(graph: &EntityGraph) -> HashMap<u32, Stamp> {
     found
 }
 
+/// What the kernels of machines say of the end of what ran on them, by the machine's name, in
+/// time order.
+pub(super) fn crashes(graph: &EntityGraph) -> HashMap<Symbol, Vec<InstanceRecord>> {
+    let mut found: HashMap<Symbol, Vec<InstanceRecord>> = HashMap::new();
+    for fact in graph.facts.iter().filter(|fact| fact.node.is_some()) {
+        let what = match graph.name(fact.signal) {
+            "kernel.panic" => InstanceChange::Lost,
+            "kernel.oom_kill" | "kernel.oom_kill.limit" | "kernel.oom_kill.node" => {
+                InstanceChange::ProgramKilled
+            }
+            _ => continue,
+        };
+        // A record without a time may be of any boot.
+        if fact.time != Stamp::OPEN {
+            found.entry(fact.node).or_default().push(InstanceRecord {
+                time: fact.time,
+                what,
+                word: Symbol::NONE,
+                operation: Symbol::NONE,
+            });
+        }
+    }
+    found
+}
+
+/// What is told of an instance's life, by its cloud and its own kernel, in time order.
+fn signs<'a>(one: &'a Task, crashes: &'a [InstanceRecord]) -> Vec<&'a InstanceRecord> {
+    let (from, to) = one.stay();
+    let wrote = one.last_line.map(|line| line.lo);
+    let during = crashes.iter().filter(|crash| {
+        let survived = wrote.is_some_and(|wrote| wrote > crash.time.hi.saturating_add(CLOCKS));
+        (from..to).contains(&crash.time.lo) && !survived
+    });
+    let mut all: Vec<&InstanceRecord> = one.signs.iter().chain(during).collect();
+    all.sort_by_key(|sign| (sign.time.lo, sign.time.hi, sign.what));
+    all
+}
+
 /// The state an instance was last seen in, and every end that it outlived.
-pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
+pub(super) fn end(one: &Task, done: Option<Stamp>, crashes: &[InstanceRecord]) -> End {
     // One that could not be made, and of which nothing else is told, never was.
     let refused = one.signs.first().filter(|first| {
         let alike = |sign: &InstanceRecord| sign.what == InstanceChange::Refused;
@@ -57,7 +99,7 @@ pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
         };
     }
     let (mut ends, mut runs) = (Vec::<&InstanceRecord>::new(), true);
-    for sign in &one.signs {
+    for sign in signs(one, crashes) {
         let was_running = match sign.what {
             InstanceChange::Refused => continue,
             InstanceChange::Made | InstanceChange::Runs => {
@@ -70,7 +112,10 @@ pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
             }
             // What befalls only those that run tells that it ran again, unless
             // it is one more record of the same end.
-            InstanceChange::Taken | InstanceChange::Lost | InstanceChange::ShutDown => {
+            InstanceChange::Taken
+            | InstanceChange::Lost
+            | InstanceChange::ProgramKilled
+            | InstanceChange::ShutDown => {
                 let last = ends.last().map_or(Nanos::MIN, |last| last.time.hi);
                 runs || sign.time.lo.saturating_sub(last) > ONE_END
             }
@@ -81,7 +126,12 @@ pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
         }
         runs = false;
     }
-    let last = if runs { None } else { ends.pop() };
+    let mut last = if runs { None } else { ends.pop() };
+    // What had ended is not ended again by who switches its machine off.
+    let failed = failed(one, last);
+    if failed.is_some() {
+        last = None;
+    }
     let restarts = ends
         .into_iter()
         .map(|sign| Restart {
@@ -98,7 +148,9 @@ pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
             (State::Completed, Mode::None, sign.time)
         }
         (Some(sign), _) => (State::Died, mode(sign), sign.time),
-        (None, _) => (State::Running, Mode::None, since),
+        (None, _) => failed.map_or((State::Running, Mode::None, since), |failed| {
+            (State::Died, Mode::Exited, failed)
+        }),
     };
     End {
         state,
@@ -109,10 +161,25 @@ pub(super) fn end(one: &Task, done: Option<Stamp>) -> End {
     }
 }
 
+/// When the log of the program on an instance ended in a failure, before the end of the
+/// instance itself, and since it was last started.
+fn failed(one: &Task, end: Option<&InstanceRecord>) -> Option<Stamp> {
+    let said = given_up(one)?;
+    let since = one.signs.iter().any(|sign| {
+        let begins = matches!(
+            sign.what,
+            InstanceChange::Made | InstanceChange::Reset | InstanceChange::Runs
+        );
+        begins && sign.time.lo > said.hi
+    });
+    let first = end.is_none_or(|end| said.hi.saturating_add(CLOCKS) < end.time.lo);
+    (first && !since).then_some(said)
+}
+
 fn mode(sign: &InstanceRecord) -> Mode {
     match sign.what {
         InstanceChange::Lost => Mode::Lost,
-        InstanceChange::ShutDown => Mode::Exited,
+        InstanceChange::ProgramKilled | InstanceChange::ShutDown => Mode::Exited,
         _ => Mode::Killed,
     }
 }
@@ -122,7 +189,8 @@ fn exit(sign: &InstanceRecord) -> Exit {
         time: sign.time,
         container: Symbol::NONE,
         init: false,
-        exit_code: None,
+        // A kernel that is out of memory sends SIGKILL.
+        exit_code: (sign.what == InstanceChange::ProgramKilled).then_some(137),
         reason: sign.word,
     }
 }

@@ -5,6 +5,7 @@ mod backoff_limit;
 mod helper;
 mod instance;
 mod job;
+mod job_over;
 mod loss;
 mod pod;
 #[cfg(test)]
@@ -130,13 +131,23 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
     let losses = loss::losses(graph);
     let done = instance::done(graph);
     let spent = backoff_limit::spent(graph);
+    let crashes = instance::crashes(graph);
+    let over = job_over::JobsOver::of(graph);
     (0..)
         .zip(&graph.pods)
         .map(|(number, one)| match one.kind {
             TaskKind::Pod | TaskKind::Log => {
-                pod::end(graph, one, &losses, spent.get(&number).copied())
+                let around = pod::Surroundings {
+                    losses: &losses,
+                    spent: spent.get(&number).copied(),
+                    job_over: over.by(graph, number, one),
+                };
+                pod::end(graph, one, &around)
             }
-            TaskKind::Instance => instance::end(one, done.get(&number).copied()),
+            TaskKind::Instance => {
+                let crashes = crashes.get(&one.node).map_or(&[][..], Vec::as_slice);
+                instance::end(one, done.get(&number).copied(), crashes)
+            }
             TaskKind::Job => job::end(graph, one),
         })
         .collect()

@@ -8,10 +8,19 @@ use super::loss::{Loss, Losses};
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Task};
 
+/// What is known of what a pod belongs to and runs on.
+pub(super) struct Surroundings<'a> {
+    /// When its node was lost.
+    pub losses: &'a Losses,
+    /// When its Job deleted it because its pods had failed too often.
+    pub spent: Option<Stamp>,
+    /// When its job was over, and with it the pod.
+    pub job_over: Option<Stamp>,
+}
+
 /// The state a pod was last seen in, and how it came to that.
-///
-/// `spent`: when its Job deleted it because its pods had failed too often.
-pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Option<Stamp>) -> End {
+pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) -> End {
+    let &Surroundings { losses, spent, .. } = around;
     let all = pod.exits.iter().filter(|exit| !exit.init);
     let (helpers, main): (Vec<&Exit>, Vec<&Exit>) =
         all.partition(|exit| is_helpers(graph, pod, exit));
@@ -79,7 +88,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Optio
         .or(pod.seen.map(|(first, _)| Stamp::second(first)))
         .unwrap_or(Stamp::OPEN);
 
-    if let Some((mode, time)) = death(graph, pod, &telling, losses, crashing) {
+    if let Some((mode, time)) = death(graph, pod, &telling, around, crashing) {
         return End {
             state: State::Died,
             mode,
@@ -105,7 +114,7 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, losses: &Losses, spent: Optio
     let heard_of = pod.untracked.is_some() && given_up(pod).is_some();
     if (pod.body.is_none() || heard_of)
         && telling.is_none()
-        && let Some((time, well)) = ended_unseen(graph, pod)
+        && let Some((time, well)) = ended_unseen(graph, pod, around.job_over)
     {
         return End {
             state: if well { State::Completed } else { State::Died },
@@ -259,14 +268,20 @@ fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
 
 /// When a pod had ended, though no record of its end was seen, and whether it ended well:
 /// its Job was over or had counted it, or its log said last that all was done.
-fn ended_unseen(graph: &EntityGraph, pod: &Task) -> Option<(Stamp, bool)> {
+fn ended_unseen(
+    graph: &EntityGraph,
+    pod: &Task,
+    job_over: Option<Stamp>,
+) -> Option<(Stamp, bool)> {
     // Who writes is alive.
     let step = pod.progress.as_ref().map(|progress| progress.last.lo);
     let wrote = step.max(pod.last_line.map(|line| line.lo));
+    // After that it may still write of what it puts away.
+    let failed = pod.last_words.map(|words| words.lo);
     let done = pod
         .said_done
-        .filter(|done| wrote.is_none_or(|wrote| wrote <= done.hi));
-    let job = job_over(graph, pod).map(|over| {
+        .filter(|done| step.max(failed).is_none_or(|later| later <= done.hi));
+    let job = job_over.map(|over| {
         let well = graph.says(pod.owner, "k8s.workload.completed");
         (over, well)
     });
@@ -288,10 +303,12 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task) -> Option<(Stamp, bool)> {
     Some((ended, well))
 }
 
-/// When the log of a pod of which nothing but its log is known ended in a failure.
+/// When the log of a pod of which nothing but its log is known ended in a failure, or with its
+/// end by others.
 fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
     given_up(pod)
+        .or_else(|| last_of_log(pod, pod.said_over?))
         .or_else(|| failed_untimed(pod))
         .filter(|_| only_log)
 }
@@ -305,36 +322,20 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
 }
 
 /// When the log of a pod ended in a failure.
-fn given_up(pod: &Task) -> Option<Stamp> {
+pub(super) fn given_up(pod: &Task) -> Option<Stamp> {
+    last_of_log(pod, pod.last_words?)
+}
+
+/// What a log said, where it was the last that it said.
+fn last_of_log(pod: &Task, said: Stamp) -> Option<Stamp> {
     /// A traceback is followed by what the launcher says of it.
     const AFTER: Nanos = 10 * SECOND;
-    let (said, last) = (pod.last_words?, pod.last_line?);
+    let last = pod.last_line?;
     // It was started again since.
     if pod.starts.iter().any(|start| start.lo > said.hi) {
         return None;
     }
     (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(AFTER)).then_some(said)
-}
-
-/// When the Job of a pod had failed or was complete: none of its pods runs any more.
-fn job_over(graph: &EntityGraph, pod: &Task) -> Option<Stamp> {
-    const OVER: [&str; 3] = [
-        "k8s.workload.backoff_limit",
-        "k8s.workload.completed",
-        "k8s.workload.failed",
-    ];
-    let job = graph.workloads.get(pod.owner as usize)?;
-    if graph.name(job.kind) != "Job" || !OVER.iter().any(|signal| graph.says(pod.owner, signal)) {
-        return None;
-    }
-    let of_job = graph.facts.iter().filter(|fact| fact.workload == pod.owner);
-    // A job of the same name may have been over before.
-    let begin = pod.known_begin().unwrap_or(Nanos::MIN);
-    of_job
-        .filter(|fact| fact.time.hi >= begin)
-        .filter(|fact| OVER.contains(&graph.name(fact.signal)) && fact.time != Stamp::OPEN)
-        .map(|fact| fact.time)
-        .min()
 }
 
 /// Clocks of two machines are this far apart at most.
@@ -405,7 +406,7 @@ fn death(
     graph: &EntityGraph,
     pod: &Task,
     exit: &Option<Exit>,
-    losses: &Losses,
+    around: &Surroundings<'_>,
     crashing: bool,
 ) -> Option<(Mode, Stamp)> {
     let phase = pod.phase.as_deref().unwrap_or_default();
@@ -487,13 +488,13 @@ fn death(
         CLOCKS
     };
     if let (Some(asked), None) = (asked, exited)
-        && let Some((ended, well)) = ended_unseen(graph, pod)
+        && let Some((ended, well)) = ended_unseen(graph, pod, around.job_over)
         && ended.hi.saturating_add(apart) < asked.lo
     {
         return (!well).then_some((Mode::Exited, ended));
     }
     // What had ended was not lost with its node: its Job had heard of it.
-    let over = exited.is_none().then(|| ended_unseen(graph, pod)).flatten();
+    let over = exited.is_none().then(|| ended_unseen(graph, pod, around.job_over)).flatten();
     let is_hit = |loss: &&Loss| {
         let over = over.is_some_and(|(over, _)| over.hi <= loss.from.hi);
         // What answers again without having booted runs what it ran.
@@ -503,7 +504,7 @@ fn death(
             && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
             && !outlived_loss(graph, pod, exit.as_ref(), loss.from)
     };
-    let of_node = || losses.get(&pod.node).into_iter().flatten().filter(is_hit);
+    let of_node = || around.losses.get(&pod.node).into_iter().flatten().filter(is_hit);
     // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
     if let (Some(asked), Some(exited)) = (asked, exited)
         && exited.hi <= asked.lo

@@ -1,0 +1,59 @@
+//! Until when pods wrote: a line without a meaning still shows that its program went on.
+
+use whathappened_connectors::time::Stamp;
+
+use super::Task;
+use super::learn::later;
+use crate::evidence::Evidence;
+use crate::symbols::SymbolTable;
+
+/// Takes into account the lines of which no rule knows the meaning.
+///
+/// Where a pod's log told of a failure, only lines of that same log show that its program
+/// survived it: what runs beside it may write for ever.
+pub(super) fn note(
+    evidence: &Evidence,
+    symbols: &SymbolTable,
+    pod_of_row: &[u32],
+    pods: &mut [Task],
+) {
+    let lines = symbols.find("log.line");
+    for (row, pod) in evidence.rows().iter().zip(pod_of_row) {
+        if row.tells || Some(row.fact) != lines {
+            continue;
+        }
+        let Some(pod) = pods.get_mut(*pod as usize) else {
+            continue;
+        };
+        let file = || log_of(symbols.name(row.file()));
+        if pod.words_in.is_some() && file() != log_of(symbols.name(pod.words_in)) {
+            continue;
+        }
+        if row.time == Stamp::OPEN {
+            pod.untimed.last = pod.untimed.last.max(row.line());
+        } else {
+            pod.last_line = later(pod.last_line, row.time);
+        }
+    }
+}
+
+/// The log that a file belongs to: the kubelet keeps one file for each start of a container,
+/// `…/trainer/0.log`, `…/trainer/1.log`.
+fn log_of(file: &str) -> &str {
+    match file.rsplit_once('/') {
+        Some((folder, name)) if name.starts_with(|first: char| first.is_ascii_digit()) => folder,
+        _ => file,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log_of;
+
+    #[test]
+    fn restarts_of_a_container_write_one_log() {
+        assert_eq!(log_of("pods/a_b_c/trainer/0.log"), "pods/a_b_c/trainer");
+        assert_eq!(log_of("pods/a_b_c/trainer/1.log"), "pods/a_b_c/trainer");
+        assert_eq!(log_of("logs/trainer.log"), "logs/trainer.log");
+    }
+}

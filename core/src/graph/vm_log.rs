@@ -1,0 +1,85 @@
+//! The logs of programs on cloud instances, in a folder that was put under the instance's name:
+//! `trainer-vm-5/train.log`.
+
+use std::collections::HashMap;
+
+use super::fact::{Fact, NO};
+use super::identity::{Pods, Workloads};
+use super::lone_log;
+use super::task::TaskKind;
+use super::undated::Years;
+use crate::evidence::{Evidence, SpillError};
+use crate::symbols::{Symbol, SymbolTable};
+
+/// Gives lines that name no pod, job or machine to the instance whose name a folder on the way
+/// to their file bears, the innermost first. Where several instances have that name, none of
+/// them gets the lines.
+///
+/// # Errors
+/// When the evidence cannot be read back.
+pub(super) fn adopt(
+    evidence: &Evidence,
+    years: &Years,
+    symbols: &mut SymbolTable,
+    (pods, workloads): (&mut Pods, &mut Workloads),
+    pod_of_row: &mut [u32],
+    facts: &mut [Fact],
+) -> Result<(), SpillError> {
+    let Some(lines) = symbols.find("log.line") else {
+        return Ok(());
+    };
+    let instances = instances(pods);
+    if instances.is_empty() {
+        return Ok(());
+    }
+    let mut owners: HashMap<Symbol, Option<u32>> = HashMap::new();
+    for (number, row) in (0..).zip(evidence.rows()) {
+        let Some(slot) = pod_of_row.get_mut(number as usize) else {
+            continue;
+        };
+        if *slot != NO || row.fact != lines || row.node.is_some() || row.instance.is_some() {
+            continue;
+        }
+        let owner = *owners.entry(row.file()).or_insert_with(|| {
+            let path = symbols.name(row.file()).rsplit(['/', '\\', '!']);
+            // The file's own name says what it is, not of what.
+            path.skip(1)
+                .filter_map(|folder| symbols.find(folder))
+                .find_map(|folder| instances.get(&folder).copied().flatten())
+        });
+        let Some(owner) = owner else {
+            continue;
+        };
+        *slot = owner;
+        lone_log::teach(
+            evidence,
+            years,
+            (number, owner),
+            symbols,
+            (pods, workloads),
+        )?;
+    }
+    for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
+        let of_instance = owners.values().flatten();
+        if let Some(task) = pod_of_row.get(fact.row as usize)
+            && of_instance.clone().any(|owner| owner == task)
+        {
+            fact.pod = *task;
+        }
+    }
+    Ok(())
+}
+
+/// Instances by name, none where several share it.
+fn instances(pods: &Pods) -> HashMap<Symbol, Option<u32>> {
+    let mut found: HashMap<Symbol, Option<u32>> = HashMap::new();
+    for (number, one) in (0..).zip(&pods.all) {
+        if one.kind == TaskKind::Instance && one.name.is_some() {
+            found
+                .entry(one.name)
+                .and_modify(|other| *other = None)
+                .or_insert(Some(number));
+        }
+    }
+    found
+}
