@@ -221,10 +221,15 @@ fn job(event: &Event, message: &str) -> String {
         .map(|code| format!(", exit code {code}"));
     let step = event.attribute("step_state").zip(event.attribute("step"));
     let step = step.map(|(state, step)| format!("; its step {step} with state {state}"));
-    let parts = [by, code, step].into_iter().flatten().collect::<String>();
+    let parts = [by.clone(), code, step].into_iter().flatten().collect::<String>();
     let said = match state {
         "PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => "the job is waiting".to_owned(),
         "RUNNING" => "the job started".to_owned(),
+        "KILL_REQUESTED" => format!(
+            "Slurm was asked{} to cancel or signal the job",
+            by.as_deref().unwrap_or_default()
+        ),
+        "DEPENDENCY_FAILED" => "Slurm cancelled the job".to_owned(),
         state => format!("the job ended with state {state}{parts}"),
     };
     joined(&said, message)

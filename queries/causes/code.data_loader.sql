@@ -11,9 +11,11 @@
 WITH killed AS (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.host_oom', 'k8s.container.oom_killed')),
 raised AS (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal = 'log.traceback' AND COALESCE(detail, '') NOT LIKE '%RuntimeError')
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN r.death IS NULL AND k.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+  CASE WHEN r.death IS NULL AND k.death IS NULL AND s.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
 FROM links l
 LEFT JOIN killed k ON k.death = l.death
+-- Who asked it to stop is another matter.
+LEFT JOIN links s ON s.death = l.death AND s.record = l.record AND s.signal = 'log.sigterm'
 LEFT JOIN raised r ON r.death = l.death AND r.time = l.time
 WHERE l.signal = 'log.data_loader_failed' AND l.via = 'pod' AND l.same_container AND l.mode = 'exited'
   AND COALESCE(l.exit_code, 1) NOT IN (0, 137, 143) AND l.lag_s BETWEEN -5 AND 120

@@ -35,6 +35,8 @@ peers AS (
                                    -- What another signal reads more closely is no surer for being an exception, too.
                                    'log.device_ordinal', 'log.data_loader_failed', 'log.clock_skew',
                                    'log.storage_throttled', 'log.no_licence',
+                                   -- Whoever asked it to stop, or killed a process of it, is another matter.
+                                   'log.sigterm', 'log.killed',
                                    -- An address that is not there may be the GPU's doing as well.
                                    'log.cuda_error.address')
 )
@@ -42,7 +44,7 @@ peers AS (
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
          -- What says itself that another process ended, or broke.
-         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
+         OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t
 LEFT JOIN peers p ON p.death = t.death AND p.time = t.time

@@ -7,6 +7,7 @@
 -- overturned_by: audit: whether someone stopped the node
 -- overturned_by: kernel: why the machine stopped responding
 -- summary: {node} stopped responding; {pod} {was} on it.
+-- summary_of: slurm.node_fail: Slurm reports that a node of {pod} failed.
 -- advice: Check the machine's console, BMC and kernel log to see why it stopped responding; keep it out of the pool until then.
 --
 -- A NoExecute taint is anybody's: the node lifecycle controller's where the node had fallen silent, else that of
@@ -150,8 +151,10 @@ FROM silent s
 JOIN links k ON k.death = s.death AND k.signal = 'kueue.evicted.node_failures' AND k.via = 'workload'
   AND k.mode IN ('killed', 'lost') AND k.detail = k.node AND k.time - s.time BETWEEN -5000000000 AND 600000000000
 UNION ALL
--- Slurm says that a node of the job failed; on several nodes it does not say which.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+-- Slurm says that a node of the job failed; on several nodes it does not say which. Its line in the job's own output
+-- says the same of a node that somebody set down.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN source_kind NOT LIKE 'slurm%' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'slurm.node_fail' AND via = 'pod' AND mode = 'lost' AND lag_s BETWEEN -60 AND 60
 UNION ALL

@@ -7,7 +7,8 @@
 -- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted while {pod} {was} on it.
 -- advice: The journal before the boot shows whether it was requested or a crash.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
+  CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact
   -- A boot of which only another boot id tells was at some time between two versions of
@@ -34,7 +35,8 @@ SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
   -- silent, and told of a boot minutes later, may have gone on until then.
   CASE WHEN closed.death IS NULL AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-    THEN 'inferred' ELSE 'guess' END AS edge, 'fault' AS role
+    THEN 'inferred' ELSE 'guess' END AS edge,
+  CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
 LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
            WHERE c.via = 'node' AND c.mode = 'killed' AND (c.signal LIKE 'k8s.node.cordoned%' OR c.signal = 'k8s.node.drained')
@@ -46,7 +48,8 @@ WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.
   AND u.lag_s BETWEEN -900 AND 600 AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
 UNION ALL
 -- It has fallen silent to boot, and nobody has counted its pods as lost yet.
-SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
+  CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
 JOIN links m ON m.death = u.death AND m.via = 'node' AND m.signal IN ('k8s.node.not_ready', 'k8s.node.silent')
   AND m.time - u.time BETWEEN 0 AND 300000000000

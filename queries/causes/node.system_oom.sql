@@ -2,7 +2,7 @@
 -- title: The node itself ran out of memory
 -- rank: 78
 -- level: supported
--- needs: k8s.node.system_oom, kernel.oom_kill.node
+-- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed {pod}.
 -- advice: Something on the node used more memory than it requested; set requests and limits, and leave room for the system.
@@ -17,11 +17,14 @@ FROM links
 WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
-FROM links
-WHERE signal = 'kernel.oom_kill.node' AND mode IN ('exited', 'killed')
-  AND (via = 'pod' AND lag_s BETWEEN -5 AND 60 AND COALESCE(exit_code, 137) <> 0
-    OR via = 'node' AND exit_code = 137 AND lag_s BETWEEN -2 AND 10)
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links k
+-- Its line before this one names whose memory was counted: a service of the machine's own is no pod.
+LEFT JOIN links o ON o.death = k.death AND o.signal = 'kernel.oom_kill.outside' AND o.via = k.via
+  AND ABS(o.time - k.time) < 2000000000
+WHERE k.signal = 'kernel.oom_kill.node' AND k.mode IN ('exited', 'killed')
+  AND (k.via = 'pod' AND k.lag_s BETWEEN -5 AND 60 AND COALESCE(k.exit_code, 137) <> 0
+    OR k.via = 'node' AND k.exit_code = 137 AND k.lag_s BETWEEN -2 AND 10 AND o.fact IS NULL)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'state' AS role
 FROM links

@@ -116,6 +116,7 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
 FROM links
 WHERE signal = 'slurm.cancelled' AND via = 'pod' AND mode = 'killed' AND detail IS NULL AND lag_s BETWEEN -60 AND 60
   AND COALESCE(reason, '') NOT IN ('BOOT_FAIL', 'DEADLINE', 'NODE_FAIL', 'PREEMPTED', 'TIMEOUT')
+  AND death NOT IN (SELECT death FROM links WHERE signal = 'slurm.dependency_failed' AND via = 'pod')
 UNION ALL
 -- Ray does not say who asked.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role

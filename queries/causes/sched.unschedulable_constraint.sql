@@ -2,9 +2,10 @@
 -- title: No node meets its constraints
 -- rank: 29
 -- level: established
--- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated, slurm.waiting.constraint
+-- needs: k8s.pod.unschedulable.constraint, k8s.pod.unschedulable.gated, slurm.waiting.constraint, slurm.dependency_failed
 -- needs: k8s.pod.admission_failed.constraint
 -- summary: {pod} {was} never scheduled: {message}
+-- summary_of: slurm.dependency_failed: {pod} never ran: a job that it was to come after had failed.
 -- advice: Check the node selector, affinity and tolerations against the labels and taints of the nodes it should run on.
 -- Of a pod that would fit if there were room, the nodes that it may not use are not what is missing.
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -31,3 +32,8 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'state' AS role
 FROM links
 WHERE signal = 'slurm.waiting.constraint' AND via = 'pod' AND state = 'never_scheduled'
+UNION ALL
+-- It takes away what waits for a job that failed.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'slurm.dependency_failed' AND via = 'pod' AND lag_s BETWEEN -60 AND 60

@@ -364,6 +364,10 @@ impl<'a> Bounds<'a> {
         if edge.kind == Kind::Inferred && cause.is_some_and(unready) && self.has_just_begun() {
             return Kind::Guess;
         }
+        let is_sure = matches!(edge.kind, Kind::Asserted | Kind::Inferred);
+        if is_sure && edge.role != Role::Act && cause.is_some_and(|fact| self.is_survived(fact)) {
+            return Kind::Guess;
+        }
         let of_machine = cause.filter(|fact| is_of_machine(fact));
         if edge.kind == Kind::Inferred
             && edge.role == Role::Fault
@@ -385,6 +389,22 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         edge.kind
+    }
+
+    /// Whether a fact is what the program wrote of something that it got over, or meant to: it
+    /// worked on, or gave the line a level below error.
+    fn is_survived(&self, fact: &Fact) -> bool {
+        let pod = self.graph.pods.get(self.death.pod as usize);
+        let progress = pod.and_then(|pod| pod.progress.as_ref());
+        let since = fact.end.unwrap_or(fact.time);
+        let of_log = fact.pod == self.death.pod && fact.is_line && since != Stamp::OPEN;
+        // A machine's own log is another one: a program that writes what a kernel writes quotes it.
+        let signal = self.graph.name(fact.signal);
+        let machine = ["kernel.", "nic.", "node."];
+        let quoted = pod.is_some_and(|pod| matches!(pod.kind, PodKind::Pod | PodKind::Job))
+            && machine.iter().any(|stem| signal.starts_with(stem));
+        let worked_on = || progress.is_some_and(|progress| progress.went_on_after(since.hi));
+        of_log && !self.death.goes_on() && (fact.is_mild || quoted || worked_on())
     }
 
     /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
@@ -509,6 +529,11 @@ fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> bool {
         return false;
     };
     let until = fault.end.unwrap_or(fault.time).hi;
+    // No program goes on without its GPU, if only the clocks of its log and its kernel agree.
+    let of_gpu = graph.name(fault.signal).starts_with("gpu.");
+    if of_gpu && progress.went_on_after(until.saturating_add(CLOCKS)) {
+        return true;
+    }
     progress.last.lo.saturating_sub(until) > LEAST.max(progress.usual().saturating_mul(STEPS))
 }
 

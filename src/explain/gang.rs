@@ -101,6 +101,29 @@ pub struct Grouping<'a> {
     pub candidates: &'a [Vec<Candidate>],
     /// Pods that their own controller deleted.
     pub torn_down: &'a HashSet<u32>,
+    /// Pods whose logs say that they could not reach another member any more.
+    pub lost_touch: &'a HashSet<u32>,
+}
+
+/// Pods whose logs say that they could not reach another member of their gang any more.
+#[must_use]
+pub fn lost_touch(graph: &EntityGraph) -> HashSet<u32> {
+    const SAID: [&str; 7] = [
+        "gloo.",
+        "jax.peer_died",
+        "mpi.",
+        "nccl.",
+        "ray.actor_died",
+        "rendezvous.",
+        "ucx.",
+    ];
+    let says = |signal: &str| SAID.iter().any(|stem| signal.starts_with(stem));
+    graph
+        .facts
+        .iter()
+        .filter(|fact| fact.pod != NO && says(graph.name(fact.signal)))
+        .map(|fact| fact.pod)
+        .collect()
 }
 
 impl std::fmt::Debug for Grouping<'_> {
@@ -155,10 +178,16 @@ impl Grouping<'_> {
                 .copied()
                 .filter(|other| self.stamp(*other).overlaps(self.stamp(first)))
                 .collect();
+            // Who says that another one was gone is not the one.
+            let silent = gang && together.iter().any(|death| self.ended_silently(*death));
+            let echoes = |death: usize| silent && self.lost_touch(death) && self.is_symptom(death);
             let primary = together
                 .iter()
                 .copied()
-                .min_by(|a, b| self.compare(*a, *b))
+                .min_by(|a, b| {
+                    let echoes = echoes(*a).cmp(&echoes(*b));
+                    echoes.then_with(|| self.compare(*a, *b))
+                })
                 .unwrap_or(first);
             let others = left.iter().chain(&lingering).copied();
             let before = gang.then(|| self.broke_before(primary, others)).flatten();
@@ -327,17 +356,18 @@ impl Grouping<'_> {
 
     /// Whether a member says that it could not reach another any more.
     fn lost_touch(&self, death: usize) -> bool {
-        const SAID: [&str; 4] = ["gloo.", "nccl.", "ucx.", "mpi."];
         let pod = self.deaths.get(death).map(|death| death.pod);
-        let mut own = self
-            .graph
-            .facts
-            .iter()
-            .filter(|fact| Some(fact.pod) == pod && fact.pod != NO);
-        own.any(|fact| {
-            let signal = self.graph.name(fact.signal);
-            SAID.iter().any(|stem| signal.starts_with(stem))
-        })
+        pod.is_some_and(|pod| self.lost_touch.contains(&pod))
+    }
+
+    /// Whether a member's own process ended badly, nobody asked it to, and it misses none of the
+    /// others.
+    fn ended_silently(&self, death: usize) -> bool {
+        let code = self.deaths.get(death).and_then(|death| death.exit_code);
+        self.exited(death)
+            && code.is_some_and(|code| !matches!(code, 0 | 143))
+            && !self.is_torn_down(death)
+            && !self.lost_touch(death)
     }
 
     /// Whether a member's own process ended: whoever takes a run away takes what waits with it.

@@ -13,7 +13,7 @@ use super::bounds::Requests;
 use super::candidate::{Candidate, candidates};
 use super::engine::{EngineError, edges};
 use super::fault::faults;
-use super::gang::{Finding, Grouping, is_gang};
+use super::gang::{Finding, Grouping, is_gang, lost_touch};
 use super::last_straw;
 use super::recurrence;
 use super::replaced;
@@ -111,6 +111,7 @@ pub async fn explain(
         .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))
         .collect();
     let torn_down = torn_down(graph, &deaths);
+    let lost_touch = lost_touch(graph);
     let grouping = Grouping {
         graph,
         runs,
@@ -118,6 +119,7 @@ pub async fn explain(
         deaths: &deaths,
         candidates: &of_death,
         torn_down: &torn_down,
+        lost_touch: &lost_touch,
     };
     let mut findings = Vec::new();
     let mut from = 0;

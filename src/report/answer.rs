@@ -451,7 +451,8 @@ fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
             .iter()
             .any(|sign| matches!(sign.what, InstanceChange::Made | InstanceChange::Runs)),
         TaskKind::Log => true,
-        TaskKind::Pod | TaskKind::Job => false,
+        TaskKind::Job => pod.body.is_none() && pod.starts.is_empty() && pod.exits.is_empty(),
+        TaskKind::Pod => false,
     };
     !is_shown(case, run, state) && pods.all(no_more_than_named)
 }
@@ -486,7 +487,7 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => pod.body.is_some() && pod.phase.is_some(),
         TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
-        TaskKind::Job => true,
+        TaskKind::Job => pod.body.is_some() || pod.exits.iter().any(|exit| exit.exit_code.is_some()),
         // That it goes on, no log says.
         TaskKind::Log => false,
     };

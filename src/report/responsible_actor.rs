@@ -44,7 +44,8 @@ impl ReportContext<'_> {
                     || (signal == "k8s.pod.evicted.taint" && fact.actor.is_some());
                 // These carry out what somebody asked for, seen or not.
                 let follows = ["k8s.pod.deleted_by_kubelet", "k8s.pod.deleted_by_gc"];
-                by && !follows.contains(&signal) && ended(fact, first)
+                let tidies = acts.is_empty() && is_part_of_kubernetes(graph.name(fact.actor));
+                by && !follows.contains(&signal) && !tidies && ended(fact, first)
             };
             let torn_down = |fact: &&Fact| {
                 graph.name(fact.signal) == "k8s.workload.pod_deleted" && fact.actor.is_some()
@@ -70,6 +71,21 @@ impl ReportContext<'_> {
             .map(|(_, class)| class);
         Some(actor(graph, run, graph.name(found.actor), class))
     }
+}
+
+/// Whether a name is that of a controller of Kubernetes' own, which only carries out what a fault
+/// makes necessary.
+fn is_part_of_kubernetes(name: &str) -> bool {
+    const CONTROLLERS: [&str; 6] = [
+        "job-controller",
+        "node-controller",
+        "node-lifecycle-controller",
+        "pod-garbage-collector",
+        "replicaset-controller",
+        "taint-eviction-controller",
+    ];
+    let own = name.strip_prefix("system:serviceaccount:kube-system:");
+    CONTROLLERS.contains(&own.unwrap_or(name))
 }
 
 impl<'a> ReportContext<'a> {

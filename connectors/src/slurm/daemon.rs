@@ -88,8 +88,13 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Some("PREEMPTED"),
         ),
         (
+            // `scancel`, or `scancel --signal`: only what comes of it tells the two apart.
             r"REQUEST_KILL_JOB JobId=(?<job>\S+) uid (?<by>\d+)",
-            Some("CANCELLED"),
+            Some("KILL_REQUESTED"),
+        ),
+        (
+            r"_kill_dependent: (?<why>Job dependency can't be satisfied), cancelling JobId=(?<job>\S+)",
+            Some("DEPENDENCY_FAILED"),
         ),
         (
             r"slurmd error running JobId=(?<job>\S+) on node\(s\)=(?<nodes>\S+): (?<why>.+)",

@@ -11,7 +11,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
-    collectives, gpu_repeats, instance, job, last_line, learn, lone_log, node_folder, node_instance, pace,
+    collectives, gpu_repeats, instance, job, last_line, learn, log_level, lone_log, node_folder, node_instance, pace,
     parent, progress, remade, rows, scheduling, undated, version_diff, vm_log,
     witness,
 };
@@ -51,7 +51,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
 
     let telling = evidence.rows().iter().filter(|row| row.tells).count();
     let mut facts = Vec::with_capacity(telling);
-    let mut logs = job::Logs::default();
+    let mut logs = job::of_outputs(&evidence, &mut symbols, &mut pods, &mut workloads);
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
     for number in 0..evidence.rows().len() {
@@ -65,6 +65,10 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
         }
         let (row, mut event) = evidence.body(number)?;
         years.place(&mut event);
+        if job::is_of_another(&event) {
+            event.signals.retain(|signal| !signal.starts_with("slurm."));
+            event.attributes.remove("slurm_job");
+        }
         let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         if pod == NO
             && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)
@@ -75,7 +79,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
             if let Some(one) = pods.all.get_mut(one as usize) {
                 one.see(row.time.lo, row.last());
                 if one.kind == TaskKind::Job && event.fact == "log.line" {
-                    logs.names(row.file(), pod);
+                    logs.names(&symbols, row.file(), pod);
                 }
             }
         }
@@ -105,6 +109,15 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
             );
         }
     }
+    logs.by_name(&evidence, &symbols, &pods.all);
+    logs.claim(
+        &evidence,
+        &years,
+        &mut symbols,
+        (&mut pods, &mut workloads),
+        &mut pod_of_row,
+        &mut facts,
+    )?;
     vm_log::adopt(
         &evidence,
         &years,
@@ -128,9 +141,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     facts.extend(stalled);
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
     evidence.symbols = symbols;
-    logs.by_name(&evidence, &pods.all);
     node_folder::claim(&evidence, &pods.all, &mut facts);
-    logs.claim(&evidence, &mut facts, &mut pod_of_row);
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
     let now = evidence
@@ -272,6 +283,9 @@ fn facts_of(
     let detail = DETAILS.iter().find_map(|key| event.attribute(key));
     let other = other_pod(event, symbols, pods);
     let pool = pool(event);
+    let message = event.message.as_deref().unwrap_or_default();
+    let is_line = event.fact == "log.line";
+    let is_mild = is_line && log_level::is_mild(message);
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
             row: number,
@@ -299,6 +313,8 @@ fn facts_of(
             detail: symbols.optional(detail),
             target: symbols.optional(event.attribute("target")),
             exit_code: event.exit_code,
+            is_line,
+            is_mild,
             source_kind: event.source_kind,
         });
     }

@@ -3,7 +3,7 @@
 //! A job and its steps are one member: what ends a step and not the job has
 //! ended nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_connectors::event::Event;
 use whathappened_connectors::object::ObjectKey;
@@ -12,8 +12,9 @@ use whathappened_connectors::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};
-use super::{Exit, Fact, NO, Task, TaskKind};
-use crate::evidence::{Evidence, Objects, Version};
+use super::undated::Years;
+use super::{Exit, Fact, NO, Task, TaskKind, lone_log};
+use crate::evidence::{Evidence, Objects, SpillError, Version};
 use crate::symbols::{Symbol, SymbolTable};
 
 /// The kind of a Slurm job's object.
@@ -187,19 +188,21 @@ pub(super) struct Logs {
 
 impl Logs {
     /// A line of a file names a job.
-    pub(super) fn names(&mut self, file: Symbol, job: u32) {
-        self.job_of
-            .entry(file)
-            .and_modify(|known| *known = known.filter(|known| *known == job))
-            .or_insert(Some(job));
+    pub(super) fn names(&mut self, symbols: &SymbolTable, file: Symbol, job: u32) {
+        if own_output(symbols.name(file)).is_none() {
+            self.job_of
+                .entry(file)
+                .and_modify(|known| *known = known.filter(|known| *known == job))
+                .or_insert(Some(job));
+        }
     }
 
     /// A file that bears a job's number in its name, as `slurm-93002.out` does, is that job's log.
-    pub(super) fn by_name(&mut self, evidence: &Evidence, pods: &[Task]) {
+    pub(super) fn by_name(&mut self, evidence: &Evidence, symbols: &SymbolTable, pods: &[Task]) {
         let mut jobs: HashMap<&str, Option<u32>> = HashMap::new();
         for (number, one) in (0..).zip(pods) {
             if one.kind == TaskKind::Job {
-                let name = evidence.symbols.name(one.name);
+                let name = symbols.name(one.name);
                 jobs.entry(name)
                     .and_modify(|known| *known = None)
                     .or_insert(Some(number));
@@ -209,11 +212,11 @@ impl Logs {
             return;
         }
         for row in evidence.rows() {
-            let is_line = evidence.symbols.name(row.fact) == "log.line";
+            let is_line = symbols.name(row.fact) == "log.line";
             if !is_line || row.pod.is_some() || self.job_of.contains_key(&row.file()) {
                 continue;
             }
-            let job = numbered(evidence.symbols.name(row.file()));
+            let job = numbered(symbols.name(row.file()));
             let job = job.and_then(|number| jobs.get(number).copied().flatten());
             if let Some(job) = job {
                 self.job_of.insert(row.file(), Some(job));
@@ -222,18 +225,90 @@ impl Logs {
     }
 
     /// Gives every line that is of nobody yet to the job that wrote its file.
-    pub(super) fn claim(&self, evidence: &Evidence, facts: &mut [Fact], pod_of_row: &mut [u32]) {
-        for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
-            let row = evidence.rows().get(fact.row as usize);
-            let job = row
-                .filter(|row| evidence.symbols.name(row.fact) == "log.line")
-                .and_then(|row| self.job_of.get(&row.file()).copied().flatten());
-            if let (Some(job), Some(slot)) = (job, pod_of_row.get_mut(fact.row as usize)) {
-                fact.pod = job;
+    ///
+    /// # Errors
+    /// When the evidence cannot be read back.
+    pub(super) fn claim(
+        &self,
+        evidence: &Evidence,
+        years: &Years,
+        symbols: &mut SymbolTable,
+        (pods, workloads): (&mut Pods, &mut Workloads),
+        pod_of_row: &mut [u32],
+        facts: &mut [Fact],
+    ) -> Result<(), SpillError> {
+        let lines = symbols.find("log.line");
+        let mut claimed = HashSet::new();
+        for (number, row) in (0..).zip(evidence.rows()) {
+            let Some(slot) = pod_of_row.get_mut(number as usize) else {
+                continue;
+            };
+            if *slot == NO
+                && Some(row.fact) == lines
+                && let Some(job) = self.job_of.get(&row.file()).copied().flatten()
+            {
                 *slot = job;
+                claimed.insert(number);
+                let line = (number, job);
+                lone_log::teach(evidence, years, line, symbols, (pods, workloads))?;
             }
         }
+        for fact in facts.iter_mut().filter(|fact| claimed.contains(&fact.row)) {
+            if let Some(job) = pod_of_row.get(fact.row as usize) {
+                fact.pod = *job;
+            }
+        }
+        Ok(())
     }
+}
+
+/// The job whose output Slurm writes to a file of this name where nobody chose another:
+/// `slurm-93002.out`.
+fn own_output(file: &str) -> Option<&str> {
+    let name = file.rsplit(['/', '\\', '!']).next()?;
+    let number = name.strip_prefix("slurm-")?.strip_suffix(".out")?;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|one| one.is_ascii_digit());
+    number.split('_').all(digits).then_some(number)
+}
+
+/// Whether a line of one job's output is about another job: whoever wrote it there, it tells
+/// nothing of the job. Tasks of an array have a number beside that of their file.
+pub(super) fn is_of_another(event: &Event) -> bool {
+    let Some(own) = own_output(&event.origin.file).filter(|own| !own.contains('_')) else {
+        return false;
+    };
+    let about = event.attribute("slurm_job");
+    event.fact == "log.line" && about.is_some_and(|about| !about.contains(['_', '+']) && about != own)
+}
+
+/// The jobs that wrote files which only their output is called like, made where they are new.
+pub(super) fn of_outputs(
+    evidence: &Evidence,
+    symbols: &mut SymbolTable,
+    pods: &mut Pods,
+    workloads: &mut Workloads,
+) -> Logs {
+    let mut logs = Logs::default();
+    let lines = symbols.find("log.line");
+    for row in evidence.rows() {
+        let of_job = Some(row.fact) == lines && !row.pod.is_some() && !row.instance.is_some();
+        if !of_job || logs.job_of.contains_key(&row.file()) {
+            continue;
+        }
+        let Some(number) = own_output(symbols.name(row.file())).map(str::to_owned) else {
+            continue;
+        };
+        let id = pods.jobs.id(&format!("slurm/{number}")).to_owned();
+        let (kind, uid) = (symbols.number(KIND), symbols.number(&id));
+        let name = symbols.number(&number);
+        let root = workloads.of(kind, uid, Symbol::NONE, name, row.time);
+        let job = known(&id, root, symbols, pods);
+        if let Some(one) = pods.all.get_mut(job as usize) {
+            one.see(row.time.lo, row.last());
+        }
+        logs.job_of.insert(row.file(), Some(job));
+    }
+    logs
 }
 
 /// The number at the end of an output file's name: `93002` of `slurm-93002.out`, `93002_4` of
@@ -293,6 +368,10 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
         .collect();
     let started = event.attribute("started").and_then(Stamp::parse);
     let reason = symbols.optional(ended.as_deref());
+    // What the words of daemons and launchers come to.
+    for state in ["CANCELLED", "FAILED", "TIMEOUT"] {
+        symbols.number(state);
+    }
     if let (Some(id), Some(name)) = (event.attribute("user_id"), event.attribute("user")) {
         pods.jobs
             .users
@@ -348,9 +427,10 @@ fn said_by_log(event: &Event) -> Option<String> {
     let is = |signal: &str| event.signals.iter().any(|one| one == signal);
     if is("slurm.task_failed") {
         let killed = event.attribute("detail") == Some("Out Of Memory");
-        Some(if killed { "OUT_OF_MEMORY" } else { "FAILED" }.to_owned())
+        Some(if killed { "OUT_OF_MEMORY" } else { "TASK_FAILED" }.to_owned())
     } else if is("slurm.time_limit") {
-        Some("TIMEOUT".to_owned())
+        let step = event.attribute("step").is_some_and(|step| step != "batch");
+        Some(if step { "STEP_TIMEOUT" } else { "TIMEOUT" }.to_owned())
     } else if is("slurm.cancelled") {
         let why = event.attribute("detail").unwrap_or_default();
         Some(match why {

@@ -282,7 +282,12 @@ pub(super) fn event(
         Some(TaskKind::Instance) if event.fact != "log.line" => {
             return instance::event(event, number, symbols, pods, workloads);
         }
-        Some(TaskKind::Job) => return job::event(event, number, symbols, pods),
+        Some(TaskKind::Job) => {
+            job::event(event, number, symbols, pods);
+            if event.fact != "log.line" {
+                return;
+            }
+        }
         Some(TaskKind::Instance | TaskKind::Pod | TaskKind::Log) | None => {}
     }
     if let Some(claim) = read(event) {

@@ -15,6 +15,7 @@ mod job;
 mod last_line;
 mod learn;
 mod log_gang;
+mod log_level;
 mod lone_log;
 mod name_tenure;
 mod node_folder;

@@ -6,7 +6,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
 use super::pace;
-use super::task::{Progress, Task};
+use super::task::{Progress, RECENT, Task};
 use crate::evidence::Evidence;
 use crate::symbols::SymbolTable;
 
@@ -60,6 +60,7 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
         row,
         step,
         reported: 1,
+        recent: with([Nanos::MIN; RECENT], event.time.lo),
     };
     pod.progress = Some(match pod.progress.take() {
         None => new,
@@ -68,14 +69,28 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
             // the order of records cannot show.
             let later = (new.last, new.step, new.id) > (old.last, old.step, old.id);
             let (first, reported) = (old.first.min(new.first), old.reported + 1);
+            let recent = with(old.recent, event.time.lo);
             let last = if later { new } else { old };
             Progress {
                 first,
                 reported,
+                recent,
                 ..last
             }
         }
     });
+}
+
+/// The latest times, the new one among them if it is one of them.
+fn with(mut recent: [Nanos; RECENT], new: Nanos) -> [Nanos; RECENT] {
+    if let Some(oldest) = recent.last_mut()
+        && *oldest < new
+        && !recent.contains(&new)
+    {
+        recent[RECENT - 1] = new;
+        recent.sort_unstable_by(|a, b| b.cmp(a));
+    }
+    recent
 }
 
 /// Facts of pods whose lines went on long after their last step: from that step
@@ -175,6 +190,8 @@ impl Fact {
             detail: Symbol::NONE,
             target: Symbol::NONE,
             exit_code: None,
+            is_line: false,
+            is_mild: false,
             source_kind: row.source_kind(),
         }
     }

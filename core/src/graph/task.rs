@@ -178,7 +178,12 @@ pub struct Progress {
     pub step: Option<i64>,
     /// How many were told.
     pub reported: u64,
+    /// When the last of them were told, the latest first; [`Nanos::MIN`] where there were fewer.
+    pub(super) recent: [Nanos; RECENT],
 }
+
+/// Times of steps that are kept.
+pub(super) const RECENT: usize = 8;
 
 impl Progress {
     /// The usual time between two steps that were told, in nanoseconds.
@@ -186,6 +191,23 @@ impl Progress {
     pub fn usual(&self) -> Nanos {
         let steps = i64::try_from(self.reported).unwrap_or(Nanos::MAX) - 1;
         self.last.lo.saturating_sub(self.first.lo) / steps.max(1)
+    }
+
+    /// Whether the program worked on after `time`: it told of two steps at least that it cannot
+    /// have written together. One may have been under way, and its line in a buffer.
+    #[must_use]
+    pub fn went_on_after(&self, time: Nanos) -> bool {
+        let apart = self.usual() / 3;
+        let after = self.recent.iter().filter(|step| **step > time);
+        let mut last = None::<Nanos>;
+        let mut steps = 0;
+        for step in after {
+            if last.is_none_or(|last| last.saturating_sub(*step) > apart) {
+                steps += 1;
+                last = Some(*step);
+            }
+        }
+        steps >= 2
     }
 }
 

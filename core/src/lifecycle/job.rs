@@ -3,8 +3,10 @@
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
+use super::pod::failed_last;
 use super::{End, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Task};
+use crate::symbols::Symbol;
 
 /// Records of one end come within this long of each other: what ended it, what
 /// its processes ended with, what accounting was told.
@@ -13,6 +15,10 @@ const ONE_END: Nanos = 300 * SECOND;
 /// The state a job was last seen in, and every end that it outlived.
 pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
     let mut ends = ends(graph, one);
+    // Where nothing else tells of its end, its own log may.
+    let by_log = ends.is_empty() && !has_accounts(one);
+    let said = by_log.then(|| failed_last(one)).flatten();
+    let done = one.said_done.filter(|_| by_log && said.is_none());
     let last = ends.pop();
     let since = one
         .started
@@ -26,7 +32,11 @@ pub(super) fn end(graph: &EntityGraph, one: &Task) -> End {
             let (state, mode) = meaning(graph.name(exit.reason));
             (state, mode, exit.time)
         }
-        (None, None) => (State::Running, Mode::None, since),
+        (None, None) => match (said, done) {
+            (Some(said), _) => (State::Died, Mode::Exited, said),
+            (None, Some(done)) => (State::Completed, Mode::None, done),
+            (None, None) => (State::Running, Mode::None, since),
+        },
     };
     // What it outlived was an end of an attempt.
     let exit = if now.is_some() {
@@ -54,7 +64,11 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
     let mut found: Vec<Exit> = Vec::new();
     // Until when the records of the last one reach.
     let mut until = Nanos::MIN;
-    for exit in &one.exits {
+    for exit in one.exits.iter().filter(|exit| is_end(graph, one, exit)) {
+        let exit = &Exit {
+            reason: in_accounts(graph, exit.reason),
+            ..exit.clone()
+        };
         let reported = graph.name(exit.reason);
         let again = found.last().is_some_and(|last| {
             let mut starts = one.starts.iter();
@@ -85,6 +99,63 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
         }
     }
     found
+}
+
+/// Whether accounting or the controller tells in which state a job is.
+fn has_accounts(one: &Task) -> bool {
+    one.body.is_some() && one.phase.is_some()
+}
+
+/// Whether what a daemon logs of the end of a job was its end: accounts are kept once it is over.
+fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
+    let accounts = one.phase.as_deref().unwrap_or_default();
+    match graph.name(exit.reason) {
+        // Of a job that is cancelled slurmctld logs nothing more: one that it saw end was only
+        // signalled, or had ended before.
+        "KILL_REQUESTED" => {
+            let of_attempt = |other: &&Exit| {
+                let between = |start: &Stamp| {
+                    let (from, to) = (exit.time.min(other.time), exit.time.max(other.time));
+                    start.lo > from.hi && start.lo <= to.lo
+                };
+                !one.starts.iter().any(between)
+            };
+            let ended = |other: &Exit| ENDED.contains(&graph.name(other.reason));
+            accounts == "CANCELLED" || !one.exits.iter().filter(of_attempt).any(ended)
+        }
+        // One step of several: the job worked on.
+        "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" | "TASK_FAILED" if !has_accounts(one) => {
+            let progress = one.progress.as_ref();
+            !progress.is_some_and(|progress| progress.went_on_after(exit.time.hi))
+        }
+        // The limit of a job that is being ended already.
+        "TIMEOUT" => accounts != "CANCELLED",
+        _ => true,
+    }
+}
+
+/// States in which a job is that ended otherwise than by being cancelled.
+const ENDED: [&str; 9] = [
+    "BOOT_FAIL",
+    "COMPLETED",
+    "DEADLINE",
+    "FAILED",
+    "LAUNCH_FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
+    "TIMEOUT",
+];
+
+/// The state that accounting gives what daemons and launchers have their own words for.
+fn in_accounts(graph: &EntityGraph, reason: Symbol) -> Symbol {
+    let word = match graph.name(reason) {
+        "DEPENDENCY_FAILED" | "KILL_REQUESTED" => "CANCELLED",
+        "TASK_FAILED" => "FAILED",
+        "STEP_TIMEOUT" => "TIMEOUT",
+        _ => return reason,
+    };
+    graph.evidence.symbols.find(word).unwrap_or(reason)
 }
 
 /// How much a record of an end says of it: its processes are killed whatever

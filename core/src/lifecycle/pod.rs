@@ -305,7 +305,7 @@ fn ended_unseen(
 
 /// When the log of a pod of which nothing but its log is known ended in a failure, or with its
 /// end by others.
-fn failed_last(pod: &Task) -> Option<Stamp> {
+pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
     given_up(pod)
         .or_else(|| last_of_log(pod, pod.said_over?))
@@ -331,8 +331,10 @@ fn last_of_log(pod: &Task, said: Stamp) -> Option<Stamp> {
     /// A traceback is followed by what the launcher says of it.
     const AFTER: Nanos = 10 * SECOND;
     let last = pod.last_line?;
-    // It was started again since.
-    if pod.starts.iter().any(|start| start.lo > said.hi) {
+    let progress = pod.progress.as_ref();
+    let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi));
+    // It was started again since, or got over it.
+    if went_on || pod.starts.iter().any(|start| start.lo > said.hi) {
         return None;
     }
     (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(AFTER)).then_some(said)
