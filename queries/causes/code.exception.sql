@@ -11,7 +11,12 @@
 -- ordinary exit code, which proves that the process chose to end and no more.
 -- What only reports a collective's timeout or another process's end is a symptom; that
 -- it was told to stop speaks of whoever told it.
-WITH told AS (
+-- Records that only say that another member of the gang was gone: no failure of this program.
+WITH missed_peer AS (
+  SELECT DISTINCT death, record FROM links
+  WHERE via = 'pod' AND signal IN ('gloo.error', 'nccl.peer_lost', 'jax.peer_died', 'ray.actor_died', 'ray.node_died', 'ucx.error')
+),
+told AS (
   SELECT death, fact, time, signal, state, mode, exit_code, lag_s, COALESCE(detail, '') AS detail
   FROM links
   WHERE signal IN ('log.traceback', 'log.exception.stack', 'log.exception.line', 'log.fatal', 'launcher.exception') AND via = 'pod' AND same_container AND mode = 'exited'
@@ -20,6 +25,7 @@ WITH told AS (
     AND COALESCE(detail, '') NOT LIKE '%DistBackendError' AND COALESCE(detail, '') NOT LIKE '%ChildFailedError'
     AND COALESCE(detail, '') NOT LIKE '%SignalException' AND COALESCE(detail, '') NOT LIKE '%KeyboardInterrupt'
     AND COALESCE(detail, '') NOT LIKE '%SIGTERMException'
+    AND record NOT IN (SELECT record FROM missed_peer)
     -- Whom the others did not meet is no failure of its program: hang.rendezvous says it as surely.
     AND NOT (regexp_like(COALESCE(detail, ''), '(Rendezvous(Connection|Timeout|Closed)Error|DistStoreError|DistNetworkError)$')
       AND death IN (SELECT death FROM links WHERE via = 'pod' AND signal = 'rendezvous.error'))
@@ -58,7 +64,8 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
+           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'gloo.error', 'nccl.peer_lost', 'jax.peer_died',
+             'ray.actor_died', 'ray.node_died', 'ucx.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL

@@ -6,6 +6,7 @@
 -- alone: node.overheated
 -- overturned_by: metrics: what DCGM measured
 -- overturned_by: kernel: the Xid line
+-- summary_of: node.overheated: {node} reported that it was too hot while {pod} {was} on it: {message}
 -- summary: GPUs in {node} were throttled or stopped by heat while {pod} {was} on it: {message}
 -- advice: Check the machine's cooling.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

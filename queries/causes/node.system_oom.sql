@@ -17,7 +17,10 @@ FROM links
 WHERE signal = 'k8s.node.system_oom' AND via = 'node' AND exit_code = 137 AND lag_s BETWEEN -60 AND 60
 UNION ALL
 -- The kernel's own words for it. Where they name a pod it is that one; where they name none, one that was killed then.
-SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+-- A process whose name is not that of a trainer's may be anything that ran on the machine.
+SELECT k.death, k.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN k.via = 'pod' OR regexp_like(COALESCE(k.detail, 'python'), '^(python|pt_|ray|java|torch|train)') THEN 'inferred' ELSE 'guess' END AS edge,
+  'fault' AS role
 FROM links k
 -- Its line before this one names whose memory was counted: a service of the machine's own is no pod.
 LEFT JOIN links o ON o.death = k.death AND o.signal = 'kernel.oom_kill.outside' AND o.via = k.via

@@ -310,6 +310,9 @@ impl<'a> Bounds<'a> {
         let Some(cause) = self.graph.facts.get(edge.cause) else {
             return false;
         };
+        if self.is_quoted(cause) {
+            return false;
+        }
         let too_late = |since: Nanos| cause.onset > since.saturating_add(CLOCKS);
         if is_of_machine(cause) && self.schedule.is_some_and(too_late) {
             return false;
@@ -391,6 +394,18 @@ impl<'a> Bounds<'a> {
         edge.kind
     }
 
+    /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log
+    /// is another one, so the program quotes it.
+    fn is_quoted(&self, fact: &Fact) -> bool {
+        const MACHINE: [&str; 3] = ["kernel.", "nic.", "node."];
+        let pod = self.graph.pods.get(self.death.pod as usize);
+        let signal = self.graph.name(fact.signal);
+        fact.is_line
+            && fact.pod == self.death.pod
+            && pod.is_some_and(|pod| matches!(pod.kind, PodKind::Pod | PodKind::Job))
+            && MACHINE.iter().any(|stem| signal.starts_with(stem))
+    }
+
     /// Whether a fact is what the program wrote of something that it got over, or meant to: it
     /// worked on, or gave the line a level below error.
     fn is_survived(&self, fact: &Fact) -> bool {
@@ -398,13 +413,8 @@ impl<'a> Bounds<'a> {
         let progress = pod.and_then(|pod| pod.progress.as_ref());
         let since = fact.end.unwrap_or(fact.time);
         let of_log = fact.pod == self.death.pod && fact.is_line && since != Stamp::OPEN;
-        // A machine's own log is another one: a program that writes what a kernel writes quotes it.
-        let signal = self.graph.name(fact.signal);
-        let machine = ["kernel.", "nic.", "node."];
-        let quoted = pod.is_some_and(|pod| matches!(pod.kind, PodKind::Pod | PodKind::Job))
-            && machine.iter().any(|stem| signal.starts_with(stem));
-        let worked_on = || progress.is_some_and(|progress| progress.went_on_after(since.hi));
-        of_log && !self.death.goes_on() && (fact.is_mild || quoted || worked_on())
+        let worked_on = || progress.is_some_and(|progress| progress.went_on_after(since.hi, fact.rank));
+        of_log && !self.death.goes_on() && (fact.is_mild || worked_on())
     }
 
     /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
@@ -515,6 +525,18 @@ fn schedule(graph: &EntityGraph, death: &Death) -> Option<Nanos> {
     Some(first.saturating_sub(wait))
 }
 
+/// Faults of machines after which a program that needs what failed makes no step.
+const LETHAL: [&str; 8] = [
+    "gpu.",
+    "k8s.node.disk",
+    "kernel.disk_error",
+    "kernel.machine_check",
+    "kernel.memory_error",
+    "kernel.pcie_error",
+    "nic.",
+    "node.",
+];
+
 /// Whether the pod trained on for long after its machine failed: it was not hit, or not then.
 fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> bool {
     /// A step may be under way, and its line in a buffer.
@@ -529,9 +551,10 @@ fn was_unharmed(graph: &EntityGraph, death: &Death, fault: &Fact) -> bool {
         return false;
     };
     let until = fault.end.unwrap_or(fault.time).hi;
-    // No program goes on without its GPU, if only the clocks of its log and its kernel agree.
-    let of_gpu = graph.name(fault.signal).starts_with("gpu.");
-    if of_gpu && progress.went_on_after(until.saturating_add(CLOCKS)) {
+    // No program goes on without its devices, as far as the clocks of its log and its kernel agree.
+    let signal = graph.name(fault.signal);
+    let of_device = LETHAL.iter().any(|device| signal.starts_with(device));
+    if of_device && progress.went_on_after(until.saturating_add(CLOCKS), None) {
         return true;
     }
     progress.last.lo.saturating_sub(until) > LEAST.max(progress.usual().saturating_mul(STEPS))

@@ -487,7 +487,7 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
     let seen = |pod: &Task| match pod.kind {
         TaskKind::Pod => pod.body.is_some() && pod.phase.is_some(),
         TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
-        TaskKind::Job => pod.body.is_some() || pod.exits.iter().any(|exit| exit.exit_code.is_some()),
+        TaskKind::Job => pod.body.is_some(),
         // That it goes on, no log says.
         TaskKind::Log => false,
     };

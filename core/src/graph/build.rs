@@ -20,7 +20,7 @@ use crate::signals::Ruleset;
 use crate::symbols::{Symbol, SymbolTable};
 
 /// Attributes that say what a fact is about beside its entities, the first one there counts.
-const DETAILS: [&str; 9] = [
+const DETAILS: [&str; 10] = [
     "resource",
     "exception",
     "preemptor",
@@ -30,6 +30,7 @@ const DETAILS: [&str; 9] = [
     "image",
     "detail",
     "alertname",
+    "process",
 ];
 
 pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityGraph, SpillError> {
@@ -313,6 +314,7 @@ fn facts_of(
             detail: symbols.optional(detail),
             target: symbols.optional(event.attribute("target")),
             exit_code: event.exit_code,
+            rank: event.rank,
             is_line,
             is_mild,
             source_kind: event.source_kind,

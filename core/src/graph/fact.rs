@@ -84,6 +84,8 @@ pub struct Fact {
     pub target: Symbol,
     /// A process's exit code.
     pub exit_code: Option<i32>,
+    /// The rank that it is about.
+    pub rank: Option<i32>,
     /// Whether it is a line of a log.
     pub is_line: bool,
     /// Whether it is a line of a log that its own logger gives a level below error.

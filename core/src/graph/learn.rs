@@ -406,6 +406,7 @@ pub(super) fn event(
             pod.last_words = later(pod.last_words, event.time);
             if pod.last_words == Some(event.time) {
                 pod.words_in = symbols.number(&event.origin.file);
+                pod.words_of = event.rank;
             }
         }
     }

@@ -60,7 +60,7 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
         row,
         step,
         reported: 1,
-        recent: with([Nanos::MIN; RECENT], event.time.lo),
+        recent: with([(Nanos::MIN, None); RECENT], (event.time.lo, event.rank)),
     };
     pod.progress = Some(match pod.progress.take() {
         None => new,
@@ -69,7 +69,7 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
             // the order of records cannot show.
             let later = (new.last, new.step, new.id) > (old.last, old.step, old.id);
             let (first, reported) = (old.first.min(new.first), old.reported + 1);
-            let recent = with(old.recent, event.time.lo);
+            let recent = with(old.recent, (event.time.lo, event.rank));
             let last = if later { new } else { old };
             Progress {
                 first,
@@ -81,8 +81,10 @@ pub(super) fn note(event: &Event, row: u32, pod: Option<&mut Task>) {
     });
 }
 
-/// The latest times, the new one among them if it is one of them.
-fn with(mut recent: [Nanos; RECENT], new: Nanos) -> [Nanos; RECENT] {
+type Recent = [(Nanos, Option<i32>); RECENT];
+
+/// The latest steps, the new one among them if it is one of them.
+fn with(mut recent: Recent, new: (Nanos, Option<i32>)) -> Recent {
     if let Some(oldest) = recent.last_mut()
         && *oldest < new
         && !recent.contains(&new)
@@ -190,6 +192,7 @@ impl Fact {
             detail: Symbol::NONE,
             target: Symbol::NONE,
             exit_code: None,
+            rank: None,
             is_line: false,
             is_mild: false,
             source_kind: row.source_kind(),

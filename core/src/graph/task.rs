@@ -127,6 +127,8 @@ pub struct Task {
     pub said_over: Option<Stamp>,
     /// When its log last told of a failure that ends a program.
     pub last_words: Option<Stamp>,
+    /// The rank that did, where it names itself.
+    pub(super) words_of: Option<i32>,
     /// The file in which it did.
     pub(super) words_in: Symbol,
     /// When it last wrote anything.
@@ -178,12 +180,13 @@ pub struct Progress {
     pub step: Option<i64>,
     /// How many were told.
     pub reported: u64,
-    /// When the last of them were told, the latest first; [`Nanos::MIN`] where there were fewer.
-    pub(super) recent: [Nanos; RECENT],
+    /// When the last of them were told and by which rank, the latest first; [`Nanos::MIN`] where
+    /// there were fewer.
+    pub(super) recent: [(Nanos, Option<i32>); RECENT],
 }
 
 /// Times of steps that are kept.
-pub(super) const RECENT: usize = 8;
+pub(super) const RECENT: usize = 16;
 
 impl Progress {
     /// The usual time between two steps that were told, in nanoseconds.
@@ -193,15 +196,20 @@ impl Progress {
         self.last.lo.saturating_sub(self.first.lo) / steps.max(1)
     }
 
-    /// Whether the program worked on after `time`: it told of two steps at least that it cannot
-    /// have written together. One may have been under way, and its line in a buffer.
+    /// Whether the program worked on after `time`, or that rank of it: it told of two steps at
+    /// least that it cannot have written together. One may have been under way, and its line in a
+    /// buffer.
     #[must_use]
-    pub fn went_on_after(&self, time: Nanos) -> bool {
-        let apart = self.usual() / 3;
-        let after = self.recent.iter().filter(|step| **step > time);
+    pub fn went_on_after(&self, time: Nanos, rank: Option<i32>) -> bool {
+        /// What several ranks write of one step, or a buffer lets go of at once.
+        const TOGETHER: Nanos = 500_000_000;
+        let apart = (self.usual() / 3).min(TOGETHER);
+        let of_rank = |other: Option<i32>| rank.is_none() || other.is_none() || rank == other;
+        let after = self.recent.iter();
+        let after = after.filter(|(step, other)| *step > time && of_rank(*other));
         let mut last = None::<Nanos>;
         let mut steps = 0;
-        for step in after {
+        for (step, _) in after {
             if last.is_none_or(|last| last.saturating_sub(*step) > apart) {
                 steps += 1;
                 last = Some(*step);
@@ -212,6 +220,12 @@ impl Progress {
 }
 
 impl Task {
+    /// The rank whose failure its log told of last, where it names itself.
+    #[must_use]
+    pub fn words_of(&self) -> Option<i32> {
+        self.words_of
+    }
+
     pub(super) fn new(kind: TaskKind, uid: Symbol, namespace: Symbol, name: Symbol) -> Self {
         Self {
             kind,
@@ -250,6 +264,7 @@ impl Task {
             said_done: None,
             said_over: None,
             last_words: None,
+            words_of: None,
             words_in: Symbol::NONE,
             last_line: None,
             signs: Vec::new(),

@@ -124,9 +124,9 @@ fn is_end(graph: &EntityGraph, one: &Task, exit: &Exit) -> bool {
             accounts == "CANCELLED" || !one.exits.iter().filter(of_attempt).any(ended)
         }
         // One step of several: the job worked on.
-        "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" | "TASK_FAILED" if !has_accounts(one) => {
+        "OUT_OF_MEMORY" | "STEP_CANCELLED" | "STEP_TIMEOUT" if !has_accounts(one) => {
             let progress = one.progress.as_ref();
-            !progress.is_some_and(|progress| progress.went_on_after(exit.time.hi))
+            !progress.is_some_and(|progress| progress.went_on_after(exit.time.hi, None))
         }
         // The limit of a job that is being ended already.
         "TIMEOUT" => accounts != "CANCELLED",

@@ -308,7 +308,7 @@ fn ended_unseen(
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
     given_up(pod)
-        .or_else(|| last_of_log(pod, pod.said_over?))
+        .or_else(|| last_of_log(pod, pod.said_over?, None))
         .or_else(|| failed_untimed(pod))
         .filter(|_| only_log)
 }
@@ -323,16 +323,16 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
 
 /// When the log of a pod ended in a failure.
 pub(super) fn given_up(pod: &Task) -> Option<Stamp> {
-    last_of_log(pod, pod.last_words?)
+    last_of_log(pod, pod.last_words?, pod.words_of())
 }
 
 /// What a log said, where it was the last that it said.
-fn last_of_log(pod: &Task, said: Stamp) -> Option<Stamp> {
+fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
     /// A traceback is followed by what the launcher says of it.
     const AFTER: Nanos = 10 * SECOND;
     let last = pod.last_line?;
     let progress = pod.progress.as_ref();
-    let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi));
+    let went_on = progress.is_some_and(|progress| progress.went_on_after(said.hi, rank));
     // It was started again since, or got over it.
     if went_on || pod.starts.iter().any(|start| start.lo > said.hi) {
         return None;
