@@ -397,13 +397,10 @@ impl<'a> Bounds<'a> {
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log
     /// is another one, so the program quotes it.
     fn is_quoted(&self, fact: &Fact) -> bool {
-        const MACHINE: [&str; 3] = ["kernel.", "nic.", "node."];
         let pod = self.graph.pods.get(self.death.pod as usize);
-        let signal = self.graph.name(fact.signal);
-        fact.is_line
+        fact.is_of_kernel
             && fact.pod == self.death.pod
             && pod.is_some_and(|pod| matches!(pod.kind, PodKind::Pod | PodKind::Job))
-            && MACHINE.iter().any(|stem| signal.starts_with(stem))
     }
 
     /// Whether a fact is what the program wrote of something that it got over, or meant to: it

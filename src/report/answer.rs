@@ -472,6 +472,8 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         Root::Workload(root) => graph
             .workloads
             .get(root as usize)
+            // A batch job is one task on as many nodes as it asks for.
+            .filter(|root| graph.name(root.kind) != "SlurmJob")
             .and_then(|root| root.body.as_ref()?.replicas),
         Root::Pod(_) => None,
     };

@@ -66,10 +66,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
         }
         let (row, mut event) = evidence.body(number)?;
         years.place(&mut event);
-        if job::is_of_another(&event) {
-            event.signals.retain(|signal| !signal.starts_with("slurm."));
-            event.attributes.remove("slurm_job");
-        }
+        job::forget_others(&mut event);
         let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         if pod == NO
             && let Some(one) = instance::of_event(&event, &mut symbols, &mut pods)
@@ -316,10 +313,21 @@ fn facts_of(
             exit_code: event.exit_code,
             rank: event.rank,
             is_line,
+            is_of_kernel: is_line && is_of_kernel(signal, message),
             is_mild,
             source_kind: event.source_kind,
         });
     }
+}
+
+/// Whether a signal is one that kernels and a machine's own services tell of. Libraries for
+/// communication tell of network cards themselves.
+fn is_of_kernel(signal: &str, message: &str) -> bool {
+    const LIBRARIES: [&str; 5] = ["NCCL", "UCX", "RCCL", "ibv_", "libfabric"];
+    let by_library = || LIBRARIES.iter().any(|name| message.contains(name));
+    signal.starts_with("kernel.")
+        || signal.starts_with("node.")
+        || signal.starts_with("nic.") && !by_library()
 }
 
 /// When what a record announces is due, as clouds and node labels tell it.

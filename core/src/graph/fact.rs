@@ -88,6 +88,8 @@ pub struct Fact {
     pub rank: Option<i32>,
     /// Whether it is a line of a log.
     pub is_line: bool,
+    /// Whether it is a line of a log that reads like one of a kernel or a machine's own services.
+    pub is_of_kernel: bool,
     /// Whether it is a line of a log that its own logger gives a level below error.
     pub is_mild: bool,
     /// The connector.

@@ -271,14 +271,18 @@ fn own_output(file: &str) -> Option<&str> {
     number.split('_').all(digits).then_some(number)
 }
 
-/// Whether a line of one job's output is about another job: whoever wrote it there, it tells
-/// nothing of the job. Tasks of an array have a number beside that of their file.
-pub(super) fn is_of_another(event: &Event) -> bool {
-    let Some(own) = own_output(&event.origin.file).filter(|own| !own.contains('_')) else {
-        return false;
-    };
+/// Takes away what a line of one job's output says of another job: whoever wrote it there, it
+/// tells nothing of the job. Tasks of an array have a number beside that of their file.
+pub(super) fn forget_others(event: &mut Event) {
     let about = event.attribute("slurm_job");
-    event.fact == "log.line" && about.is_some_and(|about| !about.contains(['_', '+']) && about != own)
+    let Some(about) = about.filter(|about| !about.contains(['_', '+'])) else {
+        return;
+    };
+    let own = own_output(&event.origin.file).filter(|own| !own.contains('_'));
+    if event.fact == "log.line" && own.is_some_and(|own| own != about) {
+        event.signals.retain(|signal| !signal.starts_with("slurm."));
+        event.attributes.remove("slurm_job");
+    }
 }
 
 /// The jobs that wrote files which only their output is called like, made where they are new.

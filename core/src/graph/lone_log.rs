@@ -9,7 +9,7 @@ use super::identity::{Pods, Workloads};
 use super::log_gang::{self, Member, Namesakes};
 use super::task::{Task, TaskKind};
 use super::undated::Years;
-use super::{learn, progress};
+use super::{job, learn, progress};
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -90,6 +90,7 @@ pub(super) fn teach(
     }
     let (_, mut event): (_, Event) = evidence.body(number)?;
     years.place(&mut event);
+    job::forget_others(&mut event);
     learn::event(&event, task, symbols, pods, workloads);
     progress::note(&event, number, pods.all.get_mut(task as usize));
     Ok(event.rank)

@@ -194,6 +194,7 @@ impl Fact {
             exit_code: None,
             rank: None,
             is_line: false,
+            is_of_kernel: false,
             is_mild: false,
             source_kind: row.source_kind(),
         }
