@@ -221,7 +221,10 @@ fn job(event: &Event, message: &str) -> String {
         .map(|code| format!(", exit code {code}"));
     let step = event.attribute("step_state").zip(event.attribute("step"));
     let step = step.map(|(state, step)| format!("; its step {step} with state {state}"));
-    let parts = [by.clone(), code, step].into_iter().flatten().collect::<String>();
+    let parts = [by.clone(), code, step]
+        .into_iter()
+        .flatten()
+        .collect::<String>();
     let said = match state {
         "PENDING" | "REQUEUE_HOLD" | "SPECIAL_EXIT" => "the job is waiting".to_owned(),
         "RUNNING" => "the job started".to_owned(),

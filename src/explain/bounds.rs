@@ -410,7 +410,8 @@ impl<'a> Bounds<'a> {
         let progress = pod.and_then(|pod| pod.progress.as_ref());
         let since = fact.end.unwrap_or(fact.time);
         let of_log = fact.pod == self.death.pod && fact.is_line && since != Stamp::OPEN;
-        let worked_on = || progress.is_some_and(|progress| progress.went_on_after(since.hi, fact.rank));
+        let worked_on =
+            || progress.is_some_and(|progress| progress.went_on_after(since.hi, fact.rank));
         of_log && !self.death.goes_on() && (fact.is_mild || worked_on())
     }
 

@@ -386,7 +386,7 @@ fn well(case: &Case, verdict: &Verdict, number: usize) -> Option<Incident> {
         (RunState::Running, false) => (
             "none.running",
             "Running when last seen",
-            running_when_last_seen(case, run, &name),
+            running_when_last_seen(case, run, name),
         ),
         _ => return None,
     };

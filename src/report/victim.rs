@@ -74,7 +74,8 @@ fn state(graph: &EntityGraph, death: &Death) -> &'static str {
             && signs.any(|sign| sign.time == death.time && sign.what == InstanceChange::Refused)
     });
     let never_ran = graph.pods.get(death.pod as usize).is_some_and(|one| {
-        one.kind == TaskKind::Job && one.started.is_none() && !one.node.is_some()
+        let silent = one.last_line.is_none() && one.untimed.last == 0;
+        one.kind == TaskKind::Job && one.started.is_none() && !one.node.is_some() && silent
     });
     if refused {
         "never_created"

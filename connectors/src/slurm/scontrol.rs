@@ -105,7 +105,10 @@ fn job(fields: &BTreeMap<&str, &str>, line: u64, raw: &str) -> Option<Row> {
     };
     // `alice(1001)`
     let user = fields.get("UserId").map(|user| user.trim_end_matches(')'));
-    let user = user.map(|user| user.split_once('(').map_or((user, None), |(name, id)| (name, Some(id))));
+    let user = user.map(|user| {
+        user.split_once('(')
+            .map_or((user, None), |(name, id)| (name, Some(id)))
+    });
     Some(Row {
         job,
         own: Some(own),

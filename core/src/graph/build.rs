@@ -11,8 +11,8 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
-    collectives, gpu_repeats, instance, job, last_line, learn, log_level, lone_log, node_folder, node_instance, pace,
-    parent, progress, remade, rows, scheduling, undated, version_diff, vm_log,
+    collectives, gpu_repeats, instance, job, last_line, learn, log_level, lone_log, node_folder,
+    node_instance, pace, parent, progress, remade, rows, scheduling, undated, version_diff, vm_log,
     witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};

@@ -225,8 +225,17 @@ fn put_right(pod: &mut Task, off: ClockOffset) {
     if let Some(progress) = &mut pod.progress {
         progress.first = off.right(progress.first);
         progress.last = off.right(progress.last);
-        for (step, _) in progress.recent.iter_mut().filter(|(step, _)| *step != Nanos::MIN) {
-            *step = off.right(Stamp { lo: *step, hi: *step }).lo;
+        for (step, _) in progress
+            .recent
+            .iter_mut()
+            .filter(|(step, _)| *step != Nanos::MIN)
+        {
+            *step = off
+                .right(Stamp {
+                    lo: *step,
+                    hi: *step,
+                })
+                .lo;
         }
     }
 }

@@ -431,7 +431,14 @@ fn said_by_log(event: &Event) -> Option<String> {
     let is = |signal: &str| event.signals.iter().any(|one| one == signal);
     if is("slurm.task_failed") {
         let killed = event.attribute("detail") == Some("Out Of Memory");
-        Some(if killed { "OUT_OF_MEMORY" } else { "TASK_FAILED" }.to_owned())
+        Some(
+            if killed {
+                "OUT_OF_MEMORY"
+            } else {
+                "TASK_FAILED"
+            }
+            .to_owned(),
+        )
     } else if is("slurm.time_limit") {
         let step = event.attribute("step").is_some_and(|step| step != "batch");
         Some(if step { "STEP_TIMEOUT" } else { "TIMEOUT" }.to_owned())

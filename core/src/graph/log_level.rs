@@ -33,7 +33,10 @@ pub(super) fn is_mild(message: &str) -> bool {
         .filter(|word| word.bytes().any(|one| one.is_ascii_alphabetic()))
         .take(PREFIX)
         .peekable();
-    if words.peek().is_some_and(|word| is_glog(word, &['D', 'I', 'W'])) {
+    if words
+        .peek()
+        .is_some_and(|word| is_glog(word, &['D', 'I', 'W']))
+    {
         return true;
     }
     let mut before = "";

@@ -51,13 +51,7 @@ pub(super) fn adopt(
             continue;
         };
         *slot = owner;
-        lone_log::teach(
-            evidence,
-            years,
-            (number, owner),
-            symbols,
-            (pods, workloads),
-        )?;
+        lone_log::teach(evidence, years, (number, owner), symbols, (pods, workloads))?;
     }
     for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
         let of_instance = owners.values().flatten();

@@ -268,11 +268,7 @@ fn was_not_found(graph: &EntityGraph, exit: &Exit) -> bool {
 
 /// When a pod had ended, though no record of its end was seen, and whether it ended well:
 /// its Job was over or had counted it, or its log said last that all was done.
-fn ended_unseen(
-    graph: &EntityGraph,
-    pod: &Task,
-    job_over: Option<Stamp>,
-) -> Option<(Stamp, bool)> {
+fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Option<(Stamp, bool)> {
     // Who writes is alive.
     let step = pod.progress.as_ref().map(|progress| progress.last.lo);
     let wrote = step.max(pod.last_line.map(|line| line.lo));
@@ -496,7 +492,10 @@ fn death(
         return (!well).then_some((Mode::Exited, ended));
     }
     // What had ended was not lost with its node: its Job had heard of it.
-    let over = exited.is_none().then(|| ended_unseen(graph, pod, around.job_over)).flatten();
+    let over = exited
+        .is_none()
+        .then(|| ended_unseen(graph, pod, around.job_over))
+        .flatten();
     let is_hit = |loss: &&Loss| {
         let over = over.is_some_and(|(over, _)| over.hi <= loss.from.hi);
         // What answers again without having booted runs what it ran.
@@ -506,7 +505,14 @@ fn death(
             && pod.begin().is_none_or(|begin| begin <= loss.from.hi)
             && !outlived_loss(graph, pod, exit.as_ref(), loss.from)
     };
-    let of_node = || around.losses.get(&pod.node).into_iter().flatten().filter(is_hit);
+    let of_node = || {
+        around
+            .losses
+            .get(&pod.node)
+            .into_iter()
+            .flatten()
+            .filter(is_hit)
+    };
     // What has ended cannot be killed: a finished pod that is cleaned up has not died of it.
     if let (Some(asked), Some(exited)) = (asked, exited)
         && exited.hi <= asked.lo
