@@ -9,7 +9,8 @@
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal IN ('k8s.workload.deadline', 'kueue.evicted.deadline') AND via = 'workload'
-  AND (mode IN ('killed', 'lost') OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
+  -- Of whose end no record tells, the job says why it was.
+  AND (mode IN ('killed', 'lost') OR mode = 'exited' AND exit_code IS NULL OR state IN ('never_scheduled', 'stuck_starting', 'crash_loop', 'never_created', 'failed'))
   AND lag_s BETWEEN -120 AND 120
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -23,6 +23,20 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge,
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
 UNION ALL
+-- Somebody's own controller does so of its own accord; those that make and replace pods, or clear away what is left, do it
+-- for another reason.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.pod.deleted_by_controller' AND via = 'pod' AND mode IN ('killed', 'lost')
+  AND actor LIKE 'system:serviceaccount:%'
+  AND NOT regexp_like(actor, '^system:serviceaccount:kube-system:|jobset|training|pytorch|tf-job|mpi|ray|volcano|kueue|leaderworkerset|lws|argo|workflow|operator')
+UNION ALL
+-- A CronJob that may run one job at a time deletes the one that runs for the next (concurrencyPolicy: Replace).
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 60
+  AND actor LIKE '%:cronjob-controller'
+UNION ALL
 -- An eviction asks for a pod's end as a deletion does; of a node that takes new pods it is no drain.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links

@@ -226,6 +226,8 @@ fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> s
         (
             std::cmp::Reverse(candidate.level),
             std::cmp::Reverse(rule.map_or(0, |rule| rule.rank)),
+            // What was lowered for lack of a source still says more than a mere guess.
+            std::cmp::Reverse(candidate.path.iter().map(|step| proves(step.kind)).min()),
             std::cmp::Reverse(candidate.path.len()),
             root.map(|fact| fact.time),
             rule.map(|rule| rule.cause.clone()),

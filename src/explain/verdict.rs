@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use whathappened_connectors::coverage::{Coverage, EvidenceKind, Status};
+use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
-use whathappened_core::graph::{EntityGraph, NO};
+use whathappened_core::graph::{EntityGraph, Fact, NO};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
@@ -55,7 +56,7 @@ fn is_made_up_for(row: &Coverage, coverage: &[Coverage]) -> bool {
     let has_all = |other: &Coverage| {
         other.status == Status::Complete && other.rows > 0 && other.shows() == row.shows()
     };
-    row.status == Status::Denied
+    matches!(row.status, Status::Denied | Status::Failed)
         && row.shows() == Some(EvidenceKind::Logs)
         && coverage.iter().any(has_all)
 }
@@ -63,6 +64,30 @@ fn is_made_up_for(row: &Coverage, coverage: &[Coverage]) -> bool {
 /// Whether a log of containers was read in part.
 fn is_cut_log(row: &Coverage) -> bool {
     row.status == Status::Truncated && row.shows() == Some(EvidenceKind::Logs)
+}
+
+/// Until when log stores were asked: what a store of ours holds of them ends with the last question.
+fn logs_read_until(coverage: &[Coverage]) -> Option<Nanos> {
+    let logs = coverage
+        .iter()
+        .filter(|row| row.shows() == Some(EvidenceKind::Logs));
+    logs.filter_map(|row| row.asked_to).max()
+}
+
+/// Whether a standstill reaches beyond what was read of the logs: it is the reader's.
+fn is_silence_of_reader(graph: &EntityGraph, death: &Death, until: Nanos) -> bool {
+    /// A question takes a while, and lines are late.
+    const LATE: Nanos = 120 * SECOND;
+    let silence = |fact: &&Fact| {
+        fact.pod == death.pod
+            && matches!(graph.name(fact.signal), "log.no_progress" | "log.unheard")
+    };
+    let mut silences = graph.facts.iter().filter(silence);
+    death.state == "stalled"
+        && silences.any(|fact| {
+            let end = fact.end.unwrap_or(fact.time);
+            end.lo > until.saturating_add(LATE)
+        })
 }
 
 /// Explains some runs.
@@ -81,6 +106,9 @@ pub async fn explain(
     if coverage.iter().any(is_cut_log) {
         // Lines that end where their file was cut are no sign of a standstill.
         deaths.retain(|death| death.state != "stalled");
+    }
+    if let Some(until) = logs_read_until(coverage) {
+        deaths.retain(|death| !is_silence_of_reader(graph, death, until));
     }
     deaths.retain(|death| {
         let gang = runs.get(death.run).is_some_and(|run| is_gang(graph, run));

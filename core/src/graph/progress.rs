@@ -1,7 +1,9 @@
 //! How far the training of each pod came, as its log tells, and where it
 //! stopped getting on although it still spoke.
 
-use whathappened_connectors::event::Event;
+use std::collections::HashMap;
+
+use whathappened_connectors::event::{Event, SourceKind};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
@@ -115,6 +117,14 @@ pub(super) fn stalled(
     }
     // Logs were read until then at least: whose pod is there and wrote nothing more is silent.
     let read_until = last_line.iter().flatten().max().copied();
+    // Of a log store the lines of one run are read at once, those of others whenever somebody asks.
+    let mut read_of_run: HashMap<u32, Stamp> = HashMap::new();
+    for (pod, last) in pods.iter().zip(&last_line) {
+        if let Some(last) = last {
+            let known = read_of_run.entry(pod.root).or_insert(*last);
+            *known = (*known).max(*last);
+        }
+    }
     let now = evidence
         .rows()
         .iter()
@@ -135,6 +145,12 @@ pub(super) fn stalled(
             continue;
         };
         let usual = progress.usual();
+        let of_store = matches!(row.source_kind(), SourceKind::Datadog | SourceKind::Loki);
+        let read_until = if of_store {
+            read_of_run.get(&pod.root).copied()
+        } else {
+            read_until
+        };
         let silent = read_until.filter(|until| runs && *until > last);
         let unheard = now.filter(|now| runs && *now > last);
         let reported = [

@@ -11,6 +11,7 @@ use whathappened_connectors::event::Event;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_core::lifecycle::Mode;
 
 use super::context::ReportContext;
 use crate::answer::ProcessOutput;
@@ -19,6 +20,9 @@ use crate::explain::gang::Finding;
 /// How long after the last death its logs still arrive: watchdogs speak when
 /// their time is up, launchers report in the end.
 const ECHO: Nanos = 900 * SECOND;
+
+/// The longest time that pods are usually given to stop.
+const LONGEST_GRACE: Nanos = 900 * SECOND;
 
 /// Facts that one answer looks at, of each signal.
 const MOST: usize = 4_096;
@@ -40,12 +44,14 @@ impl ReportContext<'_> {
         let spoken = self.spoken(finding);
         let collective = spoken.collective()?;
         let first_failing = spoken.first_failing(collective.as_ref())?;
-        let died = finding
-            .first
-            .first()
-            .and_then(|death| self.death(*death))
-            .map(|death| death.time);
-        let last_checkpoint = spoken.last_checkpoint(died)?;
+        let first = finding.first.first().and_then(|death| self.death(*death));
+        let died = first.map(|death| death.time);
+        // Who is asked to stop is given time to save its work.
+        let last = first.map(|death| match death.mode {
+            Mode::Killed => death.time.hi.saturating_add(LONGEST_GRACE),
+            _ => death.time.hi,
+        });
+        let last_checkpoint = spoken.last_checkpoint(last)?;
         let since = died
             .zip(last_checkpoint.as_ref())
             .map(|(died, (saved, _))| died.lo.saturating_sub(saved.lo));

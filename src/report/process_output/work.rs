@@ -1,6 +1,6 @@
 //! How far the work came, and what of it is safe.
 
-use whathappened_connectors::time::{Stamp, rfc3339};
+use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
 use whathappened_core::evidence::SpillError;
 
 use super::super::record::reported;
@@ -8,14 +8,14 @@ use super::{AttemptLogs, number};
 use crate::answer::Milestone;
 
 impl AttemptLogs<'_> {
-    /// The last checkpoint that was completed before the first death, and when.
+    /// The last checkpoint that was completed until `last`, and when.
     pub(super) fn last_checkpoint(
         &self,
-        died: Option<Stamp>,
+        last: Option<Nanos>,
     ) -> Result<Option<(Stamp, Milestone)>, SpillError> {
         let saved = self
             .facts("log.checkpoint_saved")
-            .filter(|fact| died.is_none_or(|died| fact.time.lo <= died.hi))
+            .filter(|fact| last.is_none_or(|last| fact.time.lo <= last))
             .filter_map(|fact| Some((reported(fact.time)?, fact)))
             .max_by_key(|(time, fact)| (*time, fact.id));
         let Some((time, fact)) = saved else {

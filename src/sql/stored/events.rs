@@ -163,7 +163,7 @@ impl Events {
 impl Segments for StoredTables {
     fn choose(&self, bounds: &ScanBounds) -> Result<ScanFiles, Error> {
         // Paths in a plan must not depend on where the program was started.
-        let root = std::path::absolute(self.root()).map_err(|error| Error::Io {
+        let root = self.root().canonicalize().map_err(|error| Error::Io {
             path: self.root().display().to_string(),
             error,
         })?;
