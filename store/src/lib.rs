@@ -16,11 +16,16 @@ mod damage;
 mod day;
 mod db;
 mod dedup;
+mod elsewhere;
 mod error;
 mod health;
 mod hot;
 mod incidents;
 mod kept_sum;
+#[cfg(feature = "lake")]
+pub mod lake;
+#[cfg(not(feature = "lake"))]
+mod lake;
 mod limits;
 mod lock;
 mod machines;
@@ -37,6 +42,7 @@ mod retain;
 mod scope;
 mod segment;
 mod service_state;
+mod shared_columns;
 mod snapshot;
 mod status;
 mod store;

@@ -95,6 +95,9 @@ pub(crate) trait Record:
     fn day(&self) -> Day;
     /// The last instant it speaks of.
     fn last(&self) -> Nanos;
+    /// The cluster that it is of in a shared store; `beside` is that of the rows that it
+    /// lay with.
+    fn cluster<'a>(&'a self, beside: Option<&'a str>) -> Option<&'a str>;
     /// Two copies of one id as one, whichever came first.
     fn merge(self, other: Self) -> Self;
     /// Words under which people look for it: (column, value).
@@ -299,6 +302,11 @@ impl Record for Fact {
         known(self.event.time.hi).max(end)
     }
 
+    fn cluster<'a>(&'a self, _beside: Option<&'a str>) -> Option<&'a str> {
+        let cluster = self.event.entities.cluster.as_deref();
+        cluster.filter(|cluster| !cluster.is_empty())
+    }
+
     fn merge(self, other: Self) -> Self {
         crate::merge::facts(self, other)
     }
@@ -389,6 +397,11 @@ impl Record for Object {
 
     fn last(&self) -> Nanos {
         self.version.at.map_or(Nanos::MIN, |at| known(at.hi))
+    }
+
+    /// No record of an object says it.
+    fn cluster<'a>(&'a self, beside: Option<&'a str>) -> Option<&'a str> {
+        beside
     }
 
     fn merge(self, other: Self) -> Self {

@@ -49,7 +49,7 @@ impl Store {
             rows: old.iter().map(|one| one.rows).sum(),
             bytes: old.iter().map(|one| one.bytes).sum(),
         };
-        self.commit(None, &old, &CatalogueUpdate::default(), (now, now), |tx, _| {
+        self.commit(&[], &old, &CatalogueUpdate::default(), (now, now), |tx, _| {
             // Of pods and workloads that ended before everything that is left, nothing is left.
             let left: Option<Nanos> = tx.query_row(
                 "SELECT min(at) FROM (

@@ -14,6 +14,7 @@ use crate::access::Access;
 use crate::access_filter::{AccessFilter, in_value};
 use crate::catalogue::{self, CatalogueView, Entity, Root};
 use crate::damage::DamagedSegment;
+use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::incidents::{self, StoredIncident, StoredVerdict};
 use crate::record::{Class, Fact, Object, Record, Table};
@@ -221,8 +222,21 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn may_hold(&self, segment: &Segment, keys: &[i64]) -> Result<bool, StoreError> {
-        let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
+        let filter = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
         Ok(keys.iter().any(|key| filter.may_hold(*key)))
+    }
+
+    /// Fetches the filters of what touches a window where they are kept elsewhere.
+    fn prefetch_filters(&self, table: Table, window: (Nanos, Nanos)) -> Result<(), StoreError> {
+        let Some(keeper) = self.store.origin().keeper else {
+            return Ok(());
+        };
+        let asked = self.segments(table).iter();
+        let asked = asked.filter(|segment| segment.touches(window));
+        let files: Vec<&str> = asked.map(|segment| segment.file.as_str()).collect();
+        keeper
+            .prefetch_filters(&files, FilterOf::Words)
+            .map_err(|error| StoreError::elsewhere(table.as_str(), error))
     }
 
     /// All hot facts, in order of id.
@@ -335,11 +349,12 @@ impl<'a> Snapshot<'a> {
         }
         let keys: Vec<(i64, &SubjectKey)> =
             wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
+        self.prefetch_filters(R::TABLE, window)?;
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
                 continue;
             }
-            let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
+            let filter = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
             let here: BTreeSet<SubjectKey> = keys
                 .iter()
                 .filter(|(key, _)| filter.may_hold(*key))
@@ -424,6 +439,9 @@ impl<'a> Snapshot<'a> {
         take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
+        if !keys.is_empty() {
+            self.prefetch_filters(R::TABLE, window)?;
+        }
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
                 continue;

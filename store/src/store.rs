@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use whathappened_connectors::connector::Cursor;
@@ -11,7 +12,9 @@ use whathappened_connectors::time::Nanos;
 
 use crate::access::Access;
 use crate::catalogue::CatalogueUpdate;
+use crate::compact::NewRows;
 use crate::day::Day;
+use crate::elsewhere::{Change, Elsewhere};
 use crate::error::StoreError;
 use crate::limits::Limits;
 use crate::metadata;
@@ -19,13 +22,36 @@ use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::snapshot::Snapshot;
-use crate::{bulk, compact, damage, db, dedup, health, hot, lock, permissions, reserve, retain};
+use crate::{
+    bulk, compact, damage, db, dedup, health, hot, lake, lock, permissions, reserve, retain,
+};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
 
 /// The database's name in the store's folder.
 pub(crate) const DATABASE: &str = "store.db";
+
+/// Where segments are read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) db_path: &'a Path,
+    /// Whoever keeps them, if they lie elsewhere.
+    pub(crate) keeper: Option<&'a Arc<dyn Elsewhere>>,
+}
+
+/// What makes a folder the index of a store that many share.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedStore {
+    pub(crate) keeper: Arc<dyn Elsewhere>,
+    /// What names of segments begin with that are written here.
+    pub(crate) writer: String,
+    /// The cluster of what does not say its own.
+    pub(crate) home: Option<String>,
+    /// What is committed now tells nothing new, but puts rows in another order.
+    pub(crate) reorders: bool,
+}
 
 /// What was collected, in one folder. Many processes may have it open at once.
 #[derive(Debug)]
@@ -36,6 +62,8 @@ pub struct Store {
     pub(crate) limits: Limits,
     /// What is wrong with the database, where it was looked at when it was opened to read.
     pub(crate) trouble: Vec<String>,
+    /// Who keeps the segments, where the folder is only an index of them.
+    pub(crate) shared: Option<SharedStore>,
 }
 
 impl Store {
@@ -55,6 +83,7 @@ impl Store {
             db,
             limits,
             trouble: Vec::new(),
+            shared: lake::of_index(root)?,
         })
     }
 
@@ -84,6 +113,7 @@ impl Store {
             db_path,
             limits: Limits::default(),
             trouble,
+            shared: lake::of_index(root)?,
         })
     }
 
@@ -91,6 +121,67 @@ impl Store {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    pub(crate) fn origin(&self) -> Origin<'_> {
+        Origin {
+            root: &self.root,
+            db_path: &self.db_path,
+            keeper: self.shared.as_ref().map(|shared| &shared.keeper),
+        }
+    }
+
+    /// Whether this is the index of a store that many share: a lake.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// The cluster of what does not say its own.
+    pub(crate) fn home(&self) -> Option<String> {
+        self.shared.as_ref()?.home.clone()
+    }
+
+    /// Says of which cluster is what does not say its own.
+    #[cfg(feature = "lake")]
+    pub(crate) fn set_home(&mut self, home: Option<String>) {
+        if let Some(shared) = &mut self.shared {
+            shared.home = home;
+        }
+    }
+
+    /// Says whether what is committed from here on only puts rows in another order.
+    #[cfg(feature = "lake")]
+    pub(crate) fn only_reordering(&mut self, reorders: bool) {
+        if let Some(shared) = &mut self.shared {
+            shared.reorders = reorders;
+        }
+    }
+
+    /// Says what names of segments begin with from here on.
+    #[cfg(feature = "lake")]
+    pub(crate) fn set_writer(&mut self, writer: String) {
+        if let Some(shared) = &mut self.shared {
+            shared.writer = writer;
+        }
+    }
+
+    /// What names of segments begin with.
+    #[cfg(feature = "lake")]
+    pub(crate) fn writer(&self) -> String {
+        let shared = self.shared.as_ref();
+        shared.map_or_else(String::new, |shared| shared.writer.clone())
+    }
+
+    /// For whom segments are written.
+    pub(crate) fn shape(&self, cluster: Option<String>) -> segment::Shape {
+        match &self.shared {
+            None => segment::Shape::Own,
+            Some(shared) => segment::Shape::Shared {
+                cluster,
+                writer: shared.writer.clone(),
+            },
+        }
     }
 
     /// How much is kept.
@@ -191,7 +282,12 @@ impl Store {
             .db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
-        let place = (self.root.as_path(), self.db_path.as_path());
+        let keeper = self.shared.as_ref().map(|shared| &shared.keeper);
+        let place = Origin {
+            root: &self.root,
+            db_path: &self.db_path,
+            keeper,
+        };
         let mut news = upsert::<Fact>(&tx, place, facts)?;
         news += upsert::<Object>(&tx, place, objects)?;
         seen.write(&tx)
@@ -274,7 +370,7 @@ impl Store {
         let damaged = |error| StoreError::damaged(&root, error);
         let ids: HashSet<u128> = rows.slots().iter().map(|slot| slot.place.id).collect();
         let (known, rewritten, new) = loop {
-            let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
+            let known = dedup::known::<R>(&self.db, self.origin(), day, &ids)?;
             self.set_aside(&known.damaged)?;
             let known = known.rows;
             let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
@@ -303,12 +399,17 @@ impl Store {
         };
         let news = new.len() as u64;
         let dropped = rewritten;
-        let draft = if new.is_empty() {
-            None
+        let drafts = if new.is_empty() {
+            Vec::new()
         } else {
-            Some(compact::merge_into_one::<R>(
-                self, day, &dropped, rows, new, now,
-            )?)
+            let old = known.iter().filter(|_| self.is_shared());
+            let clusters = old.map(|(id, (segment, _))| (*id, segment::cluster_of(&segment.file)));
+            let new = NewRows {
+                rows,
+                written: new,
+                clusters: clusters.collect(),
+            };
+            compact::merge::<R>(self, day, &dropped, new, now)?
         };
         let gone: HashSet<i64> = dropped.iter().map(|segment| segment.id).collect();
         // What told nothing new stays in the segment it is in.
@@ -316,7 +417,7 @@ impl Store {
             Some((segment, _)) if !gone.contains(&segment.id) => Some(segment.id),
             _ => written,
         };
-        self.commit(draft.as_ref(), &dropped, seen, (now, now), |tx, written| {
+        self.commit(&drafts, &dropped, seen, (now, now), |tx, written| {
             for (id, rev) in revs {
                 if let Some(segment) = home(id, written) {
                     hot::landed(tx, R::TABLE, *id, *rev, segment)?;
@@ -338,18 +439,24 @@ impl Store {
     /// `stored_at` is when the last of its rows was stored.
     pub(crate) fn commit(
         &mut self,
-        draft: Option<&segment::Draft>,
+        drafts: &[segment::Draft],
         dropped: &[Segment],
         seen: &CatalogueUpdate,
         (now, stored_at): (Nanos, Nanos),
         also: impl FnOnce(&Transaction<'_>, Option<i64>) -> rusqlite::Result<()>,
     ) -> Result<Option<i64>, StoreError> {
+        let shared = self.shared.clone().map(|shared| shared.keeper);
+        if let Some(keeper) = &shared {
+            keeper.upload(drafts)?;
+        }
         let db = &mut self.db;
         let all = || {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let segment = draft
-                .map(|draft| segment::add(&tx, draft, stored_at))
-                .transpose()?;
+            let mut segment = None;
+            for draft in drafts {
+                let added = segment::add(&tx, draft, stored_at)?;
+                segment = segment.or(Some(added));
+            }
             for old in dropped {
                 segment::remove(&tx, old, now)?;
                 tx.execute(
@@ -359,15 +466,31 @@ impl Store {
             }
             seen.write(&tx)?;
             also(&tx, segment)?;
-            tx.commit()?;
-            Ok(segment)
+            Ok((tx, segment))
         };
-        all().map_err(StoreError::database(&self.db_path))
+        let (tx, segment) = all().map_err(StoreError::database(&self.db_path))?;
+        let table = drafts.first().map(|draft| draft.table);
+        let table = table.or(dropped.first().map(|segment| segment.table));
+        if let (Some(keeper), Some(table)) = (&shared, table) {
+            // What is shared counts first: of an index that knows less, nothing is lost.
+            let failed = || StoreError::database(&self.db_path);
+            let made = keeper.commit(&Change {
+                table,
+                version: lake::version(&tx, table.as_str()).map_err(failed())?,
+                added: drafts,
+                removed: dropped,
+                is_news: !self.shared.as_ref().is_some_and(|shared| shared.reorders),
+                now,
+            })?;
+            lake::set_version(&tx, table.as_str(), made).map_err(failed())?;
+        }
+        tx.commit().map_err(StoreError::database(&self.db_path))?;
+        Ok(segment)
     }
 
     /// A segment of the list, to be compared with its checksums while it is read.
     pub(crate) fn open_segment(&self, segment: &Segment) -> Result<VerifiedFile, StoreError> {
-        segment::open(&self.db, (&self.root, &self.db_path), segment)
+        segment::open(&self.db, self.origin(), segment)
     }
 
     /// Says that a file of that name counts for nothing until it is on the list.
@@ -390,9 +513,10 @@ impl Store {
 /// Writes rows to the hot tier, each merged with what is known of its id.
 fn upsert<R: Record>(
     tx: &Transaction<'_>,
-    (root, db_path): (&Path, &Path),
+    from: Origin<'_>,
     rows: Vec<R>,
 ) -> Result<u64, StoreError> {
+    let db_path = from.db_path;
     let mut by_day: BTreeMap<Day, Vec<R>> = BTreeMap::new();
     let mut news = 0;
     for row in rows {
@@ -411,7 +535,7 @@ fn upsert<R: Record>(
     }
     for (day, rows) in by_day {
         let ids = rows.iter().map(|row| row.place().id).collect();
-        let known = dedup::known::<R>(tx, root, db_path, day, &ids)?;
+        let known = dedup::known::<R>(tx, from, day, &ids)?;
         for (segment, why) in &known.damaged {
             damage::set_aside(tx, segment, &damage::why(why))
                 .map_err(StoreError::database(db_path))?;
