@@ -173,6 +173,7 @@ impl Store {
         now: Nanos,
         progress: &mut dyn FnMut(Table, Day),
     ) -> Result<u64, StoreError> {
+        self.refuse_shared()?;
         let _lock = Lock::wait(&self.root)?;
         self.clean(now)?;
         Ok(self.compact_table::<Fact>(most, now, progress)?

@@ -24,6 +24,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn retain(&mut self, now: Nanos) -> Result<Retained, StoreError> {
+        self.refuse_shared()?;
         let _lock = Lock::wait(&self.root)?;
         // On a full disk even removing needs a little room to be written down.
         reserve::release(&self.root);

@@ -173,6 +173,17 @@ impl Store {
         shared.map_or_else(String::new, |shared| shared.writer.clone())
     }
 
+    /// The index of a lake is no place to keep anything: it may be deleted at any time.
+    pub(crate) fn refuse_shared(&self) -> Result<(), StoreError> {
+        if self.is_shared() {
+            return Err(StoreError::elsewhere(
+                self.root.display(),
+                "this is the index of a lake; rows get into a lake by `whathappened store push` or `whathappened collect --lake`",
+            ));
+        }
+        Ok(())
+    }
+
     /// For whom segments are written.
     pub(crate) fn shape(&self, cluster: Option<String>) -> segment::Shape {
         match &self.shared {
@@ -277,6 +288,7 @@ impl Store {
         seen: &CatalogueUpdate,
         also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> Result<u64, StoreError> {
+        self.refuse_shared()?;
         let failed = StoreError::database(&self.db_path);
         let tx = self
             .db
@@ -303,15 +315,7 @@ impl Store {
     /// # Errors
     /// When a segment cannot be written; then the rows stay where they are.
     pub fn settle(&mut self, now: Nanos) -> Result<u64, StoreError> {
-        let mut total = 0;
-        for table in [Table::Events, Table::Objects] {
-            total += hot::days(&self.db, table)
-                .map_err(StoreError::database(&self.db_path))?
-                .iter()
-                .map(|(_, rows)| rows)
-                .sum::<u64>();
-        }
-        if total <= self.limits.hot_rows {
+        if self.hot_rows()? <= self.limits.hot_rows {
             return Ok(0);
         }
         let Some(_lock) = lock::Lock::try_now(&self.root)? else {
@@ -320,11 +324,28 @@ impl Store {
         self.flush_held(now)
     }
 
+    /// How many rows are in the hot tier.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn hot_rows(&self) -> Result<u64, StoreError> {
+        let mut total = 0;
+        for table in [Table::Events, Table::Objects] {
+            total += hot::days(&self.db, table)
+                .map_err(StoreError::database(&self.db_path))?
+                .iter()
+                .map(|(_, rows)| rows)
+                .sum::<u64>();
+        }
+        Ok(total)
+    }
+
     /// Turns all hot rows into segments.
     ///
     /// # Errors
     /// When a segment cannot be written; then the rows stay where they are.
     pub fn flush(&mut self, now: Nanos) -> Result<u64, StoreError> {
+        self.refuse_shared()?;
         let _lock = lock::Lock::wait(&self.root)?;
         self.flush_held(now)
     }

@@ -164,7 +164,9 @@ impl AnswerSource for StoredTables {
 pub(super) fn tables(
     stored: &Arc<StoredTables>,
 ) -> DataFusionResult<Vec<(&'static str, Arc<dyn TableProvider>)>> {
-    let events: Arc<dyn TableProvider> = if stored.access.is_whole() {
+    // Segments of a lake are read here: they are no files of this machine.
+    let is_here = !whathappened_store::lake::is_index(&stored.root);
+    let events: Arc<dyn TableProvider> = if stored.access.is_whole() && is_here {
         Arc::new(events::Events::new(Arc::<StoredTables>::clone(stored)))
     } else {
         Arc::new(restricted::Events::new(stored))

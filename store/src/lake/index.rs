@@ -27,6 +27,21 @@ CREATE TABLE IF NOT EXISTS lake_versions (tbl TEXT PRIMARY KEY, version INTEGER 
 CREATE TABLE IF NOT EXISTS lake_files (file TEXT PRIMARY KEY) WITHOUT ROWID;
 ";
 
+/// A table of a lake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableStatus {
+    /// Its name.
+    pub name: String,
+    /// How many commits there were, less one; -1 where there is no table.
+    pub version: i64,
+    /// Files that count.
+    pub files: u64,
+    /// Rows in them.
+    pub rows: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// A lake and its index.
 #[derive(Debug)]
 pub struct Index {
@@ -75,6 +90,17 @@ pub fn open(
     Ok(index)
 }
 
+/// The index in a folder that is one, as it is.
+pub(super) fn opened_again(folder: &Path) -> Result<Index, StoreError> {
+    let path = folder.join(MARKER);
+    let text = std::fs::read(&path).map_err(StoreError::io(&path))?;
+    let marker = serde_json::from_slice(&text).map_err(|error| StoreError::damaged(&path, error))?;
+    Ok(Index {
+        keeper: keeper::of(folder, &marker)?,
+        store: opened(folder)?,
+    })
+}
+
 fn opened(folder: &Path) -> Result<Store, StoreError> {
     let store = Store::open(folder, Limits::default())?;
     store
@@ -120,7 +146,7 @@ impl Index {
         if has_manifest(&self.keeper.place)? {
             return Err(StoreError::elsewhere(
                 self.url(),
-                "an older program pushed a store here in its own layout; bring it over with `whathappened lake migrate`, or name another folder",
+                "an older program pushed a store here in its own layout; bring it over with `whathappened store migrate`, or name another folder",
             ));
         }
         for name in tables() {
@@ -175,11 +201,11 @@ impl Index {
     fn missing(&self) -> StoreError {
         let why = match has_manifest(&self.keeper.place) {
             Ok(true) => {
-                "an older program pushed a store here in its own layout; bring it over with `whathappened lake migrate`"
+                "an older program pushed a store here in its own layout; bring it over with `whathappened store migrate`"
             }
             Err(error) => return error,
             Ok(false) => {
-                "there is no lake here; create one with `whathappened lake push` or `whathappened collect --lake`"
+                "there is no lake here; create one with `whathappened store push` or `whathappened collect --lake`"
             }
         };
         StoreError::elsewhere(self.url(), why)
@@ -244,11 +270,11 @@ impl Index {
             .map_err(failed())
     }
 
-    /// How many rows of which tables, for people: (table, files, rows, bytes).
+    /// The tables, for people.
     ///
     /// # Errors
     /// When the lake cannot be read.
-    pub fn tables(&self) -> Result<Vec<(String, i64, u64, u64)>, StoreError> {
+    pub fn tables(&self) -> Result<Vec<TableStatus>, StoreError> {
         let mut told = Vec::new();
         for name in tables() {
             let table = self.keeper.table(name)?;
@@ -256,8 +282,14 @@ impl Index {
                 let table = table.lock().await;
                 Ok((table.version(), table.files()?))
             })?;
-            let bytes = files.iter().map(|file| file.bytes).sum();
-            told.push((name.to_owned(), version, files.len() as u64, bytes));
+            let rows = |file: &LiveFile| stats(file)["numRecords"].as_u64().unwrap_or(0);
+            told.push(TableStatus {
+                name: name.to_owned(),
+                version,
+                files: files.len() as u64,
+                rows: files.iter().map(rows).sum(),
+                bytes: files.iter().map(|file| file.bytes).sum(),
+            });
         }
         Ok(told)
     }
@@ -277,11 +309,7 @@ fn list(db: &Connection, table: Table, live: &LiveFile) -> rusqlite::Result<()> 
         .find_map(|part| part.strip_prefix("day="))
         .and_then(|day| day.parse().ok())
         .unwrap_or(Day::UNKNOWN);
-    let stats: serde_json::Value = live
-        .stats
-        .as_ref()
-        .and_then(|stats| serde_json::from_str(stats).ok())
-        .unwrap_or_default();
+    let stats = stats(live);
     let (from, to) = times(&stats);
     db.prepare_cached(
         "INSERT OR IGNORE INTO segments
@@ -299,6 +327,13 @@ fn list(db: &Connection, table: Table, live: &LiveFile) -> rusqlite::Result<()> 
         live.at.saturating_mul(1_000_000),
     ])?;
     Ok(())
+}
+
+/// What the log says of the rows of a file.
+fn stats(live: &LiveFile) -> serde_json::Value {
+    let told = live.stats.as_ref();
+    told.and_then(|told| serde_json::from_str(told).ok())
+        .unwrap_or_default()
 }
 
 /// The earliest and latest time of a file, as wide as its log leaves open.

@@ -5,7 +5,7 @@
 //! which Spark, Trino and `DuckDB` read as they are. Rows of `events` and `objects` lie in
 //! segments like those of a store of one's own, so what is found in them is found alike.
 //!
-//! A folder on this machine, the index, follows the lakes's logs: it is a store whose
+//! A folder on this machine, the index, follows the lake's logs: it is a store whose
 //! segments lie elsewhere (see [`crate::elsewhere`]). It holds nothing that is not in the
 //! lake, and can be deleted at any time.
 
@@ -24,6 +24,8 @@ mod kept;
 #[cfg(feature = "lake")]
 mod place;
 #[cfg(feature = "lake")]
+mod migrate;
+#[cfg(feature = "lake")]
 mod push;
 #[cfg(feature = "lake")]
 mod tidy;
@@ -41,9 +43,9 @@ use crate::store::SharedStore;
 #[cfg(feature = "lake")]
 pub use cache::{Traffic, traffic};
 #[cfg(feature = "lake")]
-pub use index::{Index, open};
+pub use index::{Index, TableStatus, open};
 #[cfg(feature = "lake")]
-pub use place::is_lake;
+pub use migrate::{Fetched, fetch_old};
 #[cfg(feature = "lake")]
 pub use push::{Pushed, flush, push};
 #[cfg(feature = "lake")]
@@ -62,6 +64,30 @@ struct Marker {
     url: String,
     /// Bytes of blocks that are kept on this machine at most.
     cache_bytes: u64,
+}
+
+/// Whether a folder is the index of a lake.
+#[must_use]
+pub fn is_index(root: &Path) -> bool {
+    root.join(MARKER).exists()
+}
+
+/// Brings the index in a folder up to date with its lake.
+///
+/// # Errors
+/// When the lake cannot be read; then the index stays as it is.
+#[cfg(feature = "lake")]
+pub fn follow(root: &Path) -> Result<(), StoreError> {
+    index::opened_again(root)?.sync()
+}
+
+/// The same in a build without lakes, which opens no index.
+///
+/// # Errors
+/// Where there is an index, says how to build a program that can use it.
+#[cfg(not(feature = "lake"))]
+pub fn follow(root: &Path) -> Result<(), StoreError> {
+    of_index(root).map(drop)
 }
 
 /// Whoever keeps the segments of the index in a folder; nothing where it is a store

@@ -1,6 +1,5 @@
 //! Where a lake is: a bucket's folder, or a folder that all see.
 
-use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use object_store::path::Path;
@@ -75,16 +74,6 @@ pub(super) fn cause(error: &dyn std::error::Error) -> String {
     } else {
         format!("{whole}: {lowest}")
     }
-}
-
-/// Whether there is a lake at a place: one that is named by a URL is taken for one, a
-/// folder if the tables of a lake are in it.
-#[must_use]
-pub fn is_lake(name: &str) -> bool {
-    if let Some((scheme, _)) = name.split_once("://") {
-        return matches!(scheme, "s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss" | "file");
-    }
-    FilePath::new(name).join("events").join("_delta_log").is_dir()
 }
 
 /// Whether a store of before was pushed to a place: its list lies there.

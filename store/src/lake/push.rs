@@ -72,6 +72,9 @@ pub fn flush(store: &mut Store, index: &mut Index, now: Nanos) -> Result<Pushed,
     let mut pusher = Pusher::new(store, index, now)?;
     pusher.hot::<Fact>()?;
     pusher.hot::<Object>()?;
+    // What became segments while the lake could not be written.
+    pusher.segments::<Fact>(&mut |_| {})?;
+    pusher.segments::<Object>(&mut |_| {})?;
     pusher.rest()?;
     Ok(pusher.pushed)
 }
