@@ -413,7 +413,10 @@ fn retain(stored: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> R
     }
     #[cfg(feature = "lake")]
     if let Some(url) = &config.store.index_of {
-        return lake::retain(&config, url);
+        // The age that is configured is that of a store of one's own.
+        let age = config.store.max_age.filter(|_| max_age.is_some());
+        let is_sized = max_size.is_some();
+        return lake::retain(&config, url, age, is_sized);
     }
     let path = config.store_path()?;
     // Whoever asks for room wants it now; open files stay readable.

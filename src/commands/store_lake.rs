@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt64Array};
+use whathappened_connectors::time::Nanos;
 use whathappened_store::{Limits, Store, lake};
 
 use crate::cli::{KeptArgs, OutputArgs};
@@ -81,14 +82,19 @@ pub(super) fn compact(config: &Config, url: &str) -> Result<(), Error> {
 }
 
 /// Removes what is too old from a lake.
-pub(super) fn retain(config: &Config, url: &str) -> Result<(), Error> {
-    if config.store.max_size.is_some() {
+pub(super) fn retain(
+    config: &Config,
+    url: &str,
+    age: Option<Nanos>,
+    is_sized: bool,
+) -> Result<(), Error> {
+    if is_sized {
         return Err(Error::misused(
             "a lake is not bounded by its size",
             "name an age: --max-age 365d",
         ));
     }
-    let Some(age) = config.store.max_age else {
+    let Some(age) = age else {
         return Err(Error::misused(
             format!("{url} is a lake that others write, too: nothing is removed by default"),
             format!(

@@ -42,7 +42,7 @@ pub(crate) struct NewRows<R> {
     pub(crate) clusters: HashMap<u128, Option<String>>,
 }
 
-impl<R> NewRows<R> {
+impl<R: Record> NewRows<R> {
     /// None at all.
     pub(crate) fn none() -> Self {
         Self {

@@ -19,6 +19,7 @@ use crate::hot;
 use crate::incidents;
 use crate::limits::Limits;
 use crate::lock::Lock;
+use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::retain::on_disk;
 use crate::segment::{self, Draft, Filter, Segment, VerifiedFile, filter_key, id_key, subject_key};

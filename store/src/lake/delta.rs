@@ -127,7 +127,7 @@ impl Delta {
         if self.version() >= 0 {
             return Ok(self.version());
         }
-        let schema: StructType = of_table(self.name)
+        let schema: StructType = (&of_table(self.name))
             .try_into_kernel()
             .map_err(|error| StoreError::elsewhere(self.name, error))?;
         let made = CreateBuilder::new()

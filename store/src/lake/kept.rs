@@ -103,8 +103,8 @@ pub(super) fn of_catalogue(update: &CatalogueUpdate) -> Option<RecordBatch> {
         of(|one| &one.uid),
         of(|one| &one.owner),
         of(|one| &one.node),
-        longs(entities.iter().map(|one| Some(one.first)).chain(none().map(|_: Option<i64>| None))),
-        longs(entities.iter().map(|one| Some(one.last)).chain(none().map(|_: Option<i64>| None))),
+        longs(entities.iter().map(|one| Some(one.first)).chain(names.iter().map(|_| None))),
+        longs(entities.iter().map(|one| Some(one.last)).chain(names.iter().map(|_| None))),
         Arc::new(
             entities
                 .iter()

@@ -234,7 +234,8 @@ impl<'a> Pusher<'a> {
         if R::TABLE == Table::Events {
             self.see_clusters(rows)?;
         }
-        self.index.store_mut().set_home(self.home()?);
+        let home = self.home()?;
+        self.index.store_mut().set_home(home);
         self.pushed.new += self.index.land(day, rows, self.now)?;
         Ok(())
     }
@@ -345,7 +346,7 @@ impl Index {
         self.store.set_writer(format!("{own}-{run}"));
     }
 
-    pub(super) fn store_mut(&mut self) -> &mut Store {
+    pub(crate) fn store_mut(&mut self) -> &mut Store {
         &mut self.store
     }
 
