@@ -31,5 +31,5 @@ pub(super) fn wait<T: Send + 'static>(
         let _gone = tell.send(work.await);
     });
     told.recv()
-        .unwrap_or_else(|_| Err(StoreError::elsewhere("the lake", "its thread broke off")))
+        .unwrap_or_else(|_| Err(StoreError::elsewhere("the lake", "its thread ended early")))
 }
