@@ -1,5 +1,5 @@
 """moto's S3 behind a proxy that counts, and that is slow, failing or full on demand."""
-import http.client, http.server, os, random, shutil, socket, subprocess, sys, threading, time
+import contextlib, http.client, http.server, os, random, shutil, socket, subprocess, sys, threading, time
 
 
 def free_port():
@@ -14,7 +14,7 @@ class S3:
     def __init__(self, seed=1):
         self.slow, self.failing, self.full = 0.0, 0.0, False
         self.requests = self.read = self.failed = 0
-        self.random, self.lock = random.Random(seed), threading.Lock()
+        self.random, self.lock, self.alone = random.Random(seed), threading.Lock(), threading.Lock()
         port = free_port()
         server = shutil.which("moto_server") or os.path.join(os.path.dirname(sys.executable), "moto_server")
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -49,7 +49,9 @@ class S3:
                 if fails and not after:
                     outer.failed += 1
                     return self.answer(503, {}, b"<Error><Code>SlowDown</Code></Error>")
-                status, headers, data = outer.ask(self.command, self.path, body, dict(self.headers))
+                # moto looks whether there is a file and writes it in two steps; S3 does it in one.
+                with outer.alone if writes else contextlib.nullcontext():
+                    status, headers, data = outer.ask(self.command, self.path, body, dict(self.headers))
                 if after:
                     outer.failed += 1
                     return self.answer(500, {}, b"<Error><Code>InternalError</Code></Error>")

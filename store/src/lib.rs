@@ -22,10 +22,7 @@ mod health;
 mod hot;
 mod incidents;
 mod kept_sum;
-#[cfg(feature = "lake")]
 pub mod lake;
-#[cfg(not(feature = "lake"))]
-mod lake;
 mod limits;
 mod lock;
 mod machines;

@@ -98,6 +98,10 @@ pub(crate) trait Record:
     /// The cluster that it is of in a shared store; `beside` is that of the rows that it
     /// lay with.
     fn cluster<'a>(&'a self, beside: Option<&'a str>) -> Option<&'a str>;
+    /// The cluster that it was seen in by one who watches it.
+    fn watched(&self) -> Option<&str> {
+        None
+    }
     /// Two copies of one id as one, whichever came first.
     fn merge(self, other: Self) -> Self;
     /// Words under which people look for it: (column, value).
@@ -305,6 +309,11 @@ impl Record for Fact {
     fn cluster<'a>(&'a self, _beside: Option<&'a str>) -> Option<&'a str> {
         let cluster = self.event.entities.cluster.as_deref();
         cluster.filter(|cluster| !cluster.is_empty())
+    }
+
+    fn watched(&self) -> Option<&str> {
+        let is_watched = self.event.source_kind == SourceKind::Kubernetes;
+        self.cluster(None).filter(|_| is_watched)
     }
 
     fn merge(self, other: Self) -> Self {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array as _, ArrayRef, AsArray as _, Int16Array, Int64Array, ListArray, RecordBatch,
-    StringArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+    RecordBatchOptions, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -21,7 +21,7 @@ pub(crate) const CLUSTER: &str = "cluster";
 
 const NANOS: i64 = 1_000;
 
-fn beside(name: &str) -> String {
+pub(crate) fn beside(name: &str) -> String {
     format!("{name}_ns")
 }
 
@@ -140,7 +140,10 @@ pub(crate) fn from_shared(
             kind => cast(&column, kind).map_err(wrong)?,
         });
     }
-    RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| error.to_string())
+    // Whoever only counts wants no column.
+    let counted = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &counted)
+        .map_err(|error| error.to_string())
 }
 
 /// Times of nanoseconds from those of microseconds and what is beside them.

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use rusqlite::Transaction;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
@@ -417,6 +419,31 @@ impl<'a> Snapshot<'a> {
         take: &mut dyn FnMut(Fact) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         self.all_of(window, keys, take)
+    }
+
+    /// Columns of the facts of some segments of a lake, for an engine: those of `schema`, which
+    /// are some of [`crate::event_schema`]. Of each of `words`, a column and its values, whole
+    /// pages that cannot have one are left out. Until `take` has enough.
+    ///
+    /// # Errors
+    /// When a segment cannot be read.
+    pub fn event_columns(
+        &self,
+        segments: &[Segment],
+        schema: &SchemaRef,
+        words: &[(String, Vec<String>)],
+        take: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        for segment in segments {
+            let read = self
+                .store
+                .open_segment(segment)
+                .and_then(|file| segment::columns::<Fact>(file, schema, words, take).map(Some));
+            if let Some(ControlFlow::Break(())) = self.or_noted(segment, read)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn all_of<R: Record>(

@@ -247,7 +247,7 @@ impl<'a> Pusher<'a> {
             let row = rows
                 .row(number)
                 .map_err(|error| StoreError::damaged(&self.store.root, error))?;
-            if let Some(cluster) = row.cluster(None) {
+            if let Some(cluster) = row.watched() {
                 clusters.insert(cluster.to_owned());
             }
         }

@@ -5,6 +5,7 @@ mod bounds;
 mod checksums;
 mod filter;
 mod read;
+mod scan;
 mod shared_path;
 mod write;
 
@@ -17,6 +18,7 @@ pub(crate) use checksums::{VerifiedFile, sums};
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
 pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
+pub(crate) use scan::columns;
 pub(crate) use shared_path::cluster_of;
 #[cfg(feature = "lake")]
 pub(crate) use shared_path::in_path;

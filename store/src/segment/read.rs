@@ -94,7 +94,7 @@ fn is_old(metadata: &ParquetMetaData) -> bool {
 
 /// Makes rows of the batches of a segment.
 #[derive(Clone, Debug)]
-struct Decoder {
+pub(super) struct Decoder {
     /// Its texts were redacted under fewer rules than now.
     is_old: bool,
     /// Of a shared segment, the cluster that its rows are of.
@@ -102,15 +102,20 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn of(file: &VerifiedFile, metadata: &ParquetMetaData) -> Self {
+    pub(super) fn of(file: &VerifiedFile, metadata: &ParquetMetaData) -> Self {
         Self {
             is_old: is_old(metadata),
             shared: file.shared().map(|cluster| cluster.map(str::to_owned)),
         }
     }
 
+    /// Whether texts have to be redacted on their way out.
+    pub(super) fn is_old(&self) -> bool {
+        self.is_old
+    }
+
     /// The rows of a batch; those of old segments are redacted on their way out.
-    fn rows<R: Record>(&self, batch: &RecordBatch) -> Result<Vec<R>, String> {
+    pub(super) fn rows<R: Record>(&self, batch: &RecordBatch) -> Result<Vec<R>, String> {
         let mut rows = match &self.shared {
             Some(cluster) => R::rows(&from_shared(batch, cluster.as_deref(), &R::schema())?)?,
             None => R::rows(batch)?,
@@ -309,7 +314,12 @@ pub(crate) fn places<R: Record>(
         return Ok(Vec::new());
     }
     if file.shared().is_some() {
-        file.prefetch(read_of(metadata.metadata(), &groups, &selection))?;
+        file.prefetch(read_of(
+            metadata.metadata(),
+            &groups,
+            &selection,
+            &ProjectionMask::all(),
+        ))?;
     }
     let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_row_groups(groups)
@@ -370,13 +380,7 @@ fn select(
     metadata: &ParquetMetaData,
     wanted: &BTreeMap<i32, BTreeSet<&str>>,
 ) -> (Vec<usize>, RowSelection) {
-    let schema = metadata.file_metadata().schema_descr();
-    let column = |name: &str| {
-        schema
-            .columns()
-            .iter()
-            .position(|column| column.path().string() == name)
-    };
+    let column = |name: &str| column_of(metadata, name);
     let all = || (0..metadata.num_row_groups()).collect::<Vec<_>>();
     let whole = || {
         let rows = usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0);
@@ -414,11 +418,18 @@ fn select(
     (groups, RowSelection::from(selectors))
 }
 
+/// Where a column stands among all.
+pub(super) fn column_of(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
+    let columns = metadata.file_metadata().schema_descr().columns();
+    columns.iter().position(|column| column.path().string() == name)
+}
+
 /// The bytes that are read of some row groups for a selection of their rows.
-fn read_of(
+pub(super) fn read_of(
     metadata: &ParquetMetaData,
     groups: &[usize],
     selection: &RowSelection,
+    mask: &ProjectionMask,
 ) -> Vec<Range<u64>> {
     let mut ranges = Vec::new();
     let mut first = 0;
@@ -434,6 +445,9 @@ fn read_of(
         let group = metadata.row_group(*number);
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
         for (column, chunk) in group.columns().iter().enumerate() {
+            if !mask.leaf_included(column) {
+                continue;
+            }
             let (start, len) = chunk.byte_range();
             let pages = metadata
                 .offset_index()
@@ -472,7 +486,7 @@ fn class_of(metadata: &ParquetMetaData, group: usize, column: usize) -> Option<i
 }
 
 /// Each page's rows, and whether a wanted subject may be among them.
-fn pages(
+pub(super) fn pages(
     metadata: &ParquetMetaData,
     group: usize,
     column: usize,

@@ -78,8 +78,6 @@ pub(crate) struct Draft {
 pub(crate) struct SharedDraft {
     /// Its file on this machine.
     pub(crate) staged: PathBuf,
-    /// The cluster that its rows are of.
-    pub(crate) cluster: Option<String>,
     /// Its least and greatest times, by column.
     pub(crate) bounds: Bounds,
 }
@@ -248,7 +246,6 @@ impl<R: Record> Writer<R> {
             fs::rename(&self.draft_path, &staged).map_err(StoreError::io(&staged))?;
             let shared = SharedDraft {
                 staged,
-                cluster: cluster.clone(),
                 bounds: self.bounds.clone(),
             };
             return Ok(self.draft(file, bytes, Vec::new(), Some(shared)));
