@@ -81,7 +81,12 @@ pub(super) fn open(
     create: bool,
 ) -> Result<whathappened_store::lake::Index, Error> {
     let bytes = config.store.cache_size.unwrap_or(CACHE);
-    Ok(whathappened_store::lake::open(url, &folder(url)?, bytes, create)?)
+    Ok(whathappened_store::lake::open(
+        url,
+        &folder(url)?,
+        bytes,
+        create,
+    )?)
 }
 
 #[cfg(feature = "lake")]

@@ -169,7 +169,12 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Who is asked when somebody asks: what is followed is in the store already.
-async fn asked(no_fetch: bool, config: &Config, what: &CollectTargets, clock: &Clock) -> FetchTargets {
+async fn asked(
+    no_fetch: bool,
+    config: &Config,
+    what: &CollectTargets,
+    clock: &Clock,
+) -> FetchTargets {
     let mut asked = FetchTargets {
         followed: true,
         pod_logs: config.logs.wanted != LogDepth::None,

@@ -76,7 +76,9 @@ pub(super) fn status(config: &Config, url: &str, output: &OutputArgs) -> Result<
 /// Merges the small files of a lake.
 pub(super) fn compact(config: &Config, url: &str) -> Result<(), Error> {
     let mut index = lakes::open(config, url, false)?;
-    let done = index.compact(1, clock::now(), &mut |folder| eprintln!("compacting {folder}"))?;
+    let done = index.compact(1, clock::now(), &mut |folder| {
+        eprintln!("compacting {folder}")
+    })?;
     eprintln!("{} files merged.", done.replaced);
     Ok(())
 }

@@ -112,7 +112,8 @@ pub(crate) fn merge<R: Record>(
     match drain(store, day, &mut heads, &mut writers) {
         Ok(()) => {
             let number = store.next_number()?;
-            let finish = |writer: Writer<R>| writer.finish(number, |file| store.announce(file, now));
+            let finish =
+                |writer: Writer<R>| writer.finish(number, |file| store.announce(file, now));
             writers.into_values().map(finish).collect()
         }
         Err(error) => {

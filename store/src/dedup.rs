@@ -28,7 +28,8 @@ pub(crate) fn known<R: Record>(
     ids: &HashSet<u128>,
 ) -> Result<ExistingRows<R>, StoreError> {
     let (mut rows, mut damaged) = (HashMap::new(), Vec::new());
-    let live = segment::live(db, R::TABLE, Some(day)).map_err(StoreError::database(from.db_path))?;
+    let live =
+        segment::live(db, R::TABLE, Some(day)).map_err(StoreError::database(from.db_path))?;
     if let Some(keeper) = from.keeper {
         let files: Vec<&str> = live.iter().map(|one| one.file.as_str()).collect();
         keeper

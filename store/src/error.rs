@@ -51,7 +51,10 @@ pub enum StoreError {
         why: String,
     },
     /// Somebody else changed a shared store first; what was to be done has to be done anew.
-    #[error("{}: other writers changed it again and again; try again later", escaped(place))]
+    #[error(
+        "{}: other writers changed it again and again; try again later",
+        escaped(place)
+    )]
     Outrun {
         /// Where.
         place: String,

@@ -118,7 +118,11 @@ fn verdict_sum(incident: &str, explained_at: Nanos, verdict: &[u8]) -> [u8; 8] {
 }
 
 /// Puts incidents in place of those that some runs had before.
-pub(crate) fn replace(db: &Connection, runs: &[String], incidents: &[StoredIncident]) -> rusqlite::Result<()> {
+pub(crate) fn replace(
+    db: &Connection,
+    runs: &[String],
+    incidents: &[StoredIncident],
+) -> rusqlite::Result<()> {
     let mut gone: Vec<String> = Vec::new();
     for run in runs {
         let before = read(db, "run_id = ?1", &[run])?;
@@ -198,7 +202,9 @@ impl Store {
         let of_each = |one: StoredIncident| -> rusqlite::Result<StoredIncident> {
             let machines = self
                 .db
-                .prepare_cached("SELECT name FROM incident_machines WHERE incident = ?1 ORDER BY 1")?
+                .prepare_cached(
+                    "SELECT name FROM incident_machines WHERE incident = ?1 ORDER BY 1",
+                )?
                 .query_map([&one.id], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             let last = verdicts(&self.db, &one.id)?.pop();

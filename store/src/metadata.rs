@@ -49,8 +49,10 @@ pub(crate) fn put_coverage_text(
     text: &str,
     at: Nanos,
 ) -> rusqlite::Result<()> {
-    db.prepare_cached("INSERT OR REPLACE INTO coverage (key, at, row, sum) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![key, at, text, coverage_sum(key, text.as_bytes())])?;
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO coverage (key, at, row, sum) VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute(params![key, at, text, coverage_sum(key, text.as_bytes())])?;
     Ok(())
 }
 

@@ -236,13 +236,10 @@ impl Repair<'_> {
         let old = [one];
         let drafts = merge::<R>(self.store, day, &old, NewRows::none(), self.now)?;
         let times = (self.now, stored_at);
-        self.store.commit(
-            &drafts,
-            &old,
-            &CatalogueUpdate::default(),
-            times,
-            |_, _| Ok(()),
-        )?;
+        self.store
+            .commit(&drafts, &old, &CatalogueUpdate::default(), times, |_, _| {
+                Ok(())
+            })?;
         self.repaired.renewed += 1;
         Ok(())
     }

@@ -129,7 +129,11 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
 /// The clusters that facts were seen in, as far as they are known by what identifies
 /// them: clouds and log stores call them by names of their own.
 fn clusters(facts: &[Fact]) -> BTreeSet<String> {
-    facts.iter().filter_map(seen_in).map(str::to_owned).collect()
+    facts
+        .iter()
+        .filter_map(seen_in)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn seen_in(fact: &Fact) -> Option<&str> {

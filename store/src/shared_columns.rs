@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array as _, ArrayRef, AsArray as _, Int16Array, Int64Array, ListArray, RecordBatch,
-    RecordBatchOptions, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+    RecordBatchOptions, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    UInt64Array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -185,7 +186,12 @@ mod tests {
         )
         .unwrap();
         let there = to_shared(&batch).unwrap();
-        let names: Vec<_> = there.schema().fields().iter().map(|f| f.name().clone()).collect();
+        let names: Vec<_> = there
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().clone())
+            .collect();
         assert_eq!(names, ["time", "time_ns", "resource_version"]);
         let back = from_shared(&there, Some("a"), &schema).unwrap();
         assert_eq!(back, batch);

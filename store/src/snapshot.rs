@@ -232,8 +232,12 @@ impl<'a> Snapshot<'a> {
         Ok(keys.iter().any(|key| filter.may_hold(*key)))
     }
 
-    /// Fetches the filters of what touches a window where they are kept elsewhere.
-    fn prefetch_filters(&self, table: Table, window: (Nanos, Nanos)) -> Result<(), StoreError> {
+    /// Fetches the filters of what touches a window, all at once, where they are kept
+    /// elsewhere: [`Snapshot::may_hold`] would fetch one after the other.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    pub fn prefetch_filters(&self, table: Table, window: (Nanos, Nanos)) -> Result<(), StoreError> {
         let Some(keeper) = self.store.origin().keeper else {
             return Ok(());
         };

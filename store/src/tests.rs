@@ -5,8 +5,6 @@ mod backup;
 mod crash;
 mod damage;
 mod full;
-#[cfg(feature = "lake")]
-mod lake;
 mod many;
 mod once;
 mod search;

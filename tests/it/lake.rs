@@ -71,10 +71,30 @@ const QUESTIONS: [&[&str]; 8] = [
     &["gpt2-small-7f3"],
     &["node/gke-train-a100-pool-7c1d-0004", "--format", "json"],
     &["experiments", "--format", "json"],
-    &["sql", "SELECT count(*) AS n, count(DISTINCT id) AS ids FROM events", "--format", "csv"],
-    &["sql", "SELECT reason, count(*) AS n FROM events GROUP BY reason ORDER BY n DESC, reason", "--format", "csv"],
-    &["sql", "SELECT * FROM events WHERE node = 'gke-train-a100-pool-7c1d-0004' ORDER BY time, id", "--format", "ndjson"],
-    &["sql", "SELECT kind, namespace, name, uid, valid_from, node, phase FROM objects ORDER BY kind, namespace, name, uid, valid_from, phase", "--format", "csv"],
+    &[
+        "sql",
+        "SELECT count(*) AS n, count(DISTINCT id) AS ids FROM events",
+        "--format",
+        "csv",
+    ],
+    &[
+        "sql",
+        "SELECT reason, count(*) AS n FROM events GROUP BY reason ORDER BY n DESC, reason",
+        "--format",
+        "csv",
+    ],
+    &[
+        "sql",
+        "SELECT * FROM events WHERE node = 'gke-train-a100-pool-7c1d-0004' ORDER BY time, id",
+        "--format",
+        "ndjson",
+    ],
+    &[
+        "sql",
+        "SELECT kind, namespace, name, uid, valid_from, node, phase FROM objects ORDER BY kind, namespace, name, uid, valid_from, phase",
+        "--format",
+        "csv",
+    ],
 ];
 
 const INPUT: &str = "fixtures/lab-cluster/input";
@@ -96,7 +116,12 @@ fn a_lake_gives_the_bytes_that_its_store_gives() {
     person.well(&["store", "push", &lake, "--store", &store]);
     same(&person, &store, &lake, &QUESTIONS);
     // What was explained for a statement goes along with the next push.
-    let causes: &[&str] = &["sql", "SELECT experiment, cause, level FROM incidents ORDER BY experiment, cause", "--format", "csv"];
+    let causes: &[&str] = &[
+        "sql",
+        "SELECT experiment, cause, level FROM incidents ORDER BY experiment, cause",
+        "--format",
+        "csv",
+    ];
     let told = person.ask(&store, causes);
     person.well(&["store", "push", &lake, "--store", &store]);
     assert_eq!(person.ask(&lake, causes), told);
@@ -104,7 +129,10 @@ fn a_lake_gives_the_bytes_that_its_store_gives() {
     person.well(&["store", "vacuum", "--store", &lake]);
     same(&person, &store, &lake, &QUESTIONS);
     let status = person.well(&["store", "status", "--store", &lake, "--format", "csv"]);
-    assert!(status.contains("\nevents,") || status.contains("events,"), "{status}");
+    assert!(
+        status.contains("\nevents,") || status.contains("events,"),
+        "{status}"
+    );
     let (_, _, err) = person.run(&["gpt2-small-7f3", "--store", &lake]);
     assert!(err.contains("lake's data files"), "{err}");
 }
@@ -131,7 +159,10 @@ fn incidents_of_every_kind_are_told_alike_from_a_lake() {
 fn stores_of_many_are_one_answer_and_what_two_know_is_there_once() {
     let person = Person::new(&[]);
     let cases = ["gke-host-maintenance", "eks-spot-reclaim", "aks-host-fault"];
-    let inputs: Vec<String> = cases.iter().map(|case| format!("fixtures/{case}/input")).collect();
+    let inputs: Vec<String> = cases
+        .iter()
+        .map(|case| format!("fixtures/{case}/input"))
+        .collect();
     let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
     let (whole, lake) = (person.import("whole", &inputs), person.lake());
     for (number, input) in inputs.iter().enumerate() {
@@ -139,8 +170,23 @@ fn stores_of_many_are_one_answer_and_what_two_know_is_there_once() {
         let store = person.import(&format!("store-{number}"), &[inputs[0], input]);
         person.well(&["store", "push", &lake, "--store", &store]);
     }
-    let count: &[&str] = &["sql", "SELECT count(*) AS n, count(DISTINCT id) AS ids FROM events", "--format", "csv"];
-    same(&person, &whole, &lake, &[count, &["moe-8b", "--format", "json"], &["rlhf-2", "--format", "json"], &["vit-l-5", "--format", "json"]]);
+    let count: &[&str] = &[
+        "sql",
+        "SELECT count(*) AS n, count(DISTINCT id) AS ids FROM events",
+        "--format",
+        "csv",
+    ];
+    same(
+        &person,
+        &whole,
+        &lake,
+        &[
+            count,
+            &["moe-8b", "--format", "json"],
+            &["rlhf-2", "--format", "json"],
+            &["vit-l-5", "--format", "json"],
+        ],
+    );
 }
 
 #[test]
@@ -191,7 +237,9 @@ impl S3 {
         };
         for _ in 0..300 {
             let bucket = format!("{}/lab", s3.endpoint);
-            let made = Command::new("curl").args(["-sf", "-X", "PUT", &bucket]).status();
+            let made = Command::new("curl")
+                .args(["-sf", "-X", "PUT", &bucket])
+                .status();
             if made.is_ok_and(|status| status.success()) {
                 return Some(s3);
             }

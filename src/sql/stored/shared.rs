@@ -52,6 +52,9 @@ impl Events {
         let schema: SchemaRef = Arc::new(self.schema.project(projection)?);
         let read = Arc::new(event_schema().project(projection)?);
         let chosen = self.stored.look(|snapshot| {
+            if !bounds.words.is_empty() {
+                snapshot.prefetch_filters(Table::Events, (bounds.from, bounds.to))?;
+            }
             let mut chosen = Vec::new();
             for segment in snapshot.segments(Table::Events) {
                 if may_match(snapshot, segment, &bounds)? {
@@ -129,10 +132,12 @@ impl PartitionStream for LakeScan {
                 Err(_) => ControlFlow::Break(()),
             };
             let done = stored.look(|snapshot| {
-                Ok(snapshot.event_columns(&segments, &read, &words, &mut |batch| {
-                    let shown = batch.with_schema(Arc::clone(&schema));
-                    send(shown.map_err(DataFusionError::from))
-                })?)
+                Ok(
+                    snapshot.event_columns(&segments, &read, &words, &mut |batch| {
+                        let shown = batch.with_schema(Arc::clone(&schema));
+                        send(shown.map_err(DataFusionError::from))
+                    })?,
+                )
             });
             done.map_err(wrapped)
         });

@@ -308,7 +308,13 @@ impl CatalogueUpdate {
             let is_known: Option<bool> = known
                 .query_row(
                     params![
-                        one.uid, one.kind, one.namespace, one.name, one.first, one.last, one.owner,
+                        one.uid,
+                        one.kind,
+                        one.namespace,
+                        one.name,
+                        one.first,
+                        one.last,
+                        one.owner,
                         one.node
                     ],
                     |row| row.get(0),

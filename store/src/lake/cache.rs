@@ -182,7 +182,11 @@ fn whole(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
 
 impl Held {
     fn keep(&mut self, key: &str, block: &Arc<Vec<u8>>) {
-        if self.blocks.insert(key.to_owned(), Arc::clone(block)).is_none() {
+        if self
+            .blocks
+            .insert(key.to_owned(), Arc::clone(block))
+            .is_none()
+        {
             self.order.push_back(key.to_owned());
         }
         while self.order.len() > HELD {

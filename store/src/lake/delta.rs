@@ -61,13 +61,14 @@ impl Delta {
 
     fn unloaded(&self) -> Result<DeltaTable, StoreError> {
         let mut url = self.place.url.clone();
-        url.set_path(&format!("{}/{}", url.path().trim_end_matches('/'), self.name));
-        let prefixed = PrefixStore::new(
-            Arc::clone(&self.place.store),
-            self.place.path(self.name),
-        );
-        let url = Url::parse(url.as_str())
-            .map_err(|error| StoreError::elsewhere(url.as_str(), error))?;
+        url.set_path(&format!(
+            "{}/{}",
+            url.path().trim_end_matches('/'),
+            self.name
+        ));
+        let prefixed = PrefixStore::new(Arc::clone(&self.place.store), self.place.path(self.name));
+        let url =
+            Url::parse(url.as_str()).map_err(|error| StoreError::elsewhere(url.as_str(), error))?;
         Ok(DeltaTable::new(default_logstore(
             Arc::new(prefixed),
             Arc::clone(&self.place.store),
@@ -224,7 +225,9 @@ impl Delta {
 }
 
 fn version_of(table: &DeltaTable) -> i64 {
-    let version = table.version().and_then(|version| i64::try_from(version).ok());
+    let version = table
+        .version()
+        .and_then(|version| i64::try_from(version).ok());
     version.unwrap_or(-1)
 }
 

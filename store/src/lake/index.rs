@@ -54,12 +54,7 @@ pub struct Index {
 ///
 /// # Errors
 /// When there is no lake, it cannot be reached, or a newer program wrote it.
-pub fn open(
-    url: &str,
-    folder: &Path,
-    cache_bytes: u64,
-    create: bool,
-) -> Result<Index, StoreError> {
+pub fn open(url: &str, folder: &Path, cache_bytes: u64, create: bool) -> Result<Index, StoreError> {
     permissions::folder(folder).map_err(StoreError::io(folder))?;
     let marker = Marker {
         url: url.to_owned(),
@@ -76,7 +71,9 @@ pub fn open(
     let keeper = keeper::of(folder, &marker)?;
     let store = match opened(folder) {
         // Nothing is in an index that is not in its lake.
-        Err(StoreError::Database { .. } | StoreError::Foreign { .. } | StoreError::Damaged { .. }) => {
+        Err(
+            StoreError::Database { .. } | StoreError::Foreign { .. } | StoreError::Damaged { .. },
+        ) => {
             discard(folder)?;
             opened(folder)?
         }
@@ -94,7 +91,8 @@ pub fn open(
 pub(super) fn opened_again(folder: &Path) -> Result<Index, StoreError> {
     let path = folder.join(MARKER);
     let text = std::fs::read(&path).map_err(StoreError::io(&path))?;
-    let marker = serde_json::from_slice(&text).map_err(|error| StoreError::damaged(&path, error))?;
+    let marker =
+        serde_json::from_slice(&text).map_err(|error| StoreError::damaged(&path, error))?;
     Ok(Index {
         keeper: keeper::of(folder, &marker)?,
         store: opened(folder)?,
@@ -181,7 +179,10 @@ impl Index {
             Ok((name, version, table.files()?))
         });
         let found: Vec<(&str, i64, Vec<LiveFile>)> = wait(futures::future::try_join_all(work))?;
-        if found.iter().any(|(name, version, _)| *name == "events" && *version < 0) {
+        if found
+            .iter()
+            .any(|(name, version, _)| *name == "events" && *version < 0)
+        {
             return Err(self.missing());
         }
         for (name, seen, files) in found {
@@ -226,7 +227,10 @@ impl Index {
             for segment in live.iter().filter(|one| !there.contains(one.file.as_str())) {
                 crate::segment::remove(&tx, segment, 0)?;
             }
-            for file in files.iter().filter(|one| !known.contains(one.file.as_str())) {
+            for file in files
+                .iter()
+                .filter(|one| !known.contains(one.file.as_str()))
+            {
                 list(&tx, table, file)?;
             }
             set_version(&tx, table.as_str(), seen)?;
@@ -248,7 +252,9 @@ impl Index {
             .collect();
         // In the order in which they were told: of one key, the last row counts.
         new.sort_by_key(|one| one.file.rsplit('/').next());
-        let bytes = self.keeper.files(new.iter().map(|one| one.file.clone()).collect())?;
+        let bytes = self
+            .keeper
+            .files(new.iter().map(|one| one.file.clone()).collect())?;
         let tx = self
             .store
             .db
@@ -262,8 +268,11 @@ impl Index {
         for (file, bytes) in new.iter().zip(bytes) {
             kept::take_in(&tx, table, bytes)
                 .map_err(|why| StoreError::elsewhere(&file.file, why))?;
-            tx.execute("INSERT OR IGNORE INTO lake_files (file) VALUES (?1)", [&file.file])
-                .map_err(failed())?;
+            tx.execute(
+                "INSERT OR IGNORE INTO lake_files (file) VALUES (?1)",
+                [&file.file],
+            )
+            .map_err(failed())?;
         }
         set_version(&tx, table, seen)
             .and_then(|()| tx.commit())

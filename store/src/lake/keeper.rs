@@ -114,10 +114,7 @@ impl Keeper {
         Ok(blocks)
     }
 
-    fn fetch(
-        &self,
-        runs: Vec<(String, Range<u64>)>,
-    ) -> io::Result<BTreeMap<String, Arc<Vec<u8>>>> {
+    fn fetch(&self, runs: Vec<(String, Range<u64>)>) -> io::Result<BTreeMap<String, Arc<Vec<u8>>>> {
         let mut blocks = BTreeMap::new();
         if runs.is_empty() {
             return Ok(blocks);
@@ -130,8 +127,7 @@ impl Keeper {
         let place = self.place.url.to_string();
         let work = futures::stream::iter(asked)
             .map(move |(path, file, run)| {
-                let (store, cache, place) =
-                    (Arc::clone(&store), Arc::clone(&cache), place.clone());
+                let (store, cache, place) = (Arc::clone(&store), Arc::clone(&cache), place.clone());
                 async move {
                     let range = run.start * BLOCK..run.end * BLOCK;
                     let bytes = store.get_range(&path, range).await.map_err(|error| {
@@ -165,8 +161,7 @@ impl Keeper {
         let place = self.place.url.to_string();
         let work = futures::stream::iter(asked)
             .map(move |(path, file)| {
-                let (store, cache, place) =
-                    (Arc::clone(&store), Arc::clone(&cache), place.clone());
+                let (store, cache, place) = (Arc::clone(&store), Arc::clone(&cache), place.clone());
                 async move {
                     let key = Cache::key(&file, 0);
                     if let Some(here) = cache.get(&key) {
@@ -217,7 +212,9 @@ impl Elsewhere for Keeper {
             bytes.extend_from_slice(&block);
         }
         let at = |place: u64| usize::try_from(place - first * BLOCK).unwrap_or(usize::MAX);
-        let cut = bytes.get(at(range.start)..at(range.end)).map(<[u8]>::to_vec);
+        let cut = bytes
+            .get(at(range.start)..at(range.end))
+            .map(<[u8]>::to_vec);
         cut.ok_or_else(|| io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter"))
     }
 
@@ -240,7 +237,10 @@ impl Elsewhere for Keeper {
 
     fn filter(&self, file: &str, of: FilterOf) -> io::Result<Vec<u8>> {
         let found = self.whole(vec![filter_file(file, of)])?;
-        Ok(found.first().map(|bytes| bytes.to_vec()).unwrap_or_default())
+        Ok(found
+            .first()
+            .map(|bytes| bytes.to_vec())
+            .unwrap_or_default())
     }
 
     fn upload(&self, drafts: &[Draft]) -> Result<(), StoreError> {
@@ -250,8 +250,14 @@ impl Elsewhere for Keeper {
             };
             let store = Arc::clone(&self.place.store);
             let to = self.place.path(&draft.file);
-            let beside = [(FilterOf::Words, &draft.words), (FilterOf::Ids, &draft.ids)]
-                .map(|(of, bytes)| (self.place.path(&filter_file(&draft.file, of)), bytes.clone()));
+            let beside = [(FilterOf::Words, &draft.words), (FilterOf::Ids, &draft.ids)].map(
+                |(of, bytes)| {
+                    (
+                        self.place.path(&filter_file(&draft.file, of)),
+                        bytes.clone(),
+                    )
+                },
+            );
             let (bytes, from, failed) = (draft.bytes, staged.clone(), self.place.failed());
             wait(async move {
                 for (path, bytes) in beside {
@@ -259,7 +265,9 @@ impl Elsewhere for Keeper {
                     put.map_err(&failed)?;
                 }
                 if bytes <= SMALL {
-                    let bytes = tokio::fs::read(&from).await.map_err(StoreError::io(&from))?;
+                    let bytes = tokio::fs::read(&from)
+                        .await
+                        .map_err(StoreError::io(&from))?;
                     let put = store.put(&to, PutPayload::from(bytes)).await;
                     put.map_err(&failed)?;
                 } else {

@@ -79,8 +79,7 @@ fn longs(of: impl Iterator<Item = Option<i64>>) -> ArrayRef {
 }
 
 fn times(of: impl Iterator<Item = Option<i64>>) -> ArrayRef {
-    let times: TimestampMicrosecondArray =
-        of.map(|at| at.map(|at| at.div_euclid(1_000))).collect();
+    let times: TimestampMicrosecondArray = of.map(|at| at.map(|at| at.div_euclid(1_000))).collect();
     Arc::new(times.with_timezone("UTC"))
 }
 
@@ -89,7 +88,9 @@ pub(super) fn of_catalogue(update: &CatalogueUpdate) -> Option<RecordBatch> {
     let entities: Vec<Entity> = update.entities().collect();
     let names: Vec<_> = update.names().collect();
     let none = || std::iter::repeat_n(None, names.len());
-    let of = |field: fn(&Entity) -> &str| texts(entities.iter().map(|one| Some(field(one))).chain(none()));
+    let of = |field: fn(&Entity) -> &str| {
+        texts(entities.iter().map(|one| Some(field(one))).chain(none()))
+    };
     let columns: Vec<ArrayRef> = vec![
         of(|one| &one.kind),
         of(|one| &one.namespace),
@@ -103,8 +104,18 @@ pub(super) fn of_catalogue(update: &CatalogueUpdate) -> Option<RecordBatch> {
         of(|one| &one.uid),
         of(|one| &one.owner),
         of(|one| &one.node),
-        longs(entities.iter().map(|one| Some(one.first)).chain(names.iter().map(|_| None))),
-        longs(entities.iter().map(|one| Some(one.last)).chain(names.iter().map(|_| None))),
+        longs(
+            entities
+                .iter()
+                .map(|one| Some(one.first))
+                .chain(names.iter().map(|_| None)),
+        ),
+        longs(
+            entities
+                .iter()
+                .map(|one| Some(one.last))
+                .chain(names.iter().map(|_| None)),
+        ),
         Arc::new(
             entities
                 .iter()
@@ -222,7 +233,9 @@ fn column(batch: &RecordBatch, name: &str, kind: &DataType) -> Result<ArrayRef, 
 }
 
 fn strings(batch: &RecordBatch, name: &str) -> Result<StringArray, String> {
-    Ok(column(batch, name, &DataType::Utf8)?.as_string::<i32>().clone())
+    Ok(column(batch, name, &DataType::Utf8)?
+        .as_string::<i32>()
+        .clone())
 }
 
 fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array, String> {
@@ -288,7 +301,10 @@ fn incidents(db: &Connection, batch: &RecordBatch) -> Result<(), String> {
     let (id, experiment, run_id) = (of("id")?, of("experiment")?, of("run_id")?);
     let (ruleset, machines) = (of("ruleset")?, of("machines")?);
     let (answer, verdict) = (of("answer")?, of("verdict")?);
-    let (time, explained) = (numbers(batch, "time_ns")?, numbers(batch, "explained_at_ns")?);
+    let (time, explained) = (
+        numbers(batch, "time_ns")?,
+        numbers(batch, "explained_at_ns")?,
+    );
     let mut rows: Vec<StoredIncident> = (0..batch.num_rows())
         .map(|row| StoredIncident {
             time: time.is_valid(row).then(|| time.value(row)),

@@ -55,8 +55,13 @@ pub fn fetch_old(
         progress(&listed.file);
         // A list from elsewhere leads nowhere but into the folder.
         let is_ours = listed.file.ends_with(".parquet")
-            && listed.file.split('/').all(|part| !matches!(part, "" | "." | ".."))
-            && ["events/day=", "objects/day="].iter().any(|of| listed.file.starts_with(of));
+            && listed
+                .file
+                .split('/')
+                .all(|part| !matches!(part, "" | "." | ".."))
+            && ["events/day=", "objects/day="]
+                .iter()
+                .any(|of| listed.file.starts_with(of));
         let wrong = |why: &str| StoreError::elsewhere(format!("{url}/{}", listed.file), why);
         if !is_ours {
             return Err(wrong("not a segment of a store"));
@@ -85,7 +90,11 @@ pub fn fetch_old(
 }
 
 fn manifest(place: &Place) -> Result<Manifest, StoreError> {
-    let (store, path, failed) = (place.store.clone(), place.path("manifest.json"), place.failed());
+    let (store, path, failed) = (
+        place.store.clone(),
+        place.path("manifest.json"),
+        place.failed(),
+    );
     let url = place.url.to_string();
     let bytes = wait(async move {
         match store.get(&path).await {
@@ -98,8 +107,8 @@ fn manifest(place: &Place) -> Result<Manifest, StoreError> {
         }
     })?;
     let name = || format!("{}/manifest.json", place.url);
-    let manifest: Manifest = serde_json::from_slice(&bytes)
-        .map_err(|error| StoreError::elsewhere(name(), error))?;
+    let manifest: Manifest =
+        serde_json::from_slice(&bytes).map_err(|error| StoreError::elsewhere(name(), error))?;
     if manifest.format > FORMAT {
         return Err(StoreError::Newer {
             path: name().into(),

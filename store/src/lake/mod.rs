@@ -22,9 +22,9 @@ mod keeper;
 #[cfg(feature = "lake")]
 mod kept;
 #[cfg(feature = "lake")]
-mod place;
-#[cfg(feature = "lake")]
 mod migrate;
+#[cfg(feature = "lake")]
+mod place;
 #[cfg(feature = "lake")]
 mod push;
 #[cfg(feature = "lake")]

@@ -11,18 +11,18 @@ use rusqlite::params;
 use whathappened_connectors::time::Nanos;
 
 use super::index::Index;
-use super::kept::{self, CATALOGUE, COVERAGE, CoverageRow, INCIDENTS};
 use super::keeper::TRIES;
+use super::kept::{self, CATALOGUE, COVERAGE, CoverageRow, INCIDENTS};
 use crate::catalogue::{CatalogueUpdate, Entity};
 use crate::day::Day;
 use crate::error::StoreError;
+use crate::hot;
 use crate::incidents::StoredIncident;
 use crate::lock::Lock;
 use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::segment::{Rows, STAGING, Segment, in_path};
 use crate::store::Store;
-use crate::hot;
 
 /// What a store remembers of the lakes that it was pushed to.
 const TABLES_OF_PUSHER: &str = "
@@ -133,7 +133,10 @@ impl<'a> Pusher<'a> {
             for row in rows {
                 known.known(&row?);
             }
-            let mut names = self.store.db.prepare("SELECT name, tier, bearer FROM names")?;
+            let mut names = self
+                .store
+                .db
+                .prepare("SELECT name, tier, bearer FROM names")?;
             let rows = names.query_map([], |row| {
                 Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?))
             })?;
@@ -309,7 +312,8 @@ impl<'a> Pusher<'a> {
         for key in gone.filter(|key| !here.contains_key(*key)) {
             rows.push((key.clone(), self.now, None));
         }
-        self.index.append(COVERAGE, kept::of_coverage(&rows), self.now)
+        self.index
+            .append(COVERAGE, kept::of_coverage(&rows), self.now)
     }
 
     fn incidents(&mut self) -> Result<(), StoreError> {
@@ -341,12 +345,16 @@ impl Index {
         hasher.update(&std::process::id().to_le_bytes());
         hasher.update(&now.to_le_bytes());
         hasher.update(self.store.root.as_os_str().as_encoded_bytes());
-        let own: String = own.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
+        let own: String = own
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(8)
+            .collect();
         let run = &hasher.finalize().to_hex()[..12];
         self.store.set_writer(format!("{own}-{run}"));
     }
 
-    pub(crate) fn store_mut(&mut self) -> &mut Store {
+    pub(super) fn store_mut(&mut self) -> &mut Store {
         &mut self.store
     }
 

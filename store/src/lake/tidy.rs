@@ -222,9 +222,8 @@ impl Tidied {
 /// The first cluster's day that has more files than `most`.
 fn crowded(mut live: Vec<Segment>, most: usize) -> Option<Vec<Segment>> {
     live.sort_by_cached_key(|one| (one.day, cluster_of(&one.file), one.file.clone()));
-    let same = |a: &Segment, b: &Segment| {
-        a.day == b.day && cluster_of(&a.file) == cluster_of(&b.file)
-    };
+    let same =
+        |a: &Segment, b: &Segment| a.day == b.day && cluster_of(&a.file) == cluster_of(&b.file);
     let mut groups = live.chunk_by(same);
     let found = groups.find(|group| group.len() > most.max(1));
     found.map(<[Segment]>::to_vec)

@@ -22,16 +22,16 @@ pub(crate) use scan::columns;
 pub(crate) use shared_path::cluster_of;
 #[cfg(feature = "lake")]
 pub(crate) use shared_path::in_path;
+pub(crate) use write::{Draft, Shape, Writer, id_key, subject_key};
 #[cfg(feature = "lake")]
 pub(crate) use write::{STAGING, SharedDraft};
-pub(crate) use write::{Draft, Shape, Writer, id_key, subject_key};
 
 use crate::day::Day;
 use crate::db::has;
 use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
-use crate::store::Origin;
 use crate::record::Table;
+use crate::store::Origin;
 
 /// A live segment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -334,7 +334,11 @@ pub(crate) fn places<R: Record>(
         let keep = hits(&batch, wanted).map_err(damaged)?;
         // Runs of neighbours are cut out before anything is decoded.
         for (start, len) in keep {
-            rows.extend(decoder.rows::<R>(&batch.slice(start, len)).map_err(damaged)?);
+            rows.extend(
+                decoder
+                    .rows::<R>(&batch.slice(start, len))
+                    .map_err(damaged)?,
+            );
         }
     }
     Ok(rows)
@@ -421,7 +425,9 @@ fn select(
 /// Where a column stands among all.
 pub(super) fn column_of(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
     let columns = metadata.file_metadata().schema_descr().columns();
-    columns.iter().position(|column| column.path().string() == name)
+    columns
+        .iter()
+        .position(|column| column.path().string() == name)
 }
 
 /// The bytes that are read of some row groups for a selection of their rows.
@@ -463,7 +469,9 @@ pub(super) fn read_of(
                     // The dictionary.
                     ranges.push(start..from);
                 }
-                let next = pages.get(page + 1).map_or(before + rows, |next| at(next.first_row_index));
+                let next = pages
+                    .get(page + 1)
+                    .map_or(before + rows, |next| at(next.first_row_index));
                 let (first, end) = (at(located.first_row_index), next);
                 if kept.iter().any(|run| run.start < end && first < run.end) {
                     let size = u64::try_from(located.compressed_page_size).unwrap_or(0);

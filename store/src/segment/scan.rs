@@ -54,7 +54,12 @@ pub(crate) fn columns<R: Record>(
         }
     };
     let wanted = read_of(metadata.metadata(), &groups, &selection, &mask);
-    file.prefetch(wanted.into_iter().filter(|range| range.end <= file.len()).collect())?;
+    file.prefetch(
+        wanted
+            .into_iter()
+            .filter(|range| range.end <= file.len())
+            .collect(),
+    )?;
     let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata)
         .with_projection(mask)
         .with_row_groups(groups)
@@ -70,8 +75,8 @@ pub(crate) fn columns<R: Record>(
                 let rows = decoder.rows::<R>(&batch).map_err(damaged)?;
                 let places: Vec<_> = rows.iter().map(Record::place).collect();
                 let rows: Vec<&R> = rows.iter().collect();
-                let whole = R::batch(&rows, &places)
-                    .map_err(|error| StoreError::damaged(path, error))?;
+                let whole =
+                    R::batch(&rows, &places).map_err(|error| StoreError::damaged(path, error))?;
                 from_shared(&whole, None, schema).map_err(damaged)?
             }
             false => from_shared(&batch, file.shared().flatten(), schema).map_err(damaged)?,
@@ -84,7 +89,10 @@ pub(crate) fn columns<R: Record>(
 }
 
 /// Row groups and rows that may have one of the values of each column.
-fn select(metadata: &ParquetMetaData, words: &[(String, Vec<String>)]) -> (Vec<usize>, RowSelection) {
+fn select(
+    metadata: &ParquetMetaData,
+    words: &[(String, Vec<String>)],
+) -> (Vec<usize>, RowSelection) {
     let (mut groups, mut selectors) = (Vec::new(), Vec::<RowSelector>::new());
     for number in 0..metadata.num_row_groups() {
         let rows = usize::try_from(metadata.row_group(number).num_rows()).unwrap_or(0);

@@ -22,7 +22,9 @@ pub(crate) fn in_path(cluster: Option<&str>) -> String {
 
 /// The cluster of a path that [`in_path`] made a part of.
 pub(crate) fn cluster_of(file: &str) -> Option<String> {
-    let part = file.split('/').find_map(|part| part.strip_prefix("cluster="))?;
+    let part = file
+        .split('/')
+        .find_map(|part| part.strip_prefix("cluster="))?;
     if part == NONE {
         return None;
     }

@@ -136,9 +136,8 @@ impl<R: Record> Writer<R> {
             .write(true)
             .open(&draft_path)
             .map_err(StoreError::io(&draft_path))?;
-        let writer =
-            ArrowWriter::try_new(ChecksumWriter::new(file), schema, Some(properties()))
-                .map_err(StoreError::segment(&draft_path))?;
+        let writer = ArrowWriter::try_new(ChecksumWriter::new(file), schema, Some(properties()))
+            .map_err(StoreError::segment(&draft_path))?;
         Ok(Self {
             root: root.to_owned(),
             day,
@@ -264,13 +263,7 @@ impl<R: Record> Writer<R> {
         Ok(self.draft(file, bytes, sums, None))
     }
 
-    fn draft(
-        &self,
-        file: String,
-        bytes: u64,
-        sums: Vec<u8>,
-        shared: Option<SharedDraft>,
-    ) -> Draft {
+    fn draft(&self, file: String, bytes: u64, sums: Vec<u8>, shared: Option<SharedDraft>) -> Draft {
         Draft {
             table: R::TABLE,
             day: self.day,

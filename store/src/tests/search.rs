@@ -8,9 +8,17 @@ use super::*;
 #[test]
 fn a_machine_of_another_cluster_is_not_ours() {
     let (_folder, mut store) = store();
-    let clusters = ["0aa2b6a4-1111-4c5e-9d3f-000000000001", "0aa2b6a4-1111-4c5e-9d3f-000000000002"];
+    let clusters = [
+        "0aa2b6a4-1111-4c5e-9d3f-000000000001",
+        "0aa2b6a4-1111-4c5e-9d3f-000000000002",
+    ];
     let mut all = vec![pod("a-0", "exp", "job", START)];
-    for (number, cluster) in clusters.into_iter().map(Some).chain([None, Some("prod")]).enumerate() {
+    for (number, cluster) in clusters
+        .into_iter()
+        .map(Some)
+        .chain([None, Some("prod")])
+        .enumerate()
+    {
         let number = number as u64;
         let mut of_pod = event(10 + number, "a-0", START);
         of_pod.entities.cluster = clusters.first().map(|cluster| (*cluster).to_owned());
@@ -24,7 +32,11 @@ fn a_machine_of_another_cluster_is_not_ours() {
     let snapshot = store.snapshot().unwrap();
     let name = whathappened_core::resolve::Name::parse("exp");
     let found = snapshot.find(&name).unwrap().unwrap();
-    let mut seen: Vec<_> = found.facts.iter().filter_map(|fact| fact.event.message.clone()).collect();
+    let mut seen: Vec<_> = found
+        .facts
+        .iter()
+        .filter_map(|fact| fact.event.message.clone())
+        .collect();
     seen.sort();
     seen.dedup();
     // A name of a cloud's own may be that of either.

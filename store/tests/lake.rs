@@ -1,12 +1,101 @@
 //! A lake gives what the stores that were pushed to it have, each row once.
 
-use std::collections::HashSet;
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up must fail"
+)]
+
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::*;
-use crate::lake::{self, Index};
+use whathappened_connectors::event::{Event, EventId, SourceKind};
+use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion, Owner};
+use whathappened_connectors::observation::Observation;
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_core::resolve::Name;
+use whathappened_store::lake::{self, Index};
+use whathappened_store::{Fact, Limits, Store};
+
+/// A moment to begin with: 2026-11-01T00:00:00Z.
+const START: Nanos = 1_793_491_200 * SECOND;
+const DAY: Nanos = 86_400 * SECOND;
+
+fn event(number: u64, pod: &str, at: Nanos) -> Event {
+    let id = EventId::of(&["test", &number.to_string()]);
+    let mut event = Event::new(id, "k8s.event", Stamp::second(at), SourceKind::Kubernetes);
+    event.reason = Some("Started".to_owned());
+    event.message = Some(format!("message {number}"));
+    event.entities.namespace = Some("ml".to_owned());
+    event.entities.pod = Some(pod.to_owned());
+    event.entities.pod_uid = Some(format!("uid-{pod}"));
+    event.entities.node = Some("node-1".to_owned());
+    event.raw = format!("{{\"number\":{number}}}");
+    event.origin.file = "file.json".into();
+    event.origin.line = number;
+    event
+}
+
+fn reported(event: Event) -> Observation {
+    Observation::Event(Box::new(event))
+}
+
+fn pod(name: &str, experiment: &str, owner: &str, at: Nanos) -> Observation {
+    let body = ObjectBody {
+        labels: BTreeMap::from([("experiment".to_owned(), experiment.to_owned())]),
+        owners: vec![Owner {
+            kind: "Job".to_owned(),
+            name: owner.to_owned(),
+            uid: format!("uid-{owner}"),
+            controller: true,
+        }],
+        created: Some(Stamp::second(at)),
+        node: Some("node-1".to_owned()),
+        ..ObjectBody::default()
+    };
+    Observation::Object(Box::new(ObjectVersion {
+        key: ObjectKey {
+            kind: "Pod".to_owned(),
+            namespace: "ml".to_owned(),
+            name: name.to_owned(),
+            uid: format!("uid-{name}"),
+        },
+        revision: Some(7),
+        at: Some(Stamp::second(at)),
+        deleted: false,
+        by: None,
+        body,
+        source_kind: SourceKind::Kubernetes,
+        origin: whathappened_connectors::event::Origin::default(),
+    }))
+}
+
+/// A store in a folder that goes when the test ends.
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store"), Limits::default()).unwrap();
+    (folder, store)
+}
+
+/// All facts, by id.
+fn facts(store: &Store) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let snapshot = store.snapshot().unwrap();
+    snapshot
+        .everything(None, &mut |fact| facts.push(fact), &mut |_| {})
+        .unwrap();
+    facts.sort_by_key(|fact| fact.event.id);
+    facts
+}
+
+fn import(store: &mut Store, observations: impl IntoIterator<Item = Observation>) -> u64 {
+    let mut bulk = store.bulk(START);
+    for observation in observations {
+        bulk.push(observation).unwrap();
+    }
+    bulk.flush().unwrap().new
+}
 
 /// Names what the child does, which is this test binary again.
 const CHILD: &str = "WHATHAPPENED_LAKE_CHILD";
@@ -50,12 +139,19 @@ fn a_lake_has_what_the_store_has_and_pushing_again_changes_nothing() {
     let mut timeless = event(1_001, "a-1", START);
     timeless.time = Stamp::OPEN;
     let all = (0..400)
-        .map(|n| reported(in_cluster(event(n, &format!("a-{}", n % 9), START + DAY * (n as i64 % 3)), "c1")))
+        .map(|n| {
+            reported(in_cluster(
+                event(n, &format!("a-{}", n % 9), START + DAY * (n as i64 % 3)),
+                "c1",
+            ))
+        })
         .chain((400..500).map(|n| reported(event(n, "b-0", START))))
         .chain([reported(odd), reported(timeless)])
         .chain((0..9).map(|n| pod(&format!("a-{n}"), "exp", "job", START)));
     import(&mut store, all);
-    store.write(vec![reported(event(2_000, "a-3", START))], &[]).unwrap();
+    store
+        .write(vec![reported(event(2_000, "a-3", START))], &[])
+        .unwrap();
 
     let mut index = open(&url, &folder.path().join("index"));
     let pushed = lake::push(&mut store, &mut index, NOW, &mut |_| {}).unwrap();
@@ -63,7 +159,7 @@ fn a_lake_has_what_the_store_has_and_pushing_again_changes_nothing() {
     assert_eq!(everything(index.store()), everything(&store));
     let find = |store: &Store| {
         let snapshot = store.snapshot().unwrap();
-        let name = whathappened_core::resolve::Name::parse("exp");
+        let name = Name::parse("exp");
         let found = snapshot.find(&name).unwrap().unwrap();
         let mut facts: Vec<_> = found.facts.iter().map(|fact| fact.event.id).collect();
         facts.sort();
@@ -90,7 +186,10 @@ fn two_stores_that_saw_the_same_are_one_lake_with_both_witnesses() {
     let url = folder.path().join("lake");
     std::fs::create_dir(&url).unwrap();
     let mut indexes = Vec::new();
-    for (number, kind) in [SourceKind::Kubernetes, SourceKind::KubernetesAudit].into_iter().enumerate() {
+    for (number, kind) in [SourceKind::Kubernetes, SourceKind::KubernetesAudit]
+        .into_iter()
+        .enumerate()
+    {
         let root = folder.path().join(format!("store-{number}"));
         let mut store = Store::open(&root, Limits::default()).unwrap();
         import(
@@ -122,14 +221,20 @@ fn what_is_flushed_leaves_the_collector_and_is_in_the_lake() {
     let mut index = open(&url, &folder.path().join("index"));
     for round in 0..3_u64 {
         let rows = (0..50).map(|n| reported(in_cluster(event(round * 30 + n, "a-0", START), "c1")));
-        store.write(rows.chain([pod("a-0", "exp", "job", START)]).collect(), &[]).unwrap();
+        store
+            .write(rows.chain([pod("a-0", "exp", "job", START)]).collect(), &[])
+            .unwrap();
         lake::flush(&mut store, &mut index, NOW + round as i64).unwrap();
         assert_eq!(store.status().unwrap().hot, 0);
     }
     assert!(facts(&store).is_empty());
     assert_eq!(facts(index.store()).len(), 110);
-    assert_eq!(index.store().snapshot().unwrap().run_names().unwrap(), ["exp", "job"]);
-    let refused = index.store_mut().write(vec![reported(event(1, "x", START))], &[]);
+    assert_eq!(
+        index.store().snapshot().unwrap().run_names().unwrap(),
+        ["exp", "job"]
+    );
+    let mut opened = Store::open(index.store().root(), Limits::default()).unwrap();
+    let refused = opened.write(vec![reported(event(1, "x", START))], &[]);
     assert!(refused.unwrap_err().to_string().contains("lake"));
 }
 
@@ -143,11 +248,24 @@ fn compaction_and_vacuum_change_no_row() {
         let root = folder.path().join(format!("store-{round}"));
         let mut store = Store::open(&root, Limits::default()).unwrap();
         let cluster = format!("c{}", round % 2);
-        let rows = (0..10).map(|n| reported(in_cluster(event(round * 10 + n, "a-0", START), &cluster)));
+        let rows =
+            (0..10).map(|n| reported(in_cluster(event(round * 10 + n, "a-0", START), &cluster)));
         store
-            .write(rows.chain([pod(&format!("a-{round}"), "exp", "job", START)]).collect(), &[])
+            .write(
+                rows.chain([pod(&format!("a-{round}"), "exp", "job", START)])
+                    .collect(),
+                &[],
+            )
             .unwrap();
-        store.keep_coverage(&[("k".to_owned(), whathappened_connectors::coverage::Coverage::new("s", &format!("r{round}")))], NOW).unwrap();
+        store
+            .keep_coverage(
+                &[(
+                    "k".to_owned(),
+                    whathappened_connectors::coverage::Coverage::new("s", &format!("r{round}")),
+                )],
+                NOW,
+            )
+            .unwrap();
         lake::flush(&mut store, &mut index, NOW + round as i64).unwrap();
     }
     let before = everything(index.store());
@@ -155,7 +273,12 @@ fn compaction_and_vacuum_change_no_row() {
     assert_eq!(coverage.len(), 20);
     let done = index.compact(1, NOW + 100, &mut |_| {}).unwrap();
     assert_eq!(done.replaced, 40, "{done:?}");
-    let files: Vec<u64> = index.tables().unwrap().iter().map(|table| table.files).collect();
+    let files: Vec<u64> = index
+        .tables()
+        .unwrap()
+        .iter()
+        .map(|table| table.files)
+        .collect();
     assert_eq!(files, [2, 2, 1, 1, 0]);
     index.vacuum().unwrap();
     for index in [index, open(&url, &folder.path().join("other"))] {
@@ -167,7 +290,15 @@ fn compaction_and_vacuum_change_no_row() {
     let gone = index.retain(START + 10 * DAY, NOW).unwrap();
     assert_eq!(gone.replaced, 4);
     assert!(facts(index.store()).is_empty());
-    assert!(index.store().snapshot().unwrap().entities().unwrap().is_empty());
+    assert!(
+        index
+            .store()
+            .snapshot()
+            .unwrap()
+            .entities()
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -175,7 +306,14 @@ fn a_newer_lake_and_an_older_layout_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let url = folder.path().join("lake");
     std::fs::create_dir(&url).unwrap();
-    let open = |create| lake::open(url.to_str().unwrap(), &folder.path().join("index"), 0, create);
+    let open = |create| {
+        lake::open(
+            url.to_str().unwrap(),
+            &folder.path().join("index"),
+            0,
+            create,
+        )
+    };
     let nothing = open(false).unwrap_err().to_string();
     assert!(nothing.contains("no lake here"), "{nothing}");
     std::fs::write(url.join("manifest.json"), "{}").unwrap();
@@ -187,10 +325,18 @@ fn a_newer_lake_and_an_older_layout_are_refused_by_name() {
     drop(open(true).unwrap());
     let first = url.join("events/_delta_log/00000000000000000000.json");
     let text = std::fs::read_to_string(&first).unwrap();
-    let newer = text.replace(r#""whathappened.format":"1""#, r#""whathappened.format":"9""#);
+    let newer = text.replace(
+        r#""whathappened.format":"1""#,
+        r#""whathappened.format":"9""#,
+    );
     assert_ne!(text, newer);
     std::fs::write(&first, newer).unwrap();
-    let error = lake::open(url.to_str().unwrap(), &folder.path().join("other"), 0, false);
+    let error = lake::open(
+        url.to_str().unwrap(),
+        &folder.path().join("other"),
+        0,
+        false,
+    );
     let error = error.unwrap_err().to_string();
     assert!(error.contains("format 9"), "{error}");
 }
@@ -205,13 +351,18 @@ fn child() {
         panic!("{told}");
     };
     let folder = Path::new(folder);
-    let mut store = Store::open(&folder.join(format!("store-{number}")), Limits::default()).unwrap();
-    let mut index = open(&folder.join("lake"), &folder.join(format!("index-{number}")));
+    let mut store =
+        Store::open(&folder.join(format!("store-{number}")), Limits::default()).unwrap();
+    let mut index = open(
+        &folder.join("lake"),
+        &folder.join(format!("index-{number}")),
+    );
     let (number, seed): (u64, u64) = (number.parse().unwrap(), seed.parse().unwrap());
     for round in 0.. {
         let rows = (0..40).map(|n| {
             // Each tells some of what the other tells, too.
-            let n = seed * 10_000 + round * 40 + n + if n % 4 == 0 { 0 } else { number * 1_000_000 };
+            let n =
+                seed * 10_000 + round * 40 + n + if n % 4 == 0 { 0 } else { number * 1_000_000 };
             let mut event = in_cluster(event(n, "a-0", START), "c1");
             event.count = Some(number);
             reported(event)
@@ -236,7 +387,7 @@ fn two_at_once_and_killed_lose_nothing_and_tell_nothing_twice() {
             .map(|number| {
                 let told = format!("{}|{number}|{seed}", folder.path().display());
                 let child = Command::new(std::env::current_exe().unwrap())
-                    .args(["--exact", "tests::lake::child", "--nocapture"])
+                    .args(["--exact", "child", "--nocapture"])
                     .env(CHILD, told)
                     .stdout(Stdio::piped())
                     .stderr(Stdio::null())
@@ -250,17 +401,31 @@ fn two_at_once_and_killed_lose_nothing_and_tell_nothing_twice() {
             child.kill().unwrap();
             let output = child.wait_with_output().unwrap();
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            for round in text.lines().filter_map(|line| line.strip_prefix("kept ")?.parse::<u64>().ok()) {
+            for round in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("kept ")?.parse::<u64>().ok())
+            {
                 kept.extend((0..40).map(|n| {
                     seed * 10_000 + round * 40 + n + if n % 4 == 0 { 0 } else { number * 1_000_000 }
                 }));
             }
         }
     }
-    assert!(kept.len() > 400, "the children hardly wrote: {}", kept.len());
+    assert!(
+        kept.len() > 400,
+        "the children hardly wrote: {}",
+        kept.len()
+    );
     for number in 1..3 {
-        let mut store = Store::open(&folder.path().join(format!("store-{number}")), Limits::default()).unwrap();
-        let mut index = open(&folder.path().join("lake"), &folder.path().join(format!("index-{number}")));
+        let mut store = Store::open(
+            &folder.path().join(format!("store-{number}")),
+            Limits::default(),
+        )
+        .unwrap();
+        let mut index = open(
+            &folder.path().join("lake"),
+            &folder.path().join(format!("index-{number}")),
+        );
         lake::flush(&mut store, &mut index, NOW + DAY).unwrap();
     }
     let index = open(&folder.path().join("lake"), &folder.path().join("fresh"));
@@ -269,6 +434,9 @@ fn two_at_once_and_killed_lose_nothing_and_tell_nothing_twice() {
     assert_eq!(ids.len(), facts.len(), "a fact is there twice");
     for number in kept {
         let id = EventId::of(&["test", &number.to_string()]);
-        assert!(ids.contains(&id), "fact {number} was acknowledged and is lost");
+        assert!(
+            ids.contains(&id),
+            "fact {number} was acknowledged and is lost"
+        );
     }
 }
