@@ -1,7 +1,6 @@
 //! `whathappened store`
 
 #[cfg(feature = "lake")]
-#[path = "store_lake.rs"]
 mod lake;
 
 use std::path::{Path, PathBuf};

@@ -25,6 +25,10 @@ pub(crate) enum FilterOf {
 
 /// What one commit changes of a table.
 #[derive(Debug)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
 pub(crate) struct Change<'a> {
     pub(crate) table: Table,
     /// The version that it was made of; another one in its place refuses it.

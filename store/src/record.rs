@@ -99,6 +99,7 @@ pub(crate) trait Record:
     /// lay with.
     fn cluster<'a>(&'a self, beside: Option<&'a str>) -> Option<&'a str>;
     /// The cluster that it was seen in by one who watches it.
+    #[cfg(feature = "lake")]
     fn watched(&self) -> Option<&str> {
         None
     }
@@ -311,6 +312,7 @@ impl Record for Fact {
         cluster.filter(|cluster| !cluster.is_empty())
     }
 
+    #[cfg(feature = "lake")]
     fn watched(&self) -> Option<&str> {
         let is_watched = self.event.source_kind == SourceKind::Kubernetes;
         self.cluster(None).filter(|_| is_watched)

@@ -43,6 +43,10 @@ pub(crate) struct Origin<'a> {
 
 /// What makes a folder the index of a store that many share.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
 pub(crate) struct SharedStore {
     pub(crate) keeper: Arc<dyn Elsewhere>,
     /// What names of segments begin with that are written here.

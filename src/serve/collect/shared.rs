@@ -37,6 +37,10 @@ impl Shared {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "lake"),
+        expect(unused_variables, reason = "only a flush asks what time it is")
+    )]
     /// Does what is due; `last` says that there is no other time.
     pub(super) fn tend(&mut self, last: bool, now: Nanos) -> Result<(), StoreError> {
         if self.is_index && !last && self.followed.elapsed() >= FRESH {
@@ -47,7 +51,6 @@ impl Shared {
         if let Some(flusher) = &mut self.flusher {
             return flusher.flush(last, now);
         }
-        let _asked_at = now;
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::instance_group;
 use whathappened_core::resolve::LABELS;
 
+#[cfg(feature = "lake")]
 use super::Entity;
 use crate::record::{Fact, FactOrObject, Object, Record as _, job_id};
 

@@ -19,6 +19,7 @@ use crate::limits::Limits;
 use crate::lock::Lock;
 use crate::permissions;
 use crate::record::Table;
+use crate::segment::times_of;
 use crate::store::{DATABASE, Store};
 
 /// What an index has beside what a store has.
@@ -319,7 +320,7 @@ fn list(db: &Connection, table: Table, live: &LiveFile) -> rusqlite::Result<()> 
         .and_then(|day| day.parse().ok())
         .unwrap_or(Day::UNKNOWN);
     let stats = stats(live);
-    let (from, to) = times(&stats);
+    let (from, to) = times_of(&live.file).unwrap_or_else(|| times(&stats));
     db.prepare_cached(
         "INSERT OR IGNORE INTO segments
            (tbl, day, file, rows, bytes, time_from, time_to, stored_at, words, ids)

@@ -59,6 +59,10 @@ pub const FORMAT: i64 = 1;
 
 /// Of which lake a folder is the index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
 struct Marker {
     /// Where the lake is.
     url: String,

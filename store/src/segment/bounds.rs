@@ -7,6 +7,10 @@ use arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
 
 /// Of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
 pub(crate) struct ColumnBounds {
     /// The least value, in microseconds; greater than `max` where there is none.
     pub(crate) min: i64,

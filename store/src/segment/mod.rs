@@ -21,7 +21,7 @@ pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
 pub(crate) use scan::columns;
 pub(crate) use shared_path::cluster_of;
 #[cfg(feature = "lake")]
-pub(crate) use shared_path::in_path;
+pub(crate) use shared_path::{in_path, times_of};
 pub(crate) use write::{Draft, Shape, Writer, id_key, subject_key};
 #[cfg(feature = "lake")]
 pub(crate) use write::{STAGING, SharedDraft};

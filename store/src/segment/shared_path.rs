@@ -1,5 +1,7 @@
 //! Names of clusters in paths of shared segments, as Hive partitions write them.
 
+use whathappened_connectors::time::Nanos;
+
 /// What stands for no cluster.
 const NONE: &str = "__HIVE_DEFAULT_PARTITION__";
 
@@ -43,9 +45,40 @@ pub(crate) fn cluster_of(file: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// The times of a segment as its name ends with: logs know no nanoseconds.
+pub(super) fn times_in_name(from: Nanos, to: Nanos) -> String {
+    format!("{from:016x}-{to:016x}")
+}
+
+/// The times that [`times_in_name`] made the end of a file's name.
+#[cfg(feature = "lake")]
+pub(crate) fn times_of(file: &str) -> Option<(Nanos, Nanos)> {
+    let mut parts = file.strip_suffix(".parquet")?.rsplit('-');
+    let (to, from) = (parts.next()?, parts.next()?);
+    let time = |text: &str| {
+        let bits = u64::from_str_radix(text, 16).ok()?;
+        (text.len() == 16).then_some(bits.cast_signed())
+    };
+    Some((time(from)?, time(to)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "lake")]
+    #[test]
+    fn times_come_back_from_a_name() {
+        for times in [
+            (0, 1),
+            (Nanos::MIN, Nanos::MAX),
+            (-1, 1_793_491_200_123_456_789),
+        ] {
+            let name = format!("events/a-1-{}.parquet", times_in_name(times.0, times.1));
+            assert_eq!(times_of(&name), Some(times));
+        }
+        assert_eq!(times_of("events/part-00000-1b2c.snappy.parquet"), None);
+    }
 
     #[test]
     fn a_cluster_comes_back_from_its_path() {

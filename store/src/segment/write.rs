@@ -15,7 +15,7 @@ use whathappened_connectors::time::Nanos;
 use super::bounds::Bounds;
 use super::checksums::ChecksumWriter;
 use super::filter::{Filter, filter_key};
-use super::shared_path::in_path;
+use super::shared_path::{in_path, times_in_name};
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::permissions;
@@ -75,6 +75,10 @@ pub(crate) struct Draft {
 
 /// What is told of a segment to those who share it.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
 pub(crate) struct SharedDraft {
     /// Its file on this machine.
     pub(crate) staged: PathBuf,
@@ -234,7 +238,8 @@ impl<R: Record> Writer<R> {
             .len();
         if let Shape::Shared { cluster, writer } = &self.shape {
             let name = self.name.finalize().to_hex();
-            let name = format!("{writer}-{number:08}-{}.parquet", &name[..16]);
+            let times = times_in_name(self.time_from, self.time_to);
+            let name = format!("{writer}-{number:08}-{}-{times}.parquet", &name[..16]);
             let file = format!(
                 "{}/{CLUSTER}={}/day={}/{name}",
                 R::TABLE.as_str(),
