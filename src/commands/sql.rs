@@ -198,7 +198,10 @@ impl UnexplainedStore {
 }
 
 /// The URL of a store on an object store, where one is named.
-#[cfg(feature = "object-store")]
+#[cfg(any(
+    all(feature = "object-store", not(feature = "lake")),
+    all(feature = "distributed", feature = "lake")
+))]
 fn url(args: &Args) -> Option<&str> {
     let name = args.input.stored.store.as_deref()?.to_str()?;
     name.contains("://").then_some(name)

@@ -124,6 +124,7 @@ fn everything(store: &Store) -> (Vec<Fact>, Vec<String>, Vec<String>, Vec<String
     entities.sort();
     let entities = entities.iter().map(|one| format!("{one:?}")).collect();
     let names = snapshot.run_names().unwrap();
+    drop(snapshot);
     (facts(store), objects, entities, names)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn status(config: &Config, url: &str, output: &OutputArgs) -> Result<
 pub(super) fn compact(config: &Config, url: &str) -> Result<(), Error> {
     let mut index = lakes::open(config, url, false)?;
     let done = index.compact(1, clock::now(), &mut |folder| {
-        eprintln!("compacting {folder}")
+        eprintln!("compacting {folder}");
     })?;
     eprintln!("{} files merged.", done.replaced);
     Ok(())
