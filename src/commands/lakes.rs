@@ -110,12 +110,16 @@ pub fn traffic() -> Option<String> {
     if traffic.requests == 0 && traffic.spared == 0 {
         return None;
     }
-    let mega = |bytes: u64| format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000);
+    let size = |bytes: u64| match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    };
+    let s = if traffic.requests == 1 { "" } else { "s" };
     Some(format!(
-        "Read {} of the lake's data files in {} requests, and {} from the cache.",
-        mega(traffic.fetched),
+        "Read {} of the lake's data files in {} request{s}, and {} from the cache.",
+        size(traffic.fetched),
         traffic.requests,
-        mega(traffic.spared)
+        size(traffic.spared)
     ))
 }
 
