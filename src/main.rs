@@ -9,7 +9,7 @@ use clap::{CommandFactory as _, Parser as _};
 use whathappened::cli::{Cli, Command};
 use whathappened::commands::{
     accuracy, arguments, batch, collect, completions, doctor, experiments, explain, import, init,
-    man, node, question, report, rules, serve, sql, statement, store, upcoming,
+    lakes, man, node, question, report, rules, serve, sql, statement, store, upcoming,
 };
 use whathappened::error::Error;
 use whathappened_connectors::terminal;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     if let Some(called) = typed.first_mut() {
         *called = program.into();
     }
-    let cli = match Cli::try_parse_from(arguments::verb_first(typed)) {
+    let cli = match Cli::try_parse_from(arguments::verb_first(typed.clone())) {
         Ok(cli) => cli,
         Err(reported) if reported.use_stderr() => reported.exit(),
         Err(help) => return printed(&help.render().ansi().to_string(), ExitCode::SUCCESS),
@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     {
         std::panic::set_hook(Box::new(tell_bug));
     }
+    let is_quiet = typed.iter().any(|word| word == "--quiet" || word == "-q");
     // A statement that was cancelled may take its time to notice; nobody waits for it.
     let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
     let done = deep(move || {
@@ -51,6 +52,9 @@ fn main() -> ExitCode {
             done
         })
     });
+    if let Some(text) = lakes::traffic().filter(|_| !is_quiet && done.is_ok()) {
+        eprintln!("{text}");
+    }
     match done {
         Ok(code) => ExitCode::from(code),
         // Whoever ended told why.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use whathappened_connectors::connector::{Clock, Stop};
 
-use super::{clock, common, settings};
+use super::{clock, common, lakes, settings};
 use crate::case::Rules;
 use crate::cli::{KeptArgs, LiveArgs};
 use crate::error::Error;
-use crate::serve::collect::{CollectOptions, Collector, Totals};
+use crate::serve::collect::{CollectOptions, Collector, FlushTarget, Totals};
 
 /// Watches clusters, polls clouds and stores what they report, until it is stopped
 ///
@@ -27,6 +27,15 @@ pub struct Args {
     /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
+    /// Lake to flush what was collected into: s3://bucket/folder, gs://…, az://… or a folder. It is
+    /// made where there is none.
+    #[cfg(feature = "lake")]
+    #[arg(long, value_name = "URL")]
+    pub lake: Option<String>,
+    /// How long something may wait in the store before it is flushed into the lake.
+    #[cfg(feature = "lake")]
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub flush_every: String,
     /// Say nothing about progress.
     #[arg(long, short)]
     pub quiet: bool,
@@ -41,6 +50,7 @@ const TELL: Duration = Duration::from_secs(30);
 /// When there is nothing to collect from, or the store cannot be written.
 pub async fn run(args: &Args) -> Result<(), Error> {
     let config = settings::of_all(&args.stored, &args.live)?;
+    lakes::refuse(&config, "`collect`")?;
     let folder = args.rules.clone().or_else(|| config.rules.clone());
     let rules = Arc::new(Rules::load(&common::own_rules(folder.as_deref())?)?);
     let lasts = match &args.lasts {
@@ -56,6 +66,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         rules,
         seed: common::seed(&clock),
         clock,
+        lake: lake(args, &config)?,
         say: Arc::new(move |text| {
             if !quiet {
                 eprintln!("{text}");
@@ -95,6 +106,37 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         eprintln!("{reported} facts and versions received, {new} new; stopped");
     }
     Ok(())
+}
+
+/// Where what was collected is flushed, if anywhere.
+#[cfg(feature = "lake")]
+fn lake(args: &Args, config: &crate::config::Config) -> Result<Option<FlushTarget>, Error> {
+    let Some(url) = args.lake.clone().or_else(|| config.store.lake.clone()) else {
+        return Ok(None);
+    };
+    let every = crate::config::parse_duration(&args.flush_every)
+        .and_then(|nanos| u64::try_from(nanos).ok())
+        .ok_or_else(|| {
+            Error::misused(
+                format!("--flush-every {} is not valid", args.flush_every),
+                "write 30s or 5m",
+            )
+        })?;
+    // A lake that cannot be written is told before anything is collected for it.
+    let index = lakes::open(config, &url, true)?.store().root().to_owned();
+    let every = Duration::from_nanos(every);
+    Ok(Some(FlushTarget { url, index, every }))
+}
+
+#[cfg(not(feature = "lake"))]
+fn lake(_args: &Args, config: &crate::config::Config) -> Result<Option<FlushTarget>, Error> {
+    match &config.store.lake {
+        None => Ok(None),
+        Some(url) => Err(Error::misused(
+            format!("{url} is a lake, and this build does not support lakes"),
+            "build it with --features lake, or remove `lake` from the configuration",
+        )),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, Error> {

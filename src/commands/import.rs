@@ -4,7 +4,7 @@ use whathappened_connectors::recording::{FileStatus, Summary};
 use whathappened_connectors::terminal;
 use whathappened_store::Store;
 
-use super::{clock, common, settings};
+use super::{clock, common, lakes, settings};
 use crate::case::Rules;
 use crate::cli::KeptArgs;
 use crate::error::Error;
@@ -41,6 +41,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let folder = args.rules.clone().or_else(|| config.rules.clone());
     let rules = Rules::load(&common::own_rules(folder.as_deref())?)?;
     let now = clock::now();
+    lakes::refuse(&config, "`import`")?;
     let mut store = Store::open(&config.store_path()?, config.limits())?;
     let bar = common::bar(args.quiet);
     let mut progress = |done, total: Option<u64>| {

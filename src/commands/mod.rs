@@ -13,6 +13,7 @@ pub mod experiments;
 pub mod explain;
 pub mod import;
 pub mod init;
+pub mod lakes;
 pub mod man;
 pub mod node;
 mod pager;

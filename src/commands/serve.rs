@@ -59,6 +59,8 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     config.rules = args.rules.clone().or(config.rules);
     let rules = Arc::new(Rules::load(&common::own_rules(config.rules.as_deref())?)?);
     let path = config.store_path()?;
+    // A lake that answers takes nothing in: its collectors do.
+    let no_fetch = args.live.no_fetch || config.store.index_of.is_some();
     // A store that cannot be used is told before anybody is asked.
     drop(Store::open(&path, config.limits())?);
     let clock: Clock = Arc::new(clock::now);
@@ -75,14 +77,20 @@ pub async fn run(args: &Args) -> Result<(), Error> {
             path: format!("--listen {address}"),
             error,
         })?;
-    let mut what = if args.live.no_fetch {
+    if config.store.index_of.is_some() && (!hooks.rows().is_empty() || lines.is_some()) {
+        return Err(Error::misused(
+            "this service answers from a lake, and what is pushed to it would be kept nowhere",
+            "push to a collector, or remove the webhooks and syslog from the configuration",
+        ));
+    }
+    let mut what = if no_fetch {
         CollectTargets::default()
     } else {
         common::to_collect(&config, &clock).await?
     };
     what.pushed = hooks.rows();
     what.pushed.extend(lines.is_some().then(syslog::row));
-    let asked = asked(args, &config, &what, &clock).await;
+    let asked = asked(no_fetch, &config, &what, &clock).await;
     let log_json = args.log_json;
     let how = CollectOptions {
         store: path.clone(),
@@ -90,6 +98,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         rules: Arc::clone(&rules),
         seed: common::seed(&clock),
         clock: Clock::clone(&clock),
+        lake: None,
         say: Arc::new(move |text| say(log_json, text)),
     };
     // Sources go on until the last request is answered: stopping is in this order.
@@ -112,7 +121,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         );
     }
     let collector = Collector::start(what, &how, &over)?;
-    if collector.is_idle() && !args.live.no_fetch {
+    if collector.is_idle() && !no_fetch {
         say(
             log_json,
             "there is no cluster and no cloud to collect from, so only pushed or imported data is available; run `whathappened doctor` to see why",
@@ -160,13 +169,18 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Who is asked when somebody asks: what is followed is in the store already.
-async fn asked(args: &Args, config: &Config, what: &CollectTargets, clock: &Clock) -> FetchTargets {
+async fn asked(
+    no_fetch: bool,
+    config: &Config,
+    what: &CollectTargets,
+    clock: &Clock,
+) -> FetchTargets {
     let mut asked = FetchTargets {
         followed: true,
         pod_logs: config.logs.wanted != LogDepth::None,
         ..FetchTargets::default()
     };
-    if args.live.no_fetch {
+    if no_fetch {
         return asked;
     }
     let env = |name: &str| std::env::var(name).ok();

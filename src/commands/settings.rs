@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use super::lakes;
 use crate::cli::{KeptArgs, LiveArgs};
 use crate::config::{Config, parse_duration};
 use crate::error::Error;
 
-/// The configuration file with the store that the options name.
+/// The configuration file with the store that the options name; of a lake, its index.
 ///
 /// # Errors
 /// When the file cannot be used.
@@ -15,6 +16,7 @@ pub fn of_store(args: &KeptArgs) -> Result<Config, Error> {
     if let Some(path) = &args.store {
         config.store.path = Some(path.clone());
     }
+    lakes::resolve(&mut config)?;
     Ok(config)
 }
 

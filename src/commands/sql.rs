@@ -198,13 +198,17 @@ impl UnexplainedStore {
 }
 
 /// The URL of a store on an object store, where one is named.
+#[cfg(any(
+    all(feature = "object-store", not(feature = "lake")),
+    all(feature = "distributed", feature = "lake")
+))]
 fn url(args: &Args) -> Option<&str> {
     let name = args.input.stored.store.as_deref()?.to_str()?;
     name.contains("://").then_some(name)
 }
 
 /// Tables over a store on an object store, where one is named.
-#[cfg(feature = "object-store")]
+#[cfg(all(feature = "object-store", not(feature = "lake")))]
 async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
     let Some(url) = url(args) else {
         return Ok(None);
@@ -217,19 +221,27 @@ async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
     Session::of_remote(remote).await.map(Some)
 }
 
-#[cfg(not(feature = "object-store"))]
+/// Tables over what a person's cluster of Ballista reads, where one is named.
+#[cfg(all(feature = "distributed", feature = "lake"))]
+async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
+    let (Some(url), Some(scheduler)) = (url(args), &args.ballista) else {
+        return Ok(None);
+    };
+    let remote = crate::remote::Remote::open(url)?;
+    Session::of_cluster(scheduler, &remote).await.map(Some)
+}
+
+/// A lake is a store like others, whose index is on this machine.
+#[cfg(not(any(
+    feature = "distributed",
+    all(feature = "object-store", not(feature = "lake"))
+)))]
 #[expect(
     clippy::unused_async,
     reason = "one signature with and without object stores"
 )]
-async fn elsewhere(args: &Args) -> Result<Option<Session>, Error> {
-    match url(args) {
-        None => Ok(None),
-        Some(url) => Err(Error::misused(
-            format!("{url}: this build does not support object stores"),
-            "build it with --features object-store",
-        )),
-    }
+async fn elsewhere(_args: &Args) -> Result<Option<Session>, Error> {
+    Ok(None)
 }
 
 /// The statements given, `None` where a person is to be asked.

@@ -1,5 +1,8 @@
 //! `whathappened store`
 
+#[cfg(feature = "lake")]
+mod lake;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +12,7 @@ use whathappened_connectors::terminal;
 use whathappened_connectors::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
 
-use super::{clock, common, settings};
+use super::{clock, common, lakes, settings};
 use crate::cli::{KeptArgs, OutputArgs};
 use crate::config::{parse_duration, parse_size};
 use crate::error::Error;
@@ -71,11 +74,42 @@ pub enum StoreCommand {
     ///
     /// Rows that are not in segments yet are written to segments first. Query it with `whathappened
     /// sql --store URL`; Spark, Trino and DuckDB can read the files.
-    #[cfg(feature = "object-store")]
+    #[cfg(all(feature = "object-store", not(feature = "lake")))]
     Push {
         /// Destination URL.
         #[arg(value_name = "URL")]
         url: String,
+        #[command(flatten)]
+        stored: KeptArgs,
+    },
+    /// Adds the store to a lake: s3://bucket/folder, gs://…, az://… or a folder that many see
+    ///
+    /// The lake is made where there is none. Any number of stores can be pushed to one lake; what
+    /// several know is there once. Ask it with `--store URL`; Spark, Trino and DuckDB read it as Delta
+    /// tables. What was pushed before is not looked at again.
+    #[cfg(feature = "lake")]
+    Push {
+        /// The lake.
+        #[arg(value_name = "URL")]
+        url: String,
+        #[command(flatten)]
+        stored: KeptArgs,
+    },
+    /// Removes files of the lake named with --store that no version of the last seven days lists
+    #[cfg(feature = "lake")]
+    Vacuum {
+        #[command(flatten)]
+        stored: KeptArgs,
+    },
+    /// Brings a store that an older version pushed in its own layout into a lake; the old files stay
+    #[cfg(feature = "lake")]
+    Migrate {
+        /// Where the older version pushed it.
+        #[arg(value_name = "OLD-URL")]
+        from: String,
+        /// The lake.
+        #[arg(value_name = "URL")]
+        to: String,
         #[command(flatten)]
         stored: KeptArgs,
     },
@@ -98,8 +132,14 @@ pub enum StoreCommand {
 /// When the store cannot be used.
 pub async fn run(args: &Args) -> Result<(), Error> {
     match &args.what {
-        #[cfg(feature = "object-store")]
+        #[cfg(all(feature = "object-store", not(feature = "lake")))]
         StoreCommand::Push { url, stored } => push(url, stored).await,
+        #[cfg(feature = "lake")]
+        StoreCommand::Push { url, stored } => lake::push(url, stored),
+        #[cfg(feature = "lake")]
+        StoreCommand::Vacuum { stored } => lake::vacuum(stored),
+        #[cfg(feature = "lake")]
+        StoreCommand::Migrate { from, to, stored } => lake::migrate(from, to, stored),
         StoreCommand::Status { stored, output } => status(stored, output),
         StoreCommand::Verify { stored } => verify(stored),
         StoreCommand::Repair { stored } => repair(stored),
@@ -116,6 +156,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
 
 fn status(stored: &KeptArgs, output: &OutputArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
+    #[cfg(feature = "lake")]
+    if let Some(url) = &config.store.index_of {
+        return lake::status(&config, url, output);
+    }
     let store = Store::open_to_read(&config.store_path()?)?;
     let status = store.status()?;
     let rows = lines(&store, &status);
@@ -177,8 +221,15 @@ fn lines(store: &Store, status: &Status) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn verify(stored: &KeptArgs) -> Result<(), Error> {
+/// Refuses a lake where a store of one's own is mended.
+fn own(stored: &KeptArgs, verb: &str) -> Result<crate::config::Config, Error> {
     let config = settings::of_store(stored)?;
+    lakes::refuse(&config, verb)?;
+    Ok(config)
+}
+
+fn verify(stored: &KeptArgs) -> Result<(), Error> {
+    let config = own(stored, "`store verify`")?;
     let store = Store::open_to_read(&config.store_path()?)?;
     let verified = store.verify(&mut |_| {})?;
     for (file, why) in &verified.damaged {
@@ -221,7 +272,7 @@ fn count(number: usize, what: &str) -> String {
 }
 
 fn repair(stored: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(stored)?;
+    let config = own(stored, "`store repair`")?;
     let path = config.store_path()?;
     let mut say = |file: &str| tracing::debug!("reading {file}");
     let done = whathappened_store::repair(&path, config.limits(), clock::now(), &mut say)?;
@@ -268,7 +319,7 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
 }
 
 fn backup(to: &Path, stored: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(stored)?;
+    let config = own(stored, "`store backup`")?;
     let mut say = |file: &str| tracing::debug!("copying {file}");
     let done = whathappened_store::backup(&config.store_path()?, to, &mut say)?;
     println!(
@@ -288,7 +339,7 @@ fn backup(to: &Path, stored: &KeptArgs) -> Result<(), Error> {
 }
 
 fn forget(file: &str, stored: &KeptArgs) -> Result<(), Error> {
-    let config = settings::of_store(stored)?;
+    let config = own(stored, "`store forget`")?;
     let path = config.store_path()?;
     let mut store = existing(&path, config.limits())?;
     if store.forget_damaged(file, clock::now())? {
@@ -309,6 +360,10 @@ fn existing(path: &Path, limits: Limits) -> Result<Store, Error> {
 
 fn compact(stored: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
+    #[cfg(feature = "lake")]
+    if let Some(url) = &config.store.index_of {
+        return lake::compact(&config, url);
+    }
     let path = config.store_path()?;
     let mut store = existing(&path, config.limits())?;
     let now = clock::now();
@@ -320,7 +375,7 @@ fn compact(stored: &KeptArgs) -> Result<(), Error> {
     Ok(())
 }
 
-#[cfg(feature = "object-store")]
+#[cfg(all(feature = "object-store", not(feature = "lake")))]
 async fn push(url: &str, stored: &KeptArgs) -> Result<(), Error> {
     let config = settings::of_store(stored)?;
     let path = config.store_path()?;
@@ -354,6 +409,13 @@ fn retain(stored: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> R
             )
         })?;
         config.store.max_size = Some(size);
+    }
+    #[cfg(feature = "lake")]
+    if let Some(url) = &config.store.index_of {
+        // The age that is configured is that of a store of one's own.
+        let age = config.store.max_age.filter(|_| max_age.is_some());
+        let is_sized = max_size.is_some();
+        return lake::retain(&config, url, age, is_sized);
     }
     let path = config.store_path()?;
     // Whoever asks for room wants it now; open files stay readable.

@@ -86,7 +86,8 @@ pub(super) async fn refreshed(
     now: Nanos,
 ) -> Result<(Store, Option<FetchOutcome>), Error> {
     let path = config.store_path()?;
-    if args.live.no_fetch {
+    // What a question fetches goes into a store of its own, which a lake is not.
+    if args.live.no_fetch || config.store.index_of.is_some() {
         return Ok((Store::open_to_read(&path)?, None));
     }
     let env = |name: &str| std::env::var(name).ok();

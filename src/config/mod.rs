@@ -92,6 +92,14 @@ pub struct Store {
     /// How much room they may take: `50GiB`.
     #[serde(deserialize_with = "size")]
     pub max_size: Option<u64>,
+    /// The lake that a collector flushes into: `s3://bucket/folder`, or a folder.
+    pub lake: Option<String>,
+    /// How much of a lake is kept on this machine: `2GiB`.
+    #[serde(deserialize_with = "size")]
+    pub cache_size: Option<u64>,
+    /// The lake of which `path` is the index.
+    #[serde(skip)]
+    pub index_of: Option<String>,
 }
 
 /// Clusters that are asked live.
@@ -210,6 +218,12 @@ impl Config {
             )
         })?;
         Ok(folders.data_dir().join("store"))
+    }
+
+    /// The folder of what can be fetched again; nothing where the system names none.
+    #[must_use]
+    pub fn cache_path() -> Option<PathBuf> {
+        folders().map(|folders| folders.cache_dir())
     }
 
     /// The store's limits.

@@ -123,6 +123,7 @@ impl<'a> BulkImport<'a> {
 
     /// Begins to write what waits, once what came before is written.
     fn start(&mut self) -> Result<(), StoreError> {
+        self.store.refuse_shared()?;
         self.land()?;
         let seen = std::mem::take(&mut self.seen);
         let facts = std::mem::replace(&mut self.facts, Buffer::new());

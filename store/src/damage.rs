@@ -249,7 +249,7 @@ impl Store {
             return Ok(false);
         }
         let day = aside.segment.day;
-        let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
+        let known = dedup::known::<R>(&self.db, self.origin(), day, &ids)?;
         for id in ids {
             let is_hot = || hot::get::<R>(&self.db, id).map(|hot| hot.is_some());
             if !known.rows.contains_key(&id)

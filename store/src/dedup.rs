@@ -2,14 +2,15 @@
 //! day's segments are asked.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use rusqlite::Connection;
 
 use crate::day::Day;
+use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::record::Record;
 use crate::segment::{self, Segment, id_key};
+use crate::store::Origin;
 
 /// What a day's segments have of some ids.
 pub(crate) struct ExistingRows<R> {
@@ -22,15 +23,21 @@ pub(crate) struct ExistingRows<R> {
 /// The rows of a day's segments that have one of these ids.
 pub(crate) fn known<R: Record>(
     db: &Connection,
-    root: &Path,
-    db_path: &Path,
+    from: Origin<'_>,
     day: Day,
     ids: &HashSet<u128>,
 ) -> Result<ExistingRows<R>, StoreError> {
     let (mut rows, mut damaged) = (HashMap::new(), Vec::new());
-    let live = segment::live(db, R::TABLE, Some(day)).map_err(StoreError::database(db_path))?;
+    let live =
+        segment::live(db, R::TABLE, Some(day)).map_err(StoreError::database(from.db_path))?;
+    if let Some(keeper) = from.keeper {
+        let files: Vec<&str> = live.iter().map(|one| one.file.as_str()).collect();
+        keeper
+            .prefetch_filters(&files, FilterOf::Ids)
+            .map_err(|error| StoreError::elsewhere(R::TABLE.as_str(), error))?;
+    }
     for one in live {
-        let filter = segment::id_filter(db, one.id).map_err(StoreError::database(db_path))?;
+        let filter = segment::filter(db, from, &one, FilterOf::Ids)?;
         let suspects: HashSet<u128> = ids
             .iter()
             .filter(|id| filter.may_hold(id_key(**id)))
@@ -40,7 +47,7 @@ pub(crate) fn known<R: Record>(
             continue;
         }
         let read = || {
-            let file = segment::open(db, (root, db_path), &one)?;
+            let file = segment::open(db, from, &one)?;
             let (mut number, mut hits) = (0, Vec::new());
             segment::ids(file.clone(), &mut |id| {
                 if suspects.contains(&id) {

@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use whathappened_connectors::terminal;
 
+use crate::elsewhere::NOT_NOW;
+
 /// Why the store could not be used. Nothing that was acknowledged is lost by any of these.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -39,6 +41,23 @@ pub enum StoreError {
         path: PathBuf,
         /// What the Parquet reader says.
         error: parquet::errors::ParquetError,
+    },
+    /// What a store keeps elsewhere cannot be used now.
+    #[error("{}: {}", escaped(place), escaped(why))]
+    Elsewhere {
+        /// Where.
+        place: String,
+        /// What was said there.
+        why: String,
+    },
+    /// Somebody else changed a shared store first; what was to be done has to be done anew.
+    #[error(
+        "{}: other writers changed it again and again; try again later",
+        escaped(place)
+    )]
+    Outrun {
+        /// Where.
+        place: String,
     },
     /// A newer program wrote this store.
     #[error(
@@ -169,6 +188,9 @@ impl StoreError {
         move |error| {
             // The writer wraps what the system says in its own words.
             let text = error.to_string();
+            if let Some((_, why)) = text.split_once(NOT_NOW) {
+                return Self::elsewhere(path.display(), why);
+            }
             if text.contains("No space left") || text.contains("os error 28") {
                 return Self::Full {
                     path: path.to_owned(),
@@ -182,8 +204,20 @@ impl StoreError {
     }
 
     pub(crate) fn damaged(path: &Path, why: impl std::fmt::Display) -> Self {
+        let why = why.to_string();
+        // Of an error of reading, the readers above hand on the text alone.
+        if let Some((_, why)) = why.split_once(NOT_NOW) {
+            return Self::elsewhere(path.display(), why);
+        }
         Self::Damaged {
             path: path.to_owned(),
+            why,
+        }
+    }
+
+    pub(crate) fn elsewhere(place: impl std::fmt::Display, why: impl std::fmt::Display) -> Self {
+        Self::Elsewhere {
+            place: place.to_string(),
             why: why.to_string(),
         }
     }

@@ -131,6 +131,14 @@ pub(crate) fn landed(
     Ok(())
 }
 
+/// Removes a row that is elsewhere now, unless it changed meanwhile.
+#[cfg(feature = "lake")]
+pub(crate) fn settled(db: &Connection, table: Table, id: u128, rev: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM hot WHERE tbl = ?1 AND id = ?2 AND rev = ?3")?
+        .execute(params![table.number(), id.to_be_bytes(), rev])?;
+    Ok(())
+}
+
 /// A hot row stands in for a segment's copy from here on.
 pub(crate) fn shadow(
     db: &Connection,

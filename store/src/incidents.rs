@@ -118,7 +118,11 @@ fn verdict_sum(incident: &str, explained_at: Nanos, verdict: &[u8]) -> [u8; 8] {
 }
 
 /// Puts incidents in place of those that some runs had before.
-fn replace(db: &Connection, runs: &[String], incidents: &[StoredIncident]) -> rusqlite::Result<()> {
+pub(crate) fn replace(
+    db: &Connection,
+    runs: &[String],
+    incidents: &[StoredIncident],
+) -> rusqlite::Result<()> {
     let mut gone: Vec<String> = Vec::new();
     for run in runs {
         let before = read(db, "run_id = ?1", &[run])?;
@@ -188,6 +192,34 @@ fn note(db: &Connection, damaged: &[DamagedIncident]) -> rusqlite::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(feature = "lake")]
+impl Store {
+    /// Kept incidents with the machines that they are of, in order of (time, id). What is
+    /// noted of their verdicts is the last of each.
+    pub(crate) fn incidents_with_machines(&self) -> Result<Vec<StoredIncident>, StoreError> {
+        let of_each = |one: StoredIncident| -> rusqlite::Result<StoredIncident> {
+            let machines = self
+                .db
+                .prepare_cached(
+                    "SELECT name FROM incident_machines WHERE incident = ?1 ORDER BY 1",
+                )?
+                .query_map([&one.id], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            let last = verdicts(&self.db, &one.id)?.pop();
+            Ok(StoredIncident {
+                machines,
+                verdict: last.map_or_else(String::new, |last| last.verdict),
+                ..one
+            })
+        };
+        self.incidents()?
+            .into_iter()
+            .map(of_each)
+            .collect::<rusqlite::Result<_>>()
+            .map_err(StoreError::database(&self.db_path))
+    }
 }
 
 impl Store {

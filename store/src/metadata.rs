@@ -34,15 +34,25 @@ pub(crate) fn set_coverage(
     rows: &[(String, Coverage)],
     at: Nanos,
 ) -> rusqlite::Result<()> {
-    let mut set = db.prepare_cached(
-        "INSERT OR REPLACE INTO coverage (key, at, row, sum) VALUES (?1, ?2, ?3, ?4)",
-    )?;
     for (key, row) in rows {
         let text = serde_json::to_string(row)
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-        let sum = coverage_sum(key, text.as_bytes());
-        set.execute(params![key, at, text, sum])?;
+        put_coverage_text(db, key, &text, at)?;
     }
+    Ok(())
+}
+
+/// Keeps a row of coverage that is JSON already.
+pub(crate) fn put_coverage_text(
+    db: &Connection,
+    key: &str,
+    text: &str,
+    at: Nanos,
+) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO coverage (key, at, row, sum) VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute(params![key, at, text, coverage_sum(key, text.as_bytes())])?;
     Ok(())
 }
 

@@ -15,6 +15,7 @@ pub(crate) struct Slot {
 }
 
 /// Rows, each id once.
+#[derive(Clone)]
 pub(crate) struct PackedRows<R> {
     bodies: Vec<u8>,
     slots: Vec<Slot>,

@@ -95,6 +95,14 @@ pub(crate) trait Record:
     fn day(&self) -> Day;
     /// The last instant it speaks of.
     fn last(&self) -> Nanos;
+    /// The cluster that it is of in a shared store; `beside` is that of the rows that it
+    /// lay with.
+    fn cluster<'a>(&'a self, beside: Option<&'a str>) -> Option<&'a str>;
+    /// The cluster that it was seen in by one who watches it.
+    #[cfg(feature = "lake")]
+    fn watched(&self) -> Option<&str> {
+        None
+    }
     /// Two copies of one id as one, whichever came first.
     fn merge(self, other: Self) -> Self;
     /// Words under which people look for it: (column, value).
@@ -299,6 +307,17 @@ impl Record for Fact {
         known(self.event.time.hi).max(end)
     }
 
+    fn cluster<'a>(&'a self, _beside: Option<&'a str>) -> Option<&'a str> {
+        let cluster = self.event.entities.cluster.as_deref();
+        cluster.filter(|cluster| !cluster.is_empty())
+    }
+
+    #[cfg(feature = "lake")]
+    fn watched(&self) -> Option<&str> {
+        let is_watched = self.event.source_kind == SourceKind::Kubernetes;
+        self.cluster(None).filter(|_| is_watched)
+    }
+
     fn merge(self, other: Self) -> Self {
         crate::merge::facts(self, other)
     }
@@ -389,6 +408,11 @@ impl Record for Object {
 
     fn last(&self) -> Nanos {
         self.version.at.map_or(Nanos::MIN, |at| known(at.hi))
+    }
+
+    /// No record of an object says it.
+    fn cluster<'a>(&'a self, beside: Option<&'a str>) -> Option<&'a str> {
+        beside
     }
 
     fn merge(self, other: Self) -> Self {

@@ -10,7 +10,7 @@ use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
 use crate::catalogue::CatalogueUpdate;
-use crate::compact::merge_into_one;
+use crate::compact::{NewRows, merge};
 use crate::damage;
 use crate::day::Day;
 use crate::db;
@@ -234,22 +234,12 @@ impl Repair<'_> {
     fn write_anew<R: Record>(&mut self, one: Segment) -> Result<(), StoreError> {
         let (day, stored_at) = (one.day, one.stored_at);
         let old = [one];
-        let draft = merge_into_one::<R>(
-            self.store,
-            day,
-            &old,
-            PackedRows::new(),
-            Vec::new(),
-            self.now,
-        )?;
+        let drafts = merge::<R>(self.store, day, &old, NewRows::none(), self.now)?;
         let times = (self.now, stored_at);
-        self.store.commit(
-            Some(&draft),
-            &old,
-            &CatalogueUpdate::default(),
-            times,
-            |_, _| Ok(()),
-        )?;
+        self.store
+            .commit(&drafts, &old, &CatalogueUpdate::default(), times, |_, _| {
+                Ok(())
+            })?;
         self.repaired.renewed += 1;
         Ok(())
     }
@@ -335,7 +325,7 @@ impl Repair<'_> {
             let seen = found.seen;
             let times = (self.now, stored_at);
             self.store
-                .commit(Some(&draft), &[], &seen, times, |_, _| Ok(()))?;
+                .commit(&[draft], &[], &seen, times, |_, _| Ok(()))?;
             return Ok(());
         }
         // Some of it is elsewhere, too: its rows are merged in, as if they were told again.
@@ -492,6 +482,7 @@ impl SegmentContents {
             words: Filter::of(&self.words).to_bytes(),
             ids: Filter::of(&ids).to_bytes(),
             sums,
+            shared: None,
         }
     }
 }

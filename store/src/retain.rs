@@ -24,6 +24,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn retain(&mut self, now: Nanos) -> Result<Retained, StoreError> {
+        self.refuse_shared()?;
         let _lock = Lock::wait(&self.root)?;
         // On a full disk even removing needs a little room to be written down.
         reserve::release(&self.root);
@@ -49,7 +50,7 @@ impl Store {
             rows: old.iter().map(|one| one.rows).sum(),
             bytes: old.iter().map(|one| one.bytes).sum(),
         };
-        self.commit(None, &old, &CatalogueUpdate::default(), (now, now), |tx, _| {
+        self.commit(&[], &old, &CatalogueUpdate::default(), (now, now), |tx, _| {
             // Of pods and workloads that ended before everything that is left, nothing is left.
             let left: Option<Nanos> = tx.query_row(
                 "SELECT min(at) FROM (

@@ -101,13 +101,19 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
 
     // Facts of machines, and of nothing in particular: autoscalers tell those.
     let wide = (first.saturating_sub(BEFORE), near.1);
+    let clusters = clusters(&facts);
+    let of_machines = |wanted: &BTreeSet<SubjectKey>| -> Result<Vec<Fact>, StoreError> {
+        let mut found = snapshot.places::<Fact>(wanted, wide)?;
+        found.retain(|fact| !is_of_another(fact, &clusters));
+        Ok(found)
+    };
     objects.extend(snapshot.places::<Object>(&around.machines, always)?);
-    facts.extend(snapshot.places::<Fact>(&around.machines, wide)?);
+    facts.extend(of_machines(&around.machines)?);
     // The instances under those machines: some records know only their ids.
     let known = instances(snapshot, &objects, &facts)?;
     let under: BTreeSet<SubjectKey> = known.difference(&around.machines).cloned().collect();
     objects.extend(snapshot.places::<Object>(&under, always)?);
-    facts.extend(snapshot.places::<Fact>(&under, wide)?);
+    facts.extend(of_machines(&under)?);
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
     let lasting = (first.saturating_sub(LASTING), near.1);
     facts.extend(snapshot.places::<Fact>(&nothing, lasting)?);
@@ -118,6 +124,28 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
         left_out,
         window: (first, last),
     }))
+}
+
+/// The clusters that facts were seen in, as far as they are known by what identifies
+/// them: clouds and log stores call them by names of their own.
+fn clusters(facts: &[Fact]) -> BTreeSet<String> {
+    facts
+        .iter()
+        .filter_map(seen_in)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn seen_in(fact: &Fact) -> Option<&str> {
+    let cluster = fact.event.entities.cluster.as_deref()?;
+    let is_uid = cluster.len() == 36 && cluster.bytes().filter(|byte| *byte == b'-').count() == 4;
+    is_uid.then_some(cluster)
+}
+
+/// Whether a fact is about a machine of another cluster, which has the same name there.
+fn is_of_another(fact: &Fact, clusters: &BTreeSet<String>) -> bool {
+    let seen_in = seen_in(fact);
+    seen_in.is_some_and(|cluster| !clusters.is_empty() && !clusters.contains(cluster))
 }
 
 fn life(entities: &BTreeSet<Entity>) -> (Nanos, Nanos) {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use rusqlite::Transaction;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::Nanos;
@@ -14,6 +16,7 @@ use crate::access::Access;
 use crate::access_filter::{AccessFilter, in_value};
 use crate::catalogue::{self, CatalogueView, Entity, Root};
 use crate::damage::DamagedSegment;
+use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::incidents::{self, StoredIncident, StoredVerdict};
 use crate::record::{Class, Fact, Object, Record, Table};
@@ -144,6 +147,10 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the system cannot read it now.
     pub fn is_whole(&self, segment: &Segment) -> Result<bool, StoreError> {
+        // Object stores look after their own.
+        if self.store.is_shared() {
+            return Ok(true);
+        }
         let compared = self
             .store
             .open_segment(segment)
@@ -221,8 +228,25 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn may_hold(&self, segment: &Segment, keys: &[i64]) -> Result<bool, StoreError> {
-        let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
+        let filter = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
         Ok(keys.iter().any(|key| filter.may_hold(*key)))
+    }
+
+    /// Fetches the filters of what touches a window, all at once, where they are kept
+    /// elsewhere: [`Snapshot::may_hold`] would fetch one after the other.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    pub fn prefetch_filters(&self, table: Table, window: (Nanos, Nanos)) -> Result<(), StoreError> {
+        let Some(keeper) = self.store.origin().keeper else {
+            return Ok(());
+        };
+        let asked = self.segments(table).iter();
+        let asked = asked.filter(|segment| segment.touches(window));
+        let files: Vec<&str> = asked.map(|segment| segment.file.as_str()).collect();
+        keeper
+            .prefetch_filters(&files, FilterOf::Words)
+            .map_err(|error| StoreError::elsewhere(table.as_str(), error))
     }
 
     /// All hot facts, in order of id.
@@ -335,11 +359,12 @@ impl<'a> Snapshot<'a> {
         }
         let keys: Vec<(i64, &SubjectKey)> =
             wanted.iter().map(|wanted| (key(wanted), wanted)).collect();
+        self.prefetch_filters(R::TABLE, window)?;
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
                 continue;
             }
-            let filter = segment::words(&self.tx, segment.id).map_err(self.failed())?;
+            let filter = segment::filter(&self.tx, self.store.origin(), segment, FilterOf::Words)?;
             let here: BTreeSet<SubjectKey> = keys
                 .iter()
                 .filter(|(key, _)| filter.may_hold(*key))
@@ -400,6 +425,31 @@ impl<'a> Snapshot<'a> {
         self.all_of(window, keys, take)
     }
 
+    /// Columns of the facts of some segments of a lake, for an engine: those of `schema`, which
+    /// are some of [`crate::event_schema`]. Of each of `words`, a column and its values, whole
+    /// pages that cannot have one are left out. Until `take` has enough.
+    ///
+    /// # Errors
+    /// When a segment cannot be read.
+    pub fn event_columns(
+        &self,
+        segments: &[Segment],
+        schema: &SchemaRef,
+        words: &[(String, Vec<String>)],
+        take: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        for segment in segments {
+            let read = self
+                .store
+                .open_segment(segment)
+                .and_then(|file| segment::columns::<Fact>(file, schema, words, take).map(Some));
+            if let Some(ControlFlow::Break(())) = self.or_noted(segment, read)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn all_of<R: Record>(
         &self,
         window: (Nanos, Nanos),
@@ -424,6 +474,9 @@ impl<'a> Snapshot<'a> {
         take: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let replaced: HashSet<(i64, u128)> = self.replaced(R::TABLE)?.into_iter().collect();
+        if !keys.is_empty() {
+            self.prefetch_filters(R::TABLE, window)?;
+        }
         for segment in self.segments(R::TABLE) {
             if !segment.touches(window) {
                 continue;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use whathappened_connectors::connector::Cursor;
@@ -11,7 +12,9 @@ use whathappened_connectors::time::Nanos;
 
 use crate::access::Access;
 use crate::catalogue::CatalogueUpdate;
+use crate::compact::NewRows;
 use crate::day::Day;
+use crate::elsewhere::{Change, Elsewhere};
 use crate::error::StoreError;
 use crate::limits::Limits;
 use crate::metadata;
@@ -19,13 +22,40 @@ use crate::packed_rows::PackedRows;
 use crate::record::{Fact, FactOrObject, Object, Record, Table};
 use crate::segment::{self, Segment, VerifiedFile};
 use crate::snapshot::Snapshot;
-use crate::{bulk, compact, damage, db, dedup, health, hot, lock, permissions, reserve, retain};
+use crate::{
+    bulk, compact, damage, db, dedup, health, hot, lake, lock, permissions, reserve, retain,
+};
 
 /// The format of stores that this program writes, and the newest one it reads.
 pub const FORMAT: i64 = 1;
 
 /// The database's name in the store's folder.
 pub(crate) const DATABASE: &str = "store.db";
+
+/// Where segments are read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) db_path: &'a Path,
+    /// Whoever keeps them, if they lie elsewhere.
+    pub(crate) keeper: Option<&'a Arc<dyn Elsewhere>>,
+}
+
+/// What makes a folder the index of a store that many share.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
+pub(crate) struct SharedStore {
+    pub(crate) keeper: Arc<dyn Elsewhere>,
+    /// What names of segments begin with that are written here.
+    pub(crate) writer: String,
+    /// The cluster of what does not say its own.
+    pub(crate) home: Option<String>,
+    /// What is committed now tells nothing new, but puts rows in another order.
+    pub(crate) reorders: bool,
+}
 
 /// What was collected, in one folder. Many processes may have it open at once.
 #[derive(Debug)]
@@ -36,6 +66,8 @@ pub struct Store {
     pub(crate) limits: Limits,
     /// What is wrong with the database, where it was looked at when it was opened to read.
     pub(crate) trouble: Vec<String>,
+    /// Who keeps the segments, where the folder is only an index of them.
+    pub(crate) shared: Option<SharedStore>,
 }
 
 impl Store {
@@ -55,6 +87,7 @@ impl Store {
             db,
             limits,
             trouble: Vec::new(),
+            shared: lake::of_index(root)?,
         })
     }
 
@@ -84,6 +117,7 @@ impl Store {
             db_path,
             limits: Limits::default(),
             trouble,
+            shared: lake::of_index(root)?,
         })
     }
 
@@ -91,6 +125,78 @@ impl Store {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    pub(crate) fn origin(&self) -> Origin<'_> {
+        Origin {
+            root: &self.root,
+            db_path: &self.db_path,
+            keeper: self.shared.as_ref().map(|shared| &shared.keeper),
+        }
+    }
+
+    /// Whether this is the index of a store that many share: a lake.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// The cluster of what does not say its own.
+    pub(crate) fn home(&self) -> Option<String> {
+        self.shared.as_ref()?.home.clone()
+    }
+
+    /// Says of which cluster is what does not say its own.
+    #[cfg(feature = "lake")]
+    pub(crate) fn set_home(&mut self, home: Option<String>) {
+        if let Some(shared) = &mut self.shared {
+            shared.home = home;
+        }
+    }
+
+    /// Says whether what is committed from here on only puts rows in another order.
+    #[cfg(feature = "lake")]
+    pub(crate) fn only_reordering(&mut self, reorders: bool) {
+        if let Some(shared) = &mut self.shared {
+            shared.reorders = reorders;
+        }
+    }
+
+    /// Says what names of segments begin with from here on.
+    #[cfg(feature = "lake")]
+    pub(crate) fn set_writer(&mut self, writer: String) {
+        if let Some(shared) = &mut self.shared {
+            shared.writer = writer;
+        }
+    }
+
+    /// What names of segments begin with.
+    #[cfg(feature = "lake")]
+    pub(crate) fn writer(&self) -> String {
+        let shared = self.shared.as_ref();
+        shared.map_or_else(String::new, |shared| shared.writer.clone())
+    }
+
+    /// The index of a lake is no place to keep anything: it may be deleted at any time.
+    pub(crate) fn refuse_shared(&self) -> Result<(), StoreError> {
+        if self.is_shared() {
+            return Err(StoreError::elsewhere(
+                self.root.display(),
+                "this is the index of a lake; rows get into a lake by `whathappened store push` or `whathappened collect --lake`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// For whom segments are written.
+    pub(crate) fn shape(&self, cluster: Option<String>) -> segment::Shape {
+        match &self.shared {
+            None => segment::Shape::Own,
+            Some(shared) => segment::Shape::Shared {
+                cluster,
+                writer: shared.writer.clone(),
+            },
+        }
     }
 
     /// How much is kept.
@@ -186,12 +292,18 @@ impl Store {
         seen: &CatalogueUpdate,
         also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> Result<u64, StoreError> {
+        self.refuse_shared()?;
         let failed = StoreError::database(&self.db_path);
         let tx = self
             .db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
-        let place = (self.root.as_path(), self.db_path.as_path());
+        let keeper = self.shared.as_ref().map(|shared| &shared.keeper);
+        let place = Origin {
+            root: &self.root,
+            db_path: &self.db_path,
+            keeper,
+        };
         let mut news = upsert::<Fact>(&tx, place, facts)?;
         news += upsert::<Object>(&tx, place, objects)?;
         seen.write(&tx)
@@ -207,15 +319,7 @@ impl Store {
     /// # Errors
     /// When a segment cannot be written; then the rows stay where they are.
     pub fn settle(&mut self, now: Nanos) -> Result<u64, StoreError> {
-        let mut total = 0;
-        for table in [Table::Events, Table::Objects] {
-            total += hot::days(&self.db, table)
-                .map_err(StoreError::database(&self.db_path))?
-                .iter()
-                .map(|(_, rows)| rows)
-                .sum::<u64>();
-        }
-        if total <= self.limits.hot_rows {
+        if self.hot_rows()? <= self.limits.hot_rows {
             return Ok(0);
         }
         let Some(_lock) = lock::Lock::try_now(&self.root)? else {
@@ -224,11 +328,28 @@ impl Store {
         self.flush_held(now)
     }
 
+    /// How many rows are in the hot tier.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn hot_rows(&self) -> Result<u64, StoreError> {
+        let mut total = 0;
+        for table in [Table::Events, Table::Objects] {
+            total += hot::days(&self.db, table)
+                .map_err(StoreError::database(&self.db_path))?
+                .iter()
+                .map(|(_, rows)| rows)
+                .sum::<u64>();
+        }
+        Ok(total)
+    }
+
     /// Turns all hot rows into segments.
     ///
     /// # Errors
     /// When a segment cannot be written; then the rows stay where they are.
     pub fn flush(&mut self, now: Nanos) -> Result<u64, StoreError> {
+        self.refuse_shared()?;
         let _lock = lock::Lock::wait(&self.root)?;
         self.flush_held(now)
     }
@@ -274,7 +395,7 @@ impl Store {
         let damaged = |error| StoreError::damaged(&root, error);
         let ids: HashSet<u128> = rows.slots().iter().map(|slot| slot.place.id).collect();
         let (known, rewritten, new) = loop {
-            let known = dedup::known::<R>(&self.db, &self.root, &self.db_path, day, &ids)?;
+            let known = dedup::known::<R>(&self.db, self.origin(), day, &ids)?;
             self.set_aside(&known.damaged)?;
             let known = known.rows;
             let mut rewritten: BTreeMap<i64, Segment> = BTreeMap::new();
@@ -303,12 +424,17 @@ impl Store {
         };
         let news = new.len() as u64;
         let dropped = rewritten;
-        let draft = if new.is_empty() {
-            None
+        let drafts = if new.is_empty() {
+            Vec::new()
         } else {
-            Some(compact::merge_into_one::<R>(
-                self, day, &dropped, rows, new, now,
-            )?)
+            let old = known.iter().filter(|_| self.is_shared());
+            let clusters = old.map(|(id, (segment, _))| (*id, segment::cluster_of(&segment.file)));
+            let new = NewRows {
+                rows,
+                written: new,
+                clusters: clusters.collect(),
+            };
+            compact::merge::<R>(self, day, &dropped, new, now)?
         };
         let gone: HashSet<i64> = dropped.iter().map(|segment| segment.id).collect();
         // What told nothing new stays in the segment it is in.
@@ -316,7 +442,7 @@ impl Store {
             Some((segment, _)) if !gone.contains(&segment.id) => Some(segment.id),
             _ => written,
         };
-        self.commit(draft.as_ref(), &dropped, seen, (now, now), |tx, written| {
+        self.commit(&drafts, &dropped, seen, (now, now), |tx, written| {
             for (id, rev) in revs {
                 if let Some(segment) = home(id, written) {
                     hot::landed(tx, R::TABLE, *id, *rev, segment)?;
@@ -338,18 +464,24 @@ impl Store {
     /// `stored_at` is when the last of its rows was stored.
     pub(crate) fn commit(
         &mut self,
-        draft: Option<&segment::Draft>,
+        drafts: &[segment::Draft],
         dropped: &[Segment],
         seen: &CatalogueUpdate,
         (now, stored_at): (Nanos, Nanos),
         also: impl FnOnce(&Transaction<'_>, Option<i64>) -> rusqlite::Result<()>,
     ) -> Result<Option<i64>, StoreError> {
+        let shared = self.shared.clone().map(|shared| shared.keeper);
+        if let Some(keeper) = &shared {
+            keeper.upload(drafts)?;
+        }
         let db = &mut self.db;
         let all = || {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let segment = draft
-                .map(|draft| segment::add(&tx, draft, stored_at))
-                .transpose()?;
+            let mut segment = None;
+            for draft in drafts {
+                let added = segment::add(&tx, draft, stored_at)?;
+                segment = segment.or(Some(added));
+            }
             for old in dropped {
                 segment::remove(&tx, old, now)?;
                 tx.execute(
@@ -359,15 +491,31 @@ impl Store {
             }
             seen.write(&tx)?;
             also(&tx, segment)?;
-            tx.commit()?;
-            Ok(segment)
+            Ok((tx, segment))
         };
-        all().map_err(StoreError::database(&self.db_path))
+        let (tx, segment) = all().map_err(StoreError::database(&self.db_path))?;
+        let table = drafts.first().map(|draft| draft.table);
+        let table = table.or(dropped.first().map(|segment| segment.table));
+        if let (Some(keeper), Some(table)) = (&shared, table) {
+            // What is shared counts first: of an index that knows less, nothing is lost.
+            let failed = || StoreError::database(&self.db_path);
+            let made = keeper.commit(&Change {
+                table,
+                version: lake::version(&tx, table.as_str()).map_err(failed())?,
+                added: drafts,
+                removed: dropped,
+                is_news: !self.shared.as_ref().is_some_and(|shared| shared.reorders),
+                now,
+            })?;
+            lake::set_version(&tx, table.as_str(), made).map_err(failed())?;
+        }
+        tx.commit().map_err(StoreError::database(&self.db_path))?;
+        Ok(segment)
     }
 
     /// A segment of the list, to be compared with its checksums while it is read.
     pub(crate) fn open_segment(&self, segment: &Segment) -> Result<VerifiedFile, StoreError> {
-        segment::open(&self.db, (&self.root, &self.db_path), segment)
+        segment::open(&self.db, self.origin(), segment)
     }
 
     /// Says that a file of that name counts for nothing until it is on the list.
@@ -390,9 +538,10 @@ impl Store {
 /// Writes rows to the hot tier, each merged with what is known of its id.
 fn upsert<R: Record>(
     tx: &Transaction<'_>,
-    (root, db_path): (&Path, &Path),
+    from: Origin<'_>,
     rows: Vec<R>,
 ) -> Result<u64, StoreError> {
+    let db_path = from.db_path;
     let mut by_day: BTreeMap<Day, Vec<R>> = BTreeMap::new();
     let mut news = 0;
     for row in rows {
@@ -411,7 +560,7 @@ fn upsert<R: Record>(
     }
     for (day, rows) in by_day {
         let ids = rows.iter().map(|row| row.place().id).collect();
-        let known = dedup::known::<R>(tx, root, db_path, day, &ids)?;
+        let known = dedup::known::<R>(tx, from, day, &ids)?;
         for (segment, why) in &known.damaged {
             damage::set_aside(tx, segment, &damage::why(why))
                 .map_err(StoreError::database(db_path))?;

@@ -19,6 +19,7 @@ mod hour;
 mod html;
 mod invariants;
 mod lab;
+mod lake;
 mod leaks;
 mod live;
 mod logs;

@@ -9,6 +9,7 @@ use whathappened_connectors::connector::{Clock, Stop};
 use whathappened_store::{Store, StoreError};
 
 use super::CollectOptions;
+use super::shared::Shared;
 use super::status::CollectorStatus;
 
 /// How often it is looked whether there is enough for a segment.
@@ -38,6 +39,7 @@ impl Maintenance {
     pub(super) fn run(self, stop: &Stop) {
         let waiting = Handle::current();
         let mut tidied = Instant::now();
+        let mut shared = Shared::new(&self.how);
         let (mut store, mut written) = (None, 0);
         loop {
             let stopped = waiting.block_on(async {
@@ -46,8 +48,18 @@ impl Maintenance {
                     () = tokio::time::sleep(SETTLE) => false,
                 }
             });
+            let lake = shared.tend(stopped, (self.clock)());
+            if let Err(error) = lake {
+                // What is not flushed now stays in the store.
+                tracing::warn!(%error, "the lake could not be used");
+                self.collector_status
+                    .failed(("store", "", "lake"), &error.to_string());
+            }
             if stopped {
                 return;
+            }
+            if shared.is_index {
+                continue;
             }
             let due = tidied.elapsed() >= TIDY;
             if due {

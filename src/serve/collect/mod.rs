@@ -21,6 +21,7 @@ mod maintenance;
 mod outcome;
 mod polls;
 mod schedule;
+mod shared;
 mod status;
 mod writer;
 
@@ -57,6 +58,17 @@ pub struct CollectTargets {
     pub pushed: Vec<Coverage>,
 }
 
+/// The lake that what was collected is flushed into.
+#[derive(Clone, Debug)]
+pub struct FlushTarget {
+    /// Where it is.
+    pub url: String,
+    /// The folder of its index.
+    pub index: PathBuf,
+    /// How long something waits at most while the lake can be written.
+    pub every: std::time::Duration,
+}
+
 /// How it is collected.
 #[derive(Clone)]
 pub struct CollectOptions {
@@ -70,6 +82,8 @@ pub struct CollectOptions {
     pub clock: Clock,
     /// Spreads pauses, so that many collectors do not all come at once.
     pub seed: u64,
+    /// Where what was collected goes, if it does not stay in the store.
+    pub lake: Option<FlushTarget>,
     /// Told what a person who watches would like to know.
     pub say: Arc<dyn Fn(&str) + Send + Sync>,
 }

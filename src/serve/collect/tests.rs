@@ -90,6 +90,7 @@ impl PollTest {
         let stop = Stop::new();
         let (intake, parcels) = intake::open(&collector_status, &stop);
         let how = CollectOptions {
+            lake: None,
             store: "none".into(),
             limits: Limits::default(),
             rules: Arc::new(Rules::load(&[]).unwrap()),
@@ -250,6 +251,7 @@ async fn a_day_is_one_row_however_often_it_is_asked() {
 async fn what_is_acknowledged_is_kept_and_the_rest_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let how = CollectOptions {
+        lake: None,
         store: folder.path().join("store"),
         limits: Limits::default(),
         rules: Arc::new(Rules::load(&[]).unwrap()),
@@ -295,6 +297,7 @@ async fn a_segment_that_is_gone_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
     let how = CollectOptions {
+        lake: None,
         store: path.clone(),
         limits: Limits::default(),
         rules: Arc::new(Rules::load(&[]).unwrap()),

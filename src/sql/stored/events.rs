@@ -201,7 +201,7 @@ pub(super) fn batch(facts: &[Fact], schema: &SchemaRef) -> DataFusionResult<Reco
         .and_then(|rows| rows.with_schema(Arc::clone(schema)))?)
 }
 
-fn may_match(
+pub(super) fn may_match(
     snapshot: &Snapshot<'_>,
     segment: &Segment,
     bounds: &ScanBounds,

@@ -7,6 +7,7 @@ mod pruning;
 #[cfg(feature = "object-store")]
 pub(super) mod remote;
 mod restricted;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -164,10 +165,13 @@ impl AnswerSource for StoredTables {
 pub(super) fn tables(
     stored: &Arc<StoredTables>,
 ) -> DataFusionResult<Vec<(&'static str, Arc<dyn TableProvider>)>> {
-    let events: Arc<dyn TableProvider> = if stored.access.is_whole() {
-        Arc::new(events::Events::new(Arc::<StoredTables>::clone(stored)))
-    } else {
+    let events: Arc<dyn TableProvider> = if !stored.access.is_whole() {
         Arc::new(restricted::Events::new(stored))
+    } else if whathappened_store::lake::is_index(&stored.root) {
+        // They are no files of this machine.
+        Arc::new(shared::Events::new(stored))
+    } else {
+        Arc::new(events::Events::new(Arc::<StoredTables>::clone(stored)))
     };
     Ok(vec![
         ("events", events),

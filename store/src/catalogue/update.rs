@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+#[cfg(feature = "lake")]
+use rusqlite::OptionalExtension as _;
 use rusqlite::{Connection, params};
 use whathappened_connectors::event::Event;
 use whathappened_connectors::kubernetes::is_workload;
@@ -10,6 +12,8 @@ use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::instance_group;
 use whathappened_core::resolve::LABELS;
 
+#[cfg(feature = "lake")]
+use super::Entity;
 use crate::record::{Fact, FactOrObject, Object, Record as _, job_id};
 
 /// Labels come first, then annotations, each in the order of [`LABELS`].
@@ -248,6 +252,88 @@ impl CatalogueUpdate {
             last: Nanos::MIN,
         });
         place
+    }
+
+    /// Takes in what another catalogue knows of an entity.
+    #[cfg(feature = "lake")]
+    pub(crate) fn known(&mut self, one: &Entity) {
+        let place = self.place((&one.uid, &one.kind, &one.namespace, &one.name));
+        let Some(life) = self.entities.get_mut(place) else {
+            return;
+        };
+        life.first = life.first.min(one.first);
+        life.last = life.last.max(one.last);
+        for (own, told) in [(&mut life.owner, &one.owner), (&mut life.node, &one.node)] {
+            if !told.is_empty() {
+                own.clone_from(told);
+            }
+        }
+    }
+
+    /// Takes in that something bears a name; `tier` is the label's place.
+    #[cfg(feature = "lake")]
+    pub(crate) fn named(&mut self, name: String, tier: usize, bearer: String) {
+        self.names.insert((name, tier, bearer));
+    }
+
+    /// The entities, in the order in which they were seen.
+    #[cfg(feature = "lake")]
+    pub(crate) fn entities(&self) -> impl Iterator<Item = Entity> + '_ {
+        self.entities.iter().map(|life| Entity {
+            kind: life.kind.clone(),
+            namespace: life.namespace.clone(),
+            name: life.name.clone(),
+            uid: life.uid.clone(),
+            owner: life.owner.clone(),
+            node: life.node.clone(),
+            first: life.first,
+            last: life.last,
+        })
+    }
+
+    /// The names: (name, tier, bearer), in order.
+    #[cfg(feature = "lake")]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &(String, usize, String)> {
+        self.names.iter()
+    }
+
+    /// What of it a catalogue does not know yet.
+    #[cfg(feature = "lake")]
+    pub(crate) fn news(&self, db: &Connection) -> rusqlite::Result<Self> {
+        let mut news = Self::default();
+        let mut known = db.prepare_cached(
+            "SELECT first <= ?5 AND last >= ?6 AND (?7 = '' OR owner = ?7) AND (?8 = '' OR node = ?8)
+             FROM entities WHERE uid = ?1 AND kind = ?2 AND namespace = ?3 AND name = ?4",
+        )?;
+        for one in self.entities() {
+            let is_known: Option<bool> = known
+                .query_row(
+                    params![
+                        one.uid,
+                        one.kind,
+                        one.namespace,
+                        one.name,
+                        one.first,
+                        one.last,
+                        one.owner,
+                        one.node
+                    ],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            if is_known != Some(true) {
+                news.known(&one);
+            }
+        }
+        let mut named =
+            db.prepare_cached("SELECT 1 FROM names WHERE name = ?1 AND tier = ?2 AND bearer = ?3")?;
+        for (name, tier, bearer) in &self.names {
+            let tier_number = i64::try_from(*tier).unwrap_or(i64::MAX);
+            if !named.exists(params![name, tier_number, bearer])? {
+                news.named(name.clone(), *tier, bearer.clone());
+            }
+        }
+        Ok(news)
     }
 
     /// Writes all of it; what is known already is widened.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +12,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use whathappened_connectors::recording::Bytes;
 
+use crate::elsewhere::{Elsewhere, NOT_NOW};
 use crate::error::StoreError;
 
 /// Bytes that have one checksum: what a disk loses at a time, and few enough that a
@@ -18,6 +20,8 @@ use crate::error::StoreError;
 const BLOCK: usize = 4 << 10;
 /// The same in segments of older programs; how many checksums there are tells which.
 const COARSE: usize = 16 << 10;
+/// Bytes that are read at once of what lies elsewhere.
+const FAR: usize = 128 << 10;
 /// How many blocks of a file are tried to be made right.
 const TRIES: usize = 16;
 /// Bytes of a checksum: chance is what it guards against.
@@ -96,6 +100,19 @@ pub(crate) fn sums(path: &Path) -> std::result::Result<Vec<u8>, StoreError> {
     }
 }
 
+/// Where the bytes of a segment come from.
+#[derive(Debug)]
+enum Source {
+    /// A file of this machine.
+    Here(File),
+    /// A file of a shared store, and the cluster that its rows are of.
+    There {
+        keeper: Arc<dyn Elsewhere>,
+        file: String,
+        cluster: Option<String>,
+    },
+}
+
 /// A segment that is open: what is read of it is what was written, or an error.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifiedFile(Arc<OpenFile>);
@@ -103,7 +120,7 @@ pub(crate) struct VerifiedFile(Arc<OpenFile>);
 #[derive(Debug)]
 struct OpenFile {
     path: PathBuf,
-    file: File,
+    source: Source,
     len: u64,
     /// Of a segment that an older program wrote there are none.
     sums: Option<Vec<u8>>,
@@ -162,13 +179,55 @@ impl VerifiedFile {
         let right = Mutex::new(vec![false; if sums.is_some() { blocks } else { 0 }]);
         Ok(Self(Arc::new(OpenFile {
             path: path.to_owned(),
-            file,
+            source: Source::Here(file),
             len,
             sums,
             block,
             right,
             healed: heals.then(Mutex::default),
         })))
+    }
+
+    /// Opens a segment that lies elsewhere; whoever keeps it guards its bytes.
+    pub(crate) fn elsewhere(
+        path: &Path,
+        (keeper, file): (Arc<dyn Elsewhere>, &str),
+        len: u64,
+        cluster: Option<String>,
+    ) -> Self {
+        let source = Source::There {
+            keeper,
+            file: file.to_owned(),
+            cluster,
+        };
+        Self(Arc::new(OpenFile {
+            path: path.to_owned(),
+            source,
+            len,
+            sums: None,
+            block: FAR,
+            right: Mutex::default(),
+            healed: None,
+        }))
+    }
+
+    /// Of a shared segment, the cluster that its rows are of; nothing for one of this store.
+    pub(super) fn shared(&self) -> Option<Option<&str>> {
+        match &self.0.source {
+            Source::Here(_) => None,
+            Source::There { cluster, .. } => Some(cluster.as_deref()),
+        }
+    }
+
+    /// Says what will be read soon.
+    pub(super) fn prefetch(&self, ranges: Vec<Range<u64>>) -> std::result::Result<(), StoreError> {
+        let Source::There { keeper, file, .. } = &self.0.source else {
+            return Ok(());
+        };
+        let wanted: Vec<_> = ranges.into_iter().map(|one| (file.as_str(), one)).collect();
+        keeper
+            .prefetch(&wanted)
+            .map_err(|error| StoreError::damaged(&self.0.path, format!("{NOT_NOW}{error}")))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -260,7 +319,15 @@ impl OpenFile {
     }
 
     fn read(&self, start: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut file = self.file.try_clone()?;
+        let file = match &self.source {
+            Source::Here(file) => file,
+            Source::There { keeper, file, .. } => {
+                return keeper
+                    .read(file, start..start + len as u64)
+                    .map_err(|error| io::Error::other(format!("{NOT_NOW}{error}")));
+            }
+        };
+        let mut file = file.try_clone()?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = vec![0; len];
         file.read_exact(&mut bytes)?;

@@ -1,12 +1,16 @@
 //! Segments: immutable Parquet files, each of one table and one day, in the
 //! order of [`crate::record::SortKey`].
 
+mod bounds;
 mod checksums;
 mod filter;
 mod read;
+mod scan;
+mod shared_path;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -14,12 +18,20 @@ pub(crate) use checksums::{VerifiedFile, sums};
 pub(crate) use filter::Filter;
 pub use filter::filter_key;
 pub(crate) use read::{Rows, Salvage, SubjectKey, at, footer, ids, places};
-pub(crate) use write::{Draft, Writer, id_key, subject_key};
+pub(crate) use scan::columns;
+pub(crate) use shared_path::cluster_of;
+#[cfg(feature = "lake")]
+pub(crate) use shared_path::{in_path, times_of};
+pub(crate) use write::{Draft, Shape, Writer, id_key, subject_key};
+#[cfg(feature = "lake")]
+pub(crate) use write::{STAGING, SharedDraft};
 
 use crate::day::Day;
 use crate::db::has;
+use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::record::Table;
+use crate::store::Origin;
 
 /// A live segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,28 +104,46 @@ pub(crate) fn live(
         .collect()
 }
 
-/// The filter of words of a segment.
-pub(crate) fn words(db: &Connection, segment: i64) -> rusqlite::Result<Filter> {
-    filter(db, "SELECT words FROM segments WHERE id = ?1", segment)
-}
-
-/// The filter of ids of a segment.
-pub(crate) fn id_filter(db: &Connection, segment: i64) -> rusqlite::Result<Filter> {
-    filter(db, "SELECT ids FROM segments WHERE id = ?1", segment)
-}
-
-fn filter(db: &Connection, sql: &str, segment: i64) -> rusqlite::Result<Filter> {
-    db.prepare_cached(sql)?.query_row([segment], |row| {
-        Ok(Filter::from_bytes(row.get_ref(0)?.as_blob()?))
-    })
+/// A filter of a segment: from the list, else from whoever keeps the segment.
+pub(crate) fn filter(
+    db: &Connection,
+    from: Origin<'_>,
+    segment: &Segment,
+    of: FilterOf,
+) -> Result<Filter, StoreError> {
+    let sql = match of {
+        FilterOf::Words => "SELECT words FROM segments WHERE id = ?1",
+        FilterOf::Ids => "SELECT ids FROM segments WHERE id = ?1",
+    };
+    let read = || -> rusqlite::Result<Vec<u8>> {
+        db.prepare_cached(sql)?
+            .query_row([segment.id], |row| row.get(0))
+    };
+    let bytes = read().map_err(StoreError::database(from.db_path))?;
+    match from.keeper.filter(|_| bytes.is_empty()) {
+        None => Ok(Filter::from_bytes(&bytes)),
+        Some(keeper) => {
+            let bytes = keeper.filter(&segment.file, of);
+            let bytes = bytes.map_err(|error| StoreError::elsewhere(&segment.file, error))?;
+            Ok(Filter::from_bytes(&bytes))
+        }
+    }
 }
 
 /// Opens a segment of the list, to be compared with its checksums while it is read.
 pub(crate) fn open(
     db: &Connection,
-    (root, db_path): (&Path, &Path),
+    from: Origin<'_>,
     segment: &Segment,
 ) -> Result<VerifiedFile, StoreError> {
+    if let Some(keeper) = from.keeper {
+        return Ok(VerifiedFile::elsewhere(
+            Path::new(&segment.file),
+            (Arc::clone(keeper), &segment.file),
+            segment.bytes,
+            cluster_of(&segment.file),
+        ));
+    }
     let sums = || {
         if !has(db, "checksums")? {
             return Ok(None);
@@ -122,8 +152,8 @@ pub(crate) fn open(
             .query_row([segment.id], |row| row.get::<_, Vec<u8>>(0))
             .optional()
     };
-    let sums = sums().map_err(StoreError::database(db_path))?;
-    VerifiedFile::open(&segment.path(root), Some(segment.bytes), sums)
+    let sums = sums().map_err(StoreError::database(from.db_path))?;
+    VerifiedFile::open(&segment.path(from.root), Some(segment.bytes), sums)
 }
 
 /// Whether a segment is what was written, as far as there is something to compare it
@@ -163,8 +193,10 @@ pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::R
         draft.ids
     ])?;
     let id = db.last_insert_rowid();
-    db.prepare_cached("INSERT OR REPLACE INTO checksums (segment, sums) VALUES (?1, ?2)")?
-        .execute(params![id, draft.sums])?;
+    if draft.shared.is_none() {
+        db.prepare_cached("INSERT OR REPLACE INTO checksums (segment, sums) VALUES (?1, ?2)")?
+            .execute(params![id, draft.sums])?;
+    }
     db.prepare_cached("DELETE FROM garbage WHERE file = ?1")?
         .execute([&draft.file])?;
     Ok(id)
@@ -173,6 +205,10 @@ pub(crate) fn add(db: &Connection, draft: &Draft, stored_at: i64) -> rusqlite::R
 /// Takes a segment off the list; its file stays a while for those who read it.
 pub(crate) fn remove(db: &Connection, segment: &Segment, now: i64) -> rusqlite::Result<()> {
     unlist(db, segment)?;
+    // What others share is theirs, too: it goes when nobody can read it any more.
+    if segment.file.contains("/cluster=") {
+        return Ok(());
+    }
     db.prepare_cached("INSERT OR IGNORE INTO garbage (file, since) VALUES (?1, ?2)")?
         .execute(params![segment.file, now])?;
     Ok(())

@@ -12,13 +12,15 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::reader::Length as _;
 use whathappened_connectors::redact;
 
 use super::VerifiedFile;
-use super::write::RULES;
+use super::write::{MADE_BY, RULES};
 use crate::columns::{Reader, id};
 use crate::error::StoreError;
 use crate::record::{Class, Record};
+use crate::shared_columns::from_shared;
 
 const BATCH: usize = 1_024;
 
@@ -27,7 +29,7 @@ pub(crate) type SubjectKey = (Class, String, String);
 
 /// All rows of a segment, in order.
 pub(crate) struct Rows<R> {
-    is_old: bool,
+    decoder: Decoder,
     path: PathBuf,
     reader: ParquetRecordBatchReader,
     ready: std::vec::IntoIter<R>,
@@ -36,15 +38,16 @@ pub(crate) struct Rows<R> {
 impl<R: Record> Rows<R> {
     pub(crate) fn open(file: VerifiedFile) -> Result<Self, StoreError> {
         let path = &file.path().to_owned();
-        let builder =
-            ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
-        let is_old = is_old(builder.metadata());
+        file.prefetch(vec![0..file.len()])?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file.clone())
+            .map_err(StoreError::segment(path))?;
+        let decoder = Decoder::of(&file, builder.metadata());
         let reader = builder
             .with_batch_size(BATCH)
             .build()
             .map_err(StoreError::segment(path))?;
         Ok(Self {
-            is_old,
+            decoder,
             path: path.to_owned(),
             reader,
             ready: Vec::new().into_iter(),
@@ -64,7 +67,7 @@ impl<R: Record> Iterator for Rows<R> {
                 Ok(batch) => batch,
                 Err(error) => return Some(Err(StoreError::damaged(&self.path, error))),
             };
-            match decoded::<R>(&batch, self.is_old) {
+            match self.decoder.rows::<R>(&batch) {
                 Ok(rows) => self.ready = rows.into_iter(),
                 Err(why) => return Some(Err(StoreError::damaged(&self.path, why))),
             }
@@ -89,21 +92,55 @@ fn is_old(metadata: &ParquetMetaData) -> bool {
     rules.is_none_or(|rules| rules < redact::RULES)
 }
 
-/// The rows of a batch; those of old segments are redacted on their way out.
-fn decoded<R: Record>(batch: &RecordBatch, is_old: bool) -> Result<Vec<R>, String> {
-    let mut rows = R::rows(batch)?;
-    if is_old {
-        rows.iter_mut().for_each(R::redact);
+/// Makes rows of the batches of a segment.
+#[derive(Clone, Debug)]
+pub(super) struct Decoder {
+    /// Its texts were redacted under fewer rules than now.
+    is_old: bool,
+    /// Of a shared segment, the cluster that its rows are of.
+    shared: Option<Option<String>>,
+}
+
+impl Decoder {
+    pub(super) fn of(file: &VerifiedFile, metadata: &ParquetMetaData) -> Self {
+        Self {
+            is_old: is_old(metadata),
+            shared: file.shared().map(|cluster| cluster.map(str::to_owned)),
+        }
     }
-    Ok(rows)
+
+    /// Whether texts have to be redacted on their way out.
+    pub(super) fn is_old(&self) -> bool {
+        self.is_old
+    }
+
+    /// The rows of a batch; those of old segments are redacted on their way out.
+    pub(super) fn rows<R: Record>(&self, batch: &RecordBatch) -> Result<Vec<R>, String> {
+        let mut rows = match &self.shared {
+            Some(cluster) => R::rows(&from_shared(batch, cluster.as_deref(), &R::schema())?)?,
+            None => R::rows(batch)?,
+        };
+        if self.is_old {
+            rows.iter_mut().for_each(R::redact);
+        }
+        Ok(rows)
+    }
 }
 
 /// Calls `take` with every id of a segment and its row number.
 pub(crate) fn ids(file: VerifiedFile, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
     let path = &file.path().to_owned();
-    let builder =
-        ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file.clone())
+        .map_err(StoreError::segment(path))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["id"]);
+    let chunks = builder.metadata().row_groups().iter();
+    let chunks = chunks.flat_map(|group| group.columns());
+    let ids = chunks.filter(|chunk| chunk.column_path().string() == "id");
+    file.prefetch(
+        ids.map(|chunk| chunk.byte_range())
+            .map(|(start, len)| start..start + len)
+            .collect(),
+    )?;
     let reader = builder
         .with_projection(mask)
         .with_batch_size(8_192)
@@ -128,9 +165,9 @@ pub(crate) fn ids(file: VerifiedFile, take: &mut dyn FnMut(u128)) -> Result<(), 
 pub(crate) fn at<R: Record>(file: VerifiedFile, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options)
         .map_err(StoreError::segment(path))?;
-    let is_old = is_old(builder.metadata());
+    let decoder = Decoder::of(&file, builder.metadata());
     let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let runs = numbers.iter().map(|number| *number..*number + 1);
     let selection = RowSelection::from_consecutive_ranges(runs, total);
@@ -142,7 +179,11 @@ pub(crate) fn at<R: Record>(file: VerifiedFile, numbers: &[usize]) -> Result<Vec
     let mut rows = Vec::with_capacity(numbers.len());
     for batch in reader {
         let batch = batch.map_err(|error| StoreError::damaged(path, error))?;
-        rows.extend(decoded::<R>(&batch, is_old).map_err(|why| StoreError::damaged(path, why))?);
+        rows.extend(
+            decoder
+                .rows::<R>(&batch)
+                .map_err(|why| StoreError::damaged(path, why))?,
+        );
     }
     Ok(rows)
 }
@@ -179,10 +220,10 @@ impl Salvage {
 
     /// The rows of which every column can be read.
     pub(crate) fn rows<R: Record>(&self, take: &mut dyn FnMut(R)) {
-        let is_old = is_old(self.metadata.metadata());
+        let decoder = Decoder::of(&self.file, self.metadata.metadata());
         self.all(
             &ProjectionMask::all(),
-            &|batch| decoded::<R>(batch, is_old),
+            &|batch| decoder.rows::<R>(batch),
             take,
         );
     }
@@ -260,7 +301,7 @@ pub(crate) fn places<R: Record>(
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(StoreError::segment(path))?;
-    let is_old = is_old(metadata.metadata());
+    let decoder = Decoder::of(&file, metadata.metadata());
     let mut by_class: BTreeMap<i32, BTreeSet<&str>> = BTreeMap::new();
     for (class, _, subject) in wanted {
         by_class
@@ -268,9 +309,17 @@ pub(crate) fn places<R: Record>(
             .or_default()
             .insert(subject.as_str());
     }
-    let (groups, selection) = select(metadata.metadata(), &by_class);
+    let (groups, selection) = select(&file, metadata.metadata(), &by_class);
     if groups.is_empty() {
         return Ok(Vec::new());
+    }
+    if file.shared().is_some() {
+        file.prefetch(read_of(
+            metadata.metadata(),
+            &groups,
+            &selection,
+            &ProjectionMask::all(),
+        ))?;
     }
     let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_row_groups(groups)
@@ -285,7 +334,11 @@ pub(crate) fn places<R: Record>(
         let keep = hits(&batch, wanted).map_err(damaged)?;
         // Runs of neighbours are cut out before anything is decoded.
         for (start, len) in keep {
-            rows.extend(decoded::<R>(&batch.slice(start, len), is_old).map_err(damaged)?);
+            rows.extend(
+                decoder
+                    .rows::<R>(&batch.slice(start, len))
+                    .map_err(damaged)?,
+            );
         }
     }
     Ok(rows)
@@ -327,19 +380,24 @@ fn hits(batch: &RecordBatch, wanted: &BTreeSet<SubjectKey>) -> Result<Vec<(usize
 
 /// Row groups and rows that may hold a wanted subject, by the pages' statistics.
 fn select(
+    file: &VerifiedFile,
     metadata: &ParquetMetaData,
     wanted: &BTreeMap<i32, BTreeSet<&str>>,
 ) -> (Vec<usize>, RowSelection) {
-    let schema = metadata.file_metadata().schema_descr();
-    let column = |name: &str| {
-        schema
-            .columns()
-            .iter()
-            .position(|column| column.path().string() == name)
-    };
+    let column = |name: &str| column_of(metadata, name);
     let all = || (0..metadata.num_row_groups()).collect::<Vec<_>>();
+    let whole = || {
+        let rows = usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0);
+        (all(), RowSelection::from(vec![RowSelector::select(rows)]))
+    };
+    // Others that rewrite a shared segment put its rows in an order of their own.
+    let made_by = metadata.file_metadata().created_by();
+    let is_ours = made_by.is_some_and(|made_by| made_by.starts_with(MADE_BY));
+    if file.shared().is_some() && !is_ours {
+        return whole();
+    }
     let (Some(subject), Some(class)) = (column("subject"), column("class")) else {
-        return (all(), RowSelection::from(Vec::new()));
+        return whole();
     };
     let (mut groups, mut selectors) = (Vec::new(), Vec::new());
     for number in all() {
@@ -364,6 +422,68 @@ fn select(
     (groups, RowSelection::from(selectors))
 }
 
+/// Where a column stands among all.
+pub(super) fn column_of(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
+    let columns = metadata.file_metadata().schema_descr().columns();
+    columns
+        .iter()
+        .position(|column| column.path().string() == name)
+}
+
+/// The bytes that are read of some row groups for a selection of their rows.
+pub(super) fn read_of(
+    metadata: &ParquetMetaData,
+    groups: &[usize],
+    selection: &RowSelection,
+    mask: &ProjectionMask,
+) -> Vec<Range<u64>> {
+    let mut ranges = Vec::new();
+    let mut first = 0;
+    let mut kept: Vec<Range<usize>> = Vec::new();
+    for one in selection.iter() {
+        if !one.skip {
+            kept.push(first..first + one.row_count);
+        }
+        first += one.row_count;
+    }
+    let mut before = 0;
+    for number in groups {
+        let group = metadata.row_group(*number);
+        let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+        for (column, chunk) in group.columns().iter().enumerate() {
+            if !mask.leaf_included(column) {
+                continue;
+            }
+            let (start, len) = chunk.byte_range();
+            let pages = metadata
+                .offset_index()
+                .and_then(|index| index.get(*number)?.get(column));
+            let Some(pages) = pages.map(|pages| pages.page_locations()) else {
+                ranges.push(start..start + len);
+                continue;
+            };
+            let at = |row: i64| before + usize::try_from(row).unwrap_or(0);
+            for (page, located) in pages.iter().enumerate() {
+                let from = u64::try_from(located.offset).unwrap_or(start);
+                if page == 0 && from > start {
+                    // The dictionary.
+                    ranges.push(start..from);
+                }
+                let next = pages
+                    .get(page + 1)
+                    .map_or(before + rows, |next| at(next.first_row_index));
+                let (first, end) = (at(located.first_row_index), next);
+                if kept.iter().any(|run| run.start < end && first < run.end) {
+                    let size = u64::try_from(located.compressed_page_size).unwrap_or(0);
+                    ranges.push(from..from + size);
+                }
+            }
+        }
+        before += rows;
+    }
+    ranges
+}
+
 /// A row group is of one class.
 fn class_of(metadata: &ParquetMetaData, group: usize, column: usize) -> Option<i32> {
     let index = metadata.column_index()?.get(group)?.get(column)?;
@@ -374,7 +494,7 @@ fn class_of(metadata: &ParquetMetaData, group: usize, column: usize) -> Option<i
 }
 
 /// Each page's rows, and whether a wanted subject may be among them.
-fn pages(
+pub(super) fn pages(
     metadata: &ParquetMetaData,
     group: usize,
     column: usize,

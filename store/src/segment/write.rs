@@ -12,12 +12,15 @@ use parquet::schema::types::ColumnPath;
 use whathappened_connectors::redact;
 use whathappened_connectors::time::Nanos;
 
+use super::bounds::Bounds;
 use super::checksums::ChecksumWriter;
 use super::filter::{Filter, filter_key};
+use super::shared_path::{in_path, times_in_name};
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::permissions;
 use crate::record::{Class, Record, SortKey, Table};
+use crate::shared_columns::{CLUSTER, shared, to_shared};
 
 /// Rows of a page: what one experiment's day costs to read.
 const PAGE_ROWS: usize = 1_024;
@@ -45,6 +48,8 @@ const KEYS: [&str; 15] = [
     "time_lo",
     "workload",
 ];
+/// What a segment says that it was made by.
+pub(super) const MADE_BY: &str = "whathappened ";
 /// Under which rules its texts were redacted, in a segment's own words.
 pub(super) const RULES: &str = "whathappened.redaction";
 /// Columns whose values rarely repeat.
@@ -64,12 +69,41 @@ pub(crate) struct Draft {
     pub(crate) ids: Vec<u8>,
     /// Checksums of its blocks; see [`super::VerifiedFile`].
     pub(crate) sums: Vec<u8>,
+    /// Of a shared segment, where it waits to be uploaded, and what it is like.
+    pub(crate) shared: Option<SharedDraft>,
+}
+
+/// What is told of a segment to those who share it.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "lake"),
+    allow(dead_code, reason = "only a lake makes or reads it")
+)]
+pub(crate) struct SharedDraft {
+    /// Its file on this machine.
+    pub(crate) staged: PathBuf,
+    /// Its least and greatest times, by column.
+    pub(crate) bounds: Bounds,
+}
+
+/// For whom a segment is written.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// For the store in this folder.
+    Own,
+    /// For all who share a store: in their columns, under a name that nobody else takes.
+    Shared {
+        cluster: Option<String>,
+        writer: String,
+    },
 }
 
 /// Takes rows in order.
 pub(crate) struct Writer<R: Record> {
     root: PathBuf,
     day: Day,
+    shape: Shape,
+    bounds: Bounds,
     draft_path: PathBuf,
     writer: ArrowWriter<ChecksumWriter>,
     rows: Vec<Box<R>>,
@@ -86,22 +120,33 @@ pub(crate) struct Writer<R: Record> {
 }
 
 impl<R: Record> Writer<R> {
-    pub(crate) fn new(root: &Path, day: Day) -> Result<Self, StoreError> {
-        let folder = folder(root, R::TABLE, day);
+    pub(crate) fn new(root: &Path, day: Day, shape: Shape) -> Result<Self, StoreError> {
+        let folder = match &shape {
+            Shape::Own => folder(root, R::TABLE, day),
+            Shape::Shared { .. } => root.join(STAGING),
+        };
         permissions::folder(&folder).map_err(StoreError::io(&folder))?;
-        let draft_path = folder.join(format!("{}.writing", std::process::id()));
+        let (name, schema) = match &shape {
+            Shape::Own => (std::process::id().to_string(), R::schema()),
+            Shape::Shared { cluster, .. } => (
+                format!("{}-{}", std::process::id(), in_path(cluster.as_deref())),
+                shared(&R::schema()),
+            ),
+        };
+        let draft_path = folder.join(format!("{name}.writing"));
         let file = permissions::private_file()
             .create(true)
             .truncate(true)
             .write(true)
             .open(&draft_path)
             .map_err(StoreError::io(&draft_path))?;
-        let writer =
-            ArrowWriter::try_new(ChecksumWriter::new(file), R::schema(), Some(properties()))
-                .map_err(StoreError::segment(&draft_path))?;
+        let writer = ArrowWriter::try_new(ChecksumWriter::new(file), schema, Some(properties()))
+            .map_err(StoreError::segment(&draft_path))?;
         Ok(Self {
             root: root.to_owned(),
             day,
+            shape,
+            bounds: Bounds::default(),
             draft_path,
             writer,
             rows: Vec::with_capacity(PAGE_ROWS),
@@ -157,8 +202,12 @@ impl<R: Record> Writer<R> {
             return Ok(());
         }
         let rows: Vec<&R> = self.rows.iter().map(|row| &**row).collect();
-        let batch = R::batch(&rows, &self.places)
-            .map_err(|error| StoreError::damaged(&self.draft_path, error))?;
+        let damaged = |error| StoreError::damaged(&self.draft_path, error);
+        let mut batch = R::batch(&rows, &self.places).map_err(damaged)?;
+        if let Shape::Shared { .. } = self.shape {
+            batch = to_shared(&batch).map_err(damaged)?;
+            self.bounds.see(&batch);
+        }
         self.writer
             .write(&batch)
             .map_err(StoreError::segment(&self.draft_path))?;
@@ -187,6 +236,24 @@ impl<R: Record> Writer<R> {
             .metadata()
             .map_err(StoreError::io(&self.draft_path))?
             .len();
+        if let Shape::Shared { cluster, writer } = &self.shape {
+            let name = self.name.finalize().to_hex();
+            let times = times_in_name(self.time_from, self.time_to);
+            let name = format!("{writer}-{number:08}-{}-{times}.parquet", &name[..16]);
+            let file = format!(
+                "{}/{CLUSTER}={}/day={}/{name}",
+                R::TABLE.as_str(),
+                in_path(cluster.as_deref()),
+                self.day
+            );
+            let staged = self.draft_path.with_file_name(name);
+            fs::rename(&self.draft_path, &staged).map_err(StoreError::io(&staged))?;
+            let shared = SharedDraft {
+                staged,
+                bounds: self.bounds.clone(),
+            };
+            return Ok(self.draft(file, bytes, Vec::new(), Some(shared)));
+        }
         // A name of its own for each writing: readers may still hold an older file of equal rows.
         let name = format!(
             "{number:08}-{}.parquet",
@@ -198,7 +265,11 @@ impl<R: Record> Writer<R> {
         announce(&file)?;
         fs::rename(&self.draft_path, &path).map_err(StoreError::io(&path))?;
         sync_folder(&folder)?;
-        Ok(Draft {
+        Ok(self.draft(file, bytes, sums, None))
+    }
+
+    fn draft(&self, file: String, bytes: u64, sums: Vec<u8>, shared: Option<SharedDraft>) -> Draft {
+        Draft {
             table: R::TABLE,
             day: self.day,
             file,
@@ -209,7 +280,8 @@ impl<R: Record> Writer<R> {
             words: Filter::of(&self.words).to_bytes(),
             ids: Filter::of(&self.ids).to_bytes(),
             sums,
-        })
+            shared,
+        }
     }
 
     /// Removes what was written so far.
@@ -218,6 +290,9 @@ impl<R: Record> Writer<R> {
         let _left = fs::remove_file(&self.draft_path);
     }
 }
+
+/// Where shared segments wait to be uploaded.
+pub(crate) const STAGING: &str = "staging";
 
 fn folder(root: &Path, table: Table, day: Day) -> PathBuf {
     root.join(table.as_str()).join(format!("day={day}"))
@@ -255,7 +330,7 @@ pub(crate) fn id_key(id: u128) -> i64 {
 fn properties() -> WriterProperties {
     let zstd = ZstdLevel::try_new(1).map_or(Compression::SNAPPY, Compression::ZSTD);
     let mut properties = WriterProperties::builder()
-        .set_created_by(concat!("whathappened ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_created_by(format!("{MADE_BY}{}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(vec![KeyValue::new(
             RULES.to_owned(),
             redact::RULES.to_string(),

@@ -3,6 +3,46 @@
 use whathappened_core::resolve::Name;
 
 use super::*;
+
+/// Two clusters may call their machines alike.
+#[test]
+fn a_machine_of_another_cluster_is_not_ours() {
+    let (_folder, mut store) = store();
+    let clusters = [
+        "0aa2b6a4-1111-4c5e-9d3f-000000000001",
+        "0aa2b6a4-1111-4c5e-9d3f-000000000002",
+    ];
+    let mut all = vec![pod("a-0", "exp", "job", START)];
+    for (number, cluster) in clusters
+        .into_iter()
+        .map(Some)
+        .chain([None, Some("prod")])
+        .enumerate()
+    {
+        let number = number as u64;
+        let mut of_pod = event(10 + number, "a-0", START);
+        of_pod.entities.cluster = clusters.first().map(|cluster| (*cluster).to_owned());
+        let mut of_node = event(20 + number, "", START);
+        of_node.entities.pod = None;
+        of_node.entities.pod_uid = None;
+        of_node.entities.cluster = cluster.map(str::to_owned);
+        all.extend([reported(of_pod), reported(of_node)]);
+    }
+    import(&mut store, all);
+    let snapshot = store.snapshot().unwrap();
+    let name = whathappened_core::resolve::Name::parse("exp");
+    let found = snapshot.find(&name).unwrap().unwrap();
+    let mut seen: Vec<_> = found
+        .facts
+        .iter()
+        .filter_map(|fact| fact.event.message.clone())
+        .collect();
+    seen.sort();
+    seen.dedup();
+    // A name of a cloud's own may be that of either.
+    let wanted = [10, 11, 12, 13, 20, 22, 23].map(|number| format!("message {number}"));
+    assert_eq!(seen, wanted);
+}
 use crate::MatchTier;
 
 fn filled() -> (tempfile::TempDir, Store) {
