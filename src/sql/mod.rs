@@ -42,6 +42,8 @@ mod wires;
 mod yielding_joins;
 
 pub use self::catalog::Table;
+#[cfg(feature = "flight")]
+pub(crate) use self::catalog::all as tables;
 pub(crate) use self::column::DESCRIPTION;
 pub use self::error::say;
 pub use self::fleet::{FleetScope, fleet, window};
