@@ -1,5 +1,6 @@
 //! One client, from its first byte to its last.
 
+use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use futures::{SinkExt as _, StreamExt as _};
 use pgwire::api::cancel::DefaultCancelHandler;
 use pgwire::api::{ClientInfo as _, NoopHandler, PgWireConnectionState};
 use pgwire::error::{ErrorInfo, PgWireError};
+use pgwire::messages::extendedquery::TARGET_TYPE_BYTE_STATEMENT;
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 use pgwire::tokio::TlsAcceptor;
 use pgwire::tokio::server::{
@@ -22,6 +24,7 @@ use tokio_util::codec::{Framed, FramedParts};
 use super::Shared;
 use super::bounded::{Bounded, Longest};
 use super::errors::fatal;
+use super::line::Line;
 use super::query::Queries;
 use super::session::Session;
 use super::startup::Startup;
@@ -31,6 +34,11 @@ use super::words::Prepared;
 const STARTUP: Duration = Duration::from_secs(30);
 /// How long a client may say nothing. Pools keep connections for long.
 const IDLE: Duration = Duration::from_secs(3_600);
+
+/// Bytes of prepared statements and of bound values that one client may leave here,
+const MOST_KEPT: usize = 32 << 20;
+/// and what each counts beside its text.
+const EACH: usize = 1_024;
 
 type Socket = Framed<Bounded<MaybeTls>, PgWireMessageServerCodec<Prepared>>;
 
@@ -65,6 +73,7 @@ pub(super) async fn serve(
 }
 
 async fn opened(stream: TcpStream, tls: Option<TlsAcceptor>) -> io::Result<Option<Socket>> {
+    let (stream, line) = Line::beside(stream)?;
     let Some(framed) = negotiate_tls::<Prepared>(stream, tls).await? else {
         return Ok(None);
     };
@@ -76,6 +85,7 @@ async fn opened(stream: TcpStream, tls: Option<TlsAcceptor>) -> io::Result<Optio
     bounded.write_buf = parts.write_buf;
     let socket = Framed::from_parts(bounded);
     socket.session_extensions().insert(longest);
+    socket.session_extensions().insert(line);
     Ok(Some(socket))
 }
 
@@ -86,6 +96,7 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
         cancel: Arc::new(DefaultCancelHandler::new(Arc::clone(&shared.cancels))),
     };
     let by = tokio::time::Instant::now() + STARTUP;
+    let mut kept = Kept::default();
     loop {
         let is_known = socket.session_extensions().get::<Session>().is_some();
         let message = if is_known {
@@ -103,9 +114,47 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
             }
             Err(_) => return Ok(()),
         };
+        if !kept.note(&message) {
+            let error = fatal("53200", "too many prepared statements are kept");
+            return tell(socket, error.into()).await;
+        }
         if answered(socket, message, &handlers).await?.is_break() {
             return socket.close().await;
         }
+    }
+}
+
+/// Bytes of statements and values that a client left here, by name.
+#[derive(Default)]
+struct Kept {
+    of: HashMap<(bool, String), usize>,
+    bytes: usize,
+}
+
+impl Kept {
+    /// Counts what a message leaves here; `false` once it is too much.
+    fn note(&mut self, message: &PgWireFrontendMessage) -> bool {
+        let (key, bytes) = match message {
+            PgWireFrontendMessage::Parse(parse) => {
+                ((true, parse.name.clone().unwrap_or_default()), parse.query.len())
+            }
+            PgWireFrontendMessage::Bind(bind) => {
+                let values = bind.parameters.iter().flatten();
+                let bytes = values.map(bytes::Bytes::len).sum();
+                ((false, bind.portal_name.clone().unwrap_or_default()), bytes)
+            }
+            PgWireFrontendMessage::Close(close) => {
+                let is_statement = close.target_type == TARGET_TYPE_BYTE_STATEMENT;
+                let key = (is_statement, close.name.clone().unwrap_or_default());
+                self.bytes -= self.of.remove(&key).unwrap_or(0);
+                return true;
+            }
+            _ => return true,
+        };
+        let bytes = bytes + EACH;
+        let before = self.of.insert(key, bytes).unwrap_or(0);
+        self.bytes = self.bytes - before + bytes;
+        self.bytes <= MOST_KEPT
     }
 }
 

@@ -8,6 +8,7 @@ mod bounded;
 mod connection;
 mod errors;
 mod held;
+mod line;
 mod query;
 mod rows;
 mod session;

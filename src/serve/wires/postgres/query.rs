@@ -157,7 +157,7 @@ impl Queries {
     }
 }
 
-/// Does some work unless the client asks to stop it, or its own time is over.
+/// Does some work unless the client asks to stop it or goes, or its own time is over.
 async fn cancellable<T>(
     session: &Session,
     work: impl Future<Output = PgWireResult<T>>,
@@ -176,8 +176,15 @@ async fn cancellable<T>(
             None => std::future::pending().await,
         }
     };
+    let gone = async {
+        match &session.line {
+            Some(line) => line.gone().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         done = work => done,
+        () = gone => Err(PgWireError::QueryCanceled),
         () = cancelled => Err(PgWireError::QueryCanceled),
         () = late => Err(error("57014", "canceling statement due to statement timeout")),
     }

@@ -7,6 +7,7 @@ use pgwire::error::{PgWireError, PgWireResult};
 
 use super::errors::fatal;
 use super::held::Account;
+use super::line::Line;
 use super::settings::Settings;
 use crate::serve::Caller;
 
@@ -20,6 +21,8 @@ pub(super) struct Session {
     settings: Mutex<Settings>,
     /// How a request to cancel reaches what runs.
     pub(super) cancel: Arc<ConnectionHandle>,
+    /// Tells when the client is gone.
+    pub(super) line: Option<Arc<Line>>,
     /// Forgets that way when the connection ends.
     _registered: ConnectionGuard,
 }
@@ -29,12 +32,14 @@ impl Session {
         caller: Caller,
         account: Account,
         (cancel, registered): (Arc<ConnectionHandle>, ConnectionGuard),
+        line: Option<Arc<Line>>,
     ) -> Self {
         Self {
             caller,
             account,
             settings: Mutex::default(),
             cancel,
+            line,
             _registered: registered,
         }
     }

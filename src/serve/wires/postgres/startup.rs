@@ -57,7 +57,8 @@ impl Startup {
         let (number, key) = self.keys.generate(client);
         client.set_pid_and_secret_key(number, key.clone());
         let way = self.shared.cancels.register(number, key);
-        let session = Session::new(caller, self.shared.held.account(), way);
+        let line = client.session_extensions().get();
+        let session = Session::new(caller, self.shared.held.account(), way, line);
         let name = client.metadata().get("application_name").cloned();
         session.settings(|settings| {
             // A name is never refused.
