@@ -60,10 +60,6 @@ impl Wires {
     }
 
     /// Serves until `stop`. Says of each wire where it is.
-    #[cfg_attr(
-        not(any(feature = "flight", feature = "postgres")),
-        expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "no wire is built")
-    )]
     pub fn run(self, service: &Arc<Service>, stop: &Stop, say: &dyn Fn(&str)) {
         #[cfg(feature = "postgres")]
         if let Some(wire) = self.postgres {
@@ -76,6 +72,6 @@ impl Wires {
             tokio::spawn(wire.run(Arc::clone(service), stop.clone()));
         }
         #[cfg(not(any(feature = "flight", feature = "postgres")))]
-        let _none = (service, stop, say);
+        let _none = (self, service, stop, say);
     }
 }

@@ -61,7 +61,7 @@ pub(super) async fn serve(
             return Ok(());
         };
         if place.is_none() {
-            let error = fatal("53300", "too many connections are open").into();
+            let error = fatal("53300", "too many connections are open");
             return tell(&mut socket, error).await;
         }
         talk(&mut socket, &shared).await
@@ -110,13 +110,13 @@ async fn talk(socket: &mut Socket, shared: &Arc<Shared>) -> io::Result<()> {
             Ok(None) => return Ok(()),
             Err(_) if is_known => {
                 let error = fatal("57P05", "the connection was idle for too long");
-                return tell(socket, error.into()).await;
+                return tell(socket, error).await;
             }
             Err(_) => return Ok(()),
         };
         if !kept.note(&message) {
             let error = fatal("53200", "too many prepared statements are kept");
-            return tell(socket, error.into()).await;
+            return tell(socket, error).await;
         }
         if answered(socket, message, &handlers).await?.is_break() {
             return socket.close().await;

@@ -11,8 +11,9 @@ pub(super) fn error(code: &str, text: impl Into<String>) -> PgWireError {
 }
 
 /// An error that ends the connection.
-pub(super) fn fatal(code: &str, text: &str) -> ErrorInfo {
-    ErrorInfo::new("FATAL".to_owned(), code.to_owned(), text.to_owned())
+pub(super) fn fatal(code: &str, text: &str) -> PgWireError {
+    let info = ErrorInfo::new("FATAL".to_owned(), code.to_owned(), text.to_owned());
+    PgWireError::UserError(Box::new(info))
 }
 
 /// Why a statement was not answered.

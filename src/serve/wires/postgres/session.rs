@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pgwire::api::{ClientInfo, ConnectionGuard, ConnectionHandle};
-use pgwire::error::{PgWireError, PgWireResult};
+use pgwire::error::PgWireResult;
 
 use super::errors::fatal;
 use super::held::Account;
@@ -54,5 +54,5 @@ impl Session {
 /// The session of a client. What is not let in has none, whatever else was said to it.
 pub(super) fn of(client: &impl ClientInfo) -> PgWireResult<Arc<Session>> {
     let session = client.session_extensions().get::<Session>();
-    session.ok_or_else(|| PgWireError::from(fatal("28000", "nobody signed in")))
+    session.ok_or_else(|| fatal("28000", "nobody signed in"))
 }

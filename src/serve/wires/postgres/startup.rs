@@ -48,7 +48,7 @@ impl Startup {
         caller(&self.shared.callers, token).map_err(|refusal| {
             let who = format!("connection from {}", client.socket_addr().ip());
             turned_away(&self.shared.service, FACE, "-", &who);
-            fatal("28P01", &refusal.to_string()).into()
+            fatal("28P01", &refusal.to_string())
         })
     }
 
@@ -90,7 +90,7 @@ impl StartupHandler for Startup {
                 save_startup_parameters_to_metadata(client, &startup);
                 if self.shared.needs_tls && !client.is_secure() {
                     let text = "connections need TLS here: use sslmode=require";
-                    return Err(fatal("28000", text).into());
+                    return Err(fatal("28000", text));
                 }
                 if self.shared.callers.is_open() {
                     let caller = self.caller(client, "")?;
@@ -113,7 +113,7 @@ impl StartupHandler for Startup {
                 self.admit(client, caller);
                 finish_authentication(client, &Parameters).await
             }
-            _ => Err(fatal("08P01", "a startup message or a password was expected").into()),
+            _ => Err(fatal("08P01", "a startup message or a password was expected")),
         }
     }
 }
