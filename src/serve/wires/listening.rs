@@ -20,6 +20,7 @@ pub(super) struct Listening {
     /// The certificate with those above it, and its key, in PEM.
     pub(super) certificate: Option<Certificate>,
     /// Whether who comes without TLS is served though there is a certificate.
+    #[cfg(feature = "postgres")]
     pub(super) allow_plaintext: bool,
 }
 
@@ -61,6 +62,7 @@ impl Listening {
             address,
             most: config.connections,
             certificate,
+            #[cfg(feature = "postgres")]
             allow_plaintext: config.allow_plaintext,
         })
     }

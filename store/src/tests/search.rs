@@ -1,5 +1,7 @@
 //! A name finds what belongs to it, and little else.
 
+use std::collections::BTreeSet;
+
 use whathappened_core::resolve::Name;
 
 use super::*;

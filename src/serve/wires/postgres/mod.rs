@@ -19,7 +19,7 @@ mod words;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use pgwire::api::ConnectionManager;
+use pgwire::api::{ConnectionManager, RandomPidSecretKeyGenerator};
 use pgwire::tokio::TlsAcceptor;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
@@ -56,8 +56,9 @@ struct Shared {
     callers: Callers,
     /// Whether who comes without TLS is turned away.
     needs_tls: bool,
-    /// Who can be told to stop.
+    /// Who can be told to stop, by a number and a key that nobody guesses.
     cancels: Arc<ConnectionManager>,
+    keys: RandomPidSecretKeyGenerator,
     /// Bytes of answers that wait to be fetched.
     held: held::Budget,
 }
@@ -95,6 +96,7 @@ impl Wire {
             callers: service.callers.clone().behind(Some(address)),
             needs_tls: self.tls.is_some() && !allow_plaintext,
             cancels: Arc::new(ConnectionManager::new()),
+            keys: RandomPidSecretKeyGenerator::default(),
             held: held::Budget::of(each, each.saturating_mul(4)),
             service,
         });

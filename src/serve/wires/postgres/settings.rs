@@ -56,7 +56,6 @@ impl Settings {
         let is = |texts: &[&str]| texts.iter().any(|text| value.eq_ignore_ascii_case(text));
         let fits = match name {
             "client_encoding" => is(&["utf8", "utf-8", "unicode"]),
-            "timezone" => is(&["utc", "etc/utc", "gmt", "default", "local", "z", "0"]),
             "standard_conforming_strings" => is(&["on", "true", "1", "yes"]),
             "server_version" | "server_version_num" | "server_encoding" => false,
             "statement_timeout" => value == "default" || time(value).is_some(),

@@ -12,9 +12,7 @@ use pgwire::api::auth::{
     DefaultServerParameterProvider, ServerParameterProvider, StartupHandler, finish_authentication,
     protocol_negotiation, save_startup_parameters_to_metadata,
 };
-use pgwire::api::{
-    ClientInfo, PgWireConnectionState, PidSecretKeyGenerator as _, RandomPidSecretKeyGenerator,
-};
+use pgwire::api::{ClientInfo, PgWireConnectionState, PidSecretKeyGenerator as _};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::startup::Authentication;
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
@@ -33,15 +31,11 @@ const BESIDE: u32 = 64 << 10;
 /// Lets clients in.
 pub(super) struct Startup {
     shared: Arc<Shared>,
-    keys: RandomPidSecretKeyGenerator,
 }
 
 impl Startup {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            keys: RandomPidSecretKeyGenerator::default(),
-        }
+        Self { shared }
     }
 
     fn caller(&self, client: &impl ClientInfo, token: &str) -> PgWireResult<Caller> {
@@ -54,7 +48,7 @@ impl Startup {
 
     /// What a client has from now on.
     fn admit<C: ClientInfo>(&self, client: &mut C, caller: Caller) {
-        let (number, key) = self.keys.generate(client);
+        let (number, key) = self.shared.keys.generate(&*client);
         client.set_pid_and_secret_key(number, key.clone());
         let way = self.shared.cancels.register(number, key);
         let line = client.session_extensions().get();

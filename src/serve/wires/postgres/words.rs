@@ -71,6 +71,9 @@ impl Prepared {
     }
 }
 
+/// Words of the longest command that is no statement.
+const LONGEST: usize = 64;
+
 /// Words and signs as they are written, so that they can be put together again.
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokenizer = Tokenizer::new(&PostgreSqlDialect {}, text).with_unescape(false);
@@ -99,7 +102,8 @@ fn value(word: &Token) -> String {
 
 impl Command {
     fn of(part: &[Token]) -> Self {
-        let words = spoken(part);
+        // What is longer is a statement, or begins as the command that holds one.
+        let words: Vec<&Token> = spoken(part).into_iter().take(LONGEST).collect();
         let upper: Vec<String> = words
             .iter()
             .map(|word| match word {
