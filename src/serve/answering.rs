@@ -230,8 +230,7 @@ impl Service {
             from: asking.question.since,
             to: asking.question.until.or(asking.question.at),
         };
-        let mut case =
-            fetch::case(&snapshot, &name, window, coverage, Arc::clone(&self.rules))?;
+        let mut case = fetch::case(&snapshot, &name, window, coverage, Arc::clone(&self.rules))?;
         drop(snapshot);
         if live.is_some_and(|live| live.clusters > 0) {
             case.graph.now = Some(now);

@@ -52,7 +52,7 @@ pub use self::needs_explaining::{note_on_last_day, rests_on_explaining};
 pub(crate) use self::prompt::type_name;
 pub use self::session::{Session, Statement};
 pub use self::stored::{LAST_DAY, StoredTables};
-#[cfg(any(feature = "flight", feature = "postgres"))]
-pub use self::wires::{Dialect, Values, WireStatement};
 #[cfg(feature = "postgres")]
 pub use self::wires::PostgresValue;
+#[cfg(any(feature = "flight", feature = "postgres"))]
+pub use self::wires::{Dialect, Values, WireStatement};

@@ -191,7 +191,15 @@ fn psql_lists_and_selects() {
     let out = ask("\\d incidents");
     assert!(out.contains("cause|text|"), "{out}");
     assert!(out.contains("time|timestamp with time zone|"), "{out}");
-    for listing in ["\\dt", "\\dn", "\\l", "\\du", "\\df why", "\\dv", "\\conninfo"] {
+    for listing in [
+        "\\dt",
+        "\\dn",
+        "\\l",
+        "\\du",
+        "\\df why",
+        "\\dv",
+        "\\conninfo",
+    ] {
         ask(listing);
     }
     let out = ask("SELECT step, role FROM why('gpt2-small-7f3') ORDER BY step LIMIT 1");
@@ -206,7 +214,10 @@ fn psql_lists_and_selects() {
     command.args(["-X", "-c", "DELETE FROM events"]);
     let output = command.output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && err.contains("read-only"), "{err}");
+    assert!(
+        !output.status.success() && err.contains("read-only"),
+        "{err}"
+    );
     let mut command = wires.program("psql", "no-such-token-0001");
     command.args(["-X", "-c", "SELECT 1"]);
     let output = command.output().unwrap();
@@ -229,7 +240,10 @@ fn sqlalchemy_reflects_and_selects() {
 #[cfg(feature = "postgres")]
 #[test]
 fn grafana_asks_as_its_documentation_says() {
-    let boards = ["deploy/grafana/incidents.json", "deploy/grafana/experiment.json"];
+    let boards = [
+        "deploy/grafana/incidents.json",
+        "deploy/grafana/experiment.json",
+    ];
     script("grafana_client.py", &boards);
 }
 
@@ -281,7 +295,8 @@ fn hostile_statements_harm_nobody_through_any_wire() {
         for statement in hostile::FORBIDDEN {
             let (ok, text, _) = client.ask(statement);
             let is_harmless = way != "flight"
-                && (HARMLESS.contains(statement) || (way == "postgres" && *statement == "SELECT 1; SELECT 2"));
+                && (HARMLESS.contains(statement)
+                    || (way == "postgres" && *statement == "SELECT 1; SELECT 2"));
             // Nothing behind a NUL is sent.
             let is_cut = way != "flight" && statement.contains('\0');
             assert!(ok == is_harmless || is_cut, "{way}: {statement}: {text}");
@@ -306,7 +321,10 @@ fn hostile_statements_harm_nobody_through_any_wire() {
         let (ok, text, _) = client.ask("SELECT count(*) FROM events");
         assert!(ok, "{way}: {text}");
         let grown = service.memory().saturating_sub(before);
-        assert!(grown < 200 << 20, "{way}: the service grew by {grown} bytes");
+        assert!(
+            grown < 200 << 20,
+            "{way}: the service grew by {grown} bytes"
+        );
     }
 }
 
@@ -318,7 +336,13 @@ fn nothing_of_another_namespace_is_told_through_any_wire() {
     for way in ways() {
         let mut client = Client::start(&wires, &python, way, "token-of-team-a-0001");
         let mut answered = 0;
-        let more = ["SELECT * FROM pg_catalog.pg_class", "SELECT * FROM pg_catalog.pg_attribute", "SELECT * FROM pg_catalog.pg_database", "SELECT * FROM pg_catalog.pg_roles", "SELECT * FROM pg_catalog.pg_description"];
+        let more = [
+            "SELECT * FROM pg_catalog.pg_class",
+            "SELECT * FROM pg_catalog.pg_attribute",
+            "SELECT * FROM pg_catalog.pg_database",
+            "SELECT * FROM pg_catalog.pg_roles",
+            "SELECT * FROM pg_catalog.pg_description",
+        ];
         for statement in leaks::STATEMENTS.iter().chain(&more) {
             let statement = statement.replace("{}", leaks::MARK);
             let (ok, text, _) = client.ask(&statement);

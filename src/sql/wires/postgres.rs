@@ -22,7 +22,11 @@ use crate::sql::{Session, StoredTables};
 const DATABASE: &str = "whathappened";
 
 /// The release of PostgreSQL that clients are told to speak with.
-const VERSION: &str = concat!("PostgreSQL 16.6 (whathappened ", env!("CARGO_PKG_VERSION"), ")");
+const VERSION: &str = concat!(
+    "PostgreSQL 16.6 (whathappened ",
+    env!("CARGO_PKG_VERSION"),
+    ")"
+);
 
 /// Tables over a store, beside those that tell clients what there is.
 pub(super) fn session(stored: StoredTables) -> Result<Session, Error> {
@@ -77,7 +81,10 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Error> {
     }
     let theirs = PostgresCompatibilityParser::new().parse(text);
     let mut theirs = match (theirs, own) {
-        (Ok(theirs), _) => theirs.into_iter().map(|one| Parsed::Statement(Box::new(one))).collect(),
+        (Ok(theirs), _) => theirs
+            .into_iter()
+            .map(|one| Parsed::Statement(Box::new(one)))
+            .collect(),
         (Err(_), Ok(own)) => own.into_iter().map(|one| one.0).collect::<Vec<Parsed>>(),
         (Err(_), Err(error)) => return Err(error),
     }

@@ -56,7 +56,9 @@ pub(super) fn read(plan: &LogicalPlan, values: &[PostgresValue]) -> Result<Param
         )));
     }
     let formats = values.iter().map(|value| i16::from(value.is_binary));
-    let bytes = values.iter().map(|value| value.bytes.clone().map(Into::into));
+    let bytes = values
+        .iter()
+        .map(|value| value.bytes.clone().map(Into::into));
     let bind = Bind::new(None, None, formats.collect(), bytes.collect(), Vec::new());
     let said = values
         .iter()

@@ -20,10 +20,7 @@ pub(super) struct Connection {
 }
 
 /// Connections of a listener, at most so many at once; further ones are closed.
-pub(super) fn of(
-    listener: TcpListener,
-    most: usize,
-) -> impl Stream<Item = io::Result<Connection>> {
+pub(super) fn of(listener: TcpListener, most: usize) -> impl Stream<Item = io::Result<Connection>> {
     let places = Arc::new(Semaphore::new(most));
     futures::stream::unfold((listener, places), |(listener, places)| async move {
         loop {

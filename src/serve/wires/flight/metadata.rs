@@ -1,10 +1,10 @@
 //! What there is, for clients that list it.
 
+use arrow_flight::error::FlightError;
 use arrow_flight::sql::metadata::{SqlInfoData, SqlInfoDataBuilder};
 use arrow_flight::sql::{CommandGetDbSchemas, CommandGetTables, SqlInfo};
 use datafusion::arrow::array::{RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use arrow_flight::error::FlightError;
 use std::sync::Arc;
 
 use crate::sql::tables;

@@ -46,7 +46,9 @@ pub(super) fn of_statement(output: StatementOutput) -> Result<Response<RowStream
 }
 
 /// One batch that is at hand.
-pub(super) fn of_batch(batch: Result<RecordBatch, FlightError>) -> Result<Response<RowStream>, Status> {
+pub(super) fn of_batch(
+    batch: Result<RecordBatch, FlightError>,
+) -> Result<Response<RowStream>, Status> {
     let batch = batch.map_err(Status::from)?;
     let schema = batch.schema();
     Ok(stream(schema, futures::stream::iter([Ok(batch)])))
@@ -56,7 +58,9 @@ fn stream(
     schema: SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch, FlightError>> + Send + 'static,
 ) -> Response<RowStream> {
-    let encoded = FlightDataEncoderBuilder::new().with_schema(schema).build(batches);
+    let encoded = FlightDataEncoderBuilder::new()
+        .with_schema(schema)
+        .build(batches);
     Response::new(encoded.map_err(Status::from).boxed())
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arrow_flight::decode::FlightRecordBatchStream;
+use arrow_flight::error::FlightError;
 use arrow_flight::sql::server::{FlightSqlService, PeekableFlightDataStream};
 use arrow_flight::sql::{
     ActionClosePreparedStatementRequest, ActionCreatePreparedStatementRequest,
@@ -10,8 +12,6 @@ use arrow_flight::sql::{
     CommandPreparedStatementUpdate, CommandStatementQuery, CommandStatementUpdate,
     DoPutPreparedStatementResult, ProstMessageExt, SqlInfo, TicketStatementQuery,
 };
-use arrow_flight::decode::FlightRecordBatchStream;
-use arrow_flight::error::FlightError;
 use arrow_flight::{
     Action, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest, HandshakeResponse,
     IpcMessage, SchemaAsIpc, Ticket,
@@ -128,7 +128,8 @@ fn stream_of(batch: &RecordBatch) -> Result<Vec<u8>, Status> {
         drop(writer);
         Ok(bytes)
     };
-    write().map_err(|error: datafusion::arrow::error::ArrowError| Status::internal(error.to_string()))
+    write()
+        .map_err(|error: datafusion::arrow::error::ArrowError| Status::internal(error.to_string()))
 }
 
 #[tonic::async_trait]
@@ -186,12 +187,14 @@ impl FlightSqlService for Faces {
         let options = IpcWriteOptions::default();
         let message: Result<IpcMessage, _> =
             SchemaAsIpc::new(&*schema(&described)?, &options).try_into();
-        let IpcMessage(columns) = message
-            .map_err(|error: datafusion::arrow::error::ArrowError| Status::internal(error.to_string()))?;
+        let IpcMessage(columns) =
+            message.map_err(|error: datafusion::arrow::error::ArrowError| {
+                Status::internal(error.to_string())
+            })?;
         Ok(ActionCreatePreparedStatementResult {
             prepared_statement_handle: handle.to_bytes()?.into(),
             dataset_schema: columns,
-            parameter_schema: Vec::new().into(),
+            parameter_schema: bytes::Bytes::new(),
         })
     }
 

@@ -135,9 +135,10 @@ impl Kept {
     /// Counts what a message leaves here; `false` once it is too much.
     fn note(&mut self, message: &PgWireFrontendMessage) -> bool {
         let (key, bytes) = match message {
-            PgWireFrontendMessage::Parse(parse) => {
-                ((true, parse.name.clone().unwrap_or_default()), parse.query.len())
-            }
+            PgWireFrontendMessage::Parse(parse) => (
+                (true, parse.name.clone().unwrap_or_default()),
+                parse.query.len(),
+            ),
             PgWireFrontendMessage::Bind(bind) => {
                 let values = bind.parameters.iter().flatten();
                 let bytes = values.map(bytes::Bytes::len).sum();

@@ -41,7 +41,9 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_goes_is_noticed_and_one_that_waits_is_not() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
         let (_stream, line) = Line::beside(listener.accept().await.unwrap().0).unwrap();
         let short = Duration::from_millis(200);
         assert!(timeout(short, line.gone()).await.is_err());

@@ -337,7 +337,10 @@ impl ExtendedQueryHandler for Queries {
                 let text = &target.statement.text;
                 let output = self.run(&session, text, true, Values::None).await?;
                 let fields = rows::columns(&output, &Format::UnifiedText)?;
-                Ok(known(types(&target.parameter_types, &output.parameters), fields))
+                Ok(known(
+                    types(&target.parameter_types, &output.parameters),
+                    fields,
+                ))
             }
             Command::Show(name) => Ok(known(Vec::new(), rows::setting_column(name))),
             Command::Fetch {

@@ -52,7 +52,9 @@ impl Iterator for Rows {
 fn cut(rows: u64) -> PgWireError {
     let mut cut = error(
         "54000",
-        format!("only the first {rows} rows were sent: the result is larger than the service allows"),
+        format!(
+            "only the first {rows} rows were sent: the result is larger than the service allows"
+        ),
     );
     if let PgWireError::UserError(info) = &mut cut {
         let hint = "narrow it with LIMIT, or with WHERE, ideally on time, pod or experiment";

@@ -45,7 +45,12 @@ impl Settings {
     /// A setting's value; `None` where there is none of the name.
     pub(super) fn get(&self, name: &str) -> Option<String> {
         let (name, first) = known(name)?;
-        Some(self.0.get(name).cloned().unwrap_or_else(|| first.to_owned()))
+        Some(
+            self.0
+                .get(name)
+                .cloned()
+                .unwrap_or_else(|| first.to_owned()),
+        )
     }
 
     /// Sets one; says why it cannot be.

@@ -56,12 +56,18 @@ impl Startup {
         let name = client.metadata().get("application_name").cloned();
         session.settings(|settings| {
             // A name is never refused.
-            settings.set("application_name", &name.unwrap_or_default()).ok()
+            settings
+                .set("application_name", &name.unwrap_or_default())
+                .ok()
         });
         let extensions = client.session_extensions();
         extensions.insert(session);
         if let Some(longest) = extensions.get::<Longest>() {
-            longest.raise(u32::try_from(LONGEST).unwrap_or(u32::MAX).saturating_add(BESIDE));
+            longest.raise(
+                u32::try_from(LONGEST)
+                    .unwrap_or(u32::MAX)
+                    .saturating_add(BESIDE),
+            );
         }
     }
 }
@@ -107,7 +113,10 @@ impl StartupHandler for Startup {
                 self.admit(client, caller);
                 finish_authentication(client, &Parameters).await
             }
-            _ => Err(fatal("08P01", "a startup message or a password was expected")),
+            _ => Err(fatal(
+                "08P01",
+                "a startup message or a password was expected",
+            )),
         }
     }
 }

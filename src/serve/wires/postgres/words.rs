@@ -186,7 +186,9 @@ impl Command {
     /// `DECLARE name … CURSOR … FOR statement`.
     fn declare(part: &[Token], name: Option<String>) -> Self {
         let is = |token: &Token, wanted: &str| match token {
-            Token::Word(word) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted),
+            Token::Word(word) => {
+                word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted)
+            }
             _ => false,
         };
         let cursor = part.iter().position(|token| is(token, "CURSOR"));
@@ -210,7 +212,10 @@ impl Command {
         let mut rows = Some(1);
         let between = 1..words.len().saturating_sub(1);
         for index in between {
-            match (words.get(index), upper.get(index).map_or("", String::as_str)) {
+            match (
+                words.get(index),
+                upper.get(index).map_or("", String::as_str),
+            ) {
                 (_, "ALL") => rows = None,
                 (_, "FORWARD" | "NEXT" | "FROM" | "IN") => {}
                 (Some(Token::Number(number, _)), _) => match number.parse() {

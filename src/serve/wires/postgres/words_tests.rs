@@ -36,7 +36,13 @@ fn transactions_and_settings_are_commands_and_the_rest_are_statements() {
         command("SHOW transaction isolation level"),
         Command::Show("transaction_isolation".to_owned())
     );
-    for statement in ["SHOW TABLES", "SELECT 1", "WITH a AS (SELECT 1) SELECT * FROM a", "DROP TABLE x", "\"begin\""] {
+    for statement in [
+        "SHOW TABLES",
+        "SELECT 1",
+        "WITH a AS (SELECT 1) SELECT * FROM a",
+        "DROP TABLE x",
+        "\"begin\"",
+    ] {
         assert_eq!(command(statement), Command::Query, "{statement}");
     }
 }
@@ -45,10 +51,7 @@ fn transactions_and_settings_are_commands_and_the_rest_are_statements() {
 fn cursors_are_opened_fetched_and_closed() {
     assert_eq!(
         command("DECLARE \"My c\" NO SCROLL CURSOR WITHOUT HOLD FOR SELECT ';', E'a\\'b' FROM t"),
-        Command::Declare(
-            "My c".to_owned(),
-            "SELECT ';', E'a\\'b' FROM t".to_owned()
-        )
+        Command::Declare("My c".to_owned(), "SELECT ';', E'a\\'b' FROM t".to_owned())
     );
     let fetch = |rows, is_told| Command::Fetch {
         cursor: "c".to_owned(),
