@@ -86,7 +86,8 @@ impl Faces {
     ) -> Result<Response<FlightInfo>, Status> {
         let caller = self.caller(&request)?;
         let described = self.run(&caller, handle, true).await?;
-        found(request, &schema(&described)?, ticket)
+        let columns = schema(&described)?;
+        found(request, &columns, ticket)
     }
 
     async fn rows<T>(
@@ -184,9 +185,10 @@ impl FlightSqlService for Faces {
         let caller = self.caller(&request)?;
         let handle = Handle::of(query.query);
         let described = self.run(&caller, handle.clone(), true).await?;
+        let schema = schema(&described)?;
         let options = IpcWriteOptions::default();
         let message: Result<IpcMessage, _> =
-            SchemaAsIpc::new(&*schema(&described)?, &options).try_into();
+            SchemaAsIpc::new(&schema, &options).try_into();
         let IpcMessage(columns) =
             message.map_err(|error: datafusion::arrow::error::ArrowError| {
                 Status::internal(error.to_string())
