@@ -179,7 +179,9 @@ fn psql_lists_and_selects() {
         command.args(["-X", "-A", "-v", "ON_ERROR_STOP=1", "-c", text]);
         ran(command)
     };
-    let out = ask("SELECT experiment, cause, gpu_hours_lost > 0.2 AS lost FROM incidents");
+    let out = ask(
+        "SELECT experiment, cause, gpu_hours_lost > 0.2 AS lost FROM incidents WHERE experiment = 'gpt2-small-7f3'",
+    );
     assert!(
         out.contains("experiment|cause|lost\ngpt2-small-7f3|node.not_ready|t\n"),
         "{out}"

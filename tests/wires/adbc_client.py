@@ -22,7 +22,7 @@ except dbapi.Error as error:
 for options in (bearer, {"username": "anyone", "password": token}):
     with dbapi.connect(address, db_kwargs=options, autocommit=True) as connection:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT experiment, cause, time, gpu_hours_lost FROM incidents ORDER BY time")
+            cursor.execute("SELECT experiment, cause, time, gpu_hours_lost FROM incidents WHERE experiment = 'gpt2-small-7f3'")
             table = cursor.fetch_arrow_table()
             assert table.num_rows == 1 and table["cause"][0].as_py() == "node.not_ready", table
             assert pyarrow.types.is_timestamp(table.schema.field("time").type), table.schema

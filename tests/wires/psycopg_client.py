@@ -17,7 +17,7 @@ except psycopg.OperationalError as error:
 with psycopg.connect(**login) as connection:
     with connection.cursor() as cursor:
         # Types are Python's own.
-        cursor.execute("SELECT experiment, cause, time, gpu_hours_lost, collateral_count FROM incidents ORDER BY time")
+        cursor.execute("SELECT experiment, cause, time, gpu_hours_lost, collateral_count FROM incidents WHERE experiment = 'gpt2-small-7f3'")
         rows = cursor.fetchall()
         assert len(rows) == 1, rows
         experiment, cause, at, hours, count = rows[0]
@@ -38,7 +38,7 @@ with psycopg.connect(**login) as connection:
         assert cursor.fetchone() == (0, "verdict")
         # The same in the binary form.
         binary = connection.cursor(binary=True)
-        binary.execute("SELECT time, gpu_hours_lost, experiment FROM incidents")
+        binary.execute("SELECT time, gpu_hours_lost, experiment FROM incidents WHERE experiment = 'gpt2-small-7f3'")
         assert binary.fetchone() == (at, hours, experiment)
         # Prepared once, executed often.
         for pod in ("a", "b", "gpt2-small-7f3-1-qp9zc"):

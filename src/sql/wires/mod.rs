@@ -11,6 +11,8 @@ mod postgres;
 #[cfg(feature = "postgres")]
 mod postgres_catalog;
 #[cfg(feature = "postgres")]
+mod postgres_functions;
+#[cfg(feature = "postgres")]
 mod postgres_values;
 
 use datafusion::common::ParamValues;

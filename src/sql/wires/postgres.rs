@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
-use datafusion::logical_expr::{ColumnarValue, Volatility};
-use datafusion::prelude::create_udf;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_pg_catalog::pg_catalog::{
@@ -15,18 +11,12 @@ use datafusion_pg_catalog::pg_catalog::{
 use datafusion_pg_catalog::sql::PostgresCompatibilityParser;
 
 use super::postgres_catalog::Ordered;
+use super::postgres_functions;
 use crate::error::Error;
 use crate::sql::{Session, StoredTables};
 
 /// The database that clients are in, whichever they name.
 const DATABASE: &str = "whathappened";
-
-/// The release of PostgreSQL that clients are told to speak with.
-const VERSION: &str = concat!(
-    "PostgreSQL 16.6 (whathappened ",
-    env!("CARGO_PKG_VERSION"),
-    ")"
-);
 
 /// Tables over a store, beside those that tell clients what there is.
 pub(super) fn session(stored: StoredTables) -> Result<Session, Error> {
@@ -44,19 +34,7 @@ fn prepare(session: &Session) -> Result<(), DataFusionError> {
     if let Some(catalog) = context.catalog(DATABASE) {
         catalog.register_schema("pg_catalog", Arc::new(schema))?;
     }
-    // Clients read from it which statements they can send.
-    let version = |_: &[ColumnarValue]| {
-        let text = ScalarValue::Utf8(Some(VERSION.to_owned()));
-        Ok(ColumnarValue::Scalar(text))
-    };
-    let version = create_udf(
-        "version",
-        Vec::new(),
-        DataType::Utf8,
-        Volatility::Stable,
-        Arc::new(version),
-    );
-    context.register_udf(version);
+    postgres_functions::register(context);
     Ok(())
 }
 

@@ -187,8 +187,7 @@ impl FlightSqlService for Faces {
         let described = self.run(&caller, handle.clone(), true).await?;
         let schema = schema(&described)?;
         let options = IpcWriteOptions::default();
-        let message: Result<IpcMessage, _> =
-            SchemaAsIpc::new(&schema, &options).try_into();
+        let message: Result<IpcMessage, _> = SchemaAsIpc::new(&schema, &options).try_into();
         let IpcMessage(columns) =
             message.map_err(|error: datafusion::arrow::error::ArrowError| {
                 Status::internal(error.to_string())
