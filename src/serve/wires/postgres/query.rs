@@ -118,7 +118,8 @@ impl Queries {
                 done("SET")
             }
             Command::Reset(name) => {
-                session.settings(|settings| settings.reset(name.as_deref()));
+                let reset = session.settings(|settings| settings.reset(name.as_deref()));
+                reset.map_err(|why| unset(name.as_deref().unwrap_or_default(), &why))?;
                 done("RESET")
             }
             Command::Show(name) => {

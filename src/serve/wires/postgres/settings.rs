@@ -81,13 +81,15 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets one back, or all.
-    pub(super) fn reset(&mut self, name: Option<&str>) {
-        match name.map(known) {
-            None => self.0.clear(),
-            Some(Some((name, _))) => drop(self.0.remove(name)),
-            Some(None) => {}
-        }
+    /// Sets one back, or all; says why one cannot be.
+    pub(super) fn reset(&mut self, name: Option<&str>) -> Result<(), Unset> {
+        let Some(name) = name else {
+            self.0.clear();
+            return Ok(());
+        };
+        let (name, _) = known(name).ok_or(Unset::Unknown)?;
+        self.0.remove(name);
+        Ok(())
     }
 
     /// How long the client lets a statement take.
@@ -139,7 +141,8 @@ mod tests {
         assert_eq!(settings.get("DateStyle").as_deref(), Some("ISO, YMD"));
         settings.set("extra_float_digits", "3").unwrap();
         assert_eq!(settings.get("extra_float_digits").as_deref(), Some("3"));
-        settings.reset(None);
+        settings.reset(None).unwrap();
+        assert_eq!(settings.reset(Some("no_such")), Err(Unset::Unknown));
         assert_eq!(settings.get("extra_float_digits").as_deref(), Some("1"));
         assert_eq!(settings.set("no_such", "1"), Err(Unset::Unknown));
         assert_eq!(
