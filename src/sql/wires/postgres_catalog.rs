@@ -53,6 +53,9 @@ impl CatalogInfo for Ordered {
         schema: &str,
         table: &str,
     ) -> Result<Option<TableType>> {
-        CatalogInfo::table_type(&self.0, catalog, schema, table).await
+        let kind = CatalogInfo::table_type(&self.0, catalog, schema, table).await?;
+        // Clients that look for tables leave out views, and nobody writes to either.
+        let own = schema == "public";
+        Ok(kind.map(|kind| if own { TableType::Base } else { kind }))
     }
 }
