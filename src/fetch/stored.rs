@@ -46,7 +46,7 @@ impl StoreSink<'_> {
 }
 
 /// Runs that were on a machine and are told of it, the latest: each is loaded whole.
-const RUNS_OF_MACHINE: usize = 20;
+const RUNS_OF_MACHINE: usize = 12;
 
 /// The case of what a person named; `*` is everything there is. `window` is the time that
 /// they named, if any: of a machine, the runs of that time are loaded.
