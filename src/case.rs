@@ -136,6 +136,8 @@ pub struct Case {
     pub counts: Counts,
     /// Facts and versions of after the moment that is spoken from, which are left out.
     pub later: u64,
+    /// Pods on the machine that was asked about whose runs were not loaded: there were too many.
+    pub earlier_pods: usize,
     /// The rules.
     pub rules: Arc<Rules>,
 }
@@ -223,6 +225,7 @@ impl Case {
             summary,
             counts,
             later: 0,
+            earlier_pods: 0,
             rules,
         })
     }
@@ -247,6 +250,7 @@ impl Case {
             summary: self.summary.clone(),
             counts: self.counts,
             later,
+            earlier_pods: self.earlier_pods,
             rules: Arc::clone(&self.rules),
         })
     }

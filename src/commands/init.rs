@@ -181,6 +181,14 @@ fn text(args: &Args) -> Result<String, Error> {
 # rights = [\"ask\", \"sql\"]              # and \"import\"
 # [serve.syslog]              # anyone who can reach it can send anything under any name
 # listen = \"0.0.0.0:5514\"
+# SQL for database clients, if the program was built with them (docs/wires.md). The password is
+# a caller's token.
+# [serve.postgres]
+# listen = \"127.0.0.1:5432\"
+# tls_cert = \"/path/to/tls.crt\"        # needed where other machines reach it
+# tls_key = \"/path/to/tls.key\"
+# [serve.flight]
+# listen = \"127.0.0.1:32010\"
 
 # Slack: answers and notifications (docs/slack.md).
 # [slack]                     # SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET, SLACK_APP_TOKEN

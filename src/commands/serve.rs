@@ -19,7 +19,7 @@ use crate::serve::collect::{CollectOptions, CollectTargets, Collector};
 use crate::serve::slack::Slack;
 use crate::serve::syslog::{self, Sockets};
 use crate::serve::webhooks::Hooks;
-use crate::serve::{Callers, CollectorHandle, Pages, Service, listen};
+use crate::serve::{Callers, CollectorHandle, Pages, Service, Wires, listen};
 
 /// Runs the service: collects continuously and answers over HTTP, until it is stopped
 #[derive(clap::Args, Clone, Debug)]
@@ -69,6 +69,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         Some(address) => Some(Sockets::open(address).await?),
         None => None,
     };
+    let wires = Wires::open(&config.serve).await?;
     let address = args.listen.clone().or_else(|| config.serve.listen.clone());
     let address = address.unwrap_or_else(|| LISTEN.to_owned());
     let listener = TcpListener::bind(&address)
@@ -143,6 +144,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     }
     let faces = async {
         let service = Arc::new(service);
+        wires.run(&service, &stop, &|text| say(log_json, text));
         let env = |name: &str| std::env::var(name).ok();
         let slack = Slack::open(Arc::clone(&service), &env)?;
         let chatting = slack.as_ref().map(|slack| {

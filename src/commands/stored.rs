@@ -62,7 +62,7 @@ pub(super) async fn open(
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    let mut case = fetch::case(&snapshot, &name, coverage, rules)?;
+    let mut case = fetch::case(&snapshot, &name, window, coverage, rules)?;
     drop(snapshot);
     // What answered just now speaks of this moment; what is stored, of its own last one.
     if live.is_some_and(|live| live.clusters > 0) {

@@ -26,6 +26,7 @@ mod serve;
 mod slack;
 mod slurm;
 mod statements;
+mod wires;
 
 pub use callers::{Caller, Right};
 pub use clouds::{Aws, Azure, Gcp};
@@ -39,6 +40,7 @@ pub use serve::{HOOKS, Hook, Limits, Serve, Syslog};
 pub use slack::{NamespaceScope, SharedChannels, Slack};
 pub use slurm::Slurm;
 pub use statements::Statements;
+pub use wires::Wire;
 
 /// What the file may say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

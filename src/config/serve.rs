@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::callers::Caller;
 use super::parse::{public_url, size, size_of, timeout};
 use super::statements::Statements;
+use super::wires::Wire;
 
 /// The service.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -35,6 +36,10 @@ pub struct Serve {
     pub hooks: BTreeMap<String, Hook>,
     /// Lines of machines' logs over the network.
     pub syslog: Syslog,
+    /// PostgreSQL's wire.
+    pub postgres: Wire,
+    /// Arrow Flight SQL.
+    pub flight: Wire,
 }
 
 impl Default for Serve {
@@ -48,6 +53,8 @@ impl Default for Serve {
             limits: Limits::default(),
             hooks: BTreeMap::new(),
             syslog: Syslog::default(),
+            postgres: Wire::default(),
+            flight: Wire::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use whathappened_connectors::connector::Window;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, SECOND};
@@ -44,20 +45,29 @@ impl StoreSink<'_> {
     }
 }
 
-/// The case of what a person named; `*` is everything there is.
+/// Runs that were on a machine and are told of it, the latest: each is loaded whole.
+const RUNS_OF_MACHINE: usize = 12;
+
+/// The case of what a person named; `*` is everything there is. `window` is the time that
+/// they named, if any: of a machine, the runs of that time are loaded.
 ///
 /// # Errors
 /// [`Error::UnknownName`] with the nearest names, or when the store cannot be read.
 pub fn case(
     snapshot: &Snapshot<'_>,
     name: &Name,
+    window: Window,
     coverage: Vec<Coverage>,
     rules: Arc<Rules>,
 ) -> Result<Case, Error> {
-    // A machine's story is that of everything on it, whatever that was.
     let of_machine = name.is_machine() && !name.is_kind("Instance");
-    if name.is_everything() || of_machine {
+    // Which machines a pattern means, and where a GPU is, only all of it tells.
+    let searched = of_machine && (name.name.contains('*') || name.is_kind("GPU"));
+    if name.is_everything() || searched {
         return all_of_window(snapshot, None, coverage, rules);
+    }
+    if of_machine {
+        return of_one_machine(snapshot, name, window, coverage, rules);
     }
     if let Some(found) = snapshot.find(name)? {
         let mut case = of_found(found, snapshot.coverage_of(coverage), rules)?;
@@ -65,12 +75,37 @@ pub fn case(
         return Ok(case);
     }
     if snapshot.knows_machine(&name.name)? {
-        return all_of_window(snapshot, None, coverage, rules);
+        return of_one_machine(snapshot, name, window, coverage, rules);
     }
     Err(Error::UnknownName {
         name: name.to_string(),
         nearest: snapshot.nearest(&name.name)?,
     })
+}
+
+/// The case of a machine: its own records, and those of the runs that were on it last.
+fn of_one_machine(
+    snapshot: &Snapshot<'_>,
+    name: &Name,
+    window: Window,
+    coverage: Vec<Coverage>,
+    rules: Arc<Rules>,
+) -> Result<Case, Error> {
+    let lived = (
+        window.from.unwrap_or(Nanos::MIN),
+        window.to.unwrap_or(Nanos::MAX),
+    );
+    let Some(found) = snapshot.find_machine(&name.name, lived, RUNS_OF_MACHINE)? else {
+        return Err(Error::UnknownName {
+            name: name.to_string(),
+            nearest: snapshot.nearest_machines(&name.name)?,
+        });
+    };
+    let earlier = found.left_out;
+    let mut case = of_found(found, snapshot.coverage_of(coverage), rules)?;
+    case.earlier_pods = earlier;
+    count_others(snapshot, &mut case)?;
+    Ok(case)
 }
 
 /// Who else saw the troubles that the case tells of, over at most this long.

@@ -37,7 +37,7 @@ pub async fn of_store(
     );
     let names = BTreeSet::from([name.clone()]);
     let mut found = snapshot.of_machines(&names, window)?;
-    for node in nodes(&name, &found) {
+    for node in found.machine_names(&name) {
         snapshot.add_guests(&mut found, &node, MOST_GUESTS)?;
     }
     let left_out = found.left_out;
@@ -59,24 +59,6 @@ pub async fn of_store(
         ));
     }
     Ok(reported)
-}
-
-/// The names that an instance bore, and the name asked for.
-fn nodes(name: &str, found: &whathappened_store::ScopedRows) -> BTreeSet<String> {
-    let of_objects = found
-        .objects
-        .iter()
-        .map(|one| &one.version.key)
-        .filter(|key| key.kind == "Instance" || key.kind == "Node")
-        .map(|key| key.name.clone());
-    let of_facts = found
-        .facts
-        .iter()
-        .filter_map(|fact| fact.event.entities.node.clone());
-    let mut names: BTreeSet<String> = of_objects.chain(of_facts).collect();
-    names.insert(name.to_owned());
-    names.remove("");
-    names
 }
 
 /// What was explained of the runs of a case.

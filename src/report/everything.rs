@@ -205,6 +205,12 @@ fn reported(
     if place.is_none() && whole {
         notes.extend(left_out(case, verdict));
     }
+    if case.earlier_pods > 0 {
+        let (pods, are) = several(case.earlier_pods, "pod");
+        notes.push(format!(
+            "{pods} of earlier runs on it {are} left out: choose a time with --since and --until, or run `whathappened node NAME` for its whole history"
+        ));
+    }
     Ok(Answer {
         runs: reported,
         incidents,

@@ -226,7 +226,11 @@ impl Service {
             coverage.extend(store.coverage()?);
         }
         let snapshot = store.snapshot_for(&asking.access)?;
-        let mut case = fetch::case(&snapshot, &name, coverage, Arc::clone(&self.rules))?;
+        let window = Window {
+            from: asking.question.since,
+            to: asking.question.until.or(asking.question.at),
+        };
+        let mut case = fetch::case(&snapshot, &name, window, coverage, Arc::clone(&self.rules))?;
         drop(snapshot);
         if live.is_some_and(|live| live.clusters > 0) {
             case.graph.now = Some(now);

@@ -31,12 +31,14 @@ pub mod slack;
 pub(crate) mod statement;
 pub mod syslog;
 pub mod webhooks;
+mod wires;
 
 pub use answering::{CallerQuestion, SharedAnswer};
 pub use callers::{Caller, Callers};
 use collect::{CollectorStatus, Intake};
 pub use pages::{Pages, Secrets};
 use webhooks::Hooks;
+pub use wires::Wires;
 
 /// Questions that are worked on at once; others wait. Each holds a case in memory.
 const AT_ONCE: usize = 4;

@@ -30,6 +30,9 @@ pub(super) struct StatementOutput {
     pub(super) rows: u64,
     /// There were more.
     pub(super) truncated: bool,
+    /// Types of its parameters by PostgreSQL's numbers, where only those were asked for.
+    #[cfg(feature = "postgres")]
+    pub(super) parameters: Vec<u32>,
 }
 
 /// Why a statement was not answered.
@@ -95,6 +98,22 @@ impl StatementPlaces {
     }
 }
 
+impl StatementError {
+    /// What to do about it.
+    pub(super) fn hints(&self) -> Vec<String> {
+        let hint = match self {
+            Self::Refused(_, hints) => return hints.clone(),
+            Self::Inside(_) => return Vec::new(),
+            Self::Busy => "try again later",
+            Self::Broke(_) => "nest it less deeply",
+            Self::Late(_) | Self::Large(_) | Self::Long(_) => {
+                "narrow it with LIMIT, or with WHERE, ideally on time, pod or experiment"
+            }
+        };
+        vec![hint.to_owned()]
+    }
+}
+
 impl Service {
     /// Runs one statement over what a caller may see.
     pub(super) async fn statement(
@@ -103,12 +122,14 @@ impl Service {
         statement: String,
         form: Form,
     ) -> Result<StatementOutput, StatementError> {
+        let name = caller.name.clone();
+        self.job(&name, self.job_of(caller, statement, form)).await
+    }
+
+    /// A statement with the limits of all of them.
+    pub(super) fn job_of(&self, caller: Caller, statement: String, form: Form) -> Job {
         let limits = self.config.serve.sql;
-        let places = self.statements.places(&caller.name, limits.timeout).await;
-        let Some(_places) = places else {
-            return Err(StatementError::Busy);
-        };
-        let job = Job {
+        Job {
             store: self.store.clone(),
             rules: self.config.rules.clone(),
             access: caller.access,
@@ -116,6 +137,21 @@ impl Service {
             form,
             max_rows: limits.max_rows,
             max_bytes: limits.max_bytes,
+            #[cfg(any(feature = "flight", feature = "postgres"))]
+            wire: None,
+        }
+    }
+
+    /// Runs a job of a caller, once there is a place for it.
+    pub(super) async fn job(
+        &self,
+        caller: &str,
+        job: Job,
+    ) -> Result<StatementOutput, StatementError> {
+        let limits = self.config.serve.sql;
+        let places = self.statements.places(caller, limits.timeout).await;
+        let Some(_places) = places else {
+            return Err(StatementError::Busy);
         };
         let job = serde_json::to_vec(&job).map_err(|error| StatementError::Inside(error.into()))?;
         let mut child = Command::new(program())
@@ -185,6 +221,8 @@ async fn run(
             body,
             rows: report.rows,
             truncated: report.truncated,
+            #[cfg(feature = "postgres")]
+            parameters: report.parameters,
         }),
     }
 }

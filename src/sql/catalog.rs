@@ -22,7 +22,7 @@ pub struct Table {
 }
 
 /// Every table and table function there is.
-pub(super) fn all() -> Vec<Table> {
+pub(crate) fn all() -> Vec<Table> {
     let table = |name, schema, meaning| Table {
         name,
         meaning,

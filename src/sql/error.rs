@@ -109,10 +109,12 @@ pub(super) fn ours(error: DataFusionError, tables: &[Table]) -> Error {
     error.into()
 }
 
-/// The name in DataFusion's "table 'datafusion.public.NAME' not found".
+/// The name in DataFusion's "table 'DATABASE.public.NAME' not found".
 fn missing_table(text: &str) -> Option<&str> {
     let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
-    Some(name.strip_prefix("datafusion.public.").unwrap_or(name))
+    let own = ["datafusion.public.", "whathappened.public."];
+    let own = own.iter().find_map(|own| name.strip_prefix(own));
+    Some(own.unwrap_or(name))
 }
 
 /// Says that a table is not there, and what is.

@@ -13,10 +13,11 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::ipc::writer::StreamWriter;
+use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Session, StoredTables};
+use super::{Session, Statement, StoredTables};
 use crate::access::Access;
 use crate::case::Rules;
 use crate::error::Error;
@@ -55,6 +56,10 @@ pub struct Job {
     pub max_rows: u64,
     /// Bytes after which no more rows are written.
     pub max_bytes: u64,
+    /// What a database client asks beside.
+    #[cfg(any(feature = "flight", feature = "postgres"))]
+    #[serde(default)]
+    pub wire: Option<super::wires::WireStatement>,
 }
 
 /// What became of a statement.
@@ -68,6 +73,9 @@ pub struct Report {
     pub error: Option<String>,
     /// What to do about that.
     pub hints: Vec<String>,
+    /// Types of its parameters by PostgreSQL's numbers, where only those were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<u32>,
 }
 
 impl Job {
@@ -77,15 +85,26 @@ impl Job {
     /// When it is not one statement, does more than read, or fails.
     pub async fn run(&self, rules: Arc<Rules>, out: &mut dyn Write) -> Result<Report, Error> {
         let stored = StoredTables::new(self.store.clone(), rules).seen_by(self.access.clone());
+        #[cfg(any(feature = "flight", feature = "postgres"))]
+        if let Some(wire) = &self.wire {
+            let session = wire.session(stored)?;
+            let started = wire.start(&session, &self.statement).await?;
+            let mut report = self.write(&session, started.rows, out).await?;
+            report.parameters = started.parameters;
+            return Ok(report);
+        }
         let session = Session::of_store(stored)?;
-        let mut statements = Session::parse(&self.statement)?.into_iter();
-        let (Some(statement), None) = (statements.next(), statements.next()) else {
-            return Err(Error::misused(
-                "the request contains more than one statement, or none",
-                "send one statement per request",
-            ));
-        };
-        let mut rows = session.run(statement).await?;
+        let rows = session.run(one(&self.statement)?).await?;
+        self.write(&session, rows, out).await
+    }
+
+    /// Writes rows until there are enough.
+    async fn write(
+        &self,
+        session: &Session,
+        mut rows: SendableRecordBatchStream,
+        out: &mut dyn Write,
+    ) -> Result<Report, Error> {
         let style = Style::default();
         let bytes = Rc::new(Cell::new(0));
         let mut counted = CountingWriter {
@@ -112,6 +131,18 @@ impl Job {
         writer.finish()?;
         Ok(report)
     }
+}
+
+/// The one statement of a text.
+pub(super) fn one(text: &str) -> Result<Statement, Error> {
+    let mut statements = Session::parse(text)?.into_iter();
+    let (Some(statement), None) = (statements.next(), statements.next()) else {
+        return Err(Error::misused(
+            "the request contains more than one statement, or none",
+            "send one statement per request",
+        ));
+    };
+    Ok(statement)
 }
 
 /// Counts the bytes that were written.

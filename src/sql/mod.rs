@@ -37,9 +37,13 @@ mod stored;
 mod tenures;
 #[cfg(test)]
 mod tests;
+#[cfg(any(feature = "flight", feature = "postgres"))]
+mod wires;
 mod yielding_joins;
 
 pub use self::catalog::Table;
+#[cfg(feature = "flight")]
+pub(crate) use self::catalog::all as tables;
 pub(crate) use self::column::DESCRIPTION;
 pub use self::error::say;
 pub use self::fleet::{FleetScope, fleet, window};
@@ -48,3 +52,7 @@ pub use self::needs_explaining::{note_on_last_day, rests_on_explaining};
 pub(crate) use self::prompt::type_name;
 pub use self::session::{Session, Statement};
 pub use self::stored::{LAST_DAY, StoredTables};
+#[cfg(feature = "postgres")]
+pub use self::wires::PostgresValue;
+#[cfg(any(feature = "flight", feature = "postgres"))]
+pub use self::wires::{Dialect, Values, WireStatement};

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
+#[cfg(any(feature = "flight", feature = "postgres"))]
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
@@ -12,7 +14,7 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::{Expr, ScalarUDF};
+use datafusion::logical_expr::{Expr, LogicalPlan, ScalarUDF};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 use datafusion::sql::parser::{DFParser, Statement as Parsed};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -41,6 +43,9 @@ use crate::error::Error;
 /// Memory that one statement may hold.
 pub(super) const MEMORY: usize = 512 << 20;
 
+/// The database that the tables are in.
+const CATALOG: &str = "datafusion";
+
 /// Words and signs of a statement, spaces between them too.
 const WORDS: usize = 50_000;
 
@@ -52,7 +57,7 @@ const SELECTIONS: usize = 500;
 
 /// Runs statements over a case, which they can only read.
 pub struct Session {
-    context: SessionContext,
+    pub(super) context: SessionContext,
     over: StatementScope,
     tables: Vec<Table>,
 }
@@ -67,7 +72,7 @@ enum StatementScope {
 
 /// One statement that can be run.
 #[derive(Clone, Debug)]
-pub struct Statement(Parsed);
+pub struct Statement(pub(super) Parsed);
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -85,7 +90,7 @@ impl Session {
     pub fn new(case: Arc<Case>) -> Result<Self, Error> {
         let now = case.graph.now;
         let shared = Arc::new(SharedCase::new(case));
-        let session = Self::over(StatementScope::Case(Arc::clone(&shared)), now)?;
+        let session = Self::over(StatementScope::Case(Arc::clone(&shared)), now, CATALOG)?;
         session.register(&shared)?;
         Ok(session)
     }
@@ -95,9 +100,18 @@ impl Session {
     /// # Errors
     /// When DataFusion cannot be set up, or there is no store.
     pub fn of_store(stored: StoredTables) -> Result<Self, Error> {
+        Self::of_store_in(CATALOG, stored)
+    }
+
+    /// The same with another name of the database that the tables are in.
+    ///
+    /// # Errors
+    /// As [`Session::of_store`].
+    pub(super) fn of_store_in(catalog: &str, stored: StoredTables) -> Result<Self, Error> {
         let now = stored.latest()?;
         let stored = Arc::new(stored);
-        let session = Self::over(StatementScope::Store(Arc::clone(&stored)), now)?;
+        let over = StatementScope::Store(Arc::clone(&stored));
+        let session = Self::over(over, now, catalog)?;
         let links = links::all(Arc::<StoredTables>::clone(&stored))?;
         for (name, provider) in super::stored::tables(&stored)?.into_iter().chain(links) {
             session.context.register_table(name, provider)?;
@@ -123,7 +137,7 @@ impl Session {
         let latest = manifest.segments.iter().map(|listed| listed.time_to).max();
         let store = Arc::clone(&remote.store);
         let elsewhere = Arc::new(RemoteTables::new(remote, manifest));
-        let mut session = Self::over(StatementScope::Remote, latest)?;
+        let mut session = Self::over(StatementScope::Remote, latest, CATALOG)?;
         let base = elsewhere.base()?;
         session.context.register_object_store(base.as_ref(), store);
         session
@@ -152,8 +166,8 @@ impl Session {
         })
     }
 
-    fn over(over: StatementScope, now: Option<Nanos>) -> Result<Self, Error> {
-        let mut context = context()?;
+    fn over(over: StatementScope, now: Option<Nanos>, catalog: &str) -> Result<Self, Error> {
+        let mut context = context(catalog)?;
         datafusion_functions_json::register_all(&mut context)?;
         context.register_udf(ScalarUDF::from(Now::new(now)));
         Ok(Self {
@@ -322,15 +336,37 @@ impl Session {
         &self,
         Statement(parsed): Statement,
     ) -> DataFusionResult<SendableRecordBatchStream> {
+        let listing = guard::is_listing(&parsed);
+        let plan = self.plan(parsed).await?;
+        self.execute(plan, listing).await
+    }
+
+    /// What a statement would do; nothing but reading is planned.
+    pub(super) async fn plan(&self, parsed: Parsed) -> DataFusionResult<LogicalPlan> {
         if let Some(why) = guard::refusal(&parsed) {
             return Err(DataFusionError::Plan(format!(
                 "{} is not allowed: {why}",
                 guard::verb(&parsed)
             )));
         }
-        let listing = guard::is_listing(&parsed);
         let plan = self.context.state().statement_to_plan(parsed).await?;
         guard::options().verify_plan(&plan)?;
+        Ok(plan)
+    }
+
+    /// The columns that a plan would answer.
+    #[cfg(any(feature = "flight", feature = "postgres"))]
+    pub(super) fn columns_of(&self, plan: LogicalPlan) -> DataFusionResult<SchemaRef> {
+        let frame = readable(DataFrame::new(self.context.state(), plan))?;
+        Ok(Arc::clone(frame.schema().inner()))
+    }
+
+    /// Runs a plan; a listing of tables is sorted.
+    pub(super) async fn execute(
+        &self,
+        plan: LogicalPlan,
+        listing: bool,
+    ) -> DataFusionResult<SendableRecordBatchStream> {
         let frame = self.context.execute_logical_plan(plan).await?;
         // The catalog lists its tables in an order of its own.
         let frame = if listing {
@@ -383,10 +419,11 @@ impl Session {
 }
 
 /// A context without files: no table factories and formats, nothing spilled to disk.
-fn context() -> DataFusionResult<SessionContext> {
+fn context(catalog: &str) -> DataFusionResult<SessionContext> {
     // One partition, so that the same statement gives its rows in the same order.
     let mut config = SessionConfig::new()
         .with_target_partitions(1)
+        .with_default_catalog_and_schema(catalog, "public")
         .with_information_schema(true);
     // Of a store's segments only the pages are decoded that a filter lets through.
     let parquet = &mut config.options_mut().execution.parquet;

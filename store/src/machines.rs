@@ -14,6 +14,27 @@ use crate::scope::{self, MatchTier, ScopedRows};
 use crate::segment::SubjectKey;
 use crate::snapshot::{ALWAYS, Snapshot, machine};
 
+impl ScopedRows {
+    /// The names of nodes that a machine's rows show it under, and the name it was asked by.
+    #[must_use]
+    pub fn machine_names(&self, asked: &str) -> BTreeSet<String> {
+        let of_objects = self
+            .objects
+            .iter()
+            .map(|one| &one.version.key)
+            .filter(|key| key.kind == "Instance" || key.kind == "Node")
+            .map(|key| key.name.clone());
+        let of_facts = self
+            .facts
+            .iter()
+            .filter_map(|fact| fact.event.entities.node.clone());
+        let mut names: BTreeSet<String> = of_objects.chain(of_facts).collect();
+        names.insert(asked.to_owned());
+        names.remove("");
+        names
+    }
+}
+
 impl Snapshot<'_> {
     /// What is told of machines of some names or instance ids in a window, what
     /// node objects and inventories say of them at any time, and of the
@@ -76,6 +97,61 @@ impl Snapshot<'_> {
             .facts
             .extend(self.places::<Fact>(&wanted, found.window)?);
         Ok(())
+    }
+
+    /// What happened to a machine and, whole, to the runs that were on it last: `most` of
+    /// those that lived in `window`. The pods of earlier runs are counted in
+    /// [`ScopedRows::left_out`]. `None` where nothing is told of such a machine.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn find_machine(
+        &self,
+        name: &str,
+        window: (Nanos, Nanos),
+        most: usize,
+    ) -> Result<Option<ScopedRows>, StoreError> {
+        let own = self.of_machines(&BTreeSet::from([name.to_owned()]), ALWAYS)?;
+        let mut guests: BTreeSet<Entity> = BTreeSet::new();
+        for node in own.machine_names(name) {
+            guests.extend(catalogue::on_node(self.look(), &node).map_err(self.failed())?);
+        }
+        guests.retain(|one| one.first <= window.1 && one.last >= window.0);
+        if own.facts.is_empty() && own.objects.is_empty() && guests.is_empty() {
+            return Ok(None);
+        }
+        let (entities, left_out) = self.last_runs(guests, most)?;
+        let mut found = scope::of_entities(self, MatchTier::Machine, &entities, left_out)?;
+        found.facts.extend(own.facts);
+        found.objects.extend(own.objects);
+        found.window = ALWAYS;
+        Ok(Some(found))
+    }
+
+    /// The last `most` runs that some pods are of, whole, and how many of the pods are of
+    /// none of them.
+    fn last_runs(
+        &self,
+        pods: BTreeSet<Entity>,
+        most: usize,
+    ) -> Result<(BTreeSet<Entity>, usize), StoreError> {
+        let mut pods: Vec<Entity> = pods.into_iter().collect();
+        pods.sort_by(|a, b| (b.last, a).cmp(&(a.last, b)));
+        let mut found: BTreeSet<Entity> = BTreeSet::new();
+        let (mut runs, mut left_out) = (0, 0);
+        for pod in pods {
+            if found.contains(&pod) {
+                continue;
+            }
+            if runs == most {
+                left_out += 1;
+                continue;
+            }
+            runs += 1;
+            let run = catalogue::closure(self.look(), vec![pod]).map_err(self.failed())?;
+            found.extend(run);
+        }
+        Ok((found, left_out))
     }
 
     /// Kept incidents of some machines in a window, by name or instance id, in

@@ -80,13 +80,23 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
     else {
         return Ok(None);
     };
+    of_entities(snapshot, tier, &entities, left_out).map(Some)
+}
+
+/// Everything about some entities: their own rows, what these name, and their machines.
+pub(crate) fn of_entities(
+    snapshot: &Snapshot<'_>,
+    tier: MatchTier,
+    entities: &BTreeSet<Entity>,
+    left_out: usize,
+) -> Result<ScopedRows, StoreError> {
     let always = (Nanos::MIN, Nanos::MAX);
-    let (first, last) = life(&entities);
+    let (first, last) = life(entities);
     let near = (
         first.saturating_sub(3_600 * SECOND),
         last.saturating_add(AFTER),
     );
-    let own = places(&entities);
+    let own = places(entities);
     let mut objects: Vec<Object> = snapshot.places(&own, always)?;
     let mut facts: Vec<Fact> = snapshot.places(&own, near)?;
 
@@ -117,13 +127,13 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
     let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
     let lasting = (first.saturating_sub(LASTING), near.1);
     facts.extend(snapshot.places::<Fact>(&nothing, lasting)?);
-    Ok(Some(ScopedRows {
+    Ok(ScopedRows {
         tier,
         facts,
         objects,
         left_out,
         window: (first, last),
-    }))
+    })
 }
 
 /// The clusters that facts were seen in, as far as they are known by what identifies

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use crate::service::Service;
 
 /// Short limits, so that a test of what runs into them is short as well.
-const LIMITS: &str =
+pub(crate) const LIMITS: &str =
     "[serve.sql]\ntimeout = '5s'\nmax_memory = '600MiB'\nmax_rows = 1000\nmax_bytes = '4MiB'\n";
 
 /// What writes, reads files, reaches the network or changes settings.
-const FORBIDDEN: &[&str] = &[
+pub(crate) const FORBIDDEN: &[&str] = &[
     "COPY events TO '/tmp/whathappened-hostile.csv'",
     "COPY (SELECT 1) TO '/tmp/whathappened-hostile.parquet' STORED AS PARQUET",
     "COPY events TO 's3://bucket/x.csv'",
@@ -98,7 +98,7 @@ const FORBIDDEN: &[&str] = &[
 ];
 
 /// What asks for more time or memory than there is; some of them may answer.
-fn greedy() -> Vec<String> {
+pub(crate) fn greedy() -> Vec<String> {
     let nested = |depth: usize| format!("SELECT {}1{}", "(".repeat(depth), ")".repeat(depth));
     let mut all: Vec<String> = [
         "SELECT count(*) FROM events a, events b, events c, events d",
@@ -171,14 +171,14 @@ fn greedy() -> Vec<String> {
 }
 
 /// The service answers others meanwhile and afterwards.
-fn is_well(service: &Service, after: &str) {
+pub(crate) fn is_well(service: &Service, after: &str) {
     let begun = Instant::now();
     let health = service.get("/healthz", &[]);
     assert_eq!(health.status, 200, "{after}");
     assert!(begun.elapsed() < Duration::from_secs(3), "{after}");
 }
 
-fn shown(statement: &str) -> String {
+pub(crate) fn shown(statement: &str) -> String {
     statement.chars().take(100).collect()
 }
 

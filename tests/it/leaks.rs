@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::service::{Answered, Service};
 
 /// In every name, label, user and text of the other namespace, and nowhere else.
-const MARK: &str = "zebrafish";
+pub(crate) const MARK: &str = "zebrafish";
 
 const CONFIG: &str = "[[serve.caller]]\nname = 'team-a'\ntoken_file = 'TOKEN'\nnamespaces = ['team-a']\n\
 [[serve.caller]]\nname = 'all'\ntoken_file = 'ALL'\nrights = ['ask', 'sql', 'import']\n";
@@ -173,6 +173,11 @@ fn write(folder: &Path) {
 /// A service over two namespaces, whose incidents were explained by somebody who
 /// may see everything.
 fn service() -> (tempfile::TempDir, Service) {
+    service_with("")
+}
+
+/// The same with more in its configuration.
+pub(crate) fn service_with(more: &str) -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().unwrap();
     let records = folder.path().join("records");
     std::fs::create_dir(&records).unwrap();
@@ -184,7 +189,8 @@ fn service() -> (tempfile::TempDir, Service) {
     };
     let config = CONFIG
         .replace("TOKEN", &token("a", "token-of-team-a-0001\n"))
-        .replace("ALL", &token("all", "token-of-everything-0001\n"));
+        .replace("ALL", &token("all", "token-of-everything-0001\n"))
+        + more;
     let service = Service::start(&[records.to_str().unwrap()], &config);
     let store = service.folder.path().join("store");
     let (code, _, err) = crate::whathappened(&[
@@ -237,7 +243,7 @@ fn foreign() -> Vec<String> {
     .into()
 }
 
-const STATEMENTS: &[&str] = &[
+pub(crate) const STATEMENTS: &[&str] = &[
     "SELECT * FROM events",
     "SELECT * FROM objects",
     "SELECT * FROM tenures",
@@ -293,7 +299,12 @@ const STATEMENTS: &[&str] = &[
 ];
 
 fn clean(reported: &Answered, asked: &str) {
-    let text = format!("{}\n{}", reported.head, reported.text()).to_lowercase();
+    clean_text(&format!("{}\n{}", reported.head, reported.text()), asked);
+}
+
+/// Nothing of the other namespace stands in a text but what was asked for.
+pub(crate) fn clean_text(text: &str, asked: &str) {
+    let text = text.to_lowercase();
     // What was asked for by its name may be said back, and nothing else.
     let echoed = asked.to_lowercase().replace("%2f", "/");
     let at = text.find(MARK);

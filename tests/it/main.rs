@@ -40,6 +40,8 @@ mod slurm;
 mod store;
 mod third_hour;
 mod upcoming;
+#[cfg(any(feature = "flight", feature = "postgres"))]
+mod wires;
 
 /// Runs the command; gives its exit code, its output and its errors.
 fn whathappened(args: &[&str]) -> (Option<i32>, String, String) {

@@ -193,18 +193,10 @@ impl From<&StatementError> for Problem {
             | StatementError::Broke(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         let mut problem = Self::new(status, halted.to_string());
-        let hint = match halted {
-            StatementError::Refused(_, hints) => {
-                for hint in hints {
-                    problem = problem.hint(hint.clone());
-                }
-                return problem;
-            }
-            StatementError::Busy => "try again later",
-            StatementError::Broke(_) => "nest it less deeply",
-            _ => "narrow it with LIMIT, or with WHERE, ideally on time, pod or experiment",
-        };
-        problem.hint(hint)
+        for hint in halted.hints() {
+            problem = problem.hint(hint);
+        }
+        problem
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::catalog::TableProvider;
 use datafusion::error::Result as DataFusionResult;
 use futures::future::BoxFuture;
+use whathappened_connectors::connector::Window;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
@@ -128,7 +129,8 @@ impl StoredTables {
     async fn answer(&self, name: String) -> Result<Answer, Error> {
         let case = self.look(|snapshot| {
             let (coverage, rules) = (snapshot.coverage()?, Arc::clone(&self.rules));
-            fetch::case(snapshot, &Name::parse(&name), coverage, rules)
+            let always = Window::default();
+            fetch::case(snapshot, &Name::parse(&name), always, coverage, rules)
         })?;
         let question = Question {
             name,

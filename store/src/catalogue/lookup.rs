@@ -218,7 +218,10 @@ fn of_identity(look: CatalogueView<'_>, identity: &str) -> rusqlite::Result<Vec<
 
 /// Owners above, then everything below; a `CronJob` is not gone down from
 /// unless it was asked for.
-fn closure(look: CatalogueView<'_>, start: Vec<Entity>) -> rusqlite::Result<BTreeSet<Entity>> {
+pub(crate) fn closure(
+    look: CatalogueView<'_>,
+    start: Vec<Entity>,
+) -> rusqlite::Result<BTreeSet<Entity>> {
     let mut known: BTreeSet<Entity> = BTreeSet::new();
     let mut tops: Vec<Entity> = Vec::new();
     let mut queue: Vec<Entity> = start;

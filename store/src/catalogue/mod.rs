@@ -5,7 +5,7 @@ mod lookup;
 mod update;
 
 pub(crate) use lookup::{
-    CatalogueView, above, all, family, machines, nearest, on_node, others, roots,
+    CatalogueView, above, all, closure, family, machines, nearest, on_node, others, roots,
 };
 pub(crate) use update::CatalogueUpdate;
 

@@ -1,5 +1,7 @@
 //! A name finds what belongs to it, and little else.
 
+use std::collections::BTreeSet;
+
 use whathappened_core::resolve::Name;
 
 use super::*;
@@ -106,6 +108,35 @@ fn the_machines_of_a_run_are_looked_at() {
     let found = snapshot.find(&Name::parse("exp-0")).unwrap().unwrap();
     let of_node = |fact: &&Fact| fact.event.entities.pod.is_none();
     assert_eq!(found.facts.iter().filter(of_node).count(), 1);
+}
+
+#[test]
+fn of_a_machine_only_the_last_runs_are_read() {
+    let (_folder, store) = filled();
+    let snapshot = store.snapshot().unwrap();
+    let jobs = |found: &crate::ScopedRows| -> BTreeSet<String> {
+        let pods = found.objects.iter().map(|one| &one.version);
+        pods.map(|pod| pod.body.owners[0].name.clone()).collect()
+    };
+    let found = snapshot.find_machine("node-1", crate::snapshot::ALWAYS, 3);
+    let found = found.unwrap().unwrap();
+    assert_eq!(found.tier, MatchTier::Machine);
+    let last = ["run37", "run38", "run39"].map(str::to_owned);
+    assert_eq!(jobs(&found), BTreeSet::from(last));
+    assert_eq!((found.objects.len(), found.left_out), (12, 37 * 4));
+    let own = found.facts.iter();
+    let own = own.filter(|fact| fact.event.entities.pod.is_some());
+    assert_eq!(own.count(), 12 * 50);
+    // What befell the machine itself is there however long ago.
+    let of_node = |fact: &Fact| fact.event.entities.pod.is_none();
+    assert!(found.facts.iter().any(of_node));
+    // The time that is asked about chooses the runs.
+    let hour = (START, START + 3_600 * SECOND);
+    let found = snapshot.find_machine("node-1", hour, 3).unwrap().unwrap();
+    assert_eq!(jobs(&found), BTreeSet::from(["run00".to_owned()]));
+    assert_eq!(found.left_out, 0);
+    let nobody = snapshot.find_machine("node-2", crate::snapshot::ALWAYS, 3);
+    assert!(nobody.unwrap().is_none());
 }
 
 #[test]
