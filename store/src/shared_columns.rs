@@ -150,7 +150,7 @@ pub(crate) fn from_shared(
 /// Times of nanoseconds from those of microseconds and what is beside them.
 fn exact(whole: &ArrayRef, rest: Option<&ArrayRef>) -> ArrayRef {
     let whole = whole.as_primitive::<TimestampMicrosecondType>();
-    let rest = rest.map(|rest| rest.as_primitive::<Int16Type>());
+    let rest = rest.map(arrow::array::AsArray::as_primitive::<Int16Type>);
     let of = |row: usize| {
         let nanos = rest.filter(|rest| rest.is_valid(row));
         let nanos = nanos.map_or(0, |rest| i64::from(rest.value(row)));

@@ -244,6 +244,7 @@ fn numbers(batch: &RecordBatch, name: &str) -> Result<Int64Array, String> {
         .clone())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
 fn said(error: rusqlite::Error) -> String {
     error.to_string()
 }

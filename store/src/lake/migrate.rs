@@ -2,6 +2,7 @@
 //! to this machine, where it is a store again that can be pushed into a lake.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use object_store::ObjectStoreExt as _;
 use serde::Deserialize;
@@ -66,7 +67,7 @@ pub fn fetch_old(
         if !is_ours {
             return Err(wrong("not a segment of a store"));
         }
-        let (store, path) = (place.store.clone(), place.path(&listed.file));
+        let (store, path) = (Arc::clone(&place.store), place.path(&listed.file));
         let failed = place.failed();
         let bytes = wait(async move {
             let found = store.get(&path).await.map_err(&failed)?;
@@ -91,7 +92,7 @@ pub fn fetch_old(
 
 fn manifest(place: &Place) -> Result<Manifest, StoreError> {
     let (store, path, failed) = (
-        place.store.clone(),
+        Arc::clone(&place.store),
         place.path("manifest.json"),
         place.failed(),
     );

@@ -38,10 +38,11 @@ pub(crate) struct Rows<R> {
 impl<R: Record> Rows<R> {
     pub(crate) fn open(file: VerifiedFile) -> Result<Self, StoreError> {
         let path = &file.path().to_owned();
-        file.prefetch(vec![0..file.len()])?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file.clone())
-            .map_err(StoreError::segment(path))?;
-        let decoder = Decoder::of(&file, builder.metadata());
+        file.prefetch(std::iter::once(0..file.len()).collect())?;
+        let of = file.clone();
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
+        let decoder = Decoder::of(&of, builder.metadata());
         let reader = builder
             .with_batch_size(BATCH)
             .build()
@@ -130,14 +131,15 @@ impl Decoder {
 /// Calls `take` with every id of a segment and its row number.
 pub(crate) fn ids(file: VerifiedFile, take: &mut dyn FnMut(u128)) -> Result<(), StoreError> {
     let path = &file.path().to_owned();
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file.clone())
-        .map_err(StoreError::segment(path))?;
+    let of = file.clone();
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::segment(path))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["id"]);
     let chunks = builder.metadata().row_groups().iter();
-    let chunks = chunks.flat_map(|group| group.columns());
+    let chunks = chunks.flat_map(parquet::file::metadata::RowGroupMetaData::columns);
     let ids = chunks.filter(|chunk| chunk.column_path().string() == "id");
-    file.prefetch(
-        ids.map(|chunk| chunk.byte_range())
+    of.prefetch(
+        ids.map(parquet::file::metadata::ColumnChunkMetaData::byte_range)
             .map(|(start, len)| start..start + len)
             .collect(),
     )?;
@@ -165,9 +167,10 @@ pub(crate) fn ids(file: VerifiedFile, take: &mut dyn FnMut(u128)) -> Result<(), 
 pub(crate) fn at<R: Record>(file: VerifiedFile, numbers: &[usize]) -> Result<Vec<R>, StoreError> {
     let path = &file.path().to_owned();
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options)
+    let of = file.clone();
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
         .map_err(StoreError::segment(path))?;
-    let decoder = Decoder::of(&file, builder.metadata());
+    let decoder = Decoder::of(&of, builder.metadata());
     let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let runs = numbers.iter().map(|number| *number..*number + 1);
     let selection = RowSelection::from_consecutive_ranges(runs, total);
@@ -458,7 +461,9 @@ pub(super) fn read_of(
             let pages = metadata
                 .offset_index()
                 .and_then(|index| index.get(*number)?.get(column));
-            let Some(pages) = pages.map(|pages| pages.page_locations()) else {
+            let Some(pages) = pages
+                .map(parquet::file::page_index::offset_index::OffsetIndexMetaData::page_locations)
+            else {
                 ranges.push(start..start + len);
                 continue;
             };

@@ -60,7 +60,8 @@ pub(crate) fn columns<R: Record>(
             .filter(|range| range.end <= file.len())
             .collect(),
     )?;
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata)
+    let of = file.clone();
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)
         .with_row_groups(groups)
         .with_row_selection(selection)
@@ -79,7 +80,7 @@ pub(crate) fn columns<R: Record>(
                     R::batch(&rows, &places).map_err(|error| StoreError::damaged(path, error))?;
                 from_shared(&whole, None, schema).map_err(damaged)?
             }
-            false => from_shared(&batch, file.shared().flatten(), schema).map_err(damaged)?,
+            false => from_shared(&batch, of.shared().flatten(), schema).map_err(damaged)?,
         };
         if take(made).is_break() {
             return Ok(ControlFlow::Break(()));

@@ -32,7 +32,7 @@ fn a_machine_of_another_cluster_is_not_ours() {
     }
     import(&mut store, all);
     let snapshot = store.snapshot().unwrap();
-    let name = whathappened_core::resolve::Name::parse("exp");
+    let name = Name::parse("exp");
     let found = snapshot.find(&name).unwrap().unwrap();
     let mut seen: Vec<_> = found
         .facts
