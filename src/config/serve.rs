@@ -36,7 +36,7 @@ pub struct Serve {
     pub hooks: BTreeMap<String, Hook>,
     /// Lines of machines' logs over the network.
     pub syslog: Syslog,
-    /// PostgreSQL's wire.
+    /// `PostgreSQL`'s wire.
     pub postgres: Wire,
     /// Arrow Flight SQL.
     pub flight: Wire,

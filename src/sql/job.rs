@@ -73,7 +73,7 @@ pub struct Report {
     pub error: Option<String>,
     /// What to do about that.
     pub hints: Vec<String>,
-    /// Types of its parameters by PostgreSQL's numbers, where only those were asked for.
+    /// Types of its parameters by `PostgreSQL`'s numbers, where only those were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! The wires that database clients speak, beside the API's SQL: PostgreSQL's and
+//! The wires that database clients speak, beside the API's SQL: `PostgreSQL`'s and
 //! Arrow Flight SQL's. Each is a feature of the program.
 //!
 //! A statement that comes by a wire goes the way of the API's: the same callers and

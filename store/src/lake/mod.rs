@@ -6,7 +6,7 @@
 //! segments like those of a store of one's own, so what is found in them is found alike.
 //!
 //! A folder on this machine, the index, follows the lake's logs: it is a store whose
-//! segments lie elsewhere (see [`crate::elsewhere`]). It holds nothing that is not in the
+//! segments lie elsewhere (see `elsewhere.rs`). It holds nothing that is not in the
 //! lake, and can be deleted at any time.
 
 #[cfg(feature = "lake")]
