@@ -5,7 +5,7 @@
 -- needs: k8s.container.segfault, k8s.container.crashed, k8s.container.bus_error, k8s.container.aborted, log.segfault, log.aborted
 -- needs: log.heap_corrupted, log.bus_error, slurm.crashed
 -- summary: {pod} crashed: {message}
--- summary_of: slurm.crashed: {pod} ended on a signal that tells of a crash.
+-- summary_of: slurm.crashed: {pod} ended on a signal that indicates a crash.
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links

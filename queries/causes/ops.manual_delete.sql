@@ -16,7 +16,7 @@
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}; its node was not being drained.
--- summary_of: ray.job_stopped: Ray's job was stopped at somebody's request; {pod} ended with it.
+-- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- advice: Find out why it was deleted; there is no sign of a fault.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role

@@ -94,6 +94,8 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
                     last.time = first;
                 }
             }
+            // What was written without a time was no other end.
+            Some(last) if last.time == Stamp::OPEN => last.time = exit.time,
             Some(_) => {}
             None => found.push(exit),
         }
