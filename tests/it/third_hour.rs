@@ -110,7 +110,7 @@ fn what_was_refused_was_tried_and_not_done() {
 fn a_sentence_about_a_batch_job_is_english() {
     let reported = ask("*", "slurm-node-fail-of-many", &[]);
     assert!(
-        reported.contains("One of its 64 nodes stopped responding; job 4721 was on it."),
+        reported.contains("Slurm reports that a node of job 4721 failed."),
         "{reported}"
     );
     let reported = ask("*", "slurm-prolog-failed", &[]);

@@ -28,23 +28,16 @@ const PREFIX: usize = 6;
 /// writes of a warning is no level. NCCL's warnings are errors, and say `NCCL WARN`.
 pub(super) fn is_mild(message: &str) -> bool {
     let first = message.lines().next().unwrap_or_default();
-    let mut words = first
+    let words = first
         .split(|one: char| !one.is_ascii_alphanumeric())
         .filter(|word| word.bytes().any(|one| one.is_ascii_alphabetic()))
-        .take(PREFIX)
-        .peekable();
-    if words
-        .peek()
-        .is_some_and(|word| is_glog(word, &['D', 'I', 'W']))
-    {
-        return true;
-    }
+        .take(PREFIX);
     let mut before = "";
     for word in words {
         if GRAVE.contains(&word) || is_glog(word, &['E', 'F']) || before == "NCCL" {
             return false;
         }
-        if MILD.contains(&word) {
+        if MILD.contains(&word) || is_glog(word, &['D', 'I', 'W']) {
             return true;
         }
         before = word;

@@ -145,7 +145,11 @@ fn more(lines: usize) -> Mrkdwn {
 
 /// A text in one paragraph without markup, escaped, within its limit.
 fn fallback(text: &str) -> String {
-    let mut text = visible(text).replace('\u{a0}', " ");
+    // Read aloud, the stars around a line of Slurm's are noise.
+    let mut text = visible(text)
+        .replace('\u{a0}', " ")
+        .replace("*** ", "")
+        .replace(" ***", "");
     loop {
         let escaped = escape(&text);
         if super::length(&escaped) <= LIMITS.fallback {
