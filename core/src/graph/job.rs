@@ -3,7 +3,7 @@
 //! A job and its steps are one member: what ends a step and not the job has
 //! ended nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use whathappened_connectors::event::Event;
 use whathappened_connectors::object::ObjectKey;
@@ -237,28 +237,16 @@ impl Logs {
         pod_of_row: &mut [u32],
         facts: &mut [Fact],
     ) -> Result<(), SpillError> {
-        let lines = symbols.find("log.line");
-        let mut claimed = HashSet::new();
-        for (number, row) in (0..).zip(evidence.rows()) {
-            let Some(slot) = pod_of_row.get_mut(number as usize) else {
-                continue;
-            };
-            if *slot == NO
-                && Some(row.fact) == lines
-                && let Some(job) = self.job_of.get(&row.file()).copied().flatten()
-            {
-                *slot = job;
-                claimed.insert(number);
-                let line = (number, job);
-                lone_log::teach(evidence, years, line, symbols, (pods, workloads))?;
-            }
-        }
-        for fact in facts.iter_mut().filter(|fact| claimed.contains(&fact.row)) {
-            if let Some(job) = pod_of_row.get(fact.row as usize) {
-                fact.pod = *job;
-            }
-        }
-        Ok(())
+        let tasks = (pods, workloads);
+        lone_log::give(
+            evidence,
+            years,
+            symbols,
+            tasks,
+            pod_of_row,
+            facts,
+            |row, _| self.job_of.get(&row.file()).copied().flatten(),
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! A log that is all there is: somebody has the output of a run, and nothing else of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use whathappened_connectors::event::Event;
 
@@ -68,11 +68,47 @@ pub(super) fn adopt(
     Ok(())
 }
 
+/// Gives lines that are of nobody yet to the task that `owner` finds, and what they tell with them.
+///
+/// # Errors
+/// When the evidence cannot be read back.
+pub(super) fn give(
+    evidence: &Evidence,
+    years: &Years,
+    symbols: &mut SymbolTable,
+    (pods, workloads): (&mut Pods, &mut Workloads),
+    pod_of_row: &mut [u32],
+    facts: &mut [Fact],
+    mut owner: impl FnMut(&Row, &SymbolTable) -> Option<u32>,
+) -> Result<(), SpillError> {
+    let Some(lines) = symbols.find("log.line") else {
+        return Ok(());
+    };
+    let mut given = HashSet::new();
+    for (number, row) in (0..).zip(evidence.rows()) {
+        if let Some(slot) = pod_of_row.get_mut(number as usize)
+            && *slot == NO
+            && row.fact == lines
+            && let Some(task) = owner(row, symbols)
+        {
+            *slot = task;
+            given.insert(number);
+            teach(evidence, years, (number, task), symbols, (pods, workloads))?;
+        }
+    }
+    for fact in facts.iter_mut().filter(|fact| given.contains(&fact.row)) {
+        if let Some(task) = pod_of_row.get(fact.row as usize) {
+            fact.pod = *task;
+        }
+    }
+    Ok(())
+}
+
 /// Learns from a line that was found to be of a task; returns the rank that it names.
 ///
 /// # Errors
 /// When the line cannot be read back.
-pub(super) fn teach(
+fn teach(
     evidence: &Evidence,
     years: &Years,
     (number, task): (u32, u32),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::fact::{Fact, NO};
+use super::fact::Fact;
 use super::identity::{Pods, Workloads};
 use super::lone_log;
 use super::task::TaskKind;
@@ -25,43 +25,32 @@ pub(super) fn adopt(
     pod_of_row: &mut [u32],
     facts: &mut [Fact],
 ) -> Result<(), SpillError> {
-    let Some(lines) = symbols.find("log.line") else {
-        return Ok(());
-    };
     let instances = instances(pods);
     if instances.is_empty() {
         return Ok(());
     }
     let mut owners: HashMap<Symbol, Option<u32>> = HashMap::new();
-    for (number, row) in (0..).zip(evidence.rows()) {
-        let Some(slot) = pod_of_row.get_mut(number as usize) else {
-            continue;
-        };
-        if *slot != NO || row.fact != lines || row.node.is_some() || row.instance.is_some() {
-            continue;
-        }
-        let owner = *owners.entry(row.file()).or_insert_with(|| {
-            let path = symbols.name(row.file()).rsplit(['/', '\\', '!']);
-            // The file's own name says what it is, not of what.
-            path.skip(1)
-                .filter_map(|folder| symbols.find(folder))
-                .find_map(|folder| instances.get(&folder).copied().flatten())
-        });
-        let Some(owner) = owner else {
-            continue;
-        };
-        *slot = owner;
-        lone_log::teach(evidence, years, (number, owner), symbols, (pods, workloads))?;
-    }
-    for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
-        let of_instance = owners.values().flatten();
-        if let Some(task) = pod_of_row.get(fact.row as usize)
-            && of_instance.clone().any(|owner| owner == task)
-        {
-            fact.pod = *task;
-        }
-    }
-    Ok(())
+    let tasks = (pods, workloads);
+    lone_log::give(
+        evidence,
+        years,
+        symbols,
+        tasks,
+        pod_of_row,
+        facts,
+        |row, symbols| {
+            if row.node.is_some() || row.instance.is_some() {
+                return None;
+            }
+            *owners.entry(row.file()).or_insert_with(|| {
+                let path = symbols.name(row.file()).rsplit(['/', '\\', '!']);
+                // The file's own name says what it is, not of what.
+                path.skip(1)
+                    .filter_map(|folder| symbols.find(folder))
+                    .find_map(|folder| instances.get(&folder).copied().flatten())
+            })
+        },
+    )
 }
 
 /// Instances by name, none where several share it.
