@@ -10,7 +10,8 @@
 -- summary_of: k8s.workload.created_suspended: {workload} was created suspended and has not been resumed, so it has no pods.
 -- summary_of: k8s.workload.suspended, k8s.workload.suspension_requested_by_*: {workload} was suspended{by}, and its pods were stopped as a result.
 -- summary_of: k8s.workload.scaled.to_zero: {workload} was scaled down{by}, and its pods were stopped as a result.
--- summary_of: k8s.container.changed_killed, k8s.pod.evicted_by_controller: {pod} {was} stopped because its spec was changed{by}.
+-- summary_of: k8s.container.changed_killed: {pod} {was} stopped because its spec was changed{by}.
+-- summary_of: k8s.pod.evicted_by_controller: {pod} {was} evicted{by}, to give it other resource requests.
 -- advice: Look at what was changed: its size, whether it is suspended, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
 -- change did not stop what that one stopped, and a Job that has just failed has its pods deleted for that.

@@ -6,7 +6,7 @@
 -- needs: k8s.namespace.deleted_by_controller, k8s.namespace.deleted_by_other
 -- needs: k8s.node.deleted_by_user, k8s.pod.deletion_requested, k8s.container.killing
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
--- needs: k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
+-- needs: k8s.pod.drained_by_kubectl, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
 -- needs: ray.job_stopped
 -- overturned_by: audit: who requested it
@@ -15,10 +15,17 @@
 -- summary_of: cloud.instance_reset_by_user: The machine of {pod} was reset{by}.
 -- summary_of: cloud.instance_deleted_by_user, cloud.group_deleted_by_user: The machine of {pod} was deleted{by}.
 -- summary_of: k8s.node.deleted_by_user: {node} was deleted{by}; {pod} {was} on it.
--- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}; its node was not being drained.
+-- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- advice: Find out why it was deleted; there is no sign of a fault.
+WITH evicted AS (
+  SELECT e.death, e.fact FROM links e
+  LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
+  WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
+    AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
+    AND (e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL AND k.fact IS NULL)
+)
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.pod.deleted_by_user' AND via = 'pod' AND mode IN ('killed', 'lost')
@@ -37,19 +44,15 @@ FROM links
 WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mode = 'killed' AND lag_s BETWEEN -5 AND 60
   AND actor LIKE '%:cronjob-controller'
 UNION ALL
--- An eviction asks for a pod's end as a deletion does; of a node that takes new pods it is no drain.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
-  AND via = 'pod' AND mode IN ('killed', 'lost') AND node_open AND COALESCE(actor, '') NOT LIKE '%vpa-updater%'
+-- An eviction asks for a pod's end as a deletion does; of a node that no record says was closed it is no drain, unless
+-- kubectl did it, which evicts for nothing else.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role FROM evicted
 UNION ALL
 -- The condition that the eviction left is the same act.
 SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links e
-JOIN links who ON who.death = e.death AND who.via = 'pod'
-  AND who.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
-WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact AND e.node_open
-  AND COALESCE(who.actor, '') NOT LIKE '%vpa-updater%'
+JOIN evicted who ON who.death = e.death
+WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links

@@ -2,19 +2,26 @@
 -- title: The node was drained
 -- rank: 70
 -- level: established
--- needs: k8s.node.tainted.no_execute, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
+-- needs: k8s.node.tainted.no_execute, k8s.pod.drained_by_kubectl, k8s.pod.evicted.api, k8s.pod.evicted_by_*, k8s.pod.deleted_by_user
 -- needs: k8s.pod.deletion_requested, k8s.container.killing, slurm.node.set_down
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} evicted from {node}, which was being drained{by}.
 -- summary_of: k8s.node.cordoned_by_user: {node} was closed{by}, who then deleted {pod}.
 -- summary_of: k8s.node.cordoned, k8s.pod.deletion_requested, k8s.container.killing: {pod} {was} deleted just after its node, {node}, had been closed.
 -- advice: Make sure that drains wait for running jobs, or protect the jobs with a PodDisruptionBudget.
--- Who evicts from a node that takes new pods drains nothing: that is ops.manual_delete.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN signal = 'k8s.pod.evicted_by_user' AND node_open IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
-FROM links
-WHERE signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
-  AND via = 'pod' AND mode IN ('killed', 'lost') AND (signal <> 'k8s.pod.evicted_by_user' OR node_open IS NOT TRUE)
+-- Who evicts one pod need not drain its node: unless a record says that the node was closed, or kubectl did it, which
+-- evicts for nothing else, that is ops.manual_delete.
+WITH single AS (
+  SELECT e.death, e.fact FROM links e
+  LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
+  WHERE e.signal = 'k8s.pod.evicted_by_user' AND e.via = 'pod' AND e.node_open IS NULL AND k.fact IS NULL
+)
+SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN single.fact IS NOT NULL THEN 'guess' WHEN e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL THEN 'inferred' ELSE 'asserted' END AS edge, 'act' AS role
+FROM links e
+LEFT JOIN single ON single.death = e.death AND single.fact = e.fact
+WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_remediator')
+  AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND (e.signal <> 'k8s.pod.evicted_by_user' OR e.node_open IS NOT TRUE)
 UNION ALL
 -- Controllers evict for reasons of their own too: only of a closed node is it a drain.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -38,9 +45,11 @@ LEFT JOIN (SELECT DISTINCT death FROM links
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND e.node_open IS NOT TRUE
 UNION ALL
 -- The eviction's own record and the condition it left are one act: the record names who.
-SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
+SELECT e.death, who.fact AS cause, e.fact AS effect,
+  CASE WHEN single.fact IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links e
 JOIN links who ON who.death = e.death AND who.via = 'pod' AND who.signal LIKE 'k8s.pod.evicted_by_%'
+LEFT JOIN single ON single.death = who.death AND single.fact = who.fact
 WHERE e.signal = 'k8s.pod.evicted.api' AND e.via = 'pod' AND e.fact <> who.fact AND e.node_open IS NOT TRUE
 UNION ALL
 -- Deleted by nobody that was seen, just after its node was closed: drained, more likely than not.

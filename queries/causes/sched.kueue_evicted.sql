@@ -1,5 +1,5 @@
 -- cause: sched.kueue_evicted
--- title: Stopped by Kueue, but not preempted
+-- title: Stopped by Kueue
 -- rank: 61
 -- level: established
 -- needs: k8s.workload.suspension_requested_by_kueue, kueue.deactivation_requested_by_*

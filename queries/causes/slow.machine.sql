@@ -9,9 +9,10 @@
 -- advice: Move the rank off {node} and have the machine checked; a gang is as fast as its slowest member.
 --
 -- What slows a machine down, and began when the steps became longer. GPUs that are throttled under load are nothing
--- unusual, and links count errors that hurt nobody: by themselves they are guesses, as is what several machines have.
+-- unusual, links count errors that hurt nobody, and a machine has power supplies to spare: by themselves they are
+-- guesses, as is what several machines have.
 SELECT m.death, m.fact AS cause, s.fact AS effect,
-  CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected', 'kernel.lockup')
+  CASE WHEN m.signal IN ('gpu.throttled', 'metric.gpu_throttled', 'metric.gpu_link_errors', 'metric.nic_errors', 'kernel.memory_error_corrected', 'kernel.lockup', 'node.power_fault')
          OR others.machines > 1 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links m
 JOIN links s ON s.death = m.death AND s.signal = 'log.slow' AND s.via = 'pod'

@@ -22,6 +22,9 @@ const MISSED: Nanos = 60 * SECOND;
 /// Acts of one actor within this long are one act.
 const ONE_ACT: Nanos = 600 * SECOND;
 
+/// Nobody looks at a run, and acts, within this long of what befell it.
+const IN_HASTE: Nanos = 15 * SECOND;
+
 /// Kinds whose pods work as one: one dies, the rest follow.
 const GANGS: [&str; 19] = [
     "Job",
@@ -468,10 +471,11 @@ impl Grouping<'_> {
         ) else {
             return false;
         };
-        let acted =
-            |candidate: &Candidate| candidate.path.iter().any(|step| step.role == Role::Act);
+        if self.is_of_other_hand(root, own) {
+            return false;
+        }
         let near = a.time.lo.saturating_sub(b.time.lo).saturating_abs() <= ONE_ACT;
-        let same_actor = a.actor == b.actor && acted(root) && acted(own);
+        let same_actor = a.actor == b.actor && is_act(root) && is_act(own);
         let same_node = a.node.is_some() && a.node == b.node && self.graph.is_of_machine(a);
         let same_detail = a.detail == b.detail
             && self.deaths.get(primary).map(|one| one.state)
@@ -484,6 +488,31 @@ impl Grouping<'_> {
         );
         root.root() == own.root()
             || (near && (at_once || (!echoes && (same_actor || same_node || same_detail))))
+    }
+
+    /// Whether two roots are acts of two that are known.
+    fn is_of_other_hand(&self, one: &Candidate, other: &Candidate) -> bool {
+        let actor = |candidate: &Candidate| {
+            let fact = self.graph.facts.get(candidate.root())?;
+            Some(fact.actor).filter(|actor| actor.is_some() && is_act(candidate))
+        };
+        matches!((actor(one), actor(other)), (Some(one), Some(other)) if one != other)
+    }
+
+    /// Whether a member met an end of its own just after another: somebody else had asked for it
+    /// before anybody can have looked at what the first one did, or it was at its limit of memory.
+    fn is_unmoved(&self, primary: usize, death: usize, after: Nanos) -> bool {
+        let (Some(root), Some(own)) = (self.best(primary), self.best(death)) else {
+            return false;
+        };
+        let at_limit = || {
+            let one = self.deaths.get(death);
+            one.is_some_and(|one| self.graph.name(one.reason) == "OOMKilled")
+        };
+        own.level >= Level::Supported
+            && root.root() != own.root()
+            && after <= IN_HASTE
+            && (self.is_of_other_hand(root, own) || at_limit())
     }
 
     /// When a pod was made in the place of one that died.
@@ -522,6 +551,12 @@ impl Grouping<'_> {
                 .replaced_at(primary)
                 .is_some_and(|made| made.saturating_add(CLOCKS) < one.time.lo)
                 || self.was_trimmed(primary) && after > CLOCKS);
-        one.time.hi > start && (after <= TEARDOWN || !own_cause) && !of_its_own
+        let unmoved = self.is_unmoved(primary, death, after);
+        one.time.hi > start && (after <= TEARDOWN || !own_cause) && !of_its_own && !unmoved
     }
+}
+
+/// Whether a root is somebody's act.
+fn is_act(candidate: &Candidate) -> bool {
+    candidate.path.iter().any(|step| step.role == Role::Act)
 }

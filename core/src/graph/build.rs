@@ -235,22 +235,23 @@ fn boots(graph: &mut EntityGraph) {
 fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
     const BETWEEN: Nanos = 120 * SECOND;
     const KERNEL: Nanos = 10 * SECOND;
-    const SUDDEN: [&str; 4] = [
-        "kernel.oops",
-        "kernel.panic",
-        "node.overheated",
-        "node.power_fault",
+    // It waits for a server before it says so, and tells of a crash when it is up again.
+    const LATE: [&str; 4] = [
+        "k8s.node.rebooted",
+        "kernel.nfs_not_responding",
+        "kernel.storage_evicted",
+        "node.crashed",
     ];
     if event.fact == "k8s.node.boot_changed" {
         return usual.min(BETWEEN);
     }
-    // What others find out in a while the kernel and its driver write when they see it.
-    let by_driver = event
-        .message
-        .as_deref()
-        .is_some_and(|text| text.contains("NVRM: "));
-    let by_kernel = event.attribute("program") == Some("kernel") && SUDDEN.contains(&signal);
-    if by_driver || by_kernel {
+    // What others find out in a while the kernel and its drivers write when they see it.
+    let by_kernel = event.attribute("program") == Some("kernel")
+        || event
+            .message
+            .as_deref()
+            .is_some_and(|text| text.contains("NVRM: "));
+    if by_kernel && !LATE.contains(&signal) {
         usual.min(KERNEL)
     } else {
         usual

@@ -11,6 +11,9 @@ const NEEDED: Nanos = 120 * SECOND;
 /// Lines are written this long after what they tell of at most.
 const LATE: Nanos = 10 * SECOND;
 
+/// Clocks of a node and of the API server are this far apart at most.
+const CLOCKS: Nanos = 5 * SECOND;
+
 /// Whether an end is that of a helper only: the container beside it that has the GPUs runs on, or
 /// ran on past it, or the log trains on. A name tells nothing of what a container is.
 pub(super) fn is_helpers(graph: &EntityGraph, pod: &Task, exit: &Exit) -> bool {
@@ -51,7 +54,18 @@ fn outlasts(graph: &EntityGraph, pod: &Task, other: &Container, exit: &Exit) -> 
             .is_some_and(|body| body.restarts.contains_key(&other.name));
         return is_told && pod.waits.is_empty() && pod.phase.as_deref() == Some("Running");
     }
-    ends().any(|end| end.time.lo > exit.time.hi.saturating_add(NEEDED) && end.exit_code != Some(0))
+    let asked = asked_after(pod, exit);
+    ends().any(|end| {
+        let alone = end.time.lo > exit.time.hi.saturating_add(NEEDED) && end.exit_code != Some(0);
+        alone || asked.is_some_and(|asked| end.time.lo >= asked.lo.saturating_sub(CLOCKS))
+    })
+}
+
+/// When somebody asked for the pod's end, if that was after one of its containers had ended: what
+/// ran until then ended for that.
+fn asked_after(pod: &Task, exit: &Exit) -> Option<Stamp> {
+    let asked = pod.deletion_requested.iter().chain(&pod.kills).min()?;
+    (asked.lo > exit.time.hi.saturating_add(CLOCKS)).then_some(*asked)
 }
 
 fn wants_gpus(container: &Container) -> bool {

@@ -7,6 +7,7 @@ mod fleet_wide;
 mod gang;
 mod index;
 mod tenure;
+mod tolerance;
 
 use std::collections::HashMap;
 
@@ -14,6 +15,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use index::index;
 use tenure::stays;
+use tolerance::Tolerance;
 
 use crate::death::Death;
 use crate::graph::{EntityGraph, Fact, NO};
@@ -71,9 +73,12 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
         if let Some(pod) = graph.pods.get(death.pod as usize) {
             touch(index.pod.get(&death.pod), "pod", &own);
             touch(index.named.get(&death.pod), "named", &own);
+            let tolerance = Tolerance::of(pod);
             for stay in stays(graph, pod, &index) {
-                touch(stay.by_name, "node", &|fact| stay.holds(fact, death));
-                touch(stay.by_id, "node", &|fact| stay.holds(fact, death));
+                let befalls =
+                    |fact: &Fact| stay.holds(fact, death) && !tolerance.covers(graph, fact);
+                touch(stay.by_name, "node", &befalls);
+                touch(stay.by_id, "node", &befalls);
             }
             for claim in pod.body.iter().flat_map(|body| &body.claims) {
                 let claim = claims.get(&(graph.name(pod.namespace), claim.as_str()));

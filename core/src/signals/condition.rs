@@ -30,6 +30,8 @@ pub(super) struct Condition {
     attributes_match: Vec<(String, Pattern)>,
     absent: Vec<String>,
     captures: bool,
+    /// Whether it is one of ours that does not say which program has to have written it.
+    pub(super) of_any_program: bool,
 }
 
 impl Condition {
@@ -74,6 +76,9 @@ impl Condition {
             attributes_match: Vec::new(),
             absent: when.absent.0.clone(),
             captures: false,
+            of_any_program: place.trusted
+                && !when.attributes.contains_key("program")
+                && !when.attributes_match.contains_key("program"),
         };
         for (key, text) in &when.attributes_match {
             let pattern = one(&format!("attributes_match.{key}"), text)?;

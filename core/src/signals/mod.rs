@@ -21,6 +21,7 @@ mod literals;
 mod pattern;
 mod ruleset;
 mod scan;
+mod speaker;
 mod values;
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::file::{self, Example, Signal};
 use super::literals;
 use super::pattern::PatternSource;
 use super::scan::Scanner;
+use super::speaker;
 
 /// A signal as `rules list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -301,25 +302,33 @@ impl Ruleset {
             let asked = || *class.get_or_insert_with(|| self.actor_class(event));
             self.conditions[entry as usize].holds(event, asked)
         });
-        if says_calmly(event) {
+        if speaker::says_calmly(event) {
             matching.retain(|&entry| {
-                let signal = self.conditions[entry as usize].signal;
-                let name = &self.rules[signal as usize].info.name;
-                !OF_DEVICES.iter().any(|stem| name.starts_with(stem))
+                !speaker::is_of_device(self.name_of(&self.conditions[entry as usize]))
+            });
+        }
+        if speaker::is_other_program(event) {
+            matching.retain(|&entry| {
+                let condition = &self.conditions[entry as usize];
+                !(condition.of_any_program && speaker::is_of_kernel(self.name_of(condition)))
             });
         }
         let mut captures = Vec::new();
         for &entry in &matching {
             let condition = &self.conditions[entry as usize];
             condition.captures(event, &mut captures);
-            let name = &self.rules[condition.signal as usize].info.name;
-            if event.signals.last() != Some(name) {
-                event.signals.push(name.clone());
+            let name = self.name_of(condition);
+            if event.signals.last().map(String::as_str) != Some(name) {
+                event.signals.push(name.to_owned());
             }
         }
         for (name, value) in captures {
             event.attributes.entry(name).or_insert(Value::String(value));
         }
+    }
+
+    fn name_of(&self, condition: &Condition) -> &str {
+        &self.rules[condition.signal as usize].info.name
     }
 
     fn candidates(&self, event: &Event, into: &mut Vec<u32>) {
@@ -365,32 +374,6 @@ const UNUSED_FACTS: [&str; 7] = [
 
 /// How alike two names must be for one to be offered for the other.
 const ALIKE: f64 = 0.8;
-
-/// What a program that reports it as information did not die of: faults of devices.
-const OF_DEVICES: [&str; 3] = ["gpu.", "log.cuda_error", "log.cuda_oom"];
-
-/// Whether a program's line says of itself that it is no more than information: it quotes the
-/// words of an error, tells what it looks for, or what it got over.
-fn says_calmly(event: &Event) -> bool {
-    /// A level stands behind a time and a name.
-    const NEAR: usize = 48;
-    let Some(text) = event.message.as_deref() else {
-        return false;
-    };
-    if event.fact != "log.line" || text.contains('\n') || text.contains("NCCL") {
-        return false;
-    }
-    let words = text.split(|at: char| !at.is_ascii_alphanumeric());
-    let level = words
-        .take_while(|word| word.as_ptr().addr() - text.as_ptr().addr() <= NEAR)
-        .find(|word| {
-            matches!(
-                *word,
-                "DEBUG" | "INFO" | "WARNING" | "WARN" | "ERROR" | "FATAL"
-            )
-        });
-    matches!(level, Some("DEBUG" | "INFO"))
-}
 
 /// Whether every file of that name is a built-in one.
 fn trusted(files: &[(String, String)], name: &str) -> bool {

@@ -54,9 +54,8 @@ fn goes_down(w: &mut World, node: usize, lines: &[&'static str], act: ActId) {
     for text in lines {
         w.host_line(node, Unit::Bmc, *text, &names(act));
     }
-    let step = w.act("the machine is down", &["node.not_ready"], Some(act));
     w.soon(200, 3000, move |w| {
-        machine_dies(w, node, step);
+        machine_dies(w, node, act);
     });
 }
 
@@ -290,8 +289,7 @@ fn lockup(w: &mut World, node: usize, pid: i64) {
             "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"
         };
         w.host_line(node, Unit::Kernel, text, &names(act));
-        let step = w.act("the machine is down", &["node.not_ready"], Some(act));
-        machine_dies(w, node, step);
+        machine_dies(w, node, act);
     });
 }
 

@@ -194,8 +194,7 @@ fn memory(w: &mut World, node: usize) {
         w.host_line(node, Unit::Kernel, text, &names(act));
     }
     let panic = w.act("the kernel stops", &["node.kernel_panic"], Some(act));
-    let step = w.act("the machine is down", &["node.not_ready"], Some(panic));
-    machine_dies(w, node, step);
+    machine_dies(w, node, panic);
 }
 
 /// The machine becomes too hot, and its kernel powers it off.

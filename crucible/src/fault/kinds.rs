@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use crate::control::suspend_job;
-use crate::time::SEC;
 use crate::world::{Ask, Change, Client, Key, Kind, Source, Stage, StartFailure, World, names};
 
 /// Why an image is not pulled, as containerd and the kubelet say it.
@@ -85,7 +84,8 @@ pub(super) fn evicted(w: &mut World, load: usize) {
         .iter()
         .enumerate()
         .find(|(_, job)| job.load == load && job.gone.is_none());
-    let Some((job, job_uid)) = found.map(|(at, job)| (at, job.uid.clone())) else {
+    let Some((job, job_uid, made)) = found.map(|(at, job)| (at, job.uid.clone(), job.created))
+    else {
         return;
     };
     let Some(plan) = w.loads.get(load).map(|load| load.plan.clone()) else {
@@ -117,7 +117,7 @@ pub(super) fn evicted(w: &mut World, load: usize) {
     } else {
         text.to_owned()
     };
-    let object = json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid, "creationTimestamp": w.now.plus(-600 * SEC).secs(),
+    let object = json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid, "creationTimestamp": made.secs(),
         "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": plan.name, "uid": job_uid, "controller": true, "blockOwnerDeletion": true}]},
         "spec": {"active": reason != "Deactivated", "queueName": "team", "priority": 0},
         "status": {"conditions": [{"type": "Evicted", "status": "True", "reason": reason, "message": text, "lastTransitionTime": w.now.secs()},

@@ -399,12 +399,12 @@ fn kueue(w: &mut World, load: usize) {
         w.rng.uuid(),
         w.rng.uuid()
     );
-    let job_uid = w
-        .jobs
-        .get(job)
-        .map(|job| job.uid.clone())
-        .unwrap_or_default();
-    let object = serde_json::json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid, "creationTimestamp": w.now.plus(-600 * SEC).secs(),
+    // Kueue makes the Workload of a Job when that is made.
+    let (job_uid, made) = w.jobs.get(job).map_or_else(
+        || (String::new(), w.now),
+        |job| (job.uid.clone(), job.created),
+    );
+    let object = serde_json::json!({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.uid, "creationTimestamp": made.secs(),
         "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": plan.name, "uid": job_uid, "controller": true, "blockOwnerDeletion": true}]},
         "spec": {"active": true, "queueName": "team", "priority": 0},
         "status": {"conditions": [{"type": "Evicted", "status": "True", "reason": "Preempted", "message": text, "lastTransitionTime": w.now.secs()},

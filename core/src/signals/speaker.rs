@@ -1,0 +1,112 @@
+//! Who wrote a line: words that a program quotes are not what befell it, or its machine.
+
+use whathappened_connectors::event::Event;
+
+/// What a program that reports it as information did not die of: faults of devices.
+const OF_DEVICES: [&str; 3] = ["gpu.", "log.cuda_error", "log.cuda_oom"];
+
+/// Whether a program's line says of itself that it is no more than information: it quotes the
+/// words of an error, tells what it looks for, or what it got over.
+pub(super) fn says_calmly(event: &Event) -> bool {
+    /// A level stands behind a time and a name.
+    const NEAR: usize = 48;
+    let Some(text) = event.message.as_deref() else {
+        return false;
+    };
+    if event.fact != "log.line" || text.contains('\n') || text.contains("NCCL") {
+        return false;
+    }
+    let words = text.split(|at: char| !at.is_ascii_alphanumeric());
+    let level = words
+        .take_while(|word| word.as_ptr().addr() - text.as_ptr().addr() <= NEAR)
+        .find(|word| {
+            matches!(
+                *word,
+                "DEBUG" | "INFO" | "WARNING" | "WARN" | "ERROR" | "FATAL"
+            )
+        });
+    matches!(level, Some("DEBUG" | "INFO"))
+}
+
+/// Whether a signal is the fault of a device that programs tell of.
+pub(super) fn is_of_device(signal: &str) -> bool {
+    OF_DEVICES.iter().any(|stem| signal.starts_with(stem))
+}
+
+/// What a kernel tells of, and services that watch its hardware.
+const OF_KERNEL: [&str; 3] = ["gpu.", "kernel.", "nic."];
+
+/// Whether a signal is what a kernel tells of.
+pub(super) fn is_of_kernel(signal: &str) -> bool {
+    OF_KERNEL.iter().any(|stem| signal.starts_with(stem))
+}
+
+/// Programs that hand on what the kernel wrote, or watch its hardware.
+const WATCH_HARDWARE: [&str; 19] = [
+    "abrt",
+    "dcgm",
+    "dmesg",
+    "edac",
+    "fabricmanager",
+    "gpud",
+    "ipmi",
+    "journal",
+    "kernel",
+    "klogd",
+    "mcelog",
+    "mmfs",
+    "node-problem-detector",
+    "nv-",
+    "nvidia",
+    "nvme",
+    "opensm",
+    "rasdaemon",
+    "smartd",
+];
+
+/// Whether a machine's log names a program that neither is the kernel nor watches hardware: it
+/// prints words, a prompt or a user's note among them.
+pub(super) fn is_other_program(event: &Event) -> bool {
+    event.fact == "node.log"
+        && event.attribute("program").is_some_and(|program| {
+            let program = program.to_ascii_lowercase();
+            !program.is_empty()
+                && !WATCH_HARDWARE
+                    .iter()
+                    .any(|known| program.starts_with(known))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use whathappened_connectors::event::{EventId, SourceKind};
+    use whathappened_connectors::time::Stamp;
+
+    use super::*;
+    use crate::signals::Ruleset;
+
+    #[test]
+    fn what_a_program_quotes_is_not_its_machines() {
+        let signals = |program: Option<&str>, text: &str| {
+            let mut event = Event::new(
+                EventId::of(&[text]),
+                "node.log",
+                Stamp::OPEN,
+                SourceKind::NodeLog,
+            );
+            event.set_attribute("program", program);
+            event.message = Some(text.to_owned());
+            Ruleset::built_in().unwrap().classify(&mut event);
+            event.signals
+        };
+        let panic = "Kernel panic - not syncing: Fatal exception in interrupt";
+        for program in [None, Some("kernel"), Some("node-problem-detector")] {
+            assert_eq!(signals(program, panic), ["kernel.panic"], "{program:?}");
+        }
+        for program in ["python3", "docker/trainer", "containerd", "sshd", "auditd"] {
+            assert!(signals(Some(program), panic).is_empty(), "{program}");
+        }
+        let own = "memory failed: an ECC error";
+        assert!(!signals(Some("dcgmi"), own).is_empty());
+    }
+}
