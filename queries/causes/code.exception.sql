@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
+-- needs: log.traceback, log.training_done, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
@@ -46,14 +46,17 @@ peers AS (
                                    -- An address that is not there may be the GPU's doing as well.
                                    'log.cuda_error.address')
 )
--- A traceback without its last line, which names the exception, may be of anything.
+-- A traceback without its last line, which names the exception, may be of anything; one that a program shows after it has
+-- said that all is done, and whose exit nobody saw, may have ended nothing.
 SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-  CASE WHEN p.death IS NOT NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
+  CASE WHEN p.death IS NOT NULL OR done.death IS NOT NULL AND t.exit_code IS NULL OR t.signal = 'launcher.exception' OR t.signal = 'log.traceback' AND t.detail = ''
          -- What says itself that another process ended, or broke.
          OR regexp_like(t.detail, '(Process(Exited|Raised)Exception|CancelledError|BrokenProcessPool|ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError|ObjectLostError|OwnerDiedError|LocalRayletDiedError|HorovodInternalError|EngineDeadError)$')
        THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM told t
 LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+LEFT JOIN (SELECT death, MIN(time) AS time FROM links WHERE via = 'pod' AND signal = 'log.training_done' GROUP BY death) done
+  ON done.death = t.death AND done.time <= t.time
 UNION ALL
 -- Ranks that were in different collectives at one place do different things: the program's own doing.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role

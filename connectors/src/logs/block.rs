@@ -22,12 +22,26 @@ pub(super) enum Kind {
 /// Where in the record the last line was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockStage {
+    /// Python's words of an exception that ends nothing; its traceback follows.
+    Heralded,
     /// Frames, or whatever is indented.
     Frames,
     /// The line that names the exception was seen.
     Named,
     /// `During handling of the above …` was seen; another traceback follows.
     Chained,
+}
+
+/// Whether Python says that an exception is one that no program ends of: what a destructor or a
+/// function at the exit raised. Its traceback follows.
+#[must_use]
+pub fn heralds(text: &str) -> bool {
+    const WORDS: [&str; 3] = [
+        "Exception ignored in",
+        "Exception ignored on",
+        "Error in atexit._run_exitfuncs",
+    ];
+    WORDS.iter().any(|words| text.contains(words))
 }
 
 const PYTHON: &str = "Traceback (most recent call last):";
@@ -37,7 +51,7 @@ const GROUP: &str = "Exception Group Traceback (most recent call last):";
 pub(super) fn starts(text: &str) -> Option<Kind> {
     let trimmed = text.trim_start();
     // A logger may put its own words before the first traceback line.
-    if trimmed.ends_with(PYTHON) {
+    if trimmed.ends_with(PYTHON) || heralds(trimmed) {
         return Some(Kind::Python);
     }
     if trimmed.starts_with("terminate called ") {
@@ -158,6 +172,12 @@ fn python(stage: BlockStage, indented: bool, text: &str) -> Option<BlockStage> {
     let chain = text.starts_with("During handling of the above exception")
         || text.starts_with("The above exception was the direct cause");
     match stage {
+        // A logger may have made one record of the whole traceback.
+        BlockStage::Heralded => text.starts_with(PYTHON).then_some(if text.contains('\n') {
+            BlockStage::Named
+        } else {
+            BlockStage::Frames
+        }),
         BlockStage::Frames if indented => Some(BlockStage::Frames),
         BlockStage::Frames => names_exception(text).then_some(BlockStage::Named),
         // Ray puts the traceback of the task below the name.

@@ -90,6 +90,12 @@ fn first_line(text: &str) -> &str {
 
 impl JoinedRecord {
     fn one(mut placed: PlacedLine, kind: Option<Kind>) -> Self {
+        let text = placed.line.text();
+        let stage = if block::heralds(text) && !text.contains('\n') {
+            BlockStage::Heralded
+        } else {
+            BlockStage::Frames
+        };
         let message = std::mem::take(&mut placed.line.message);
         let raw = std::mem::take(&mut placed.line.raw);
         Self {
@@ -101,7 +107,7 @@ impl JoinedRecord {
             lines: 1,
             ordinal: 0,
             hidden: None,
-            stage: BlockStage::Frames,
+            stage,
         }
     }
 

@@ -38,6 +38,7 @@ mod real;
 mod tests;
 
 pub(crate) use begin::begins_a_record;
+pub use block::heralds;
 pub(crate) use event::Emitter;
 pub(crate) use join::LineJoiner;
 pub(crate) use line::interpret;

@@ -284,7 +284,7 @@ fn facts_of(
     let pool = pool(event);
     let message = event.message.as_deref().unwrap_or_default();
     let is_line = event.fact == "log.line";
-    let is_mild = is_line && log_level::is_mild(message);
+    let is_mild = is_line && (log_level::is_mild(message) || log_level::is_quote(message));
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
             row: number,
@@ -329,6 +329,7 @@ fn is_of_kernel(signal: &str, message: &str) -> bool {
     signal.starts_with("kernel.")
         || signal.starts_with("node.")
         || signal.starts_with("nic.") && !by_library()
+        || signal.starts_with("gpu.") && message.contains("NVRM: ")
 }
 
 /// When what a record announces is due, as clouds and node labels tell it.

@@ -6,6 +6,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};
 use super::indexes::CompletedIndexes;
+use super::log_level;
 use super::{Exit, NO, Task, TaskKind, clocks, instance, job};
 use crate::evidence::{Objects, Version};
 use crate::symbols::{Symbol, SymbolTable};
@@ -385,7 +386,10 @@ pub(super) fn event(
         pod.rank = pod.rank.or(Some(rank));
     }
     let says = |signal: &str| event.signals.iter().any(|one| one == signal);
-    let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper");
+    // What its own logger gives a level below error, or it quotes, is nothing that it ended with.
+    let message = event.message.as_deref().unwrap_or_default();
+    let mild = || log_level::is_mild(message) || log_level::is_quote(message);
+    let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
     let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
     if event.fact == "log.line" && event.time == Stamp::OPEN {
         let line = event.origin.line;

@@ -1,5 +1,9 @@
 //! How serious a line of a log says that it is.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Words for what a program goes on from, in the spelling of loggers.
 const MILD: [&str; 7] = [
     "DEBUG", "INFO", "NOTE", "NOTICE", "TRACE", "WARN", "WARNING",
@@ -45,6 +49,60 @@ pub(super) fn is_mild(message: &str) -> bool {
     false
 }
 
+/// Whether a line of no level names an error only in the middle of other words, none of which says
+/// that anything failed: `>>> prompt: explain OSError: [Errno 28] No space left on device`. Programs
+/// print what they read and generate.
+pub(super) fn is_quote(message: &str) -> bool {
+    static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(?:(?:[\w.]*(?:Error|Exception)|[\w.]+\.\w*error)\b[:(]|Fatal Python error|Traceback \()").ok()
+    });
+    const FAILS: [&str; 20] = [
+        "abort",
+        "caught",
+        "cannot",
+        "caused",
+        "could not",
+        "crash",
+        "died",
+        "error",
+        "except",
+        "exit",
+        "fail",
+        "fatal",
+        "got ",
+        "kill",
+        "lost",
+        "rais",
+        "stop",
+        "terminat",
+        "unable",
+        "what()",
+    ];
+    if message.contains('\n') {
+        return false;
+    }
+    let named = NAMED.as_ref().and_then(|named| named.find(message));
+    let Some(before) = named.and_then(|named| message.get(..named.start())) else {
+        return false;
+    };
+    // Who speaks stands in brackets.
+    let mut words = String::with_capacity(before.len());
+    let mut depth = 0_usize;
+    for one in before.chars() {
+        match one {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => words.push(one.to_ascii_lowercase()),
+            _ => {}
+        }
+    }
+    let is_word = |word: &str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
+    words
+        .split(|one: char| !one.is_ascii_alphanumeric())
+        .any(is_word)
+        && !FAILS.iter().any(|fails| words.contains(fails))
+}
+
 /// `W1122`: glog's letter, month and day.
 fn is_glog(word: &str, letters: &[char]) -> bool {
     let mut rest = word.chars();
@@ -55,7 +113,29 @@ fn is_glog(word: &str, letters: &[char]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_mild;
+    use super::{is_mild, is_quote};
+
+    #[test]
+    fn an_error_in_the_middle_of_other_words_is_quoted() {
+        for line in [
+            ">>> prompt: explain OSError: [Errno 28] No space left on device",
+            ">>> generated: Fatal Python error: Segmentation fault",
+            "2026-11-22 10:16:34 text: socket.gaierror: [Errno -3] see RuntimeError",
+        ] {
+            assert!(is_quote(line), "{line}");
+        }
+        for line in [
+            "torch.OutOfMemoryError: CUDA out of memory",
+            "[rank1]: RuntimeError: NCCL error",
+            "(RayTrainWorker pid=4000) ValueError: bad batch",
+            "training failed: RuntimeError: CUDA out of memory",
+            "2026-11-22 10:16:34,101 ERROR train: OSError: [Errno 28] No space left on device",
+            "Traceback (most recent call last):\n  x\nKeyError: 1",
+            "loss is NaN",
+        ] {
+            assert!(!is_quote(line), "{line}");
+        }
+    }
 
     #[test]
     fn a_level_is_what_the_logger_writes() {

@@ -307,6 +307,9 @@ impl Ruleset {
                 !speaker::is_of_device(self.name_of(&self.conditions[entry as usize]))
             });
         }
+        if speaker::is_ignored_exception(event) {
+            return;
+        }
         if speaker::is_other_program(event) {
             matching.retain(|&entry| {
                 let condition = &self.conditions[entry as usize];

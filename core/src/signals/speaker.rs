@@ -2,8 +2,22 @@
 
 use whathappened_connectors::event::Event;
 
-/// What a program that reports it as information did not die of: faults of devices.
-const OF_DEVICES: [&str; 3] = ["gpu.", "log.cuda_error", "log.cuda_oom"];
+/// What a program that reports it as information did not die of: faults of devices and of services.
+const OF_DEVICES: [&str; 13] = [
+    "gpu.",
+    "log.cuda_error",
+    "log.cuda_oom",
+    "log.database",
+    "log.dns",
+    "log.io_error",
+    "log.no_space",
+    "log.redis",
+    "log.segfault",
+    "log.service_unreachable",
+    "log.storage_error",
+    "log.storage_throttled",
+    "nccl.timeout",
+];
 
 /// Whether a program's line says of itself that it is no more than information: it quotes the
 /// words of an error, tells what it looks for, or what it got over.
@@ -39,6 +53,15 @@ const OF_KERNEL: [&str; 3] = ["gpu.", "kernel.", "nic."];
 /// Whether a signal is what a kernel tells of.
 pub(super) fn is_of_kernel(signal: &str) -> bool {
     OF_KERNEL.iter().any(|stem| signal.starts_with(stem))
+}
+
+/// Whether a record is of an exception that ends no program, as Python says itself.
+pub(super) fn is_ignored_exception(event: &Event) -> bool {
+    let text = event.message.as_deref().unwrap_or_default();
+    let before = text.split_once("Traceback (most recent call last)");
+    event.fact == "log.line"
+        && before
+            .is_some_and(|(before, _)| before.lines().any(whathappened_connectors::logs::heralds))
 }
 
 /// Programs that hand on what the kernel wrote, or watch its hardware.
@@ -84,6 +107,29 @@ mod tests {
 
     use super::*;
     use crate::signals::Ruleset;
+
+    #[test]
+    fn an_exception_that_python_ignores_ends_nothing() {
+        let signals = |text: &str| {
+            let id = EventId::of(&[text]);
+            let mut event = Event::new(id, "log.line", Stamp::OPEN, SourceKind::ContainerLog);
+            event.message = Some(text.to_owned());
+            Ruleset::built_in().unwrap().classify(&mut event);
+            event.signals
+        };
+        let traceback = "Traceback (most recent call last):\n  File \"/w/t.py\", line 1, in f\nAssertionError: can only test a child process";
+        assert!(signals(traceback).contains(&"log.traceback".to_owned()));
+        for before in [
+            "Exception ignored in: <function _Iter.__del__ at 0x7f>",
+            "(RayTrainWorker pid=7) Exception ignored in: <function f at 0x7f>",
+            "Error in atexit._run_exitfuncs:",
+        ] {
+            assert!(
+                signals(&format!("{before}\n{traceback}")).is_empty(),
+                "{before}"
+            );
+        }
+    }
 
     #[test]
     fn what_a_program_quotes_is_not_its_machines() {
