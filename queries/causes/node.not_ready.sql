@@ -92,7 +92,9 @@ LEFT JOIN (SELECT DISTINCT x.death, x.fact FROM evicted x
   ON s.death = e.death AND s.fact = e.fact
 LEFT JOIN tainted t ON t.death = e.death AND t.fact = e.fact
 LEFT JOIN answered a ON a.death = e.death
-WHERE t.fact IS NULL
+-- One that was ready all the time had not fallen silent.
+LEFT JOIN deaths d ON d.death = e.death AND d.node_ready
+WHERE t.fact IS NULL AND d.death IS NULL
 UNION ALL
 -- A node that somebody took out of service had not fallen silent. The taint manager's later
 -- eviction says that the pod was on it still.

@@ -379,6 +379,7 @@ impl<'a> Bounds<'a> {
                 && (self.asked
                     || self.is_of_device(fault)
                         && (self.was_stopped()
+                            || self.was_killed_beside(fault)
                             || self.is_late(fault)
                             || self.is_before_work(fault)))
                 || self.is_older(fault)
@@ -453,6 +454,13 @@ impl<'a> Bounds<'a> {
         self.death.mode == Mode::Killed
             && !self.requests.tainted.contains(&self.death.pod)
             && pod.is_some_and(|pod| pod.kind == PodKind::Pod)
+    }
+
+    /// Whether a signal ended the process, which no link or card sends, and it says nothing of one.
+    fn was_killed_beside(&self, fault: &Fact) -> bool {
+        matches!(self.death.exit_code, Some(137 | 143))
+            && self.is_ordinary()
+            && !self.graph.name(fault.signal).starts_with("gpu.")
     }
 
     /// Whether a GPU failed, and what ended was an init container, which fetches and waits.

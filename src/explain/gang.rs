@@ -169,9 +169,14 @@ impl Grouping<'_> {
             && left
                 .iter()
                 .any(|death| self.broke(*death) && self.exited(*death));
+        // Who is taken away by the controller follows who ended otherwise, if only by some seconds.
+        let unasked = gang
+            && left
+                .iter()
+                .any(|death| self.state(*death) == "died" && !self.is_torn_down(*death));
         let later = |death: usize| {
             let cleared = self.is_torn_down(death) && self.best(death).is_none();
-            self.is_vague(death) || broke && cleared || by_itself && self.waits(death)
+            self.is_vague(death) || (broke || unasked) && cleared || by_itself && self.waits(death)
         };
         left.sort_by_key(|death| (later(*death), self.time(*death), *death));
         let mut found = Vec::new();
@@ -505,9 +510,17 @@ impl Grouping<'_> {
         let (Some(root), Some(own)) = (self.best(primary), self.best(death)) else {
             return false;
         };
+        // Who is asked to stop may need more memory to save its work.
         let at_limit = || {
             let one = self.deaths.get(death);
-            one.is_some_and(|one| self.graph.name(one.reason) == "OOMKilled")
+            let asked = |one: &Death| {
+                let pod = self.graph.pods.get(one.pod as usize)?;
+                let asked = pod.deletion_requested.iter().chain(&pod.kills).min()?;
+                (asked.lo <= one.time.hi).then_some(())
+            };
+            one.is_some_and(|one| {
+                self.graph.name(one.reason) == "OOMKilled" && asked(one).is_none()
+            })
         };
         own.level >= Level::Supported
             && root.root() != own.root()

@@ -14,7 +14,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use whathappened_connectors::object::ObjectBody;
 use whathappened_core::death::Death;
-use whathappened_core::graph::{Cordons, EntityGraph, NO, Task, TaskKind};
+use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Task, TaskKind};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
@@ -66,6 +66,11 @@ pub const DEATHS: &[Column] = &[
         "node_open",
         DataType::Boolean,
         "its node accepted new pods at that time, so it was not being drained; NULL where no record shows",
+    ),
+    (
+        "node_ready",
+        DataType::Boolean,
+        "its node was ready before, at and after that time, so it had not fallen silent; NULL where no record shows",
     ),
 ];
 
@@ -172,7 +177,9 @@ struct DeathColumns {
     wanted: Int64Builder,
     begun: Int64Builder,
     node_open: BooleanBuilder,
+    node_ready: BooleanBuilder,
     cordons: Cordons,
+    health: NodeHealth,
     /// Pods whose programs speak of a GPU.
     devices: HashSet<u32>,
 }
@@ -202,6 +209,7 @@ impl DeathColumns {
         Self {
             devices,
             cordons: Cordons::of(graph),
+            health: NodeHealth::of(graph),
             ..Self::default()
         }
     }
@@ -243,6 +251,8 @@ impl DeathColumns {
         self.begun.append_option(pod.and_then(Task::known_begin));
         let open = pod.and_then(|pod| self.cordons.was_open(pod.node, death.time));
         self.node_open.append_option(open);
+        let ready = pod.and_then(|pod| self.health.was_ready(pod.node, death.time));
+        self.node_ready.append_option(ready);
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {
@@ -261,6 +271,7 @@ impl DeathColumns {
             Arc::new(self.wanted.finish()),
             Arc::new(self.begun.finish()),
             Arc::new(self.node_open.finish()),
+            Arc::new(self.node_ready.finish()),
         ]
     }
 }

@@ -39,9 +39,14 @@ impl ReportContext<'_> {
             }
             _ => describe(&event),
         };
+        // A folded Event is of several times.
+        let time = match self.fact(fact) {
+            Some(fact) if event.count.is_some_and(|count| count > 1) => fact.time,
+            _ => event.time,
+        };
         Ok(Some(ChainLink {
-            time: reported(event.time).map(|time| rfc3339(time.lo)),
-            time_hi: reported(event.time)
+            time: reported(time).map(|time| rfc3339(time.lo)),
+            time_hi: reported(time)
                 .filter(|time| time.hi.saturating_sub(time.lo) > SECOND && time.hi != Nanos::MAX)
                 .map(|time| rfc3339(time.hi)),
             role,

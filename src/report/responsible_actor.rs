@@ -44,15 +44,20 @@ impl ReportContext<'_> {
                     || (signal == "k8s.pod.evicted.taint" && fact.actor.is_some());
                 // These carry out what somebody asked for, seen or not.
                 let follows = ["k8s.pod.deleted_by_kubelet", "k8s.pod.deleted_by_gc"];
-                let tidies = acts.is_empty() && is_part_of_kubernetes(graph.name(fact.actor));
-                by && !follows.contains(&signal) && !tidies && ended(fact, first)
+                by && !follows.contains(&signal) && ended(fact, first)
             };
+            // Who removes what a controller has already asked to go did not end it.
+            let tidies =
+                |fact: &&Fact| acts.is_empty() && is_part_of_kubernetes(graph.name(fact.actor));
             let torn_down = |fact: &&Fact| {
                 graph.name(fact.signal) == "k8s.workload.pod_deleted" && fact.actor.is_some()
             };
             self.facts_of(first.pod)
                 .find(same)
-                .or_else(|| self.facts_of(first.pod).find(deleted))
+                .or_else(|| {
+                    let asked = self.facts_of(first.pod).find(deleted);
+                    asked.filter(|fact| !tidies(fact))
+                })
                 .or_else(|| self.facts_naming(first.pod).find(torn_down))
                 // Who carries out what somebody unseen asked for is not who did it.
                 .filter(|fact| {

@@ -319,6 +319,36 @@ fn facts_of(
             source_kind: event.source_kind,
         });
     }
+    if let Some(last) = seen_again(event, row) {
+        repeat(facts, number, last);
+    }
+}
+
+/// When what a folded Event says of a node happened anew.
+fn seen_again(event: &Event, row: &Row) -> Option<Stamp> {
+    /// Events that come closer are of one state.
+    const APART: Nanos = 60 * SECOND;
+    let of_node = event.fact == "k8s.event" && event.object_kind.as_deref() == Some("Node");
+    row.end
+        .filter(|_| of_node && row.count > 1)
+        .filter(|last| last.lo.saturating_sub(event.time.hi) > APART)
+}
+
+/// Makes two of each fact of a record: whatever was between, it was so at first, and at last anew.
+fn repeat(facts: &mut Vec<Fact>, row: u32, last: Stamp) {
+    let from = facts.iter().rposition(|fact| fact.row != row);
+    let from = from.map_or(0, |other| other + 1);
+    let mut anew = Vec::new();
+    for fact in facts.iter_mut().skip(from) {
+        fact.end = None;
+        let lag = fact.time.lo.saturating_sub(fact.onset);
+        anew.push(Fact {
+            onset: last.lo.saturating_sub(lag),
+            time: last,
+            ..*fact
+        });
+    }
+    facts.extend(anew);
 }
 
 /// Whether a signal is one that kernels and a machine's own services tell of. Libraries for
