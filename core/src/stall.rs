@@ -39,10 +39,15 @@ pub(crate) fn stalled(
     let fact = says("log.silent")
         .or_else(|| says("log.no_progress"))
         .or_else(|| says("log.unheard"))?;
-    // Who stopped first may be who the others wait for.
+    // Who stopped first may be who the others wait for, if it is still there.
+    let there = |pod: &&u32| {
+        let end = ends.get(**pod as usize);
+        end.is_none_or(|end| end.state == State::Running)
+    };
     let first = attempt
         .pods
         .iter()
+        .filter(there)
         .filter_map(|pod| {
             let progress = graph.pods.get(*pod as usize)?.progress.as_ref()?;
             Some((progress.last, *pod))

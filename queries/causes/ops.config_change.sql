@@ -44,7 +44,12 @@ UNION ALL
 SELECT s.death, who.fact AS cause, s.fact AS effect, CASE WHEN f.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
 FROM links s
 LEFT JOIN failed f ON f.death = s.death
-JOIN links who ON who.death = s.death AND who.via = 'workload' AND who.signal = 'k8s.workload.updated_by_user'
+JOIN links who ON who.death = s.death AND who.via = 'workload'
+  AND (who.signal = 'k8s.workload.updated_by_user'
+    -- A controller of somebody's changes it of its own accord, and so does the autoscaler of pods.
+    OR who.signal = 'k8s.workload.updated_by_controller'
+      AND (who.actor LIKE '%:horizontal-pod-autoscaler'
+        OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')))
   AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
 WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
   AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120

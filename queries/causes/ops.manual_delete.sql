@@ -20,11 +20,16 @@
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
 -- advice: Find out why it was deleted; there is no sign of a fault.
 WITH evicted AS (
-  SELECT e.death, e.fact FROM links e
+  SELECT e.death, e.fact,
+    CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' THEN 'asserted' ELSE 'inferred' END AS edge
+  FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'
+  LEFT JOIN (SELECT DISTINCT death FROM links
+             WHERE via = 'node' AND (signal LIKE 'k8s.node.cordoned%' OR signal = 'k8s.node.drained' OR signal LIKE 'k8s.node.tainted%')) closed
+    ON closed.death = e.death
   WHERE e.signal IN ('k8s.pod.evicted_by_user', 'k8s.pod.evicted_by_controller', 'k8s.pod.evicted_by_other')
     AND e.via = 'pod' AND e.mode IN ('killed', 'lost') AND COALESCE(e.actor, '') NOT LIKE '%vpa-updater%'
-    AND (e.node_open OR e.signal = 'k8s.pod.evicted_by_user' AND e.node_open IS NULL AND k.fact IS NULL)
+    AND (e.node_open OR e.node_open IS NULL AND k.fact IS NULL AND closed.death IS NULL)
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role
 FROM links
@@ -46,7 +51,7 @@ WHERE signal = 'k8s.workload.deleted_by_controller' AND via = 'workload' AND mod
 UNION ALL
 -- An eviction asks for a pod's end as a deletion does; of a node that no record says was closed it is no drain, unless
 -- kubectl did it, which evicts for nothing else.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'act' AS role FROM evicted
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role FROM evicted
 UNION ALL
 -- The condition that the eviction left is the same act.
 SELECT e.death, who.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role

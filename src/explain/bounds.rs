@@ -456,11 +456,13 @@ impl<'a> Bounds<'a> {
             && pod.is_some_and(|pod| pod.kind == PodKind::Pod)
     }
 
-    /// Whether a signal ended the process, which no link or card sends, and it says nothing of one.
+    /// Whether a signal ended the process, which no link or disk sends, and it says nothing of one.
     fn was_killed_beside(&self, fault: &Fact) -> bool {
         matches!(self.death.exit_code, Some(137 | 143))
             && self.is_ordinary()
-            && !self.graph.name(fault.signal).starts_with("gpu.")
+            && ["nic.", "k8s.node.disk", "kernel.disk_error"]
+                .iter()
+                .any(|device| self.graph.name(fault.signal).starts_with(device))
     }
 
     /// Whether a GPU failed, and what ended was an init container, which fetches and waits.

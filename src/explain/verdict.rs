@@ -220,6 +220,12 @@ pub async fn explain(
                 });
         finding.recovered |= went_on || running || stale;
     }
+    // What a controller took away of a run that completed, it took away for that.
+    findings.retain(|finding| {
+        let state = states.iter().find(|(run, _)| *run == finding.run);
+        let done = state.is_some_and(|(_, state)| *state == RunState::Completed);
+        !(done && finding.candidate.is_none() && finding.victims.is_empty())
+    });
     recurrence::mark(graph, runs, &deaths, &mut findings);
     replaced::mark(graph, &deaths, &mut findings);
     last_straw::mark(graph, &deaths, &mut findings);

@@ -132,18 +132,17 @@ impl ReportContext<'_> {
                 .filter(|overturning| !there(overturning.by))
                 .map(|overturning| overturning.line.clone())
                 .collect(),
-            None => self
-                .case
-                .coverage
-                .iter()
-                .filter_map(|row| {
-                    Some(format!(
-                        "{}: {}",
-                        row.source,
-                        row.would_have_shown.as_ref()?
-                    ))
+            None => {
+                let mut seen = BTreeSet::new();
+                let rows = self.case.coverage.iter();
+                rows.filter_map(|row| {
+                    let shown = row.would_have_shown.as_ref()?;
+                    Some(format!("{}: {shown}", row.source))
                 })
-                .collect(),
+                // A source is asked for each namespace, and would have shown the same of each.
+                .filter(|line| seen.insert(line.clone()))
+                .collect()
+            }
         }
     }
 }

@@ -153,10 +153,12 @@ fn is_of_its_own_accord(actor: &str) -> bool {
     actor
         .strip_prefix("system:serviceaccount:")
         .is_some_and(|account| {
-            // A CronJob that may run one job at a time decides which.
-            account == "kube-system:cronjob-controller"
-                || !account.starts_with("kube-system:")
-                    && !MAKERS.iter().any(|maker| account.contains(maker))
+            // A CronJob that may run one job at a time decides which, an autoscaler how many pods.
+            matches!(
+                account,
+                "kube-system:cronjob-controller" | "kube-system:horizontal-pod-autoscaler"
+            ) || !account.starts_with("kube-system:")
+                && !MAKERS.iter().any(|maker| account.contains(maker))
         })
 }
 

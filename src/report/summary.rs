@@ -218,6 +218,16 @@ impl ReportContext<'_> {
                 .runs
                 .get(finding.run)
                 .map_or("it", |run| run.names(self.graph()).3);
+            if !finding.collateral.is_empty() && finding.recovered {
+                return match finding.collateral.len() {
+                    1 => format!(
+                        "A pod of {workload} was deleted by its controller; nothing in the input shows why."
+                    ),
+                    many => format!(
+                        "{many} pods of {workload} were deleted by their controller; nothing in the input shows why."
+                    ),
+                };
+            }
             if !finding.collateral.is_empty() {
                 return format!(
                     "{workload} failed and the rest of its pods were deleted; the input does not show which of them failed first, or why."
