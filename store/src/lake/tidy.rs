@@ -105,9 +105,13 @@ impl Index {
         now: Nanos,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Option<Vec<Segment>>, StoreError> {
+        let mut tried = Vec::new();
         self.changing(|store| {
             let live = segment::live(&store.db, R::TABLE, None)
                 .map_err(StoreError::database(&store.db_path))?;
+            if went(&tried, &live) {
+                return Ok(Some(std::mem::take(&mut tried)));
+            }
             let Some(many) = choose(live) else {
                 return Ok(None);
             };
@@ -116,6 +120,7 @@ impl Index {
             };
             progress(first.file.rsplit_once('/').map_or("", |(folder, _)| folder));
             let drafts = merge::<R>(store, first.day, &many, NewRows::none(), now)?;
+            tried.clone_from(&many);
             store.only_reordering(true);
             let seen = CatalogueUpdate::default();
             let done = store.commit(&drafts, &many, &seen, (now, now), |_, _| Ok(()));
@@ -134,10 +139,15 @@ impl Index {
         self.write_as(&identity, now);
         let mut tidied = Tidied::default();
         for table in [Table::Events, Table::Objects] {
+            let mut tried = Vec::new();
             let gone = self.changing(|store| {
                 let mut old = segment::live(&store.db, table, None)
                     .map_err(StoreError::database(&store.db_path))?;
+                if went(&tried, &old) {
+                    return Ok(std::mem::take(&mut tried));
+                }
                 old.retain(|one| one.time_to < oldest && one.time_to != Nanos::MIN);
+                tried.clone_from(&old);
                 if !old.is_empty() {
                     let seen = CatalogueUpdate::default();
                     store.commit(&[], &old, &seen, (now, now), |_, _| Ok(()))?;
@@ -246,6 +256,12 @@ impl Tidied {
         self.replaced += gone.len() as u64;
         self.bytes += gone.iter().map(|one| one.bytes).sum::<u64>();
     }
+}
+
+/// Whether files went by a commit of which nobody heard that it counts.
+fn went(tried: &[Segment], live: &[Segment]) -> bool {
+    let is_live = |one: &Segment| live.iter().any(|other| other.file == one.file);
+    !tried.is_empty() && !tried.iter().any(is_live)
 }
 
 /// The first cluster's day that has more files than `most`.
