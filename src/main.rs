@@ -43,6 +43,8 @@ fn main() -> ExitCode {
     let is_quiet = typed.iter().any(|word| word == "--quiet" || word == "-q");
     // A statement that was cancelled may take its time to notice; nobody waits for it.
     let leaves_at_once = matches!(cli.command, Some(Command::Sql(_)));
+    // Behind its report the service reads nothing.
+    let is_of_service = matches!(cli.command, Some(Command::Statement(_)));
     let done = deep(move || {
         runtime().and_then(|runtime| {
             let done = runtime.block_on(run(cli));
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
             done
         })
     });
-    if let Some(text) = lakes::traffic().filter(|_| !is_quiet && done.is_ok()) {
+    if let Some(text) = lakes::traffic().filter(|_| !is_quiet && !is_of_service && done.is_ok()) {
         eprintln!("{text}");
     }
     match done {

@@ -2,6 +2,7 @@
 //! much time or memory, or where nobody waits for it any more.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -153,10 +154,12 @@ impl Service {
         let Some(_places) = places else {
             return Err(StatementError::Busy);
         };
+        let access = access_to_lake(&job.store);
         let job = serde_json::to_vec(&job).map_err(|error| StatementError::Inside(error.into()))?;
         let mut child = Command::new(program())
             .arg("statement")
             .env_clear()
+            .envs(access)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -177,6 +180,34 @@ impl Service {
         }
         reported
     }
+}
+
+/// What names in the environment begin with that lead to an object store.
+const OF_OBJECT_STORES: &[&str] = &[
+    "AWS_",
+    "AZURE_",
+    "GOOGLE_",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "IDENTITY_",
+    "MSI_",
+    "NO_PROXY",
+    "SSL_CERT_",
+];
+
+/// What a statement over a lake has of the environment: it reads the lake by itself.
+fn access_to_lake(store: &Path) -> Vec<(OsString, OsString)> {
+    if !whathappened_store::lake::is_index(store) {
+        return Vec::new();
+    }
+    let leads = |name: &OsString| {
+        let name = name.to_string_lossy().to_uppercase();
+        OF_OBJECT_STORES.iter().any(|of| name.starts_with(of))
+    };
+    std::env::vars_os()
+        .filter(|(name, _)| leads(name))
+        .collect()
 }
 
 /// This program: the file may have been replaced since it was started.

@@ -1,15 +1,12 @@
 //! The table `events`: read back from the evidence a batch at a time.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Column as Position;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
@@ -19,6 +16,7 @@ use whathappened_core::evidence::SpillError;
 
 use super::column::{self, Column};
 use super::events::{COLUMNS, EventRow, needs_body};
+use super::planned::{Scan, Wanted};
 use super::prune::Test;
 use super::rows::{BATCH, wrapped};
 use super::shared_case::SharedCase;
@@ -45,22 +43,29 @@ impl Events {
             schema: column::schema(COLUMNS),
         }
     }
+}
 
-    fn plan(
-        &self,
-        projection: Option<&[usize]>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+impl Scan for Events {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn helps(&self, filter: &Expr) -> bool {
+        let symbols = &self.shared.case.graph.evidence.symbols;
+        Test::of(filter, symbols).is_some()
+    }
+
+    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let all: Vec<usize> = (0..COLUMNS.len()).collect();
-        let chosen: Vec<usize> = projection.unwrap_or(&all).to_vec();
+        let chosen = wanted.projection.unwrap_or(&all);
         let columns: Vec<&'static Column<EventRow>> = chosen
             .iter()
             .filter_map(|index| COLUMNS.get(*index))
             .collect();
         let schema = column::schema(columns.iter().copied());
         let symbols = &self.shared.case.graph.evidence.symbols;
-        let tests = filters
+        let tests = wanted
+            .filters
             .iter()
             .filter_map(|filter| Test::of(filter, symbols))
             .collect();
@@ -89,49 +94,8 @@ impl Events {
             None,
             ordering,
             false,
-            limit,
+            wanted.limit,
         )?))
-    }
-}
-
-impl TableProvider for Events {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    // What `async_trait` would write: planning needs no waiting.
-    fn scan<'a, 'b, 'c, 'd, 'out>(
-        &'a self,
-        _session: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        filters: &'d [Expr],
-        limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = Result<Arc<dyn ExecutionPlan>>> + Send + 'out>>
-    where
-        'a: 'out,
-        'b: 'out,
-        'c: 'out,
-        'd: 'out,
-        Self: 'out,
-    {
-        let plan = self.plan(projection.map(Vec::as_slice), filters, limit);
-        Box::pin(std::future::ready(plan))
-    }
-
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        let symbols = &self.shared.case.graph.evidence.symbols;
-        let helps = |filter: &&Expr| match Test::of(filter, symbols) {
-            Some(_) => TableProviderFilterPushDown::Inexact,
-            None => TableProviderFilterPushDown::Unsupported,
-        };
-        Ok(filters.iter().map(helps).collect())
     }
 }
 

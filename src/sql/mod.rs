@@ -27,6 +27,7 @@ mod machines;
 mod needs_explaining;
 mod now;
 mod objects;
+mod planned;
 pub mod prompt;
 mod prune;
 mod rows;

@@ -8,11 +8,13 @@ use datafusion::catalog::TableProvider;
 use datafusion::catalog::streaming::StreamingTable;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
-use datafusion::physical_plan::streaming::PartitionStream;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::future::BoxFuture;
 
 use super::column::{self, Column};
+use super::planned::Wanted;
 use crate::error::Error;
 
 /// Rows of a batch.
@@ -62,17 +64,38 @@ pub(super) fn table<S: Send + Sync + 'static, R: Send + 'static>(
     shared: &Arc<S>,
     fill: RowSource<S, R>,
 ) -> Result<Arc<dyn TableProvider>> {
-    let schema = column::schema(columns);
-    let rows = Rows {
-        schema: Arc::clone(&schema),
+    let rows = rows(columns, shared, fill);
+    Ok(Arc::new(StreamingTable::try_new(
+        Arc::clone(&rows.schema),
+        vec![Arc::new(rows)],
+    )?))
+}
+
+/// One scan of a table of `R`.
+pub(super) fn scan<S: Send + Sync + 'static, R: Send + 'static>(
+    columns: &'static [Column<R>],
+    shared: &Arc<S>,
+    fill: RowSource<S, R>,
+    wanted: &Wanted<'_>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let rows = rows(columns, shared, fill);
+    Ok(Arc::new(StreamingTableExec::try_new(
+        Arc::clone(&rows.schema),
+        vec![Arc::new(rows)],
+        wanted.projection,
+        [],
+        false,
+        wanted.limit,
+    )?))
+}
+
+fn rows<S, R>(columns: &'static [Column<R>], shared: &Arc<S>, fill: RowSource<S, R>) -> Rows<S, R> {
+    Rows {
+        schema: column::schema(columns),
         columns,
         shared: Arc::clone(shared),
         fill,
-    };
-    Ok(Arc::new(StreamingTable::try_new(
-        schema,
-        vec![Arc::new(rows)],
-    )?))
+    }
 }
 
 /// An error of this program inside one of DataFusion.

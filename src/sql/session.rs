@@ -25,6 +25,7 @@ use futures::TryStreamExt as _;
 use super::catalog::{Table, all};
 use super::events_table::Events;
 use super::now::Now;
+use super::planned::Planned;
 use super::rows::{RowSource, table};
 use super::shared_case::SharedCase;
 use super::stored::StoredTables;
@@ -140,9 +141,10 @@ impl Session {
         let mut session = Self::over(StatementScope::Remote, latest, CATALOG)?;
         let base = elsewhere.base()?;
         session.context.register_object_store(base.as_ref(), store);
-        session
-            .context
-            .register_table("events", Arc::new(super::stored::EventsOf::new(elsewhere)))?;
+        session.context.register_table(
+            "events",
+            Arc::new(Planned(super::stored::EventsOf::new(elsewhere))),
+        )?;
         session.tables.retain(|table| table.name == "events");
         Ok(session)
     }
@@ -179,7 +181,7 @@ impl Session {
 
     fn register(&self, shared: &Arc<SharedCase>) -> DataFusionResult<()> {
         let tables: [(&str, Arc<dyn TableProvider>); 8] = [
-            ("events", Arc::new(Events::new(shared))),
+            ("events", Arc::new(Planned(Events::new(shared)))),
             (
                 "objects",
                 table(objects::COLUMNS, shared, RowSource::Read(objects::rows))?,

@@ -5,97 +5,21 @@
     reason = "a test that cannot set itself up must fail"
 )]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion, Owner};
-use whathappened_connectors::observation::Observation;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::resolve::Name;
 use whathappened_store::lake::{self, Index};
 use whathappened_store::{Fact, Limits, Store};
 
-/// A moment to begin with: 2026-11-01T00:00:00Z.
-const START: Nanos = 1_793_491_200 * SECOND;
-const DAY: Nanos = 86_400 * SECOND;
+#[path = "../src/tests/samples.rs"]
+mod samples;
 
-fn event(number: u64, pod: &str, at: Nanos) -> Event {
-    let id = EventId::of(&["test", &number.to_string()]);
-    let mut event = Event::new(id, "k8s.event", Stamp::second(at), SourceKind::Kubernetes);
-    event.reason = Some("Started".to_owned());
-    event.message = Some(format!("message {number}"));
-    event.entities.namespace = Some("ml".to_owned());
-    event.entities.pod = Some(pod.to_owned());
-    event.entities.pod_uid = Some(format!("uid-{pod}"));
-    event.entities.node = Some("node-1".to_owned());
-    event.raw = format!("{{\"number\":{number}}}");
-    event.origin.file = "file.json".into();
-    event.origin.line = number;
-    event
-}
-
-fn reported(event: Event) -> Observation {
-    Observation::Event(Box::new(event))
-}
-
-fn pod(name: &str, experiment: &str, owner: &str, at: Nanos) -> Observation {
-    let body = ObjectBody {
-        labels: BTreeMap::from([("experiment".to_owned(), experiment.to_owned())]),
-        owners: vec![Owner {
-            kind: "Job".to_owned(),
-            name: owner.to_owned(),
-            uid: format!("uid-{owner}"),
-            controller: true,
-        }],
-        created: Some(Stamp::second(at)),
-        node: Some("node-1".to_owned()),
-        ..ObjectBody::default()
-    };
-    Observation::Object(Box::new(ObjectVersion {
-        key: ObjectKey {
-            kind: "Pod".to_owned(),
-            namespace: "ml".to_owned(),
-            name: name.to_owned(),
-            uid: format!("uid-{name}"),
-        },
-        revision: Some(7),
-        at: Some(Stamp::second(at)),
-        deleted: false,
-        by: None,
-        body,
-        source_kind: SourceKind::Kubernetes,
-        origin: whathappened_connectors::event::Origin::default(),
-    }))
-}
-
-/// A store in a folder that goes when the test ends.
-fn store() -> (tempfile::TempDir, Store) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("store"), Limits::default()).unwrap();
-    (folder, store)
-}
-
-/// All facts, by id.
-fn facts(store: &Store) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let snapshot = store.snapshot().unwrap();
-    snapshot
-        .everything(None, &mut |fact| facts.push(fact), &mut |_| {})
-        .unwrap();
-    facts.sort_by_key(|fact| fact.event.id);
-    facts
-}
-
-fn import(store: &mut Store, observations: impl IntoIterator<Item = Observation>) -> u64 {
-    let mut bulk = store.bulk(START);
-    for observation in observations {
-        bulk.push(observation).unwrap();
-    }
-    bulk.flush().unwrap().new
-}
+use samples::{DAY, START, event, facts, import, pod, reported, store};
 
 /// Names what the child does, which is this test binary again.
 const CHILD: &str = "WHATHAPPENED_LAKE_CHILD";
@@ -242,6 +166,27 @@ fn what_is_flushed_leaves_the_collector_and_is_in_the_lake() {
     let mut opened = Store::open(index.store().root(), Limits::default()).unwrap();
     let refused = opened.write(vec![reported(event(1, "x", START))], &[]);
     assert!(refused.unwrap_err().to_string().contains("lake"));
+}
+
+#[test]
+fn whoever_flushes_leaves_few_files() {
+    let (folder, mut store) = store();
+    let url = lake_in(folder.path());
+    let mut index = open(&url, &folder.path().join("index"));
+    for round in 0..60_u64 {
+        let rows = (0..5).map(|n| reported(in_cluster(event(round * 5 + n, "a-0", START), "c1")));
+        let pods = [pod(&format!("a-{round}"), "exp", "job", START)];
+        store.write(rows.chain(pods).collect(), &[]).unwrap();
+        let now = NOW + round as i64;
+        lake::flush(&mut store, &mut index, now).unwrap();
+        index.merge_small(now).unwrap();
+    }
+    for table in index.tables().unwrap() {
+        assert!(table.files <= 17, "{table:?}");
+    }
+    assert_eq!(facts(index.store()).len(), 300);
+    let fresh = open(&url, &folder.path().join("fresh"));
+    assert_eq!(everything(fresh.store()), everything(index.store()));
 }
 
 #[test]

@@ -2,7 +2,11 @@
 #![cfg(feature = "lake")]
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+
+use crate::live::Cluster;
+use crate::s3::S3;
+use crate::service::Service;
 
 /// One folder for whoever asks: its stores and the indexes of lakes.
 struct Person {
@@ -128,6 +132,7 @@ fn a_lake_gives_the_bytes_that_its_store_gives() {
     person.well(&["store", "compact", "--store", &lake]);
     person.well(&["store", "vacuum", "--store", &lake]);
     same(&person, &store, &lake, &QUESTIONS);
+    served_alike(&person, &store, &lake);
     let status = person.well(&["store", "status", "--store", &lake, "--format", "csv"]);
     assert!(
         status.contains("\nevents,") || status.contains("events,"),
@@ -213,57 +218,100 @@ fn a_lake_takes_nothing_in_but_what_is_pushed() {
     assert!(err.contains("there is no lake here"), "{err}");
 }
 
-/// A server that speaks S3: moto (`PyPI`), where it is installed.
-struct S3 {
-    child: Child,
-    endpoint: String,
+#[test]
+fn what_is_collected_is_flushed_and_answered_from_the_lake() {
+    let (cluster, person) = (Cluster::start(""), Person::new(&[]));
+    let (config, store) = (cluster.path("kubeconfig"), person.path("own"));
+    let lake = person.path("lake/made/here");
+    let flush = ["--lake", &lake, "--flush-every", "1s", "--for", "5s"];
+    let from = ["--kubeconfig", &config, "--store", &store];
+    person.well(&[&["collect"], &flush[..], &from[..]].concat());
+    let seen: &[&str] = &[
+        "sql",
+        "SELECT pod, message, cluster FROM events WHERE reason = 'SeenLive'",
+        "--format",
+        "csv",
+    ];
+    let told = "pod,message,cluster\r\nlate-0,told by the watch,c1a57e2\r\n";
+    assert_eq!(person.ask(&lake, seen), told);
+    let answer = person.ask(&lake, &["gpt2-small-7f3", "--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["incidents"][0]["cause"], "node.not_ready");
+    // The collector keeps nothing that the lake has.
+    let status = person.well(&["store", "status", "--store", &store, "--format", "csv"]);
+    assert!(status.contains("\nfacts,0\r\n"), "{status}");
 }
 
-impl S3 {
-    fn start() -> Option<Self> {
-        let port = std::net::TcpListener::bind("127.0.0.1:0")
-            .and_then(|free| free.local_addr())
-            .unwrap()
-            .port();
-        let child = Command::new("moto_server")
-            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let s3 = Self {
-            child,
-            endpoint: format!("http://127.0.0.1:{port}"),
-        };
-        for _ in 0..300 {
-            let bucket = format!("{}/lab", s3.endpoint);
-            let made = Command::new("curl")
-                .args(["-sf", "-X", "PUT", &bucket])
-                .status();
-            if made.is_ok_and(|status| status.success()) {
-                return Some(s3);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        panic!("moto_server does not answer");
-    }
-
-    fn env(&self) -> [(&str, &str); 5] {
-        [
-            ("AWS_ENDPOINT", &self.endpoint),
-            ("AWS_ALLOW_HTTP", "true"),
-            ("AWS_ACCESS_KEY_ID", "test"),
-            ("AWS_SECRET_ACCESS_KEY", "test"),
-            ("AWS_REGION", "us-east-1"),
-        ]
-    }
+#[test]
+fn a_store_of_the_older_layout_is_migrated() {
+    let person = Person::new(&[]);
+    let (store, lake) = (person.import("store", &[INPUT, LOKI]), person.lake());
+    person.well(&["store", "compact", "--store", &store]);
+    let old = person.path("old");
+    let segments: Vec<_> = ["events", "objects"]
+        .into_iter()
+        .flat_map(|table| parquet(&Path::new(&store).join(table)))
+        .map(|path| {
+            let file = path
+                .strip_prefix(&store)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            let to = Path::new(&old).join(&file);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            let bytes = std::fs::copy(&path, to).unwrap();
+            serde_json::json!({"file": file, "bytes": bytes})
+        })
+        .collect();
+    let manifest = serde_json::json!({"format": 1, "segments": segments});
+    std::fs::write(Path::new(&old).join("manifest.json"), manifest.to_string()).unwrap();
+    let (code, _, err) = person.run(&["store", "push", &old, "--store", &store]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("store migrate"), "{err}");
+    person.well(&["store", "migrate", &old, &lake]);
+    same(&person, &store, &lake, &QUESTIONS[4..]);
+    // What sources could not show was not in that layout.
+    let answer = person.ask(&lake, &["gpt2-small-7f3", "--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["incidents"][0]["cause"], "node.not_ready");
 }
 
-impl Drop for S3 {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _reaped = self.child.wait();
+/// The files of a table of a store.
+fn parquet(folder: &Path) -> Vec<std::path::PathBuf> {
+    let all = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .collect::<Vec<_>>()
+    };
+    let files = all(folder).into_iter().flat_map(|day| all(&day));
+    files
+        .filter(|path| path.extension().is_some_and(|of| of == "parquet"))
+        .collect()
+}
+
+/// A service over a lake answers as one over the store does, each statement in a process that
+/// reads the lake by itself.
+fn served_alike(person: &Person, store: &str, lake: &str) {
+    let [own, shared] = [store, lake].map(|store| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut env = person.env.clone();
+        env.push(("HOME".to_owned(), person.path("")));
+        Service::over(store, "", &["--no-fetch"], folder, &env)
+    });
+    for statement in [
+        "SELECT count(*) AS n, min(time) AS first FROM events",
+        "SELECT kind, name, node FROM objects ORDER BY kind, name, node, valid_from",
+        "SELECT experiment, cause, level FROM incidents ORDER BY experiment, cause",
+        "SELECT step, role FROM why('gpt2-small-7f3') ORDER BY step",
+    ] {
+        let [own, shared] = [&own, &shared].map(|one| one.sql(statement.as_bytes(), &[]));
+        assert_eq!(own.status, 200, "{statement}: {}", own.text());
+        assert_eq!(own.text(), shared.text(), "{statement}");
     }
+    let [own, shared] = [&own, &shared].map(|one| one.get("/api/v1/answers/gpt2-small-7f3", &[]));
+    assert_eq!((own.status, own.text()), (200, shared.text()));
 }
 
 #[test]
@@ -279,5 +327,6 @@ fn a_lake_on_s3_gives_the_bytes_that_its_store_gives() {
     same(&person, &store, lake, &QUESTIONS);
     person.well(&["store", "compact", "--store", lake]);
     same(&person, &store, lake, &QUESTIONS[..2]);
+    served_alike(&person, &store, lake);
     assert!(!Path::new("s3:").exists());
 }

@@ -341,11 +341,12 @@ fn said_back(text: &str, asked: &str) -> bool {
         .filter(|word| word.contains(MARK))
         .collect();
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-    let mut rest = text.to_owned();
+    // In JSON or as it is.
+    let mut rest = text.replace("\\\"", "\"");
     for word in words {
         for quoted in [
-            format!("\\\"{word}\\\""),
-            format!("\\\"node/{word}\\\""),
+            format!("\"{word}\""),
+            format!("\"node/{word}\""),
             format!("'{word}'"),
             format!(" {word} "),
         ] {

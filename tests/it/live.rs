@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::whathappened;
 
 /// An API server that knows pods, nodes, events and jobs.
-struct Cluster {
+pub(crate) struct Cluster {
     folder: tempfile::TempDir,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -29,7 +29,7 @@ fn recorded(name: &str) -> String {
 }
 
 impl Cluster {
-    fn start(denied: &'static str) -> Self {
+    pub(crate) fn start(denied: &'static str) -> Self {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = server.local_addr().unwrap();
         server.set_nonblocking(true).unwrap();
@@ -78,7 +78,7 @@ impl Cluster {
         }
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
 

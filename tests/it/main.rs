@@ -31,6 +31,7 @@ mod quiet;
 mod readme;
 mod remote;
 mod rules;
+mod s3;
 mod second_hour;
 mod secrets;
 mod serve;

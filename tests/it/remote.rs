@@ -1,7 +1,9 @@
 //! Stores on an object store, and the same SQL on Ballista.
 #![cfg(feature = "object-store")]
 
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+
+use crate::s3::S3;
 
 const LAB: [&str; 2] = ["fixtures/lab-cluster/input", "fixtures/lab-cluster/loki"];
 
@@ -41,58 +43,6 @@ fn store() -> (tempfile::TempDir, String) {
     let store = folder.path().join("store").display().to_string();
     run(&["import", LAB[0], LAB[1], "--store", &store], &[]);
     (folder, store)
-}
-
-/// A server that speaks S3: moto (`PyPI`), where it is installed.
-struct S3 {
-    child: Child,
-    endpoint: String,
-}
-
-impl S3 {
-    fn start() -> Option<Self> {
-        let port = std::net::TcpListener::bind("127.0.0.1:0")
-            .and_then(|free| free.local_addr())
-            .unwrap()
-            .port();
-        let child = Command::new("moto_server")
-            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let s3 = Self {
-            child,
-            endpoint: format!("http://127.0.0.1:{port}"),
-        };
-        for _ in 0..200 {
-            let made = Command::new("curl")
-                .args(["-sf", "-X", "PUT", &format!("{}/lab", s3.endpoint)])
-                .status();
-            if made.is_ok_and(|status| status.success()) {
-                return Some(s3);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        panic!("moto_server does not answer");
-    }
-
-    fn env(&self) -> [(&str, &str); 5] {
-        [
-            ("AWS_ENDPOINT", &self.endpoint),
-            ("AWS_ALLOW_HTTP", "true"),
-            ("AWS_ACCESS_KEY_ID", "test"),
-            ("AWS_SECRET_ACCESS_KEY", "test"),
-            ("AWS_REGION", "us-east-1"),
-        ]
-    }
-}
-
-impl Drop for S3 {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _reaped = self.child.wait();
-    }
 }
 
 #[test]

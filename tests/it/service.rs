@@ -46,13 +46,27 @@ impl Service {
                 crate::whathappened(&[&["import"], import, &["--store", &store]].concat());
             assert_eq!(code, Some(0), "{err}");
         }
-        std::fs::write(at("config.toml"), config).unwrap();
+        Self::over(&store, config, options, folder, &[])
+    }
+
+    /// A service over a store, or a lake that the environment leads to.
+    pub(crate) fn over(
+        store: &str,
+        config: &str,
+        options: &[&str],
+        folder: tempfile::TempDir,
+        env: &[(String, String)],
+    ) -> Self {
+        let configured = folder.path().join("config.toml");
+        std::fs::write(&configured, config).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(options)
-            .args(["--store", &store, "--config", &at("config.toml")])
+            .args(["--store", store, "--config"])
+            .arg(&configured)
             .env_clear()
             .env("HOME", "/nonexistent")
+            .envs(env.iter().cloned())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

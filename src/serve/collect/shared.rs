@@ -101,6 +101,9 @@ mod flusher {
             if last || is_full || waited >= self.target.every {
                 self.flushed = Instant::now();
                 lake::flush(&mut store, &mut index, now)?;
+                if !last {
+                    index.merge_small(now)?;
+                }
             }
             self.open = Some((store, index));
             Ok(())

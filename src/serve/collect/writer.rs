@@ -11,7 +11,7 @@ use whathappened_connectors::connector::{Clock, Cursor, Stop};
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
 use whathappened_connectors::redact;
-use whathappened_store::{Store, StoreError};
+use whathappened_store::{Store, StoreError, lake};
 
 use super::CollectOptions;
 use super::heartbeat::{self, ClockMonitor};
@@ -36,6 +36,8 @@ pub(super) struct StoreWriter {
     own: Vec<(String, Coverage)>,
     /// Whether there is anything to collect: who has nothing was never there.
     collects: bool,
+    /// Whether the store is the index of a lake, which takes nothing in.
+    is_index: bool,
 }
 
 impl StoreWriter {
@@ -60,6 +62,7 @@ impl StoreWriter {
             clock_monitor: ClockMonitor::new(now, Instant::now()),
             own,
             collects,
+            is_index: lake::is_index(&how.store),
         })
     }
 
@@ -155,6 +158,9 @@ impl StoreWriter {
 
     fn write(&mut self, joined: &mut MergedBatch) -> Result<u64, StoreError> {
         let now = (self.clock)();
+        if self.is_index && joined.is_empty() {
+            return Ok(0);
+        }
         self.own
             .extend(self.clock_monitor.look(now, Instant::now()));
         let mut observations = joined.observations.clone();
@@ -232,6 +238,10 @@ impl MergedBatch {
             joined.coverage.extend(write_batch.coverage);
         }
         joined
+    }
+
+    fn is_empty(&self) -> bool {
+        self.observations.is_empty() && self.cursors.is_empty() && self.coverage.is_empty()
     }
 
     fn acknowledge(self) {

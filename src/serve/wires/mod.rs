@@ -16,6 +16,8 @@ mod postgres;
 use std::sync::Arc;
 
 use whathappened_connectors::connector::Stop;
+#[cfg(any(feature = "flight", feature = "postgres"))]
+use whathappened_connectors::http::choose_encryption;
 
 use super::Service;
 use crate::config::Serve;
@@ -41,6 +43,9 @@ impl Wires {
             .postgres
             .address("postgres", cfg!(feature = "postgres"))?;
         let flight = config.flight.address("flight", cfg!(feature = "flight"))?;
+        // Where several could encrypt, certificates are not read before one is chosen.
+        #[cfg(any(feature = "flight", feature = "postgres"))]
+        choose_encryption();
         #[cfg(not(feature = "postgres"))]
         let _none = postgres;
         #[cfg(not(feature = "flight"))]

@@ -1,13 +1,11 @@
 //! The table `events` of a store: live segments, and the rows of the hot tier.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use datafusion::catalog::{Session, TableProvider};
+use datafusion::catalog::Session;
 use datafusion::common::DFSchema;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::memory::MemorySourceConfig;
@@ -15,7 +13,6 @@ use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::datasource::physical_plan::{FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result as DataFusionResult;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::filter::FilterExec;
@@ -29,6 +26,7 @@ use super::pruning::ScanBounds;
 use crate::error::Error;
 use crate::sql::column;
 use crate::sql::events::COLUMNS;
+use crate::sql::planned::{Scan, Wanted};
 use crate::sql::rows::wrapped;
 
 /// All facts of a store.
@@ -69,44 +67,6 @@ impl Events {
         Self {
             segments,
             schema: column::schema(COLUMNS),
-        }
-    }
-
-    fn plan(
-        &self,
-        session: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
-        let bounds = ScanBounds::of(filters, EVENT_WORDS);
-        let ScanFiles { on, files, hot } = self.segments.choose(&bounds).map_err(wrapped)?;
-        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
-        let projection = projection.unwrap_or(&all);
-        let mut parts: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
-        let (whole, partly): (Vec<File>, Vec<File>) =
-            files.into_iter().partition(|file| file.without.is_empty());
-        if !whole.is_empty() {
-            parts.push(self.scan_files(session, &on, &whole, projection, limit)?);
-        }
-        for file in partly {
-            let scan = self.scan_files(session, &on, std::slice::from_ref(&file), &all, None)?;
-            parts.push(self.without(session, scan, &file.without, projection)?);
-        }
-        if !hot.is_empty() {
-            let rows = batch(&hot, &self.schema)?;
-            parts.push(MemorySourceConfig::try_new_exec(
-                &[vec![rows]],
-                Arc::clone(&self.schema),
-                Some(projection.clone()),
-            )?);
-        }
-        match parts.len() {
-            0 => Ok(Arc::new(EmptyExec::new(Arc::new(
-                self.schema.project(projection)?,
-            )))),
-            1 => Ok(parts.remove(0)),
-            _ => UnionExec::try_new(parts),
         }
     }
 
@@ -157,6 +117,46 @@ impl Events {
             })
             .collect();
         Ok(Arc::new(ProjectionExec::try_new(columns, stored)?))
+    }
+}
+
+impl Scan for Events {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    // The optimizer hands the whole filter to the scan of the files by itself.
+    fn plan(&self, wanted: &Wanted<'_>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+        let session = wanted.session;
+        let bounds = ScanBounds::of(wanted.filters, EVENT_WORDS);
+        let ScanFiles { on, files, hot } = self.segments.choose(&bounds).map_err(wrapped)?;
+        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
+        let projection = wanted.projection.unwrap_or(&all);
+        let mut parts: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
+        let (whole, partly): (Vec<File>, Vec<File>) =
+            files.into_iter().partition(|file| file.without.is_empty());
+        if !whole.is_empty() {
+            parts.push(self.scan_files(session, &on, &whole, projection, wanted.limit)?);
+        }
+        for file in partly {
+            let scan = self.scan_files(session, &on, std::slice::from_ref(&file), &all, None)?;
+            parts.push(self.without(session, scan, &file.without, projection)?);
+        }
+        if !hot.is_empty() {
+            let rows = batch(&hot, &self.schema)?;
+            parts.push(MemorySourceConfig::try_new_exec(
+                &[vec![rows]],
+                Arc::clone(&self.schema),
+                Some(projection.clone()),
+            )?);
+        }
+        match parts.len() {
+            0 => Ok(Arc::new(EmptyExec::new(Arc::new(
+                self.schema.project(projection)?,
+            )))),
+            1 => Ok(parts.remove(0)),
+            _ => UnionExec::try_new(parts),
+        }
     }
 }
 
@@ -219,42 +219,4 @@ pub(super) fn may_match(
         }
     }
     Ok(true)
-}
-
-impl TableProvider for Events {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    // What `async_trait` would write: the catalogue is read without waiting.
-    fn scan<'a, 'b, 'c, 'd, 'out>(
-        &'a self,
-        session: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        filters: &'d [Expr],
-        limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = DataFusionResult<Arc<dyn ExecutionPlan>>> + Send + 'out>>
-    where
-        'a: 'out,
-        'b: 'out,
-        'c: 'out,
-        'd: 'out,
-        Self: 'out,
-    {
-        Box::pin(std::future::ready(
-            self.plan(session, projection, filters, limit),
-        ))
-    }
-
-    // The optimizer hands the whole filter to the scan of the files by itself.
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> DataFusionResult<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
-    }
 }

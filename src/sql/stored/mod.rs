@@ -24,6 +24,7 @@ use whathappened_store::{Segment, Snapshot, Store, Table};
 
 use super::functions::AnswerSource;
 use super::links::Cases;
+use super::planned::Planned;
 use super::rows::{RowSource, table};
 use super::{collateral, coverage, experiments, incidents, runs, tenures};
 use crate::access::Access;
@@ -168,16 +169,18 @@ pub(super) fn tables(
     stored: &Arc<StoredTables>,
 ) -> DataFusionResult<Vec<(&'static str, Arc<dyn TableProvider>)>> {
     let events: Arc<dyn TableProvider> = if !stored.access.is_whole() {
-        Arc::new(restricted::Events::new(stored))
+        Arc::new(Planned(restricted::Events::new(stored)))
     } else if whathappened_store::lake::is_index(&stored.root) {
         // They are no files of this machine.
-        Arc::new(shared::Events::new(stored))
+        Arc::new(Planned(shared::Events::new(stored)))
     } else {
-        Arc::new(events::Events::new(Arc::<StoredTables>::clone(stored)))
+        Arc::new(Planned(events::Events::new(Arc::<StoredTables>::clone(
+            stored,
+        ))))
     };
     Ok(vec![
         ("events", events),
-        ("objects", Arc::new(objects::Objects::new(stored))),
+        ("objects", Arc::new(Planned(objects::Objects::new(stored)))),
         (
             "tenures",
             table(tenures::COLUMNS, stored, RowSource::Load(tenures::stored))?,

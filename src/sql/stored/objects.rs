@@ -1,13 +1,9 @@
 //! The table `objects` of a store: read whole, or by the names that a filter asks for.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 
 use super::StoredTables;
@@ -15,7 +11,8 @@ use super::pruning::ScanBounds;
 use crate::error::Error;
 use crate::sql::column;
 use crate::sql::objects::{COLUMNS, ObjectRow, stored};
-use crate::sql::rows::{RowSource, table};
+use crate::sql::planned::{Scan, Wanted};
+use crate::sql::rows::{RowSource, scan};
 
 /// All versions of objects of a store.
 #[derive(Debug)]
@@ -43,46 +40,17 @@ fn load(named: &ObjectScan) -> Result<Vec<ObjectRow>, Error> {
     stored(&named.stored, named.names.as_deref())
 }
 
-impl TableProvider for Objects {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+impl Scan for Objects {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    // What `async_trait` would write.
-    fn scan<'a, 'b, 'c, 'd, 'out>(
-        &'a self,
-        session: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        filters: &'d [Expr],
-        limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = Result<Arc<dyn ExecutionPlan>>> + Send + 'out>>
-    where
-        'a: 'out,
-        'b: 'out,
-        'c: 'out,
-        'd: 'out,
-        Self: 'out,
-    {
-        let bounds = ScanBounds::of(filters, &["name"]);
+    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+        let bounds = ScanBounds::of(wanted.filters, &["name"]);
         let named = Arc::new(ObjectScan {
             stored: Arc::clone(&self.stored),
             names: bounds.words.into_iter().next().map(|(_, names)| names),
         });
-        Box::pin(async move {
-            table(COLUMNS, &named, RowSource::Load(load))?
-                .scan(session, projection, &[], limit)
-                .await
-        })
-    }
-
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+        scan(COLUMNS, &named, RowSource::Load(load), wanted)
     }
 }

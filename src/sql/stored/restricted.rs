@@ -4,16 +4,12 @@
 //! the engine could run after a person's own expressions, whose errors would
 //! tell what is in rows that nobody may see.
 
-use std::future::Future;
 use std::ops::ControlFlow;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
@@ -25,6 +21,7 @@ use super::pruning::ScanBounds;
 use crate::error::Error;
 use crate::sql::column;
 use crate::sql::events::COLUMNS;
+use crate::sql::planned::{Scan, Wanted};
 use crate::sql::rows::wrapped;
 
 /// Rows of a batch; a row may carry a long text.
@@ -46,53 +43,25 @@ impl Events {
     }
 }
 
-impl TableProvider for Events {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+impl Scan for Events {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    // What `async_trait` would write: planning needs no waiting.
-    fn scan<'a, 'b, 'c, 'd, 'out>(
-        &'a self,
-        _session: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        filters: &'d [Expr],
-        limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = Result<Arc<dyn ExecutionPlan>>> + Send + 'out>>
-    where
-        'a: 'out,
-        'b: 'out,
-        'c: 'out,
-        'd: 'out,
-        Self: 'out,
-    {
+    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
         let part = RestrictedScan {
             stored: Arc::clone(&self.stored),
             schema: Arc::clone(&self.schema),
-            bounds: ScanBounds::of(filters, EVENT_WORDS),
+            bounds: ScanBounds::of(wanted.filters, EVENT_WORDS),
         };
-        let plan = StreamingTableExec::try_new(
+        Ok(Arc::new(StreamingTableExec::try_new(
             Arc::clone(&self.schema),
             vec![Arc::new(part)],
-            projection,
+            wanted.projection,
             [],
             false,
-            limit,
-        );
-        Box::pin(std::future::ready(
-            plan.map(|plan| Arc::new(plan) as Arc<dyn ExecutionPlan>),
-        ))
-    }
-
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+            wanted.limit,
+        )?))
     }
 }
 

@@ -1,16 +1,12 @@
 //! The table `events` of a lake: columns of its segments, read through the cache of its
 //! index, as many segments at once as the engine has partitions.
 
-use std::future::Future;
 use std::ops::ControlFlow;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
@@ -22,6 +18,7 @@ use super::events::may_match;
 use super::pruning::ScanBounds;
 use crate::sql::column;
 use crate::sql::events::COLUMNS;
+use crate::sql::planned::{Scan, Wanted};
 use crate::sql::rows::wrapped;
 
 /// All facts of a lake.
@@ -38,17 +35,17 @@ impl Events {
             schema: column::schema(COLUMNS),
         }
     }
+}
 
-    fn plan(
-        &self,
-        session: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let bounds = ScanBounds::of(filters, EVENT_WORDS);
+impl Scan for Events {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn plan(&self, wanted: &Wanted<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+        let bounds = ScanBounds::of(wanted.filters, EVENT_WORDS);
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
-        let projection = projection.unwrap_or(&all);
+        let projection = wanted.projection.unwrap_or(&all);
         let schema: SchemaRef = Arc::new(self.schema.project(projection)?);
         let read = Arc::new(event_schema().project(projection)?);
         let chosen = self.stored.look(|snapshot| {
@@ -67,7 +64,11 @@ impl Events {
         if chosen.is_empty() {
             return Ok(Arc::new(EmptyExec::new(schema)));
         }
-        let at_once = session.config().target_partitions().clamp(1, chosen.len());
+        let at_once = wanted
+            .session
+            .config()
+            .target_partitions()
+            .clamp(1, chosen.len());
         let mut parts: Vec<Vec<Segment>> = vec![Vec::new(); at_once];
         for (number, segment) in chosen.into_iter().enumerate() {
             if let Some(part) = parts.get_mut(number % at_once) {
@@ -89,7 +90,7 @@ impl Events {
             None,
             [],
             false,
-            limit,
+            wanted.limit,
         )?;
         Ok(Arc::new(plan))
     }
@@ -142,42 +143,5 @@ impl PartitionStream for LakeScan {
             done.map_err(wrapped)
         });
         builder.build()
-    }
-}
-
-impl TableProvider for Events {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    // What `async_trait` would write: planning needs no waiting.
-    fn scan<'a, 'b, 'c, 'd, 'out>(
-        &'a self,
-        session: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        filters: &'d [Expr],
-        limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = Result<Arc<dyn ExecutionPlan>>> + Send + 'out>>
-    where
-        'a: 'out,
-        'b: 'out,
-        'c: 'out,
-        'd: 'out,
-        Self: 'out,
-    {
-        Box::pin(std::future::ready(
-            self.plan(session, projection, filters, limit),
-        ))
-    }
-
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 }

@@ -31,6 +31,8 @@ mod push;
 mod tidy;
 #[cfg(feature = "lake")]
 mod wait;
+#[cfg(feature = "lake")]
+mod whole;
 
 use std::path::Path;
 

@@ -13,7 +13,8 @@ use whathappened_connectors::time::Nanos;
 use super::index::Index;
 use super::keeper::TRIES;
 use super::kept::{self, CATALOGUE, COVERAGE, CoverageRow, INCIDENTS};
-use crate::catalogue::{CatalogueUpdate, Entity};
+use super::whole;
+use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::hot;
@@ -113,40 +114,7 @@ impl<'a> Pusher<'a> {
 
     /// Tells the lake of the entities and names of the store that it does not know.
     fn catalogue(&mut self) -> Result<(), StoreError> {
-        let mut known = CatalogueUpdate::default();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut entities = self.store.db.prepare(
-                "SELECT kind, namespace, name, uid, owner, node, first, last FROM entities",
-            )?;
-            let rows = entities.query_map([], |row| {
-                Ok(Entity {
-                    kind: row.get(0)?,
-                    namespace: row.get(1)?,
-                    name: row.get(2)?,
-                    uid: row.get(3)?,
-                    owner: row.get(4)?,
-                    node: row.get(5)?,
-                    first: row.get(6)?,
-                    last: row.get(7)?,
-                })
-            })?;
-            for row in rows {
-                known.known(&row?);
-            }
-            let mut names = self
-                .store
-                .db
-                .prepare("SELECT name, tier, bearer FROM names")?;
-            let rows = names.query_map([], |row| {
-                Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?))
-            })?;
-            for row in rows {
-                let (name, tier, bearer) = row?;
-                known.named(name, usize::try_from(tier).unwrap_or(0), bearer);
-            }
-            Ok(())
-        };
-        read().map_err(StoreError::database(&self.store.db_path))?;
+        let known = whole::catalogue(self.store, Nanos::MIN)?;
         self.index.tell(&known, self.now)
     }
 
@@ -286,28 +254,18 @@ impl<'a> Pusher<'a> {
     }
 
     fn coverage(&mut self) -> Result<(), StoreError> {
-        let of = |store: &Store| -> Result<BTreeMap<String, (i64, String)>, StoreError> {
-            store
-                .db
-                .prepare("SELECT key, at, row FROM coverage")
-                .and_then(|mut all| {
-                    all.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
-                        .collect()
-                })
-                .map_err(StoreError::database(&store.db_path))
-        };
         let prefix = format!("{}/", self.own);
-        let there = of(&self.index.store)?;
-        let here: BTreeMap<String, (i64, String)> = of(self.store)?
-            .into_iter()
-            .map(|(key, row)| (format!("{prefix}{key}"), row))
-            .collect();
-        let mut rows: Vec<CoverageRow> = Vec::new();
-        for (key, (at, row)) in &here {
-            if there.get(key).map(|(_, known)| known) != Some(row) {
-                rows.push((key.clone(), *at, Some(row.clone())));
-            }
+        let there = by_key(whole::coverage(&self.index.store)?);
+        let mut here = whole::coverage(self.store)?;
+        for (key, ..) in &mut here {
+            key.insert_str(0, &prefix);
         }
+        let here = by_key(here);
+        let known = |key: &String| there.get(key).map(|(.., row)| row);
+        let news = here
+            .values()
+            .filter(|(key, _, row)| known(key) != Some(row));
+        let mut rows: Vec<CoverageRow> = news.cloned().collect();
         let gone = there.keys().filter(|key| key.starts_with(&prefix));
         for key in gone.filter(|key| !here.contains_key(*key)) {
             rows.push((key.clone(), self.now, None));
@@ -434,6 +392,10 @@ impl Index {
             .append(table, file, (bytes, rows), now / 1_000_000)?;
         self.sync()
     }
+}
+
+fn by_key(rows: Vec<CoverageRow>) -> BTreeMap<String, CoverageRow> {
+    rows.into_iter().map(|row| (row.0.clone(), row)).collect()
 }
 
 /// How often a lake that does not answer is asked again.

@@ -13,14 +13,16 @@ use super::index::Index;
 use super::kept::{self, CATALOGUE, COVERAGE, TABLES};
 use super::place::{cause, tables};
 use super::wait::wait;
-use crate::catalogue::{CatalogueUpdate, Entity};
+use super::whole;
+use crate::catalogue::CatalogueUpdate;
 use crate::compact::{NewRows, merge};
 use crate::day::Day;
 use crate::error::StoreError;
 use crate::record::{Fact, Object, Record, Table};
 use crate::segment::{self, Segment, cluster_of, in_path};
-use crate::store::Store;
 
+/// Files of a cluster's day that whoever flushes leaves as they are, of those it wrote.
+const FEW: usize = 16;
 /// Files of a table beside facts and objects after which they become one.
 const MANY: usize = 16;
 /// How long a file that no commit lists stays: who uploads one commits it sooner, and who
@@ -58,28 +60,59 @@ impl Index {
         let identity = self.store.identity()?;
         self.write_as(&identity, now);
         let mut tidied = Tidied::default();
-        while let Some(done) = self.compact_one::<Fact>(most, now, progress)? {
+        let choose = |live| crowded(live, most);
+        while let Some(done) = self.compact_one::<Fact>(&choose, now, progress)? {
             tidied.add(&done);
         }
-        while let Some(done) = self.compact_one::<Object>(most, now, progress)? {
+        while let Some(done) = self.compact_one::<Object>(&choose, now, progress)? {
             tidied.add(&done);
         }
+        self.sum_all_up(now)?;
+        Ok(tidied)
+    }
+
+    /// Merges the smallest files of those that this writer flushed, where a cluster's day
+    /// has many of them. To be called after each flush: what is large is seldom written
+    /// again, and nobody else merges the same files.
+    ///
+    /// # Errors
+    /// When the lake cannot be read or written; what was done before stays.
+    pub fn merge_small(&mut self, now: Nanos) -> Result<Tidied, StoreError> {
+        let writer = self.store.writer();
+        let own = writer.split('-').next().unwrap_or_default().to_owned();
+        let choose = |live| smallest(live, &own);
+        let mut tidied = Tidied::default();
+        while let Some(done) = self.compact_one::<Fact>(&choose, now, &mut |_| {})? {
+            tidied.add(&done);
+        }
+        while let Some(done) = self.compact_one::<Object>(&choose, now, &mut |_| {})? {
+            tidied.add(&done);
+        }
+        self.sum_all_up(now)?;
+        Ok(tidied)
+    }
+
+    fn sum_all_up(&mut self, now: Nanos) -> Result<(), StoreError> {
         for table in TABLES {
             self.sum_up(table, now, Nanos::MIN)?;
         }
-        Ok(tidied)
+        Ok(())
     }
 
     fn compact_one<R: Record>(
         &mut self,
-        most: usize,
+        choose: &dyn Fn(Vec<Segment>) -> Option<Vec<Segment>>,
         now: Nanos,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Option<Vec<Segment>>, StoreError> {
+        let mut tried = Vec::new();
         self.changing(|store| {
             let live = segment::live(&store.db, R::TABLE, None)
                 .map_err(StoreError::database(&store.db_path))?;
-            let Some(many) = crowded(live, most) else {
+            if went(&tried, &live) {
+                return Ok(Some(std::mem::take(&mut tried)));
+            }
+            let Some(many) = choose(live) else {
                 return Ok(None);
             };
             let Some(first) = many.first() else {
@@ -87,6 +120,7 @@ impl Index {
             };
             progress(first.file.rsplit_once('/').map_or("", |(folder, _)| folder));
             let drafts = merge::<R>(store, first.day, &many, NewRows::none(), now)?;
+            tried.clone_from(&many);
             store.only_reordering(true);
             let seen = CatalogueUpdate::default();
             let done = store.commit(&drafts, &many, &seen, (now, now), |_, _| Ok(()));
@@ -105,10 +139,15 @@ impl Index {
         self.write_as(&identity, now);
         let mut tidied = Tidied::default();
         for table in [Table::Events, Table::Objects] {
+            let mut tried = Vec::new();
             let gone = self.changing(|store| {
                 let mut old = segment::live(&store.db, table, None)
                     .map_err(StoreError::database(&store.db_path))?;
+                if went(&tried, &old) {
+                    return Ok(std::mem::take(&mut tried));
+                }
                 old.retain(|one| one.time_to < oldest && one.time_to != Nanos::MIN);
+                tried.clone_from(&old);
                 if !old.is_empty() {
                     let seen = CatalogueUpdate::default();
                     store.commit(&[], &old, &seen, (now, now), |_, _| Ok(()))?;
@@ -138,8 +177,8 @@ impl Index {
             return Ok(());
         }
         let batch = match table {
-            CATALOGUE => whole_catalogue(&self.store, oldest)?,
-            COVERAGE => whole_coverage(&self.store)?,
+            CATALOGUE => kept::of_catalogue(&whole::catalogue(&self.store, oldest)?),
+            COVERAGE => kept::of_coverage(&whole::coverage(&self.store)?),
             _ => kept::of_incidents(&self.store.incidents_with_machines()?),
         };
         let mut change = NewFiles::new(true);
@@ -219,6 +258,12 @@ impl Tidied {
     }
 }
 
+/// Whether files went by a commit of which nobody heard that it counts.
+fn went(tried: &[Segment], live: &[Segment]) -> bool {
+    let is_live = |one: &Segment| live.iter().any(|other| other.file == one.file);
+    !tried.is_empty() && !tried.iter().any(is_live)
+}
+
 /// The first cluster's day that has more files than `most`.
 fn crowded(mut live: Vec<Segment>, most: usize) -> Option<Vec<Segment>> {
     live.sort_by_cached_key(|one| (one.day, cluster_of(&one.file), one.file.clone()));
@@ -229,64 +274,21 @@ fn crowded(mut live: Vec<Segment>, most: usize) -> Option<Vec<Segment>> {
     found.map(<[Segment]>::to_vec)
 }
 
+/// The smallest files of the first cluster's day that has many of one writer; half as many
+/// as it may have stay as they are.
+fn smallest(mut live: Vec<Segment>, writer: &str) -> Option<Vec<Segment>> {
+    live.retain(|one| {
+        let of = name(&one.file).and_then(|name| name.split('-').next());
+        of == Some(writer)
+    });
+    let mut many = crowded(live, FEW)?;
+    many.sort_by_key(|one| one.bytes);
+    many.truncate(many.len() - FEW / 2);
+    Some(many)
+}
+
 fn name(file: &str) -> Option<&str> {
     file.rsplit('/').next()
-}
-
-fn whole_catalogue(
-    store: &Store,
-    oldest: Nanos,
-) -> Result<Option<arrow::array::RecordBatch>, StoreError> {
-    let mut all = CatalogueUpdate::default();
-    let mut read = || -> rusqlite::Result<()> {
-        let mut entities = store.db.prepare(
-            "SELECT kind, namespace, name, uid, owner, node, first, last FROM entities
-             WHERE last >= ?1 ORDER BY kind, namespace, name, uid",
-        )?;
-        let rows = entities.query_map([oldest], |row| {
-            Ok(Entity {
-                kind: row.get(0)?,
-                namespace: row.get(1)?,
-                name: row.get(2)?,
-                uid: row.get(3)?,
-                owner: row.get(4)?,
-                node: row.get(5)?,
-                first: row.get(6)?,
-                last: row.get(7)?,
-            })
-        })?;
-        let mut left = BTreeSet::new();
-        for row in rows {
-            let row = row?;
-            left.insert(row.identity());
-            all.known(&row);
-        }
-        let mut names = store.db.prepare("SELECT name, tier, bearer FROM names")?;
-        let rows = names.query_map([], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
-        })?;
-        for row in rows {
-            let (name, tier, bearer) = row?;
-            if oldest == Nanos::MIN || left.contains(&bearer) {
-                all.named(name, usize::try_from(tier).unwrap_or(0), bearer);
-            }
-        }
-        Ok(())
-    };
-    read().map_err(StoreError::database(&store.db_path))?;
-    Ok(kept::of_catalogue(&all))
-}
-
-fn whole_coverage(store: &Store) -> Result<Option<arrow::array::RecordBatch>, StoreError> {
-    let read = || -> rusqlite::Result<Vec<kept::CoverageRow>> {
-        store
-            .db
-            .prepare("SELECT key, at, row FROM coverage ORDER BY key")?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, Some(row.get(2)?))))?
-            .collect()
-    };
-    let rows = read().map_err(StoreError::database(&store.db_path))?;
-    Ok(kept::of_coverage(&rows))
 }
 
 /// Removes filters of segments that are gone; how many.

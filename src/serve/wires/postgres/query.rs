@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::future::OptionFuture;
 use futures::{Sink, StreamExt as _};
 use pgwire::api::portal::{Format, Portal, PortalExecutionState};
 use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
@@ -164,30 +165,16 @@ async fn cancellable<T>(
     work: impl Future<Output = PgWireResult<T>>,
 ) -> PgWireResult<T> {
     let cancelled = session.cancel.start_query().await;
-    let cancelled = async {
-        // Who forgot about it does not cancel.
-        if cancelled.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
     let longest = session.settings(|settings| settings.timeout());
-    let late = async {
-        match longest {
-            Some(longest) => tokio::time::sleep(longest).await,
-            None => std::future::pending().await,
-        }
-    };
-    let gone = async {
-        match &session.line {
-            Some(line) => line.gone().await,
-            None => std::future::pending().await,
-        }
-    };
+    let late = longest.map(tokio::time::sleep);
+    let gone = session.line.as_ref().map(|line| line.gone());
+    // What is not to come turns its branch off.
     tokio::select! {
         done = work => done,
-        () = gone => Err(PgWireError::QueryCanceled),
-        () = cancelled => Err(PgWireError::QueryCanceled),
-        () = late => Err(error("57014", "canceling statement due to statement timeout")),
+        // Who forgot about it does not cancel.
+        Ok(_) = cancelled => Err(PgWireError::QueryCanceled),
+        Some(()) = OptionFuture::from(gone) => Err(PgWireError::QueryCanceled),
+        Some(()) = OptionFuture::from(late) => Err(error("57014", "canceling statement due to statement timeout")),
     }
 }
 
@@ -209,10 +196,7 @@ async fn fetch(
     is_told: bool,
 ) -> PgWireResult<Response> {
     let Some(Entry::Value(portal)) = store.get_portal(cursor) else {
-        return Err(error(
-            "34000",
-            format!("cursor \"{cursor}\" does not exist"),
-        ));
+        return Err(no_cursor(cursor));
     };
     let state = portal.state();
     let mut state = state.lock().await;
@@ -389,10 +373,11 @@ async fn cursor_fields(store: &Store, cursor: &str) -> PgWireResult<Vec<FieldInf
     {
         return Ok(open.row_schema().to_vec());
     }
-    Err(error(
-        "34000",
-        format!("cursor \"{cursor}\" does not exist"),
-    ))
+    Err(no_cursor(cursor))
+}
+
+fn no_cursor(name: &str) -> PgWireError {
+    error("34000", format!("cursor \"{name}\" does not exist"))
 }
 
 /// Types of parameters: what the client said, else what the statement needs.
