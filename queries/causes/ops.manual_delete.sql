@@ -18,7 +18,16 @@
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
+-- title_of: cloud.instance_stopped_by_user: Stopped on request
+-- title_of: cloud.instance_reset_by_user: Reset on request
+-- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Evicted on request
+-- title_of: slurm.cancelled: Cancelled
+-- title_of: ray.job_stopped: Stopped on request
 -- advice: Find out why it was deleted; there is no sign of a fault.
+-- advice_of: cloud.instance_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
+-- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
+-- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
+-- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
 WITH evicted AS (
   SELECT e.death, e.fact FROM links e
   LEFT JOIN links k ON k.death = e.death AND k.record = e.record AND k.signal = 'k8s.pod.drained_by_kubectl'

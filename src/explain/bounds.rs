@@ -327,7 +327,9 @@ impl<'a> Bounds<'a> {
         let Some(over) = self.over else {
             return true;
         };
-        if self.onset(cause) > over {
+        // A stretch between two scrapes is as wide as it can be: clocks are granted nothing beside it.
+        let granted = if cause.source_kind == SourceKind::Prometheus { CLOCKS } else { 0 };
+        if self.onset(cause) > over.saturating_sub(granted) {
             return false;
         }
         match edge.effect {

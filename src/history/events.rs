@@ -50,6 +50,7 @@ const KINDS: [(&str, &[&str]); 7] = [
             "k8s.node.rebooted",
             "k8s.node.shutdown",
             "node.powered_off",
+            "node.poweroff_requested",
             "node.reboot_requested",
         ],
     ),
