@@ -16,9 +16,11 @@ WITH off AS (
   FROM links u
   LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.rebooting' AND via = 'node' GROUP BY death) r
     ON r.death = u.death AND r.time >= u.time - 5000000000
+  -- The same line may tell of the node's shutdown, see below.
+  LEFT JOIN links d ON d.death = u.death AND d.record = u.record AND d.signal = 'k8s.node.shutdown'
   WHERE u.signal IN ('node.poweroff_requested', 'node.powering_off') AND u.via = 'node'
     AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
-    AND u.lag_s BETWEEN -90 AND 600
+    AND u.lag_s BETWEEN -90 AND 600 AND d.fact IS NULL
 )
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
 FROM links
@@ -42,10 +44,6 @@ UNION ALL
 SELECT death, fact AS cause, effect, edge, role FROM (
   SELECT o.*, m.fact AS effect FROM off o
   JOIN mechanisms m ON m.death = o.death AND m.fact <> o.fact AND m.time >= o.time_hi - 5000000000
-  UNION ALL
-  SELECT o.*, w.fact AS effect FROM off o
-  JOIN off w ON w.death = o.death AND w.signal = 'node.powering_off' AND w.time >= o.time
-  WHERE o.signal = 'node.poweroff_requested'
   UNION ALL
   SELECT o.*, CAST(NULL AS BIGINT) AS effect FROM off o)
 UNION ALL

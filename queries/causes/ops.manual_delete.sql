@@ -122,7 +122,10 @@ UNION ALL
 SELECT u.death, u.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links u
 JOIN links e ON e.death = u.death AND e.via = u.via AND e.time - u.time BETWEEN -5000000000 AND 900000000000
-  AND e.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped')
+  AND (e.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped')
+    -- A group's own account carries out what it was told of this very machine.
+    OR e.time >= u.time AND u.signal = 'cloud.instance_deleted_by_user'
+       AND e.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))
 WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
   AND u.via IN ('pod', 'node') AND u.mode IN ('killed', 'lost')
 UNION ALL

@@ -328,7 +328,11 @@ impl<'a> Bounds<'a> {
             return true;
         };
         // A stretch between two scrapes is as wide as it can be: clocks are granted nothing beside it.
-        let granted = if cause.source_kind == SourceKind::Prometheus { CLOCKS } else { 0 };
+        let granted = if cause.source_kind == SourceKind::Prometheus {
+            CLOCKS
+        } else {
+            0
+        };
         if self.onset(cause) > over.saturating_sub(granted) {
             return false;
         }

@@ -253,7 +253,11 @@ impl Rule {
             .filter(|(signals, _)| is_among(signal, signals))
             .map(|(_, advice)| advice)
             .collect();
-        if own.is_empty() { self.advice.iter().collect() } else { own }
+        if own.is_empty() {
+            self.advice.iter().collect()
+        } else {
+            own
+        }
     }
 
     /// Signals that the statement compares with, each with its line in the file; one that

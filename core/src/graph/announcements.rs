@@ -84,7 +84,9 @@ fn over(fact: &Fact, started: Option<Symbol>) -> Option<Nanos> {
         return None;
     }
     match fact.phase {
-        Phase::Announced => fact.due.filter(|due| due.hi > due.lo.saturating_add(SECOND)),
+        Phase::Announced => fact
+            .due
+            .filter(|due| due.hi > due.lo.saturating_add(SECOND)),
         Phase::Acted => fact.end,
         _ => None,
     }

@@ -61,7 +61,11 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
             |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
                 for fact in facts.into_iter().flatten() {
                     let stood = |one: &Fact| one.withdrawn.is_none_or(|at| at > death.time.lo);
-                    if let Some(one) = graph.facts.get(*fact).filter(|one| stood(one) && counts(one)) {
+                    if let Some(one) = graph
+                        .facts
+                        .get(*fact)
+                        .filter(|one| stood(one) && counts(one))
+                    {
                         found.push(Link {
                             death: number,
                             fact: *fact,
