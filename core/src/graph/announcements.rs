@@ -18,7 +18,8 @@ const NOTICED: Nanos = 120 * SECOND;
 
 /// Notes of every announcement when it ceased to stand.
 pub(super) fn settle(graph: &mut EntityGraph) -> Result<(), SpillError> {
-    let mut series: HashMap<String, Vec<usize>> = HashMap::new();
+    // By name and machine: one event of a cloud may be about thousands of them.
+    let mut series: HashMap<(String, Symbol), Vec<usize>> = HashMap::new();
     for (number, fact) in graph.facts.iter().enumerate() {
         if fact.phase == Phase::Untold || !(fact.node.is_some() || fact.instance.is_some()) {
             continue;
@@ -27,7 +28,12 @@ pub(super) fn settle(graph: &mut EntityGraph) -> Result<(), SpillError> {
         let name = event.attribute("series").or(event.attribute("event_id"));
         let own = || format!("row {}", fact.row);
         let name = name.map_or_else(own, str::to_owned);
-        series.entry(name).or_default().push(number);
+        let machine = if fact.node.is_some() {
+            fact.node
+        } else {
+            fact.instance
+        };
+        series.entry((name, machine)).or_default().push(number);
     }
     let started = graph.evidence.symbols.find("maintenance.started");
     let mut found: Vec<(usize, Nanos)> = Vec::new();
