@@ -89,7 +89,8 @@ pub fn upcoming(graph: &EntityGraph, machines: &Machines, from: Nanos, to: Nanos
     let mut found: Vec<(Stamp, usize)> = Vec::new();
     for (number, fact) in graph.facts.iter().enumerate() {
         let is_told = fact.time.lo <= from || is_undated(fact);
-        if !announces(graph, fact) || !is_told || !machines.hold(graph, fact) {
+        let stands = fact.withdrawn.is_none_or(|at| at > from);
+        if !announces(graph, fact) || !is_told || !stands || !machines.hold(graph, fact) {
             continue;
         }
         let due = fact.due.unwrap_or(Stamp {

@@ -6,16 +6,19 @@
 -- alone: cloud.host_error
 -- summary: The cloud reported a fault on the host of {node}.
 -- advice: The cloud replaces machines that fail this way; restart the run on another machine.
+-- What was said of the machine of a member that its job took away, since another had failed, hurt nobody.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
   AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  AND u.death NOT IN (SELECT death FROM torn_down)
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
 FROM links u
 WHERE u.signal IN ('cloud.instance_unhealthy', 'cloud.host_error')
   AND (u.mode IN ('killed', 'lost') OR u.state = 'not_ready' OR u.reason IN ('ContainerStatusUnknown', 'Unknown')) AND u.via = 'node' AND u.lag_s BETWEEN -90 AND 3900
+  AND u.death NOT IN (SELECT death FROM torn_down)
 UNION ALL
 -- The instance itself: the record of the fault is the record of its end.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'fault' AS role

@@ -7,6 +7,9 @@
 -- overturned_by: kernel: who rebooted the node
 -- summary: {node} rebooted while {pod} {was} on it.
 -- advice: The journal before the boot shows whether it was requested or a crash.
+-- advice_of: node.reboot_requested: Find out why it was rebooted; there is no sign of a fault.
+-- advice_of: node.rebooting: It went down in good order; find out who or what asked for that.
+-- advice_of: node.crashed: Check its kernel log, crash dumps and BMC to see why it crashed.
 SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge,
   CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u

@@ -3,10 +3,25 @@
 -- rank: 74
 -- level: supported
 -- needs: k8s.pod.node_shutdown, k8s.node.shutdown, k8s.pod.admission_failed.shutdown
--- needs: cloud.instance_shut_down, node.powered_off
+-- needs: cloud.instance_shut_down, node.powered_off, node.poweroff_requested, node.powering_off
 -- overturned_by: kernel: who shut the node down
 -- summary: {node} shut down while {pod} {was} on it.
+-- summary_of: node.poweroff_requested: {node} was switched off{by} while {pod} {was} on it.
+-- advice_of: node.poweroff_requested: Find out why it was switched off; there is no sign of a fault.
 -- advice: Find out who shut the machine down: its journal, the cloud, or the data centre's maintenance log.
+WITH off AS (
+  SELECT u.death, u.fact, u.time, u.time_hi, u.signal,
+    CASE WHEN r.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge,
+    CASE WHEN u.signal = 'node.poweroff_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
+  FROM links u
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.rebooting' AND via = 'node' GROUP BY death) r
+    ON r.death = u.death AND r.time >= u.time - 5000000000
+  -- The same line may tell of the node's shutdown, see below.
+  LEFT JOIN links d ON d.death = u.death AND d.record = u.record AND d.signal = 'k8s.node.shutdown'
+  WHERE u.signal IN ('node.poweroff_requested', 'node.powering_off') AND u.via = 'node'
+    AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+    AND u.lag_s BETWEEN -90 AND 600 AND d.fact IS NULL
+)
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'asserted' AS edge, 'claim' AS role
 FROM links
 WHERE signal = 'k8s.pod.node_shutdown' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
@@ -24,6 +39,13 @@ FROM links u
 LEFT JOIN links r ON r.death = u.death AND r.record = u.record AND r.signal = 'node.rebooting'
 WHERE r.fact IS NULL AND u.signal IN ('k8s.node.shutdown', 'cloud.instance_shut_down', 'node.powered_off')
   AND u.mode IN ('killed', 'lost') AND u.via = 'node' AND u.lag_s BETWEEN -60 AND 600
+UNION ALL
+-- Somebody switches it off, or it says that it goes down for good; one that then says that it starts again reboots.
+SELECT death, fact AS cause, effect, edge, role FROM (
+  SELECT o.*, m.fact AS effect FROM off o
+  JOIN mechanisms m ON m.death = o.death AND m.fact <> o.fact AND m.time >= o.time_hi - 5000000000
+  UNION ALL
+  SELECT o.*, CAST(NULL AS BIGINT) AS effect FROM off o)
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
 FROM links

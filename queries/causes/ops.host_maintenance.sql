@@ -9,7 +9,8 @@
 -- summary_of: maintenance.announced, maintenance.freeze_announced: Maintenance was announced for the host of {node}; {pod} {was} on it.
 -- advice: Check what the cloud has scheduled next for these nodes before restarting there.
 --
--- What was announced counts while it is due, however long before it was said, unless
+-- What was announced counts while it is due, however long before it was said, unless it was moved or called off
+-- (such facts touch nothing; core/src/graph/announcements.rs),
 -- the machine was moved away or the maintenance was over before; what is due hours later
 -- has not begun. Where the act itself
 -- has a record, that one leads and the announcement only belongs to the story.
@@ -31,10 +32,12 @@ act AS (
     AND lag_s BETWEEN -90 AND 3900
 ),
 root AS (
-  SELECT death, fact, time, mode, signal, due_s FROM act WHERE mode IN ('killed', 'lost')
+  SELECT * FROM act WHERE mode IN ('killed', 'lost')
+    AND (signal <> 'maintenance.started' OR death NOT IN (SELECT death FROM torn_down))
   UNION ALL
-  SELECT death, fact, time, mode, signal, due_s FROM planned
+  SELECT * FROM planned
   WHERE signal LIKE 'maintenance.%announced' AND mode IN ('killed', 'lost') AND death NOT IN (SELECT death FROM act)
+    AND death NOT IN (SELECT death FROM torn_down)
 ),
 -- Those that clear a node for what is announced.
 cleared AS (
@@ -46,8 +49,10 @@ weighed AS (
   SELECT r.death, r.fact, r.time,
     CASE WHEN a.death IS NOT NULL THEN 'guess'
          WHEN r.signal = 'maintenance.freeze_announced' THEN 'guess'
-         -- An announcement is no act: it has to be due, or somebody clears the node for it.
-         WHEN r.signal = 'maintenance.announced' AND COALESCE(r.due_s, -1e9) < -90 AND c.death IS NULL THEN 'guess'
+         -- A plan of one's own people proves nothing, whatever its hours.
+         WHEN r.signal = 'maintenance.announced' AND r.source_kind = 'node_log' THEN 'guess'
+         -- An announcement is no act: it has to be due, which is when its hours begin, or somebody clears the node for it.
+         WHEN r.signal = 'maintenance.announced' AND COALESCE(r.due_from_s, -1e9) NOT BETWEEN -90 AND 900 AND c.death IS NULL THEN 'guess'
          ELSE 'inferred' END AS edge
   FROM root r
   LEFT JOIN asked_for a ON a.death = r.death

@@ -18,7 +18,16 @@
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
+-- title_of: cloud.instance_stopped_by_user: Stopped on request
+-- title_of: cloud.instance_reset_by_user: Reset on request
+-- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Evicted on request
+-- title_of: slurm.cancelled: Cancelled
+-- title_of: ray.job_stopped: Stopped on request
 -- advice: Find out why it was deleted; there is no sign of a fault.
+-- advice_of: cloud.instance_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
+-- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
+-- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
+-- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
 WITH evicted AS (
   SELECT e.death, e.fact,
     CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' THEN 'asserted' ELSE 'inferred' END AS edge
@@ -118,7 +127,10 @@ UNION ALL
 SELECT u.death, u.fact AS cause, e.fact AS effect, 'asserted' AS edge, 'act' AS role
 FROM links u
 JOIN links e ON e.death = u.death AND e.via = u.via AND e.time - u.time BETWEEN -5000000000 AND 900000000000
-  AND e.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped')
+  AND (e.signal IN ('cloud.instance_terminating', 'k8s.node.gone_in_cloud', 'k8s.node.vm_stopped')
+    -- A group's own account carries out what it was told of this very machine.
+    OR e.time >= u.time AND u.signal = 'cloud.instance_deleted_by_user'
+       AND e.signal IN ('cloud.instance_deleted_by_cloud', 'cloud.instance_deleted_by_controller'))
 WHERE u.signal IN ('cloud.instance_deleted_by_user', 'cloud.instance_stopped_by_user', 'cloud.instance_reset_by_user')
   AND u.via IN ('pod', 'node') AND u.mode IN ('killed', 'lost')
 UNION ALL

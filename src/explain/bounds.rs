@@ -327,7 +327,14 @@ impl<'a> Bounds<'a> {
         let Some(over) = self.over else {
             return true;
         };
-        if self.onset(cause) > over {
+        // A stretch between two scrapes is as wide as it can be: clocks are granted nothing beside it.
+        // The end of a second is the beginning of the next.
+        let granted = if cause.source_kind == SourceKind::Prometheus {
+            CLOCKS.saturating_add(1)
+        } else {
+            0
+        };
+        if self.onset(cause) > over.saturating_sub(granted) {
             return false;
         }
         match edge.effect {

@@ -53,17 +53,22 @@ pub struct Rule {
     pub summary: String,
     /// Other words for it, by the signals of the root: the first that matches counts.
     pub summaries_of: Vec<(Vec<String>, String)>,
+    /// Other titles, by the signals of the root: the first that matches counts.
+    pub titles_of: Vec<(Vec<String>, String)>,
     /// What to do now.
     pub advice: Vec<String>,
+    /// What to do instead, by the signals of the root.
+    pub advices_of: Vec<(Vec<String>, String)>,
     /// The statement.
     pub sql: String,
     /// The whole file.
     pub text: String,
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "cause",
     "title",
+    "title_of",
     "rank",
     "level",
     "needs",
@@ -72,6 +77,7 @@ const KEYS: [&str; 10] = [
     "summary",
     "summary_of",
     "advice",
+    "advice_of",
 ];
 
 impl Rule {
@@ -148,17 +154,25 @@ impl Rule {
             ));
         }
         let (_, summary) = one("summary")?;
-        let mut summaries_of = Vec::new();
-        for (line, value) in header.get("summary_of").into_iter().flatten() {
-            let (signals, template) = value.split_once(": ").ok_or_else(|| {
-                fail(
-                    *line,
-                    "write `-- summary_of: SIGNAL, SIGNAL: the sentence`".to_owned(),
-                )
-            })?;
-            summaries_of.push((list(&[signals.to_owned()]), template.trim().to_owned()));
-        }
-        for key in ["summary", "summary_of", "advice"] {
+        let by_signal = |key: &str| {
+            let mut found = Vec::new();
+            for (line, value) in header.get(key).into_iter().flatten() {
+                let (signals, template) = value.split_once(": ").ok_or_else(|| {
+                    fail(
+                        *line,
+                        format!("write `-- {key}: SIGNAL, SIGNAL: the sentence`"),
+                    )
+                })?;
+                found.push((list(&[signals.to_owned()]), template.trim().to_owned()));
+            }
+            Ok::<_, RuleError>(found)
+        };
+        let (summaries_of, titles_of, advices_of) = (
+            by_signal("summary_of")?,
+            by_signal("title_of")?,
+            by_signal("advice_of")?,
+        );
+        for key in ["summary", "summary_of", "advice", "advice_of"] {
             for (line, template) in header.get(key).into_iter().flatten() {
                 let Some(unknown) = unknown_place(template) else {
                     continue;
@@ -205,7 +219,9 @@ impl Rule {
             overturned_by,
             summary,
             summaries_of,
+            titles_of,
             advice: all("advice"),
+            advices_of,
             sql: sql.trim().trim_end_matches(';').to_owned(),
             text: text.to_owned(),
         })
@@ -219,6 +235,29 @@ impl Rule {
             .iter()
             .find(|(signals, _)| is_among(signal, signals));
         own.map_or(&self.summary, |(_, template)| template)
+    }
+
+    /// What to call the cause for a root of a signal.
+    #[must_use]
+    pub fn title_of(&self, signal: &str) -> &str {
+        let mut own = self.titles_of.iter();
+        let own = own.find(|(signals, _)| is_among(signal, signals));
+        own.map_or(&self.title, |(_, title)| title)
+    }
+
+    /// What to do about a root of a signal.
+    #[must_use]
+    pub fn advice_of(&self, signal: &str) -> Vec<&String> {
+        let own = self.advices_of.iter();
+        let own: Vec<&String> = own
+            .filter(|(signals, _)| is_among(signal, signals))
+            .map(|(_, advice)| advice)
+            .collect();
+        if own.is_empty() {
+            self.advice.iter().collect()
+        } else {
+            own
+        }
     }
 
     /// Signals that the statement compares with, each with its line in the file; one that

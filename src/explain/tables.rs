@@ -98,6 +98,16 @@ pub const LINKS: &[Column] = &[
         DataType::Float64,
         "seconds from the beginning of what the fact announces to the death, 0 within its window; NULL where it announces nothing",
     ),
+    (
+        "due_from_s",
+        DataType::Float64,
+        "seconds from the beginning of what the fact announces to the death, within its window as well; NULL where it announces nothing",
+    ),
+    (
+        "phase",
+        DataType::Utf8,
+        "how far what the fact tells of has come: announced, started, acted or ended; NULL where it does not say",
+    ),
     ("time", DataType::Int64, "the fact's time, ns"),
     (
         "time_hi",
@@ -332,6 +342,7 @@ pub fn links(
         StringBuilder::new(),
     );
     let (mut lag_s, mut due_s) = (Float64Builder::new(), Float64Builder::new());
+    let (mut due_from_s, mut phase) = (Float64Builder::new(), StringBuilder::new());
     let (mut code, mut same) = (Int32Builder::new(), BooleanBuilder::new());
     let (mut witnesses, mut shared) = (Int64Builder::new(), BooleanBuilder::new());
     let troubles = SharedFaults::of(graph, runs);
@@ -347,6 +358,8 @@ pub fn links(
         via.append_value(link.via);
         lag_s.append_value(link.lag_s);
         due_s.append_option(link.due_s);
+        due_from_s.append_option(link.due_from_s);
+        phase.append_option(one.phase.word());
         time.append_value(one.time.lo);
         time_hi.append_value(one.time.hi);
         actor.append_option(symbols.some(one.actor));
@@ -367,13 +380,15 @@ pub fn links(
         shared.append_value(seen.is_some_and(|seen| seen.is_shared()));
     }
     let mut arrays = columns.finish();
-    arrays.extend::<[ArrayRef; 17]>([
+    arrays.extend::<[ArrayRef; 19]>([
         Arc::new(fact.finish()),
         Arc::new(record.finish()),
         Arc::new(signal.finish()),
         Arc::new(via.finish()),
         Arc::new(lag_s.finish()),
         Arc::new(due_s.finish()),
+        Arc::new(due_from_s.finish()),
+        Arc::new(phase.finish()),
         Arc::new(time.finish()),
         Arc::new(time_hi.finish()),
         Arc::new(actor.finish()),

@@ -50,6 +50,7 @@ const KINDS: [(&str, &[&str]); 7] = [
             "k8s.node.rebooted",
             "k8s.node.shutdown",
             "node.powered_off",
+            "node.poweroff_requested",
             "node.reboot_requested",
         ],
     ),
@@ -133,6 +134,8 @@ fn folded(reported: Vec<Line>) -> Vec<Line> {
                 && known.event.actor == line.event.actor
                 && gpu(&known.event) == gpu(&line.event)
                 && known.event.attribute("phase") == line.event.attribute("phase")
+                // Work that was moved is announced anew.
+                && known.event.attribute("not_before") == line.event.attribute("not_before")
                 && line.event.time.lo.saturating_sub(known.last) <= ONE_FAULT
         };
         // Only what is near can be the same.

@@ -427,7 +427,15 @@ fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
         let one = pods.get(*pod as usize);
         one.is_some_and(|one| one.kind == TaskKind::Instance)
     };
-    if run.pods.iter().all(is_machine) {
+    let started_again = |pod: &u32| {
+        let end = case.ends.get(*pod as usize);
+        end.is_some_and(|end| !end.restarts.is_empty())
+    };
+    if run.pods.iter().all(is_machine) && run.pods.iter().any(started_again) {
+        format!(
+            "{name} was started again after it had ended; no record shows that it still runs, or how its programs fare."
+        )
+    } else if run.pods.iter().all(is_machine) {
         format!(
             "{name} was started, and no record says that it was stopped; none shows that it still runs, or how its programs fare."
         )

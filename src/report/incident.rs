@@ -56,9 +56,9 @@ impl ReportContext<'_> {
         let victims = self.victims(&finding.victims);
         let collateral = self.victims(&finding.collateral);
         let first_victims = self.victims(&finding.first);
+        let signal = root.map_or("", |root| self.graph().name(root.signal));
         let summary = match (rule, &root_event) {
             (Some(rule), Some(event)) => {
-                let signal = root.map_or("", |root| self.graph().name(root.signal));
                 let template = rule.summary_of(signal);
                 self.fill(template, event, root, finding, acted.as_ref(), unseen)
             }
@@ -67,7 +67,7 @@ impl ReportContext<'_> {
         let advice = match (rule, &root_event) {
             (Some(rule), Some(event)) => {
                 let of = |text: &String| self.advise(text, event, root, finding, acted.as_ref());
-                rule.advice.iter().map(of).collect()
+                rule.advice_of(signal).into_iter().map(of).collect()
             }
             (rule, _) => rule.map_or_else(Vec::new, |rule| rule.advice.clone()),
         };
@@ -89,7 +89,7 @@ impl ReportContext<'_> {
                 .to_owned(),
             level: finding.level(),
             title: rule
-                .map_or("Could not be determined", |rule| rule.title.as_str())
+                .map_or("Could not be determined", |rule| rule.title_of(signal))
                 .to_owned(),
             summary,
             time: time.map(|time| rfc3339(time.lo)),

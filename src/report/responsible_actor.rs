@@ -68,7 +68,8 @@ impl ReportContext<'_> {
         let Some(found) = found else {
             // What the platform did to a machine, it did: nobody asked it to.
             let act = acts.iter().filter_map(|step| self.fact(step.fact));
-            return act.filter_map(|act| platform(graph, act)).next();
+            let own = act.filter(|act| !self.is_asked_for(act));
+            return own.filter_map(|act| platform(graph, act)).next();
         };
         let class = graph
             .name(found.signal)
@@ -81,7 +82,8 @@ impl ReportContext<'_> {
 /// Whether a name is that of a controller of Kubernetes' own, which only carries out what a fault
 /// makes necessary.
 fn is_part_of_kubernetes(name: &str) -> bool {
-    const CONTROLLERS: [&str; 6] = [
+    const CONTROLLERS: [&str; 7] = [
+        "cloud-node-lifecycle-controller",
         "job-controller",
         "node-controller",
         "node-lifecycle-controller",
@@ -121,6 +123,12 @@ impl<'a> ReportContext<'a> {
                 let mut later = later.iter().filter_map(|step| named(step));
                 later.find(|fact| !self.carries_out(fact))
             })
+    }
+
+    /// Whether the platform says that it was asked for what it did: by someone whom it does not name.
+    fn is_asked_for(&self, fact: &Fact) -> bool {
+        let event = self.graph().evidence.event(fact.row).ok();
+        event.is_some_and(|event| event.attribute("initiated_by") == Some("user"))
     }
 
     /// Whether whom a record names does what others asked for: a taint manager evicts for
@@ -183,7 +191,11 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
     // Who reports what the cloud does to a machine, as a problem detector or a node controller does, does not do it.
     let cluster = matches!(fact.source_kind, SourceKind::Kubernetes);
     let relays = cluster && (signal.starts_with("maintenance.") || signal.starts_with("cloud."));
-    fact.actor.is_some() && signal != "k8s.container.killing" && !reports && !relays
+    // A Node whose machine is gone is removed for that, and a plan is no deed.
+    let tidies = signal == "k8s.node.gone_in_cloud" || actor == "cloud-node-lifecycle-controller";
+    let plans = fact.phase == Phase::Announced && fact.source_kind == SourceKind::NodeLog;
+    let silent = reports || relays || tidies || plans;
+    fact.actor.is_some() && signal != "k8s.container.killing" && !silent
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.

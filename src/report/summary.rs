@@ -65,6 +65,7 @@ impl ReportContext<'_> {
             template
                 .replace("; {pod} {was} on it", "")
                 .replace(" while {pod} {was} on it", "")
+                .replace("The machine of {pod}", "{pod}")
         } else {
             template.to_owned()
         };

@@ -95,6 +95,13 @@ fn the_caller_is_a_user_a_session_or_a_service() {
         "autoscaling.amazonaws.com"
     );
     assert_eq!(
+        actor(
+            json!({"type": "IAMUser", "arn": "arn:aws:iam::1:user/carl", "userName": "carl",
+            "invokedBy": "cloudformation.amazonaws.com"})
+        ),
+        "carl"
+    );
+    assert_eq!(
         actor(json!({"type": "Root", "arn": "arn:aws:iam::1:root"})),
         "root"
     );

@@ -258,10 +258,13 @@ impl ApiCall<'_> {
     /// A user's name, `role/session`, or the service that called.
     fn actor(&self) -> Option<String> {
         let identity = |key: &str| self.text(&["userIdentity", key]);
-        if let Some(service) = identity("invokedBy").filter(|by| *by != "AWS Internal") {
+        let kind = identity("type").unwrap_or_default();
+        // A service that acts in the name of a user carries out what that user asked of it.
+        let own = identity("userName").filter(|_| kind == "IAMUser");
+        let service = identity("invokedBy").filter(|by| *by != "AWS Internal");
+        if let Some(service) = service.filter(|_| own.is_none()) {
             return Some(service.to_owned());
         }
-        let kind = identity("type").unwrap_or_default();
         if kind == "Root" {
             return Some("root".to_owned());
         }

@@ -127,7 +127,8 @@ pub(super) fn upcoming(
     message: &str,
 ) -> Event {
     let status = field::text(emitted, &["maintenanceStatus"]).unwrap_or_default();
-    let phase = if message.contains("has completed") || message.contains("was cancel") {
+    let over = ["completed", "canceled", "cancelled", "been removed"];
+    let phase = if over.iter().any(|word| message.contains(word)) {
         Phase::Ended
     } else {
         match status {
@@ -149,6 +150,9 @@ pub(super) fn upcoming(
     let reasons: Vec<&str> = field::words(emitted, &["maintenanceReasons"]).collect();
     event.reason = (!reasons.is_empty()).then(|| reasons.join(","));
     set_text(&mut event, "maintenance_status", Some(status));
+    // A machine has one window at a time; each notice of it bears an id of its own.
+    let series = name.rsplit('.').next();
+    set_text(&mut event, "series", series);
     event
 }
 

@@ -100,7 +100,9 @@ fn emit(entry: &Entry, origin: &Origin, raw: &str, out: &mut Vec<Observation>) {
     let (phase, time, end) = match entry.status.as_str() {
         "started" => ("started", starts, None),
         "done" => ("acted", starts, entry.ends),
-        "cancelled" => return,
+        // It takes the place of the plan that bears its id.
+        "cancelled" if entry.id.is_none() => return,
+        "cancelled" => ("ended", entry.announced.unwrap_or(Stamp::OPEN), None),
         // When it was announced is not known, but that it is: whoever reads it knows.
         _ => ("announced", entry.announced.unwrap_or(Stamp::OPEN), None),
     };

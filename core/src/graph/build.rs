@@ -8,6 +8,7 @@ use whathappened_connectors::event::Event;
 use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
+use super::announcements;
 use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
@@ -174,6 +175,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     boots(&mut graph);
     graph.node_instances = node_instance::join(&graph);
     put_on_nodes(&mut graph);
+    announcements::settle(&mut graph)?;
     graph.topology = Topology::of(&graph);
     Ok(graph)
 }
@@ -242,6 +244,10 @@ fn lag(event: &Event, signal: &str, usual: Nanos) -> Nanos {
         "kernel.storage_evicted",
         "node.crashed",
     ];
+    // The stretch between two scrapes says when, the exporter's own pause included.
+    if event.fact.starts_with("metric.gpu.") {
+        return 0;
+    }
     if event.fact == "k8s.node.boot_changed" {
         return usual.min(BETWEEN);
     }
@@ -306,6 +312,7 @@ fn facts_of(
             places: symbols.optional(event.attribute("places")),
             pool: symbols.optional(pool.as_deref()),
             due: due(event),
+            withdrawn: None,
             container: symbols.optional(event.entities.container.as_deref()),
             actor: symbols.optional(event.actor.as_deref()),
             other,

@@ -35,6 +35,18 @@ impl Phase {
             _ => Self::Untold,
         }
     }
+
+    /// That word.
+    #[must_use]
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Untold => None,
+            Self::Announced => Some("announced"),
+            Self::Started => Some("started"),
+            Self::Acted => Some("acted"),
+            Self::Ended => Some("ended"),
+        }
+    }
 }
 
 /// One signal of one record. A record with two signals is two facts.
@@ -72,6 +84,8 @@ pub struct Fact {
     pub pool: Symbol,
     /// When what it announces is due.
     pub due: Option<Stamp>,
+    /// From when on it announced nothing any more: it was moved, called off, or over.
+    pub withdrawn: Option<Nanos>,
     /// Its container.
     pub container: Symbol,
     /// Who did it.

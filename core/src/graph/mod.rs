@@ -1,6 +1,7 @@
 //! The world that the evidence speaks of: pods, workloads and nodes by
 //! identity, who owned whom and who was where, and the facts about them.
 
+mod announcements;
 mod build;
 mod claims;
 mod clocks;

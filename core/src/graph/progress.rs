@@ -202,6 +202,7 @@ impl Fact {
             places: Symbol::NONE,
             pool: Symbol::NONE,
             due: None,
+            withdrawn: None,
             container: Symbol::NONE,
             actor: Symbol::NONE,
             other: NO,

@@ -43,6 +43,8 @@ pub struct Link {
     /// Seconds from the beginning of what the fact announces to the death, 0
     /// within the announced window; `None` where it announces nothing.
     pub due_s: Option<f64>,
+    /// Seconds from the beginning of that window to the death, within it as well.
+    pub due_from_s: Option<f64>,
 }
 
 /// All links of some deaths, in order of (death, fact, via).
@@ -58,13 +60,19 @@ pub fn links(graph: &EntityGraph, runs: &[Run], deaths: &[Death]) -> Vec<Link> {
         let mut touch =
             |facts: Option<&Vec<usize>>, via: &'static str, counts: &dyn Fn(&Fact) -> bool| {
                 for fact in facts.into_iter().flatten() {
-                    if let Some(one) = graph.facts.get(*fact).filter(|one| counts(one)) {
+                    let stood = |one: &Fact| one.withdrawn.is_none_or(|at| at > death.time.lo);
+                    if let Some(one) = graph
+                        .facts
+                        .get(*fact)
+                        .filter(|one| stood(one) && counts(one))
+                    {
                         found.push(Link {
                             death: number,
                             fact: *fact,
                             via,
                             lag_s: ends.lag(graph, one, death),
                             due_s: one.due.map(|due| lag(due, death.time)),
+                            due_from_s: one.due.map(|due| lag(Stamp::second(due.lo), death.time)),
                         });
                     }
                 }
