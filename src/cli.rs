@@ -98,7 +98,7 @@ pub struct KeptArgs {
     /// Folder that holds the store.
     #[cfg_attr(
         feature = "lake",
-        doc = "\nOr a lake that answers: s3://bucket/folder, gs://…, az://…, or its folder."
+        doc = "\nOr a lake that answers: `s3://bucket/folder`, gs://…, az://…, or its folder."
     )]
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_STORE")]
     pub store: Option<std::path::PathBuf>,

@@ -27,7 +27,7 @@ pub struct Args {
     /// Folder with your own rules: *.toml for signals.
     #[arg(long, value_name = "FOLDER", env = "WHATHAPPENED_RULES")]
     pub rules: Option<std::path::PathBuf>,
-    /// Lake to flush what was collected into: s3://bucket/folder, gs://…, az://… or a folder. It is
+    /// Lake to flush what was collected into: `s3://bucket/folder`, gs://…, az://… or a folder. It is
     /// made where there is none.
     #[cfg(feature = "lake")]
     #[arg(long, value_name = "URL")]

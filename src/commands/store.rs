@@ -70,7 +70,7 @@ pub enum StoreCommand {
         #[command(flatten)]
         stored: KeptArgs,
     },
-    /// Uploads the store to an object store: s3://bucket/folder, gs://…, az://… or file:///…
+    /// Uploads the store to an object store: `s3://bucket/folder`, gs://…, az://… or file:///…
     ///
     /// Rows that are not in segments yet are written to segments first. Query it with `whathappened
     /// sql --store URL`; Spark, Trino and DuckDB can read the files.
@@ -82,7 +82,7 @@ pub enum StoreCommand {
         #[command(flatten)]
         stored: KeptArgs,
     },
-    /// Adds the store to a lake: s3://bucket/folder, gs://…, az://… or a folder that many see
+    /// Adds the store to a lake: `s3://bucket/folder`, gs://…, az://… or a folder that many see
     ///
     /// The lake is made where there is none. Any number of stores can be pushed to one lake; what
     /// several know is there once. Ask it with `--store URL`; Spark, Trino and DuckDB read it as Delta

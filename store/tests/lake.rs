@@ -173,7 +173,12 @@ fn whoever_flushes_leaves_few_files() {
     let (folder, mut store) = store();
     let url = lake_in(folder.path());
     let mut index = open(&url, &folder.path().join("index"));
-    for round in 0..60_u64 {
+    // A bucket takes its time.
+    let rounds = match std::env::var("LAKE_TEST_URL") {
+        Ok(_) => 18,
+        Err(_) => 60,
+    };
+    for round in 0..rounds {
         let rows = (0..5).map(|n| reported(in_cluster(event(round * 5 + n, "a-0", START), "c1")));
         let pods = [pod(&format!("a-{round}"), "exp", "job", START)];
         store.write(rows.chain(pods).collect(), &[]).unwrap();
@@ -184,7 +189,7 @@ fn whoever_flushes_leaves_few_files() {
     for table in index.tables().unwrap() {
         assert!(table.files <= 17, "{table:?}");
     }
-    assert_eq!(facts(index.store()).len(), 300);
+    assert_eq!(facts(index.store()).len() as u64, rounds * 5);
     let fresh = open(&url, &folder.path().join("fresh"));
     assert_eq!(everything(fresh.store()), everything(index.store()));
 }

@@ -77,6 +77,7 @@ pub(super) fn read(plan: &LogicalPlan, values: &[PostgresValue]) -> Result<Param
     deserialize_parameters_with_server_types(&bound, &arrow, &postgres).map_err(failed)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
 fn failed(error: pgwire::error::PgWireError) -> DataFusionError {
     DataFusionError::Plan(format!("a value of a parameter cannot be read: {error}"))
 }

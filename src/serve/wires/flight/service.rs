@@ -87,7 +87,7 @@ impl Faces {
         let caller = self.caller(&request)?;
         let described = self.run(&caller, handle, true).await?;
         let columns = schema(&described)?;
-        found(request, &columns, ticket)
+        found(request, &columns, &ticket)
     }
 
     async fn rows<T>(
@@ -104,7 +104,7 @@ impl Faces {
 fn found<T: ProstMessageExt>(
     request: Request<FlightDescriptor>,
     schema: &Schema,
-    ticket: T,
+    ticket: &T,
 ) -> Result<Response<FlightInfo>, Status> {
     let ticket = Ticket::new(ticket.as_any().encode_to_vec());
     let info = FlightInfo::new()
@@ -278,7 +278,7 @@ impl FlightSqlService for Faces {
     ) -> Result<Response<FlightInfo>, Status> {
         self.caller(&request)?;
         let batch = metadata::catalogs().map_err(Status::from)?;
-        found(request, &batch.schema(), query)
+        found(request, &batch.schema(), &query)
     }
 
     async fn do_get_catalogs(
@@ -297,7 +297,7 @@ impl FlightSqlService for Faces {
     ) -> Result<Response<FlightInfo>, Status> {
         self.caller(&request)?;
         let columns = query.clone().into_builder().schema();
-        found(request, &columns, query)
+        found(request, &columns, &query)
     }
 
     async fn do_get_schemas(
@@ -316,7 +316,7 @@ impl FlightSqlService for Faces {
     ) -> Result<Response<FlightInfo>, Status> {
         self.caller(&request)?;
         let columns = query.clone().into_builder().schema();
-        found(request, &columns, query)
+        found(request, &columns, &query)
     }
 
     async fn do_get_tables(
@@ -335,7 +335,7 @@ impl FlightSqlService for Faces {
     ) -> Result<Response<FlightInfo>, Status> {
         self.caller(&request)?;
         let batch = metadata::kinds().map_err(Status::from)?;
-        found(request, &batch.schema(), query)
+        found(request, &batch.schema(), &query)
     }
 
     async fn do_get_table_types(
@@ -354,7 +354,7 @@ impl FlightSqlService for Faces {
     ) -> Result<Response<FlightInfo>, Status> {
         self.caller(&request)?;
         let all = metadata::abilities().map_err(Status::from)?;
-        found(request, &all.schema(), query)
+        found(request, &all.schema(), &query)
     }
 
     async fn do_get_sql_info(

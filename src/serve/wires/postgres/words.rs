@@ -86,8 +86,19 @@ fn spoken(part: &[Token]) -> Vec<&Token> {
 }
 
 fn joined(part: &[Token]) -> String {
-    let text: String = part.iter().map(ToString::to_string).collect();
+    let text: String = part.iter().map(written).collect();
     text.trim().to_owned()
+}
+
+/// A word as it can be read again: of texts with escapes only the value is known.
+fn written(word: &Token) -> String {
+    match word {
+        Token::EscapedStringLiteral(text) => {
+            let text = text.replace('\\', "\\\\").replace('\'', "\\'");
+            format!("E'{text}'")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A word's value: a name without its quotes, a text or a number.
