@@ -106,7 +106,7 @@ pub const LINKS: &[Column] = &[
     (
         "phase",
         DataType::Utf8,
-        "how far what the fact tells of has come: announced, started, acted or ended; NULL where it does not say",
+        "how far the act behind the fact has come: announced, started, acted or ended; NULL where it does not say",
     ),
     ("time", DataType::Int64, "the fact's time, ns"),
     (
