@@ -92,9 +92,11 @@ impl ReportContext<'_> {
     }
 
     fn why_not(&self, winner: &Candidate, other: &Candidate) -> String {
+        let root = self.fact(winner.root());
+        let signal = root.map_or("", |root| self.graph().name(root.signal));
         let title = self
             .rule(winner)
-            .map_or("the cause above", |rule| rule.title.as_str());
+            .map_or("the cause above", |rule| rule.title_of(signal));
         if other.level < winner.level {
             let how = match other.level {
                 Level::Hypothesis => "it rests only on the lack of other explanations",

@@ -154,7 +154,7 @@ pub fn machine_dies(w: &mut World, node: usize, act: ActId) -> Vec<usize> {
     let named = w
         .graph
         .get(act)
-        .is_some_and(|act| act.causes.contains(&"node.not_ready"));
+        .is_some_and(|act| act.causes.contains(&"node.reboot"));
     let act = if named {
         act
     } else {
