@@ -414,13 +414,11 @@ impl<'a> Bounds<'a> {
     /// Whether a fact is what the program wrote of something that it got over, or meant to: it
     /// worked on, or gave the line a level below error.
     fn is_survived(&self, fact: &Fact) -> bool {
-        let pod = self.graph.pods.get(self.death.pod as usize);
-        let progress = pod.and_then(|pod| pod.progress.as_ref());
-        let since = fact.end.unwrap_or(fact.time);
-        let of_log = fact.pod == self.death.pod && fact.is_line && since != Stamp::OPEN;
-        let worked_on =
-            || progress.is_some_and(|progress| progress.went_on_after(since.hi, fact.rank));
-        of_log && !self.death.goes_on() && (fact.is_mild || worked_on())
+        fact.pod == self.death.pod
+            && fact.is_line
+            && fact.end.unwrap_or(fact.time) != Stamp::OPEN
+            && !self.death.goes_on()
+            && self.graph.survived(fact)
     }
 
     /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, NO};
+use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
 
@@ -512,14 +512,11 @@ impl Grouping<'_> {
         };
         // Who is asked to stop may need more memory to save its work.
         let at_limit = || {
-            let one = self.deaths.get(death);
-            let asked = |one: &Death| {
-                let pod = self.graph.pods.get(one.pod as usize)?;
-                let asked = pod.deletion_requested.iter().chain(&pod.kills).min()?;
-                (asked.lo <= one.time.hi).then_some(())
-            };
-            one.is_some_and(|one| {
-                self.graph.name(one.reason) == "OOMKilled" && asked(one).is_none()
+            self.deaths.get(death).is_some_and(|one| {
+                let pod = self.graph.pods.get(one.pod as usize);
+                let asked = pod.and_then(Task::first_asked);
+                self.graph.name(one.reason) == "OOMKilled"
+                    && asked.is_none_or(|asked| asked.lo > one.time.hi)
             })
         };
         own.level >= Level::Supported
@@ -540,7 +537,7 @@ impl Grouping<'_> {
         let pods = later.pods.iter();
         pods.filter_map(|pod| self.graph.pods.get(*pod as usize))
             .filter(|pod| pod.rank == Some(rank))
-            .filter_map(whathappened_core::graph::Task::known_begin)
+            .filter_map(Task::known_begin)
             .min()
     }
 

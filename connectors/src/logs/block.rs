@@ -1,5 +1,9 @@
 //! Which lines belong to the line before: how each language prints its end.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// What kind of many-line record is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -36,12 +40,16 @@ pub(super) enum BlockStage {
 /// function at the exit raised. Its traceback follows.
 #[must_use]
 pub fn heralds(text: &str) -> bool {
-    const WORDS: [&str; 3] = [
-        "Exception ignored in",
-        "Exception ignored on",
-        "Error in atexit._run_exitfuncs",
-    ];
-    WORDS.iter().any(|words| text.contains(words))
+    // Every line of every log is looked at: one pass for all.
+    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        AhoCorasick::new([
+            "Exception ignored in",
+            "Exception ignored on",
+            "Error in atexit._run_exitfuncs",
+        ])
+        .ok()
+    });
+    WORDS.as_ref().is_some_and(|words| words.is_match(text))
 }
 
 const PYTHON: &str = "Traceback (most recent call last):";

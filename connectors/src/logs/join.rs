@@ -91,7 +91,8 @@ fn first_line(text: &str) -> &str {
 impl JoinedRecord {
     fn one(mut placed: PlacedLine, kind: Option<Kind>) -> Self {
         let text = placed.line.text();
-        let stage = if block::heralds(text) && !text.contains('\n') {
+        let is_python = kind == Some(Kind::Python);
+        let stage = if is_python && block::heralds(text) && !text.contains('\n') {
             BlockStage::Heralded
         } else {
             BlockStage::Frames

@@ -109,30 +109,18 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
         }
     }
     logs.by_name(&evidence, &symbols, &pods.all);
-    logs.claim(
-        &evidence,
-        &years,
-        &mut symbols,
-        (&mut pods, &mut workloads),
-        &mut pod_of_row,
-        &mut facts,
-    )?;
-    vm_log::adopt(
-        &evidence,
-        &years,
-        &mut symbols,
-        (&mut pods, &mut workloads),
-        &mut pod_of_row,
-        &mut facts,
-    )?;
-    lone_log::adopt(
-        &evidence,
-        &years,
-        &mut symbols,
-        (&mut pods, &mut workloads),
-        &mut pod_of_row,
-        &mut facts,
-    )?;
+    let mut lines = lone_log::Lines {
+        evidence: &evidence,
+        years: &years,
+        symbols: &mut symbols,
+        pods: &mut pods,
+        workloads: &mut workloads,
+        pod_of_row: &mut pod_of_row,
+        facts: &mut facts,
+    };
+    logs.claim(&mut lines)?;
+    vm_log::adopt(&mut lines)?;
+    lone_log::adopt(&mut lines)?;
     job::name_users(&pods.jobs.users, &mut facts, &mut symbols);
     last_line::note(&evidence, &symbols, &pod_of_row, &mut pods.all);
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
@@ -290,7 +278,7 @@ fn facts_of(
     let pool = pool(event);
     let message = event.message.as_deref().unwrap_or_default();
     let is_line = event.fact == "log.line";
-    let is_mild = is_line && (log_level::is_mild(message) || log_level::is_quote(message));
+    let is_mild = is_line && log_level::is_no_failure(message);
     for signal in event.signals.iter().filter(|signal| !is_calm(signal)) {
         facts.push(Fact {
             row: number,

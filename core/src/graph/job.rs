@@ -3,7 +3,7 @@
 //! A job and its steps are one member: what ends a step and not the job has
 //! ended nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_connectors::event::Event;
 use whathappened_connectors::object::ObjectKey;
@@ -12,8 +12,8 @@ use whathappened_connectors::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};
-use super::undated::Years;
-use super::{Exit, Fact, NO, Task, TaskKind, lone_log};
+use super::lone_log::Lines;
+use super::{Exit, Fact, NO, Task, TaskKind};
 use crate::evidence::{Evidence, Objects, SpillError, Version};
 use crate::symbols::{Symbol, SymbolTable};
 
@@ -211,9 +211,14 @@ impl Logs {
         if jobs.is_empty() {
             return;
         }
+        let lines = symbols.find("log.line");
+        let mut seen = HashSet::new();
         for row in evidence.rows() {
-            let is_line = symbols.name(row.fact) == "log.line";
-            if !is_line || row.pod.is_some() || self.job_of.contains_key(&row.file()) {
+            let is_line = Some(row.fact) == lines;
+            if !is_line || row.pod.is_some() || !seen.insert(row.file()) {
+                continue;
+            }
+            if self.job_of.contains_key(&row.file()) {
                 continue;
             }
             let job = numbered(symbols.name(row.file()));
@@ -228,25 +233,8 @@ impl Logs {
     ///
     /// # Errors
     /// When the evidence cannot be read back.
-    pub(super) fn claim(
-        &self,
-        evidence: &Evidence,
-        years: &Years,
-        symbols: &mut SymbolTable,
-        (pods, workloads): (&mut Pods, &mut Workloads),
-        pod_of_row: &mut [u32],
-        facts: &mut [Fact],
-    ) -> Result<(), SpillError> {
-        let tasks = (pods, workloads);
-        lone_log::give(
-            evidence,
-            years,
-            symbols,
-            tasks,
-            pod_of_row,
-            facts,
-            |row, _| self.job_of.get(&row.file()).copied().flatten(),
-        )
+    pub(super) fn claim(&self, all: &mut Lines<'_>) -> Result<(), SpillError> {
+        all.give(|row, _| self.job_of.get(&row.file()).copied().flatten())
     }
 }
 
@@ -282,9 +270,10 @@ pub(super) fn of_outputs(
 ) -> Logs {
     let mut logs = Logs::default();
     let lines = symbols.find("log.line");
+    let mut seen = HashSet::new();
     for row in evidence.rows() {
         let of_job = Some(row.fact) == lines && !row.pod.is_some() && !row.instance.is_some();
-        if !of_job || logs.job_of.contains_key(&row.file()) {
+        if !of_job || !seen.insert(row.file()) {
             continue;
         }
         let Some(number) = own_output(symbols.name(row.file())).map(str::to_owned) else {

@@ -386,9 +386,7 @@ pub(super) fn event(
         pod.rank = pod.rank.or(Some(rank));
     }
     let says = |signal: &str| event.signals.iter().any(|one| one == signal);
-    // What its own logger gives a level below error, or it quotes, is nothing that it ended with.
-    let message = event.message.as_deref().unwrap_or_default();
-    let mild = || log_level::is_mild(message) || log_level::is_quote(message);
+    let mild = || log_level::is_no_failure(event.message.as_deref().unwrap_or_default());
     let fails = LAST_WORDS.iter().any(|signal| says(signal)) && !says("log.shipper") && !mild();
     let over = fails || SAYS_OVER.iter().any(|signal| says(signal));
     if event.fact == "log.line" && event.time == Stamp::OPEN {

@@ -25,12 +25,18 @@ const GRAVE: [&str; 9] = [
 /// How many words of a line a logger writes before what it is told to write.
 const PREFIX: usize = 6;
 
+/// Whether a line tells of nothing that its program ended with: its logger says that it is less, or
+/// it quotes.
+pub(super) fn is_no_failure(message: &str) -> bool {
+    is_mild(message) || is_quote(message)
+}
+
 /// Whether a line's own logger gives it a level below error: `2026-11-22 10:16:31,101 WARNING …`,
 /// `[2026-11-22 10:16:40,101] [INFO] …`, `WARNING:root:…`, `W1122 10:16:31.101 …`.
 ///
 /// Only the first words of the first line count, and only in the spelling of loggers: what a program
 /// writes of a warning is no level. NCCL's warnings are errors, and say `NCCL WARN`.
-pub(super) fn is_mild(message: &str) -> bool {
+fn is_mild(message: &str) -> bool {
     let first = message.lines().next().unwrap_or_default();
     let words = first
         .split(|one: char| !one.is_ascii_alphanumeric())
@@ -52,7 +58,7 @@ pub(super) fn is_mild(message: &str) -> bool {
 /// Whether a line of no level names an error only in the middle of other words, none of which says
 /// that anything failed: `>>> prompt: explain OSError: [Errno 28] No space left on device`. Programs
 /// print what they read and generate.
-pub(super) fn is_quote(message: &str) -> bool {
+fn is_quote(message: &str) -> bool {
     static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\b(?:(?:[\w.]*(?:Error|Exception)|[\w.]+\.\w*error)\b[:(]|Fatal Python error|Traceback \()").ok()
     });

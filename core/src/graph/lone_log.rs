@@ -13,21 +13,26 @@ use super::{job, learn, progress};
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::symbols::{Symbol, SymbolTable};
 
+/// All lines and what they tell, while it is found out whose they are.
+pub(super) struct Lines<'a> {
+    pub(super) evidence: &'a Evidence,
+    pub(super) years: &'a Years,
+    pub(super) symbols: &'a mut SymbolTable,
+    pub(super) pods: &'a mut Pods,
+    pub(super) workloads: &'a mut Workloads,
+    /// The task that each row is of, by its number.
+    pub(super) pod_of_row: &'a mut [u32],
+    pub(super) facts: &'a mut [Fact],
+}
+
 /// Where no record names a pod, a job or a machine, each log is a task of its own, under its
 /// file's name; logs of several ranks that are named alike are those of one gang.
 ///
 /// # Errors
 /// When the evidence cannot be read back.
-pub(super) fn adopt(
-    evidence: &Evidence,
-    years: &Years,
-    symbols: &mut SymbolTable,
-    (pods, workloads): (&mut Pods, &mut Workloads),
-    pod_of_row: &mut [u32],
-    facts: &mut [Fact],
-) -> Result<(), SpillError> {
-    let lines = symbols.find("log.line");
-    if !pods.all.is_empty() || !workloads.all.is_empty() {
+pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
+    let lines = all.symbols.find("log.line");
+    if !all.pods.all.is_empty() || !all.workloads.all.is_empty() {
         return Ok(());
     }
     let is_alone =
@@ -35,101 +40,95 @@ pub(super) fn adopt(
     let mut tasks: BTreeMap<Symbol, u32> = BTreeMap::new();
     let mut ranks: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
     let mut files: BTreeMap<u32, Symbol> = BTreeMap::new();
-    for (number, row) in (0..).zip(evidence.rows()) {
+    for (number, row) in (0..).zip(all.evidence.rows()) {
         if !is_alone(row) {
             continue;
         }
         let task = *tasks.entry(row.file()).or_insert_with(|| {
-            let name = symbols.number(&name(symbols.name(row.file())));
-            pods.push(Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name))
+            let name = all.symbols.number(&name(all.symbols.name(row.file())));
+            let log = Task::new(TaskKind::Log, Symbol::NONE, Symbol::NONE, name);
+            all.pods.push(log)
         });
         files.insert(task, row.file());
-        if let Some(slot) = pod_of_row.get_mut(number as usize) {
+        if let Some(slot) = all.pod_of_row.get_mut(number as usize) {
             *slot = task;
         }
-        let rank = teach(evidence, years, (number, task), symbols, (pods, workloads))?;
+        let rank = all.teach(number, task)?;
         if row.tells {
             ranks.entry(task).or_default().extend(rank);
         }
     }
     // What several ranks wrote is the log of none of them.
     for (task, _) in ranks.iter().filter(|(_, ranks)| ranks.len() > 1) {
-        if let Some(one) = pods.all.get_mut(*task as usize) {
+        if let Some(one) = all.pods.all.get_mut(*task as usize) {
             one.rank = None;
         }
     }
-    for fact in facts.iter_mut().filter(|fact| fact.pod == NO) {
-        if let Some(task) = pod_of_row.get(fact.row as usize) {
-            fact.pod = *task;
-        }
-    }
-    let gangs = gangs(&files, &mut ranks, symbols, pods);
-    log_gang::join(gangs, symbols, pods, workloads);
+    all.name_facts(|fact| fact.pod == NO);
+    let gangs = gangs(&files, &mut ranks, all.symbols, all.pods);
+    log_gang::join(gangs, all.symbols, all.pods, all.workloads);
     Ok(())
 }
 
-/// Gives lines that are of nobody yet to the task that `owner` finds, and what they tell with them.
-///
-/// # Errors
-/// When the evidence cannot be read back.
-pub(super) fn give(
-    evidence: &Evidence,
-    years: &Years,
-    symbols: &mut SymbolTable,
-    (pods, workloads): (&mut Pods, &mut Workloads),
-    pod_of_row: &mut [u32],
-    facts: &mut [Fact],
-    mut owner: impl FnMut(&Row, &SymbolTable) -> Option<u32>,
-) -> Result<(), SpillError> {
-    let Some(lines) = symbols.find("log.line") else {
-        return Ok(());
-    };
-    let mut given = HashSet::new();
-    for (number, row) in (0..).zip(evidence.rows()) {
-        if let Some(slot) = pod_of_row.get_mut(number as usize)
-            && *slot == NO
-            && row.fact == lines
-            && let Some(task) = owner(row, symbols)
-        {
-            *slot = task;
-            given.insert(number);
-            teach(evidence, years, (number, task), symbols, (pods, workloads))?;
+impl Lines<'_> {
+    /// Gives lines that are of nobody yet to the task that `owner` finds, and what they tell with
+    /// them.
+    ///
+    /// # Errors
+    /// When the evidence cannot be read back.
+    pub(super) fn give(
+        &mut self,
+        mut owner: impl FnMut(&Row, &SymbolTable) -> Option<u32>,
+    ) -> Result<(), SpillError> {
+        let Some(lines) = self.symbols.find("log.line") else {
+            return Ok(());
+        };
+        let mut given = HashSet::new();
+        for (number, row) in (0..).zip(self.evidence.rows()) {
+            if let Some(slot) = self.pod_of_row.get_mut(number as usize)
+                && *slot == NO
+                && row.fact == lines
+                && let Some(task) = owner(row, self.symbols)
+            {
+                *slot = task;
+                given.insert(number);
+                self.teach(number, task)?;
+            }
         }
+        self.name_facts(|fact| given.contains(&fact.row));
+        Ok(())
     }
-    for fact in facts.iter_mut().filter(|fact| given.contains(&fact.row)) {
-        if let Some(task) = pod_of_row.get(fact.row as usize) {
-            fact.pod = *task;
-        }
-    }
-    Ok(())
-}
 
-/// Learns from a line that was found to be of a task; returns the rank that it names.
-///
-/// # Errors
-/// When the line cannot be read back.
-fn teach(
-    evidence: &Evidence,
-    years: &Years,
-    (number, task): (u32, u32),
-    symbols: &mut SymbolTable,
-    (pods, workloads): (&mut Pods, &mut Workloads),
-) -> Result<Option<i32>, SpillError> {
-    let Some(row) = evidence.rows().get(number as usize) else {
-        return Ok(None);
-    };
-    if let Some(one) = pods.all.get_mut(task as usize) {
-        one.see(row.time.lo, row.last());
+    /// Tells facts whose they are.
+    fn name_facts(&mut self, which: impl Fn(&Fact) -> bool) {
+        for fact in self.facts.iter_mut().filter(|fact| which(fact)) {
+            if let Some(task) = self.pod_of_row.get(fact.row as usize) {
+                fact.pod = *task;
+            }
+        }
     }
-    if !row.tells {
-        return Ok(None);
+
+    /// Learns from a line that was found to be of a task; returns the rank that it names.
+    ///
+    /// # Errors
+    /// When the line cannot be read back.
+    fn teach(&mut self, number: u32, task: u32) -> Result<Option<i32>, SpillError> {
+        let Some(row) = self.evidence.rows().get(number as usize) else {
+            return Ok(None);
+        };
+        if let Some(one) = self.pods.all.get_mut(task as usize) {
+            one.see(row.time.lo, row.last());
+        }
+        if !row.tells {
+            return Ok(None);
+        }
+        let (_, mut event): (_, Event) = self.evidence.body(number)?;
+        self.years.place(&mut event);
+        job::forget_others(&mut event);
+        learn::event(&event, task, self.symbols, self.pods, self.workloads);
+        progress::note(&event, number, self.pods.all.get_mut(task as usize));
+        Ok(event.rank)
     }
-    let (_, mut event): (_, Event) = evidence.body(number)?;
-    years.place(&mut event);
-    job::forget_others(&mut event);
-    learn::event(&event, task, symbols, pods, workloads);
-    progress::note(&event, number, pods.all.get_mut(task as usize));
-    Ok(event.rank)
 }
 
 /// Logs by what their paths have in common: a number apart, in one folder.

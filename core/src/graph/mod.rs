@@ -84,6 +84,16 @@ pub struct EntityGraph {
 }
 
 impl EntityGraph {
+    /// Whether a program got over what a line of its log tells of, or meant to: it worked on, or
+    /// gave the line a level below error.
+    #[must_use]
+    pub fn survived(&self, line: &Fact) -> bool {
+        let since = line.end.unwrap_or(line.time).hi;
+        let progress = self.pods.get(line.pod as usize);
+        let progress = progress.and_then(|pod| pod.progress.as_ref());
+        line.is_mild || progress.is_some_and(|one| one.went_on_after(since, line.rank))
+    }
+
     /// Ties the evidence together.
     ///
     /// # Errors

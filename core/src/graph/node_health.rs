@@ -34,10 +34,11 @@ impl NodeHealth {
                 changes.push((fact.time, ready));
             }
         }
-        for (key, versions) in graph.evidence.objects.iter() {
+        let objects = graph.evidence.objects.iter();
+        for (key, versions) in objects.filter(|(key, _)| key.kind == "Node") {
             let last = versions.iter().filter_map(|version| version.at).max();
             let node = graph.evidence.symbols.find(&key.name);
-            if let (true, Some(node), Some(last)) = (key.kind == "Node", node, last) {
+            if let (Some(node), Some(last)) = (node, last) {
                 let known = health.known.entry(node).or_insert(last.lo);
                 *known = (*known).max(last.lo);
             }

@@ -220,6 +220,13 @@ impl Progress {
 }
 
 impl Task {
+    /// When somebody first asked for its end.
+    #[must_use]
+    pub fn first_asked(&self) -> Option<Stamp> {
+        let asked = self.deletion_requested.iter().chain(&self.kills);
+        asked.min().copied()
+    }
+
     /// The rank whose failure its log told of last, where it names itself.
     #[must_use]
     pub fn words_of(&self) -> Option<i32> {

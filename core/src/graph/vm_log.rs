@@ -3,13 +3,11 @@
 
 use std::collections::HashMap;
 
-use super::fact::Fact;
-use super::identity::{Pods, Workloads};
-use super::lone_log;
+use super::identity::Pods;
+use super::lone_log::Lines;
 use super::task::TaskKind;
-use super::undated::Years;
-use crate::evidence::{Evidence, SpillError};
-use crate::symbols::{Symbol, SymbolTable};
+use crate::evidence::SpillError;
+use crate::symbols::Symbol;
 
 /// Gives lines that name no pod, job or machine to the instance whose name a folder on the way
 /// to their file bears, the innermost first. Where several instances have that name, none of
@@ -17,40 +15,24 @@ use crate::symbols::{Symbol, SymbolTable};
 ///
 /// # Errors
 /// When the evidence cannot be read back.
-pub(super) fn adopt(
-    evidence: &Evidence,
-    years: &Years,
-    symbols: &mut SymbolTable,
-    (pods, workloads): (&mut Pods, &mut Workloads),
-    pod_of_row: &mut [u32],
-    facts: &mut [Fact],
-) -> Result<(), SpillError> {
-    let instances = instances(pods);
+pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
+    let instances = instances(all.pods);
     if instances.is_empty() {
         return Ok(());
     }
     let mut owners: HashMap<Symbol, Option<u32>> = HashMap::new();
-    let tasks = (pods, workloads);
-    lone_log::give(
-        evidence,
-        years,
-        symbols,
-        tasks,
-        pod_of_row,
-        facts,
-        |row, symbols| {
-            if row.node.is_some() || row.instance.is_some() {
-                return None;
-            }
-            *owners.entry(row.file()).or_insert_with(|| {
-                let path = symbols.name(row.file()).rsplit(['/', '\\', '!']);
-                // The file's own name says what it is, not of what.
-                path.skip(1)
-                    .filter_map(|folder| symbols.find(folder))
-                    .find_map(|folder| instances.get(&folder).copied().flatten())
-            })
-        },
-    )
+    all.give(|row, symbols| {
+        if row.node.is_some() || row.instance.is_some() {
+            return None;
+        }
+        *owners.entry(row.file()).or_insert_with(|| {
+            let path = symbols.name(row.file()).rsplit(['/', '\\', '!']);
+            // The file's own name says what it is, not of what.
+            path.skip(1)
+                .filter_map(|folder| symbols.find(folder))
+                .find_map(|folder| instances.get(&folder).copied().flatten())
+        })
+    })
 }
 
 /// Instances by name, none where several share it.

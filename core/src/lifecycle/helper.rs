@@ -64,8 +64,8 @@ fn outlasts(graph: &EntityGraph, pod: &Task, other: &Container, exit: &Exit) -> 
 /// When somebody asked for the pod's end, if that was after one of its containers had ended: what
 /// ran until then ended for that.
 fn asked_after(pod: &Task, exit: &Exit) -> Option<Stamp> {
-    let asked = pod.deletion_requested.iter().chain(&pod.kills).min()?;
-    (asked.lo > exit.time.hi.saturating_add(CLOCKS)).then_some(*asked)
+    pod.first_asked()
+        .filter(|asked| asked.lo > exit.time.hi.saturating_add(CLOCKS))
 }
 
 fn wants_gpus(container: &Container) -> bool {

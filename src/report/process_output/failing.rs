@@ -82,7 +82,8 @@ impl AttemptLogs<'_> {
     #[expect(clippy::type_complexity, reason = "one use, next door")]
     fn by_clock(&self) -> Result<Option<(&Fact, Event, Vec<String>)>, SpillError> {
         let mut all: Vec<&Fact> = OWN.iter().flat_map(|signal| self.facts(signal)).collect();
-        all.retain(|fact| !self.is_survived(fact));
+        let graph = self.context.graph();
+        all.retain(|fact| !graph.survived(fact));
         all.sort_by_key(|fact| (fact.time, fact.pod, fact.id));
         let mut first: Option<(&Fact, Event)> = None;
         let mut also = Vec::new();
@@ -167,10 +168,10 @@ impl AttemptLogs<'_> {
         failing: Option<&(Option<&Fact>, FirstFailing)>,
         finding: &Finding,
     ) -> Result<Option<Traceback>, SpillError> {
-        let facts = &self.context.graph().facts;
+        let graph = self.context.graph();
         let of_cause = finding.candidate.iter().flat_map(|root| &root.path);
         for step in of_cause {
-            let Some(cause) = facts.get(step.fact) else {
+            let Some(cause) = graph.facts.get(step.fact) else {
                 continue;
             };
             let is_it = |fact: &&Fact| fact.pod == cause.pod && fact.row == cause.row;
@@ -185,7 +186,7 @@ impl AttemptLogs<'_> {
             .filter_map(|death| self.context.death(*death));
         let pods = of_failing.into_iter().chain(first.map(|death| death.pod));
         for pod in pods {
-            let of_pod = |fact: &&Fact| fact.pod == pod && !self.is_survived(fact);
+            let of_pod = |fact: &&Fact| fact.pod == pod && !graph.survived(fact);
             for fact in self.facts("log.traceback").filter(of_pod) {
                 let event = self.event(fact)?;
                 if !is_echo(&event) {
@@ -194,15 +195,6 @@ impl AttemptLogs<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether a program meant to go on from what it wrote, or did.
-    fn is_survived(&self, fact: &Fact) -> bool {
-        let graph = self.context.graph();
-        let progress = graph.pods.get(fact.pod as usize);
-        let progress = progress.and_then(|pod| pod.progress.as_ref());
-        let since = fact.end.unwrap_or(fact.time).hi;
-        fact.is_mild || progress.is_some_and(|one| one.went_on_after(since, fact.rank))
     }
 
     fn shown(&self, fact: &Fact, event: &Event) -> Traceback {
