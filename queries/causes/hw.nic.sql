@@ -9,7 +9,7 @@
 -- summary: A network link of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node; check the cable, the transceiver and the switch port.
 -- A link that is down ends programs by what they write of it, or by what their peers do; rarely by a crash. One that was
--- up again a minute later has ended what it ends within some minutes, and turns no number into NaN.
+-- up again a minute later has ended what it ends within some minutes, turns no number into NaN, and takes no GPU away.
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN e.exit_code = 139 OR back.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links e
@@ -18,7 +18,9 @@ LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
              AND u.time BETWEEN d.time AND d.time + 60000000000
            LEFT JOIN links n ON n.death = d.death AND n.via = 'pod' AND n.lag_s BETWEEN -5 AND 60
              AND n.signal IN ('log.nan_loss', 'log.wrong_result', 'log.wrong_result.persistent')
-           WHERE d.signal = 'nic.error' AND (d.lag_s > 180 OR d.mode = 'lost' OR n.fact IS NOT NULL)) back
+           LEFT JOIN links g ON g.death = d.death AND g.machine = d.machine AND g.time > u.time AND g.lag_s BETWEEN -5 AND 60
+             AND g.signal IN ('gpu.missing', 'gpu.hardware_error', 'kernel.pcie_error.fatal')
+           WHERE d.signal = 'nic.error' AND (d.lag_s > 180 OR d.mode = 'lost' OR n.fact IS NOT NULL OR g.fact IS NOT NULL)) back
   ON back.death = e.death AND back.fact = e.fact
 WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')

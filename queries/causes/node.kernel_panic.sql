@@ -8,7 +8,8 @@
 -- advice: Take the node out of the pool; its kernel log has the trace.
 --
 -- A processor that hangs until the machine stands still is told of again and again; one that came back after half a
--- minute is told of once, and machines live on after it; so did one whose node was ready all the time.
+-- minute is told of once, and machines live on after it; so did one whose node was ready all the time, and one that
+-- went down in good order later.
 WITH stuck AS (
   SELECT death FROM links
   WHERE signal = 'kernel.lockup' AND via = 'node' AND lag_s BETWEEN -900 AND 600
@@ -16,9 +17,13 @@ WITH stuck AS (
 ),
 faults AS (
   SELECT u.death, u.fact, u.time,
-    CASE WHEN u.signal = 'kernel.lockup' AND (s.death IS NULL OR u.node_ready) THEN 'guess' ELSE 'inferred' END AS sure
+    CASE WHEN u.signal = 'kernel.lockup' AND (s.death IS NULL OR u.node_ready)
+        OR u.signal <> 'kernel.panic' AND o.time >= u.time THEN 'guess' ELSE 'inferred' END AS sure
   FROM links u
   LEFT JOIN stuck s ON s.death = u.death
+  LEFT JOIN (SELECT death, MAX(time) AS time FROM links
+             WHERE signal IN ('node.rebooting', 'node.powering_off') AND via = 'node' AND lag_s BETWEEN -900 AND 600
+             GROUP BY death) o ON o.death = u.death
   WHERE u.signal IN ('k8s.node.kernel', 'kernel.panic', 'kernel.oops', 'kernel.lockup') AND u.via = 'node'
     AND ((u.mode IN ('killed', 'lost') OR u.state = 'not_ready') OR u.exit_code IN (137, 143) OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     AND u.lag_s BETWEEN -900 AND 600

@@ -310,7 +310,7 @@ impl<'a> Bounds<'a> {
         let Some(cause) = self.graph.facts.get(edge.cause) else {
             return false;
         };
-        if self.is_quoted(cause) {
+        if self.is_quoted(cause) || self.is_end_of_loop(cause) {
             return false;
         }
         let too_late = |since: Nanos| cause.onset > since.saturating_add(CLOCKS);
@@ -393,6 +393,7 @@ impl<'a> Bounds<'a> {
                     && (self.asked || edge.effect.is_none() && self.is_ordinary())
                 || edge.effect.is_none_or(|effect| self.is_of_nobody(effect))
                     && was_unharmed(self.graph, self.death, fault)
+                || self.is_in_haste(fault)
                 || edge
                     .effect
                     .is_some_and(|effect| self.is_beyond(fault, effect)))
@@ -411,14 +412,28 @@ impl<'a> Bounds<'a> {
             && pod.is_some_and(|pod| matches!(pod.kind, PodKind::Pod | PodKind::Job))
     }
 
+    /// Whether a fact is that somebody ended a pod which had kept ending by itself until then.
+    fn is_end_of_loop(&self, fact: &Fact) -> bool {
+        let signal = self.graph.name(fact.signal);
+        self.death.state == "crash_loop"
+            && fact.pod == self.death.pod
+            && (ALIVE.contains(&signal) || is_request(signal))
+            && fact.onset > self.death.time.hi.saturating_add(CLOCKS)
+    }
+
     /// Whether a fact is what the program wrote of something that it got over, or meant to: it
     /// worked on, or gave the line a level below error.
     fn is_survived(&self, fact: &Fact) -> bool {
+        // What keeps failing gets over nothing for good; a mild line is mild each time.
+        let survived = if self.death.goes_on() {
+            self.death.state == "crash_loop" && fact.is_mild
+        } else {
+            self.graph.survived(fact)
+        };
         fact.pod == self.death.pod
             && fact.is_line
             && fact.end.unwrap_or(fact.time) != Stamp::OPEN
-            && !self.death.goes_on()
-            && self.graph.survived(fact)
+            && survived
     }
 
     /// Whether a GPU failed and several nodes fell silent at once: that is beyond it.
@@ -427,6 +442,15 @@ impl<'a> Bounds<'a> {
         let silence = self.graph.facts.get(effect);
         let silence = silence.filter(|fact| SILENCE.contains(&self.graph.name(fact.signal)));
         of_gpu && silence.is_some_and(|silence| self.requests.is_shared(silence))
+    }
+
+    /// Whether somebody asked for the pod's end in the moment in which a device failed: whoever acts
+    /// on a fault has to learn of it, and closes the machine first.
+    fn is_in_haste(&self, fault: &Fact) -> bool {
+        self.asked
+            && self.is_of_device(fault)
+            && !self.requests.tainted.contains(&self.death.pod)
+            && self.death.time.lo.saturating_sub(fault.time.lo) < CLOCKS
     }
 
     /// Whether a fact is that nothing was heard of a node any more, or that a pod was sent away

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, NO, Task, TaskKind};
-use whathappened_core::lifecycle::State;
+use whathappened_core::lifecycle::{State, signed_off};
 use whathappened_core::resolve::{Name, NameMatch, Root, Run, place, resolve};
 
 use super::context::ReportContext;
@@ -465,6 +465,10 @@ fn is_only_named(case: &Case, run: &Run, state: RunState) -> bool {
     !is_shown(case, run, state) && pods.all(no_more_than_named)
 }
 
+/// Who is asked to stop does so within the grace that pods have by default, and who did not
+/// writes on by then.
+const SIGNED_OFF: Nanos = 60 * SECOND;
+
 /// Whether an object's own status says how a run stands: its workload's that it
 /// completed, or that of each pod of its last attempt.
 fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
@@ -493,9 +497,15 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         .into_iter()
         .flat_map(|attempt| attempt.pods.iter().copied())
         .collect();
+    // Who said that it ends, and nothing since, may have ended after it was looked at.
+    let is_silent = |pod: &Task| {
+        let over = signed_off(pod).filter(|_| state == RunState::Running);
+        over.zip(graph.now)
+            .is_some_and(|(over, now)| now.saturating_sub(over.hi) > SIGNED_OFF)
+    };
     // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
-        TaskKind::Pod => pod.body.is_some() && pod.phase.is_some(),
+        TaskKind::Pod => pod.body.is_some() && pod.phase.is_some() && !is_silent(pod),
         TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
         TaskKind::Job => pod.body.is_some(),
         // That it goes on, no log says.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
 
@@ -22,6 +22,7 @@ impl ReportContext<'_> {
         fact: usize,
         role: StepRole,
         edge: Option<Kind>,
+        died: Option<Nanos>,
     ) -> Result<Option<ChainLink>, SpillError> {
         let Some(event) = self.event(fact)? else {
             return Ok(None);
@@ -39,8 +40,15 @@ impl ReportContext<'_> {
             }
             _ => describe(&event),
         };
-        // A folded Event is of several times.
         let time = match self.fact(fact) {
+            // What was reported only after the death that it brought about was so before it.
+            Some(fact) if died.is_some_and(|died| fact.onset <= died && died < fact.time.lo) => {
+                Stamp {
+                    lo: fact.onset,
+                    hi: fact.time.hi,
+                }
+            }
+            // A folded Event is of several times.
             Some(fact) if event.count.is_some_and(|count| count > 1) => fact.time,
             _ => event.time,
         };
@@ -59,6 +67,14 @@ impl ReportContext<'_> {
     /// From the root to the deaths and what they brought down.
     pub(super) fn chain(&self, finding: &Finding) -> Result<Vec<ChainLink>, SpillError> {
         let mut links = Vec::new();
+        let died = finding
+            .victims
+            .iter()
+            .filter_map(|death| self.death(*death));
+        let died = died
+            .filter(|death| !death.goes_on())
+            .map(|death| death.time.hi);
+        let died = died.min();
         if let Some(candidate) = &finding.candidate {
             let root_time = self.fact(candidate.root()).map(|fact| fact.time);
             let mut context: Vec<&Step> = candidate.context.iter().collect();
@@ -77,7 +93,12 @@ impl ReportContext<'_> {
             });
             let before = |step: &&&Step| self.fact(step.fact).map(|fact| fact.time) <= root_time;
             for step in context.iter().filter(before).take(CITED) {
-                links.extend(self.link(step.fact, StepRole::Announcement, Some(Kind::Context))?);
+                links.extend(self.link(
+                    step.fact,
+                    StepRole::Announcement,
+                    Some(Kind::Context),
+                    None,
+                )?);
             }
             let mut into: Option<Kind> = None;
             for (index, step) in candidate.path.iter().enumerate() {
@@ -86,7 +107,7 @@ impl ReportContext<'_> {
                 } else {
                     StepRole::Mechanism
                 };
-                links.extend(self.link(step.fact, role, into)?);
+                links.extend(self.link(step.fact, role, into, died)?);
                 into = Some(step.kind);
             }
             links.extend(self.deaths(finding, into));
@@ -173,7 +194,7 @@ impl ReportContext<'_> {
                 )
         });
         match failed.map(|(number, _)| number).next_back() {
-            Some(number) => self.link(number, StepRole::Outcome, None),
+            Some(number) => self.link(number, StepRole::Outcome, None, None),
             None => Ok(None),
         }
     }

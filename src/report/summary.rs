@@ -1,5 +1,7 @@
 //! What happened, in a sentence.
 
+use std::collections::BTreeSet;
+
 use whathappened_connectors::event::Event;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
@@ -52,7 +54,7 @@ impl ReportContext<'_> {
             (node, true) => self.elsewhere(finding, node.as_deref(), pod),
             _ => 0,
         };
-        let victims = finding.victims.len().saturating_sub(elsewhere);
+        let victims = self.pods_of(finding).len().saturating_sub(elsewhere);
         let name = match (named, victims) {
             (Some(pod), 0 | 1) => pod,
             (Some(pod), many) => format!("{pod} and {} more", many - 1),
@@ -139,6 +141,14 @@ impl ReportContext<'_> {
         }
     }
 
+    /// The pods that an incident ended: one that ended again and again is one.
+    fn pods_of(&self, finding: &Finding) -> BTreeSet<u32> {
+        let victims = finding.victims.iter();
+        victims
+            .filter_map(|death| Some(self.death(*death)?.pod))
+            .collect()
+    }
+
     /// How many victims were on other machines than the one that a sentence names.
     fn elsewhere(&self, finding: &Finding, node: Option<&str>, first: Option<&Task>) -> usize {
         let graph = self.graph();
@@ -147,11 +157,9 @@ impl ReportContext<'_> {
             return 0;
         };
         let first_is_there = first.is_some_and(|first| graph.name(first.node) == named);
-        let others = finding.victims.iter().filter(|death| {
-            let pod = self
-                .death(**death)
-                .and_then(|death| graph.pods.get(death.pod as usize));
-            pod.is_some_and(|pod| {
+        let pods = self.pods_of(finding);
+        let others = pods.iter().filter(|pod| {
+            graph.pods.get(**pod as usize).is_some_and(|pod| {
                 pod.node.is_some() && pod.more_nodes.is_empty() && graph.name(pod.node) != named
             })
         });

@@ -80,12 +80,19 @@ pub fn run_state(graph: &EntityGraph, run: &Run, ends: &[End]) -> RunState {
         .collect();
     let any = |wanted: &[State]| states.iter().any(|state| wanted.contains(state));
     // Of pods that are replaced one by one, and of a Job that does not say that it failed, those
-    // that are there count: the others may have been taken away.
-    let running = states.iter().filter(|state| **state == State::Running);
-    if let Some(wanted) = wanted(graph, run)
-        && wanted > 0
-        && i64::try_from(running.count()).is_ok_and(|running| running >= wanted)
-    {
+    // that are there count, whenever they were made: the others may have been taken away.
+    let running = || {
+        let earlier = run.attempts.iter().rev().skip(1);
+        let earlier = earlier.flat_map(|attempt| &attempt.pods);
+        let stayed = earlier.filter(|pod| is_there(graph, **pod));
+        let all = last.pods.iter().chain(stayed);
+        let running = |pod: &&u32| {
+            let end = ends.get(**pod as usize);
+            end.is_some_and(|end| end.state == State::Running)
+        };
+        i64::try_from(all.filter(running).count()).unwrap_or(i64::MAX)
+    };
+    if wanted(graph, run).is_some_and(|wanted| wanted > 0 && running() >= wanted) {
         return RunState::Running;
     }
     // Of interchangeable pods of which nobody knows how many there are to be, those that run count.
@@ -112,9 +119,14 @@ pub fn fails_now(graph: &EntityGraph, pod: u32, ends: &[End]) -> bool {
     let fails = |end: &End| {
         end.state == State::CrashLoop || end.state == State::NotReady && end.mode == Mode::Lost
     };
+    ends.get(pod as usize).is_some_and(fails) && is_there(graph, pod)
+}
+
+/// Whether a pod's own object was seen, and nobody has asked for its end.
+fn is_there(graph: &EntityGraph, pod: u32) -> bool {
     let there =
         |pod: &Task| pod.body.is_some() && pod.gone.is_none() && pod.deletion_requested.is_none();
-    ends.get(pod as usize).is_some_and(fails) && graph.pods.get(pod as usize).is_some_and(there)
+    graph.pods.get(pod as usize).is_some_and(there)
 }
 
 /// Whether its controller replaces pods one by one, as long as it is there.

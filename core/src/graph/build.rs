@@ -186,6 +186,8 @@ fn boots(graph: &mut EntityGraph) {
     const DOWN: [&str; 3] = ["k8s.node.not_ready", "k8s.node.silent", "k8s.node.shutdown"];
     /// Nobody notices that a node is silent sooner.
     const UNNOTICED: Nanos = 120 * SECOND;
+    /// A machine that was silent for no longer than this was so because it booted.
+    const BOOT: Nanos = 300 * SECOND;
     let symbols = &graph.evidence.symbols;
     let (Some(booted), up) = (
         symbols.find("k8s.node.rebooted"),
@@ -213,8 +215,11 @@ fn boots(graph: &mut EntityGraph) {
                 .get(&fact.node)
                 // It is told of with the first words of a node that is up again.
                 .filter(|(_, again)| again.is_none_or(|again| again >= unnoticed))
-                .map_or(unnoticed, |(fell, _)| *fell);
-            fact.onset = fact.onset.max(fell.min(unnoticed));
+                .map(|(fell, _)| *fell);
+            fact.onset = match fell.map(|fell| fell.min(unnoticed)) {
+                Some(down) if fact.time.lo.saturating_sub(down) < BOOT => down,
+                down => fact.onset.max(down.unwrap_or(unnoticed)),
+            };
         }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! A Job has failed or is complete once none of its pods runs any more. An operator of training
 //! jobs says so at once and then deletes the pods that still run, where it is told to clean up:
-//! the ones that it leaves had ended.
+//! the ones that it leaves had ended. Where nobody says that the job is over, what kubelets do
+//! shows as much: a pod that runs is deleted twice, by who asks for its end and by its kubelet.
 
 use std::collections::{HashMap, HashSet};
 
 use whathappened_connectors::time::{Nanos, Stamp};
 
+use super::loss::Losses;
 use crate::graph::{EntityGraph, NO, Task};
 
 /// What is said of a job that is over.
@@ -28,6 +30,9 @@ const OPERATED: [&str; 7] = [
     "XGBoostJob",
 ];
 
+/// What kubelets do for pods that run when somebody asks for their end.
+const SEEN_OFF: [&str; 2] = ["k8s.container.killing", "k8s.pod.deleted_by_kubelet"];
+
 /// When which jobs were over, and what was cleaned up after them.
 pub(super) struct JobsOver {
     /// Times of a workload, in order.
@@ -36,6 +41,10 @@ pub(super) struct JobsOver {
     cleaned: HashSet<u32>,
     /// When the controllers of workloads last deleted a pod.
     cleaned_up: HashMap<u32, Stamp>,
+    /// When the controllers of workloads deleted pods that ran, as their kubelets confirmed; in order.
+    stopped: HashMap<u32, Vec<Stamp>>,
+    /// Pods whose kubelets saw them to their end.
+    seen_off: HashSet<u32>,
 }
 
 impl JobsOver {
@@ -44,7 +53,10 @@ impl JobsOver {
             over: HashMap::new(),
             cleaned: HashSet::new(),
             cleaned_up: HashMap::new(),
+            stopped: HashMap::new(),
+            seen_off: HashSet::new(),
         };
+        let mut asked = Vec::new();
         // Facts are in time order.
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
@@ -59,23 +71,75 @@ impl JobsOver {
             if let Some(pod) = graph.pods.get(cleaned as usize) {
                 found.cleaned.insert(cleaned);
                 found.cleaned_up.insert(pod.owner, fact.time);
+                asked.push((cleaned, pod.owner, fact.time));
+            }
+            if SEEN_OFF.contains(&signal) && fact.pod != NO {
+                found.seen_off.insert(fact.pod);
+            }
+        }
+        for (pod, owner, time) in asked {
+            if found.seen_off.contains(&pod) {
+                found.stopped.entry(owner).or_default().push(time);
             }
         }
         found
     }
 
     /// When the job of a pod had failed or was complete, and with it the pod had ended.
-    pub(super) fn by(&self, graph: &EntityGraph, number: u32, pod: &Task) -> Option<Stamp> {
+    pub(super) fn by(
+        &self,
+        graph: &EntityGraph,
+        losses: &Losses,
+        (number, pod): (u32, &Task),
+    ) -> Option<Stamp> {
         let kind = graph.name(graph.workloads.get(pod.owner as usize)?.kind);
         // A job of the same name may have been over before.
         let begin = pod.known_begin().unwrap_or(Nanos::MIN);
-        let times = self.over.get(&pod.owner)?;
-        let over = times.iter().copied().find(|time| time.hi >= begin)?;
-        let cleaned_up = || {
+        let times = self.over.get(&pod.owner).into_iter().flatten();
+        let over = times.copied().find(|time| time.hi >= begin);
+        let cleaned_up = |over: &Stamp| {
             let last = self.cleaned_up.get(&pod.owner);
             last.is_some_and(|last| last.hi >= over.lo) && !self.cleaned.contains(&number)
         };
-        let ended = kind == "Job" || OPERATED.contains(&kind) && cleaned_up();
-        ended.then_some(over)
+        let ended = |over: &Stamp| kind == "Job" || OPERATED.contains(&kind) && cleaned_up(over);
+        let left_out = self.left_out(graph, losses, (number, pod));
+        // Text for people may not hold the time at which somebody said so.
+        over.filter(ended)
+            .into_iter()
+            .chain(left_out)
+            .min_by_key(|over| over.hi)
+    }
+
+    /// When the controller of a pod's job stopped the others and left this one, which had ended
+    /// then: its kubelet had nothing to do when it was deleted later.
+    fn left_out(
+        &self,
+        graph: &EntityGraph,
+        losses: &Losses,
+        (number, pod): (u32, &Task),
+    ) -> Option<Stamp> {
+        let kind = graph.name(graph.workloads.get(pod.owner as usize)?.kind);
+        if kind != "Job" && !OPERATED.contains(&kind)
+            || self.cleaned.contains(&number)
+            || self.seen_off.contains(&number)
+        {
+            return None;
+        }
+        // A run that is made smaller goes on with those that are left, and a kubelet that is not
+        // there sees nobody off.
+        let gone_on = graph.says(pod.owner, "k8s.workload.scaled")
+            || losses
+                .get(&pod.node)
+                .is_some_and(|losses| !losses.is_empty());
+        let asked = pod.first_asked().filter(|_| !gone_on)?;
+        let begin = pod.known_begin().unwrap_or(Nanos::MIN);
+        let times = self.stopped.get(&pod.owner)?.iter().copied();
+        let stopped = times
+            .filter(|time| time.hi >= begin)
+            .min_by_key(|time| time.hi)?;
+        let wrote = pod.last_line.map(|line| line.lo);
+        let started = pod.starts.last().map(|start| start.lo);
+        let lived = wrote.max(started).is_some_and(|last| last > stopped.hi);
+        (asked.lo > stopped.hi && !lived).then_some(stopped)
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 use whathappened_connectors::time::{SECOND, Stamp};
 
 pub(crate) use pod::failing_start;
+pub use pod::signed_off;
 
 use crate::graph::{EntityGraph, Exit, Task, TaskKind};
 
@@ -140,7 +141,7 @@ pub fn ends(graph: &EntityGraph) -> Vec<End> {
                 let around = pod::Surroundings {
                     losses: &losses,
                     spent: spent.get(&number).copied(),
-                    job_over: over.by(graph, number, one),
+                    job_over: over.by(graph, &losses, (number, one)),
                 };
                 pod::end(graph, one, &around)
             }

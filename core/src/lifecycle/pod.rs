@@ -304,7 +304,7 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Opt
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
     given_up(pod)
-        .or_else(|| last_of_log(pod, pod.said_over?, None))
+        .or_else(|| signed_off(pod))
         .or_else(|| failed_untimed(pod))
         .filter(|_| only_log)
 }
@@ -320,6 +320,12 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
 /// When the log of a pod ended in a failure.
 pub(super) fn given_up(pod: &Task) -> Option<Stamp> {
     last_of_log(pod, pod.last_words?, pod.words_of())
+}
+
+/// When the log of a pod ended with the word that it ends, whatever ended it.
+#[must_use]
+pub fn signed_off(pod: &Task) -> Option<Stamp> {
+    last_of_log(pod, pod.said_over?, None)
 }
 
 /// What a log said, where it was the last that it said.
