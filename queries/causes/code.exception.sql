@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.training_done, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
+-- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
@@ -67,8 +67,11 @@ UNION ALL
 SELECT e.death, e.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links e
 LEFT JOIN (SELECT DISTINCT death FROM links
-           WHERE via = 'pod' AND signal IN ('nccl.timeout', 'rendezvous.error', 'gloo.error', 'nccl.peer_lost', 'jax.peer_died',
-             'ray.actor_died', 'ray.node_died', 'ucx.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')) w ON w.death = e.death
+           WHERE via = 'pod' AND (signal IN ('nccl.timeout', 'rendezvous.error', 'gloo.error', 'nccl.peer_lost', 'jax.peer_died',
+             'ray.actor_died', 'ray.node_died', 'ucx.error', 'nvrx.hang', 'k8s.container.cannot_run', 'k8s.container.liveness_killed')
+             -- Who is told to stop ends as it likes.
+             OR signal = 'log.sigterm' AND lag_s BETWEEN -5 AND 120
+             OR signal = 'log.traceback' AND lag_s BETWEEN -5 AND 60 AND regexp_like(COALESCE(detail, ''), '(SignalException|KeyboardInterrupt|SIGTERMException)$'))) w ON w.death = e.death
 WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_container AND e.mode = 'exited'
   AND e.exit_code BETWEEN 1 AND 125 AND e.code = e.exit_code AND e.lag_s BETWEEN -1 AND 1 AND w.death IS NULL
 UNION ALL
@@ -98,3 +101,20 @@ WHERE t.signal IN ('log.traceback', 'log.exception.stack') AND t.via = 'pod'
   AND t.lag_s BETWEEN 60 AND 7200
   AND COALESCE(t.detail, '') NOT LIKE '%DistBackendError' AND COALESCE(t.detail, '') NOT LIKE '%ChildFailedError'
   AND COALESCE(t.detail, '') NOT LIKE '%SignalException' AND COALESCE(t.detail, '') NOT LIKE '%KeyboardInterrupt'
+UNION ALL
+-- Of several ranks that write one log, one ended in an exception, and the others waited for it.
+SELECT t.death, t.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+FROM links t
+JOIN links r ON r.death = t.death AND r.record = t.record AND r.signal = 'log.traceback.of_rank'
+JOIN links g ON g.death = t.death AND g.via = 'pod' AND g.signal = 'nccl.timeout'
+  AND g.time - t.time BETWEEN 60000000000 AND 7200000000000
+LEFT JOIN peers p ON p.death = t.death AND p.time = t.time
+WHERE t.signal = 'log.traceback' AND t.via = 'pod' AND t.mode = 'exited' AND t.lag_s BETWEEN 60 AND 7200
+  AND COALESCE(t.exit_code, 1) NOT IN (0, 130, 137, 143) AND p.death IS NULL
+  AND NOT regexp_like(COALESCE(t.detail, ''), '(DistBackendError|ChildFailedError|SignalException|KeyboardInterrupt)$')
+UNION ALL
+-- What was changed shortly before the pod was made may be why its program fails; it is part of the story.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'context' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'k8s.workload.updated_by_user' AND via = 'workload' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
+  AND created - time BETWEEN -1000000000 AND 300000000000

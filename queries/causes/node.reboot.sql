@@ -36,8 +36,9 @@ WHERE u.signal = 'k8s.node.rebooted' AND u.via = 'node' AND u.time_hi - u.time <
 UNION ALL
 SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 
   -- Of a node that was closed before, somebody took the pods away to reboot it. One that was not seen to fall
-  -- silent, and told of a boot minutes later, may have gone on until then.
-  CASE WHEN closed.death IS NULL AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
+  -- silent, and told of a boot minutes later, may have gone on until then; where its kubelet stopped the container
+  -- before, and not because the machine shut down, somebody had asked for that.
+  CASE WHEN closed.death IS NULL AND (asked.death IS NULL OR u.signal <> 'k8s.node.rebooted' OR u.lag_s >= -5) AND (off.death IS NULL OR u.signal <> 'k8s.node.rebooted') AND (u.mode = 'lost' OR u.lag_s >= -120 OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
     THEN 'inferred' ELSE 'guess' END AS edge,
   CASE WHEN u.signal = 'node.reboot_requested' AND u.actor IS NOT NULL THEN 'act' ELSE 'fault' END AS role
 FROM links u
@@ -47,6 +48,11 @@ LEFT JOIN (SELECT c.death, MIN(c.time) AS time FROM links c
   ON closed.death = u.death AND closed.time < u.time_hi
 LEFT JOIN (SELECT death, MAX(time) AS time FROM links WHERE signal = 'node.powering_off' AND via = 'node' GROUP BY death) off
   ON off.death = u.death AND off.time <= u.time_hi
+LEFT JOIN (SELECT DISTINCT k.death FROM links k
+           LEFT JOIN links s ON s.death = k.death
+             AND s.signal IN ('k8s.pod.node_shutdown', 'k8s.node.shutdown', 'node.rebooting', 'node.powering_off')
+           WHERE k.signal = 'k8s.container.killing' AND k.via = 'pod' AND k.mode = 'killed' AND s.fact IS NULL) asked
+  ON asked.death = u.death
 WHERE u.signal IN ('k8s.node.rebooted', 'node.rebooting', 'node.crashed', 'node.reboot_requested') AND u.via = 'node' AND (u.mode IN ('killed', 'lost') OR u.exit_code IN (137, 143) AND COALESCE(u.reason, '') <> 'OOMKilled' OR u.reason IN ('ContainerStatusUnknown', 'Unknown'))
   AND u.lag_s BETWEEN -900 AND 600 AND COALESCE(u.due_s, 0) BETWEEN -300 AND 900
 UNION ALL

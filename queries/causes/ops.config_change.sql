@@ -14,7 +14,8 @@
 -- summary_of: k8s.pod.evicted_by_controller: {pod} {was} evicted{by}, to give it other resource requests.
 -- advice: Look at what was changed: its size, whether it is suspended, or its template.
 -- Queues suspend jobs as people do: that it was suspended alone says not who wanted it. What was changed before the last
--- change did not stop what that one stopped, and a Job that has just failed has its pods deleted for that.
+-- change did not stop what that one stopped, nor did a change stop a pod that was made for it; and a Job that has just
+-- failed has its pods deleted for that.
 WITH last AS (
   SELECT death, MAX(time) AS time FROM links
   WHERE signal = 'k8s.workload.updated_by_user' AND via = 'workload' AND lag_s BETWEEN -2 AND 120 GROUP BY death
@@ -23,6 +24,27 @@ failed AS (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.workload.failed', 'k8s.workload.backoff_limit') AND via = 'workload' AND lag_s BETWEEN -5 AND 5
 ),
+made AS (
+  SELECT s.death, who.fact AS who, s.fact AS what, who.actor AS actor, s.lag_s AS lag
+  FROM links s
+  JOIN links who ON who.death = s.death AND who.via = 'workload'
+    AND (who.signal = 'k8s.workload.updated_by_user'
+      -- A controller of somebody's changes it of its own accord, and so does the autoscaler of pods.
+      OR who.signal = 'k8s.workload.updated_by_controller'
+        AND (who.actor LIKE '%:horizontal-pod-autoscaler'
+          OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')))
+    AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
+  WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
+    AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120 AND COALESCE(s.created, 0) <= s.time - 1000000000
+),
+-- Controllers act on a change within seconds: one that was made just before the end is why, and not one long before it.
+acts AS (
+  SELECT m.death, m.who, m.what, m.actor FROM made m
+  JOIN (SELECT death, MIN(lag) AS lag FROM made GROUP BY death) n ON n.death = m.death
+  WHERE n.lag > 10 OR m.lag <= n.lag + 10
+),
+-- Which of two changes by two people stopped a pod that was there before both, no record says.
+several AS (SELECT death FROM acts GROUP BY death HAVING COUNT(DISTINCT actor) > 1),
 held AS (
   SELECT w.death, w.fact, w.time, CASE WHEN f.death IS NULL THEN 'inferred' ELSE 'guess' END AS edge
   FROM links w
@@ -32,27 +54,22 @@ held AS (
     AND NOT regexp_like(COALESCE(w.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')
 )
 SELECT c.death, c.fact AS cause, CAST(NULL AS BIGINT) AS effect,
-       CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+       CASE WHEN c.signal = 'k8s.workload.suspended' OR f.death IS NOT NULL OR m.death IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
 FROM links c
 LEFT JOIN last l ON l.death = c.death
 LEFT JOIN failed f ON f.death = c.death
-WHERE c.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
-  AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -2 AND 120
+LEFT JOIN several m ON m.death = c.death
+LEFT JOIN (SELECT death, MIN(lag) AS lag FROM made GROUP BY death) n ON n.death = c.death
+WHERE (n.lag IS NULL OR n.lag > 10 OR c.lag_s <= n.lag + 10) AND c.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended', 'k8s.workload.updated_by_user')
+  AND c.via = 'workload' AND c.mode = 'killed' AND c.lag_s BETWEEN -2 AND 120 AND COALESCE(c.created, 0) <= c.time - 1000000000
   AND (c.signal <> 'k8s.workload.updated_by_user' OR c.time = l.time)
 UNION ALL
 -- The request and the change it made are one act: the request names who.
-SELECT s.death, who.fact AS cause, s.fact AS effect, CASE WHEN f.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
-FROM links s
-LEFT JOIN failed f ON f.death = s.death
-JOIN links who ON who.death = s.death AND who.via = 'workload'
-  AND (who.signal = 'k8s.workload.updated_by_user'
-    -- A controller of somebody's changes it of its own accord, and so does the autoscaler of pods.
-    OR who.signal = 'k8s.workload.updated_by_controller'
-      AND (who.actor LIKE '%:horizontal-pod-autoscaler'
-        OR NOT regexp_like(COALESCE(who.actor, ''), '^system:serviceaccount:kube-system:|kueue|jobset|training')))
-  AND who.fact <> s.fact AND who.time - s.time BETWEEN -2000000000 AND 2000000000
-WHERE s.signal IN ('k8s.workload.spec_changed', 'k8s.workload.suspended') AND s.via = 'workload'
-  AND s.mode = 'killed' AND s.lag_s BETWEEN -2 AND 120
+SELECT a.death, a.who AS cause, a.what AS effect,
+  CASE WHEN f.death IS NULL AND m.death IS NULL THEN 'asserted' ELSE 'guess' END AS edge, 'act' AS role
+FROM acts a
+LEFT JOIN failed f ON f.death = a.death
+LEFT JOIN several m ON m.death = a.death
 UNION ALL
 -- A controller of somebody's suspends of its own accord; those of kinds and queues hand on what others want.
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, edge, 'act' AS role FROM held
@@ -118,26 +135,3 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'k8s.workload.pod_deleted' AND via = 'named' AND mode = 'killed' AND desired = 0 AND lag_s BETWEEN -5 AND 120
-UNION ALL
--- A pod that was made just after the change and fails: what the change asked for may not work.
--- Who suspends or resumes it changes nothing of what it runs.
-SELECT u.death, u.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM links u
-LEFT JOIN (SELECT DISTINCT u.death, u.fact FROM links u
-           JOIN links h ON h.death = u.death AND h.via = 'workload' AND h.signal IN ('k8s.workload.suspended', 'k8s.workload.resumed')
-             AND h.time - u.time BETWEEN -2000000000 AND 2000000000
-           WHERE u.signal = 'k8s.workload.updated_by_user' AND u.via = 'workload') held
-  ON held.death = u.death AND held.fact = u.fact
-WHERE u.signal IN ('k8s.workload.spec_changed', 'k8s.workload.updated_by_user') AND u.via = 'workload' AND held.fact IS NULL
-  AND u.mode = 'exited' AND u.state IN ('died', 'restarted', 'crash_loop') AND u.exit_code NOT IN (0, 137, 143)
-  AND u.created - u.time BETWEEN -1000000000 AND 300000000000
-UNION ALL
--- A deployment fills another replica set than before only for another template.
-SELECT DISTINCT up.death, up.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
-FROM links up
-JOIN links other ON other.death = up.death AND other.via = 'workload' AND other.fact <> up.fact
-  AND (other.signal = 'k8s.workload.scaled.to_zero' AND other.time >= up.time
-    OR other.signal = 'k8s.workload.rolled_out' AND other.time < up.time AND other.detail <> up.detail)
-WHERE up.signal = 'k8s.workload.rolled_out' AND up.via = 'workload' AND up.pod LIKE up.detail || '-%'
-  AND up.mode = 'exited' AND up.state IN ('died', 'restarted', 'crash_loop') AND up.exit_code NOT IN (0, 137, 143)
-  AND up.created - up.time BETWEEN -1000000000 AND 300000000000

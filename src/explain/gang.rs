@@ -252,7 +252,7 @@ impl Grouping<'_> {
             };
             left.retain(|other| !victims.contains(other) && !collateral.contains(other));
             // What went on after it had been made smaller, and then failed, did not fail of that.
-            let trimmed = gang && !left.is_empty() && self.was_trimmed(primary);
+            let trimmed = !left.is_empty() && self.was_trimmed(primary);
             let earliest = victims
                 .iter()
                 .map(|death| self.stamp(*death))
@@ -476,7 +476,11 @@ impl Grouping<'_> {
         ) else {
             return false;
         };
-        if self.is_of_other_hand(root, own) {
+        let best = self.best(death);
+        let other_hand = |best: &Candidate| self.is_of_other_hand(root, best);
+        if self.is_of_other_hand(root, own)
+            || best.is_some_and(|best| best.level >= own.level && other_hand(best))
+        {
             return false;
         }
         let near = a.time.lo.saturating_sub(b.time.lo).saturating_abs() <= ONE_ACT;
@@ -504,6 +508,14 @@ impl Grouping<'_> {
         matches!((actor(one), actor(other)), (Some(one), Some(other)) if one != other)
     }
 
+    /// Whether somebody whom a record names asked for a member's end, and had not brought about the
+    /// other's.
+    fn is_of_own_hand(&self, root: &Candidate, own: &Candidate) -> bool {
+        let deed = self.graph.facts.get(own.root());
+        let named = deed.is_some_and(|deed| deed.actor.is_some());
+        is_act(own) && named && !is_act(root)
+    }
+
     /// Whether a member met an end of its own just after another: somebody else had asked for it
     /// before anybody can have looked at what the first one did, or it was at its limit of memory.
     fn is_unmoved(&self, primary: usize, death: usize, after: Nanos) -> bool {
@@ -522,7 +534,7 @@ impl Grouping<'_> {
         own.level >= Level::Supported
             && root.root() != own.root()
             && after <= IN_HASTE
-            && (self.is_of_other_hand(root, own) || at_limit())
+            && (self.is_of_other_hand(root, own) || self.is_of_own_hand(root, own) || at_limit())
     }
 
     /// When a pod was made in the place of one that died.
@@ -567,6 +579,7 @@ impl Grouping<'_> {
 }
 
 /// Whether a root is somebody's act.
-fn is_act(candidate: &Candidate) -> bool {
+#[must_use]
+pub(super) fn is_act(candidate: &Candidate) -> bool {
     candidate.path.iter().any(|step| step.role == Role::Act)
 }

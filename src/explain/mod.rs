@@ -17,6 +17,7 @@ mod fault;
 pub mod gang;
 mod last_straw;
 mod misspelt;
+mod outlived;
 mod plans;
 mod recurrence;
 mod replaced;

@@ -16,6 +16,7 @@ use super::engine::{EngineError, edges};
 use super::fault::faults;
 use super::gang::{Finding, Grouping, is_gang, lost_touch};
 use super::last_straw;
+use super::outlived;
 use super::recurrence;
 use super::replaced;
 use super::rule::Rule;
@@ -134,6 +135,7 @@ pub async fn explain(
         of_death.push(candidates(graph, death, rules, own, &requests, &capped));
         rest = others;
     }
+    let (deaths, of_death) = outlived::carry(graph, runs, rules, deaths, of_death);
     let states: Vec<(usize, RunState)> = chosen
         .iter()
         .filter_map(|number| Some((*number, run_state(graph, runs.get(*number)?, ends))))

@@ -72,7 +72,7 @@ impl ReportContext<'_> {
             template.to_owned()
         };
         let template = match root {
-            Some(root) => went_along(&template, graph.name(root.signal), pod, graph),
+            Some(root) => went_along(&template, root, pod, graph),
             None => template,
         };
         let node = event.entities.node.clone().or_else(|| {
@@ -295,13 +295,16 @@ fn begun(text: &str) -> String {
 
 /// Who deletes a namespace, a workload or a node deletes its pods by that, and not one
 /// by one.
-fn went_along(template: &str, signal: &str, pod: Option<&Task>, graph: &EntityGraph) -> String {
+fn went_along(template: &str, root: &Fact, pod: Option<&Task>, graph: &EntityGraph) -> String {
+    let signal = graph.name(root.signal);
     const DELETED: &str = "{pod} {was} deleted{by}";
     let along = if signal.starts_with("k8s.namespace.deleted_by_") {
         let namespace = pod.map_or("", |pod| graph.name(pod.namespace));
         format!("{{pod}} {{was}} deleted along with the namespace {namespace}{{by}}")
     } else if signal.starts_with("k8s.workload.deleted_by_") {
-        "{pod} {was} deleted along with {workload}{by}".to_owned()
+        let workload = graph.workloads.get(root.workload as usize);
+        let workload = workload.map_or("{workload}", |one| graph.name(one.name));
+        format!("{{pod}} {{was}} deleted along with {workload}{{by}}")
     } else if signal.starts_with("k8s.node.deleted_by_") {
         "{pod} {was} lost when the node {node} was deleted{by}".to_owned()
     } else {

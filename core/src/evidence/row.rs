@@ -42,6 +42,15 @@ pub struct Row {
     line: u32,
 }
 
+/// Whether a request to the API server does not show that what it names was there: nothing was
+/// made, or found.
+fn names_nothing(event: &Event) -> bool {
+    let code = event.attribute("code").unwrap_or("200");
+    let made = code.starts_with('2') && event.attribute("dry_run").is_none();
+    code == "404" && event.fact.starts_with("k8s.audit.")
+        || event.fact == "k8s.audit.create" && !made
+}
+
 impl Row {
     pub(super) fn new(
         event: &Event,
@@ -49,13 +58,16 @@ impl Row {
         body: &[u8],
         symbols: &mut SymbolTable,
     ) -> Self {
+        // What was refused to be made, or not found, need not be there.
+        let pod = event.entities.pod.as_deref();
+        let pod = pod.filter(|_| !names_nothing(event));
         Self {
             id: event.id,
             time: event.time,
             end: event.end,
             count: event.count.unwrap_or(0),
             pod_uid: symbols.optional(event.entities.pod_uid.as_deref()),
-            pod: symbols.optional(event.entities.pod.as_deref()),
+            pod: symbols.optional(pod),
             namespace: symbols.optional(event.entities.namespace.as_deref()),
             node: symbols.optional(event.entities.node.as_deref()),
             instance: symbols.optional(event.entities.instance.as_deref()),

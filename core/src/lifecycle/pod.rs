@@ -25,9 +25,15 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     let (helpers, main): (Vec<&Exit>, Vec<&Exit>) =
         all.partition(|exit| is_helpers(graph, pod, exit));
     let last_start = pod.starts.last().copied();
-    // An exit was outlived when a container started after it.
+    // An exit was outlived when a container started after it; of what started in the same second
+    // it counts that it is ready since.
+    let ready =
+        pod.phase.as_deref() == Some("Running") && pod.ready.is_some_and(|(_, ready)| ready);
     let outlived = |exit: &&&Exit| {
-        last_start.is_some_and(|start| start.lo > exit.time.lo && exit.time != Stamp::OPEN)
+        last_start.is_some_and(|start| {
+            let after = start.lo > exit.time.lo || ready && start.lo == exit.time.lo;
+            after && exit.time != Stamp::OPEN
+        })
     };
     // The pod gets over the end of a helper, whether that is started again or not.
     let mut restarts: Vec<Restart> = main
@@ -291,7 +297,9 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Opt
         // A program that writes of its failure has not ended before.
         return failed_last(pod).map(|failed| (failed, false));
     };
-    let from = pod.begin().max(wrote).unwrap_or(Nanos::MIN);
+    // The clock of a log may be behind.
+    let begin = pod.begin().max(pod.known_begin());
+    let from = begin.max(wrote).unwrap_or(Nanos::MIN);
     let ended = Stamp {
         lo: from.min(by.lo),
         hi: by.hi,
@@ -326,6 +334,18 @@ pub(super) fn given_up(pod: &Task) -> Option<Stamp> {
 #[must_use]
 pub fn signed_off(pod: &Task) -> Option<Stamp> {
     last_of_log(pod, pod.said_over?, None)
+}
+
+/// When a pod had said something by, where the clock of its log may be off: it did not before it
+/// was made.
+fn in_life(pod: &Task, said: Stamp, by: Nanos) -> Stamp {
+    match pod.known_begin() {
+        Some(begin) if said.hi.saturating_add(CLOCKS) < begin => Stamp {
+            lo: begin.min(by),
+            hi: by,
+        },
+        _ => said,
+    }
 }
 
 /// What a log said, where it was the last that it said.
@@ -473,7 +493,7 @@ fn death(
         && !crashing
         && said.hi.saturating_add(CLOCKS) < asked.lo
     {
-        return Some((Mode::Exited, said));
+        return Some((Mode::Exited, in_life(pod, said, asked.lo)));
     }
     // Nor is one killed that had told so, and then ended with a code of its own choice.
     let chosen = exit.as_ref().and_then(|exit| exit.exit_code);
