@@ -8,14 +8,19 @@
 -- overturned_by: kernel: the Xid line
 -- summary: The memory of {node} failed while {pod} {was} on it: {message}
 -- advice: Drain the node and replace the module that the BMC names.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'fault' AS role
+--
+-- Where the kernel names the process that had its data in the bad page, that one gets a SIGBUS, and others go on.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN detail IS NOT NULL AND mode = 'lost' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links
 WHERE signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND via IN ('node', 'pod')
   AND (mode = 'lost' OR COALESCE(exit_code, 1) <> 0 OR mode = 'killed') AND COALESCE(reason, '') <> 'OOMKilled' AND state IN ('died', 'restarted', 'crash_loop')
   AND lag_s BETWEEN -120 AND 900
+  AND (detail IS NULL OR mode = 'lost' OR COALESCE(exit_code, 135) = 135)
+  AND death NOT IN (SELECT death FROM own_reason)
 UNION ALL
 SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN m.person THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
+  CASE WHEN m.person OR u.detail IS NOT NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.fact <> u.fact AND m.time >= u.time - 5000000000
 WHERE u.signal IN ('k8s.node.memory_error', 'kernel.memory_error') AND u.via IN ('node', 'pod') AND u.lag_s BETWEEN -120 AND 900

@@ -20,7 +20,12 @@ LEFT JOIN (SELECT DISTINCT d.death, d.fact FROM links d
              AND n.signal IN ('log.nan_loss', 'log.wrong_result', 'log.wrong_result.persistent')
            LEFT JOIN links g ON g.death = d.death AND g.machine = d.machine AND g.time > u.time AND g.lag_s BETWEEN -5 AND 60
              AND g.signal IN ('gpu.missing', 'gpu.hardware_error', 'kernel.pcie_error.fatal')
-           WHERE d.signal = 'nic.error' AND (d.lag_s > 180 OR d.mode = 'lost' OR n.fact IS NOT NULL OR g.fact IS NOT NULL)) back
+           LEFT JOIN links w ON w.death = d.death AND w.via = 'pod' AND w.lag_s BETWEEN -5 AND 60
+             AND (w.signal LIKE 'nccl.%' OR w.signal LIKE 'nic.%' OR w.signal LIKE 'ucx.%')
+           WHERE d.signal = 'nic.error'
+             AND (d.lag_s > 180 OR d.mode = 'lost' OR n.fact IS NOT NULL OR g.fact IS NOT NULL
+               -- What was down for seconds only was tried again until it was up.
+               OR u.time <= d.time + 15000000000 AND w.fact IS NULL)) back
   ON back.death = e.death AND back.fact = e.fact
 WHERE e.signal IN ('nic.error') AND e.via IN ('node', 'pod')
   AND (e.mode = 'lost' OR COALESCE(e.exit_code, 1) <> 0 OR e.mode = 'killed') AND COALESCE(e.reason, '') <> 'OOMKilled' AND e.state IN ('died', 'restarted', 'crash_loop')

@@ -26,19 +26,10 @@ WHERE signal IN ('k8s.pod.evicted_by_upgrader', 'k8s.pod.deleted_by_upgrader')
 UNION ALL
 -- What is done to a whole pool befalls its nodes one after the other, some not at all: it counts
 -- for a node that was then closed, emptied or replaced, and by nobody who does that on their own.
--- A repair follows a fault: where the node had fallen silent, that is what needs explaining. Who empties a node and
--- is not known may do so for another reason, unless the node was then taken down as well.
-SELECT u.death, u.fact AS cause, m.fact AS effect,
-  CASE WHEN down.death IS NULL AND (m.signal LIKE 'k8s.node.cordoned%' OR m.signal IN ('k8s.pod.evicted.api', 'k8s.node.drained'))
-    THEN 'guess' ELSE 'inferred' END AS edge, 'act' AS role
+-- A repair follows a fault: where the node had fallen silent, that is what needs explaining.
+SELECT u.death, u.fact AS cause, m.fact AS effect, 'inferred' AS edge, 'act' AS role
 FROM links u
 JOIN mechanisms m ON m.death = u.death AND m.time >= u.time
-LEFT JOIN (
-  SELECT death, MAX(time) AS time FROM links
-  WHERE via = 'node' AND (signal LIKE 'k8s.node.deleted%' OR signal LIKE 'cloud.instance_%'
-    OR signal IN ('k8s.node.gone_in_cloud', 'k8s.node.rebooted', 'k8s.node.not_ready', 'k8s.node.silent',
-                  'k8s.node.shutdown', 'node.rebooting', 'node.powering_off', 'upgrade.done'))
-  GROUP BY death) down ON down.death = u.death AND down.time >= u.time
 LEFT JOIN (
   SELECT DISTINCT death FROM links
   WHERE signal IN ('k8s.node.cordoned_by_user', 'k8s.node.cordoned_by_autoscaler', 'k8s.node.cordoned_by_remediator',

@@ -44,6 +44,12 @@ const ALIVE: [&str; 6] = [
     "k8s.pod.evicted.pressure",
 ];
 
+/// How the control plane clears away what belonged to something that was deleted.
+const CLEARED: [&str; 2] = [
+    "k8s.pod.deleted_by_gc",
+    "k8s.pod.deleted_by_namespace_controller",
+];
+
 /// What machines say when they begin to go down.
 const SHUT_DOWN: [&str; 3] = ["k8s.node.shutdown", "node.powering_off", "node.rebooting"];
 
@@ -71,6 +77,12 @@ pub(super) struct Requests {
     tainted: HashSet<u32>,
     /// Pods that say themselves that a device or a disk failed them.
     failed_by_device: HashSet<u32>,
+    /// When the kernel killed a process of a pod because the pod was at its limit of memory.
+    over_limit: HashMap<u32, Vec<Stamp>>,
+    /// Pods that were cleared away with what they belonged to.
+    cleared: HashSet<u32>,
+    /// Whether kubelets' own deletions are on record: who was deleted without one had ended.
+    kubelets_recorded: bool,
     /// Whether a file of objects was read in part: what became of a pod may stand in the rest.
     cut: bool,
 }
@@ -109,6 +121,8 @@ impl Requests {
         let mut crashed = HashMap::<Symbol, Vec<Stamp>>::new();
         let (mut tainted, mut failed_by_device) = (HashSet::new(), HashSet::new());
         let mut fell_silent = Vec::new();
+        let mut over_limit = HashMap::<u32, Vec<Stamp>>::new();
+        let (mut cleared, mut kubelets_recorded) = (HashSet::new(), false);
         for fact in &graph.facts {
             let signal = graph.name(fact.signal);
             if signal == "k8s.node.silent" && fact.node.is_some() {
@@ -139,6 +153,13 @@ impl Requests {
             if ALIVE.contains(&signal) {
                 alive.insert(fact.pod);
             }
+            kubelets_recorded |= signal == "k8s.pod.deleted_by_kubelet";
+            if CLEARED.contains(&signal) {
+                cleared.insert(fact.pod);
+            }
+            if signal == "kernel.oom_kill.limit" {
+                over_limit.entry(fact.pod).or_default().push(fact.time);
+            }
             if DEVICE.iter().any(|device| signal.starts_with(device)) {
                 failed_by_device.insert(fact.pod);
             }
@@ -152,6 +173,9 @@ impl Requests {
             tainted,
             fell_silent,
             failed_by_device,
+            over_limit,
+            cleared,
+            kubelets_recorded,
             cut: coverage.iter().any(is_cut_file),
         }
     }
@@ -216,7 +240,10 @@ impl Requests {
     pub(super) fn provable(&self, graph: &EntityGraph, death: &Death) -> Level {
         match graph.pods.get(death.pod as usize) {
             Some(pod) if self.is_unheard(pod, death) => Level::Hypothesis,
-            Some(pod) if !self.is_seen(pod, death) && pod.owner == NO => Level::Hypothesis,
+            Some(_) if self.was_at_limit(death) => Level::Hypothesis,
+            Some(pod) if !self.is_seen(pod, death) && (pod.owner == NO || self.was_left(death)) => {
+                Level::Hypothesis
+            }
             Some(pod) if !self.is_seen(pod, death) => Level::Supported,
             Some(pod) if self.may_have_crashed(pod, death) => Level::Supported,
             _ => Level::Established,
@@ -229,6 +256,21 @@ impl Requests {
         let near = |at: &Stamp| at.lo.saturating_sub(death.time.lo).abs() <= CLOCKS;
         let mut crashed = self.crashed.get(&pod.node).into_iter().flatten();
         death.mode == Mode::Killed && death.exit_code.is_none() && crashed.any(near)
+    }
+
+    /// Whether the pod was cleared away with what it belonged to, and its kubelet, which sees those
+    /// off that run, had nothing to do.
+    fn was_left(&self, death: &Death) -> bool {
+        death.mode == Mode::Killed && self.kubelets_recorded && self.cleared.contains(&death.pod)
+    }
+
+    /// Whether the kernel killed a process of the pod in the very moment in which somebody asked for
+    /// the pod's end, and nobody saw with what it ended: the one as well as the other may have been
+    /// first.
+    fn was_at_limit(&self, death: &Death) -> bool {
+        let near = |at: &Stamp| at.lo.saturating_sub(death.time.lo).abs() <= SECOND;
+        let mut killed = self.over_limit.get(&death.pod).into_iter().flatten();
+        death.mode == Mode::Killed && death.exit_code.is_none() && killed.any(near)
     }
 
     /// Whether a record of the pod's own says that it had not ended before.

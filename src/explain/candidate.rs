@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::Mode;
 
 use super::bounds::{Bounds, Requests};
 use super::causal_path::paths;
@@ -119,6 +120,13 @@ pub(super) fn candidates(
         }
         let late = |step: &Step| step.kind != Kind::Asserted && is_likely_after(graph, death, step);
         if path.steps.iter().any(late) {
+            level = level.min(Level::Hypothesis);
+        }
+        // What was recorded only after an end that somebody saw is not known to have been there before.
+        let root = path.steps.first();
+        let late =
+            root.is_some_and(|root| root.kind != Kind::Asserted && bounds.is_told_after(root.fact));
+        if late && death.mode == Mode::Exited && death.exit_code.is_some() && !death.goes_on() {
             level = level.min(Level::Hypothesis);
         }
         if !against.is_empty() || capped(rule) {

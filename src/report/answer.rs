@@ -497,7 +497,7 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         .into_iter()
         .flat_map(|attempt| attempt.pods.iter().copied())
         .collect();
-    // Who said that it ends, and nothing since, may have ended after it was looked at.
+    // Who said that it was asked to stop, and nothing since, may have ended after it was looked at.
     let is_silent = |pod: &Task| {
         let over = signed_off(pod).filter(|_| state == RunState::Running);
         over.zip(graph.now)

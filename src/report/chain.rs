@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
+use whathappened_core::graph::Fact;
 
 use super::context::ReportContext;
 use super::record::reported;
@@ -15,6 +16,15 @@ use crate::explain::gang::Finding;
 
 /// Most announcements that a chain shows.
 const CITED: usize = 16;
+
+/// What is reported later than this is shown when it was reported.
+const SOON: Nanos = 120 * SECOND;
+
+/// Whether a fact that was reported after a death was so before it, as far as is known.
+fn was_before(fact: &Fact, died: Nanos) -> bool {
+    let late = fact.time.lo.saturating_sub(fact.onset);
+    fact.onset <= died && died < fact.time.lo && late <= SOON
+}
 
 impl ReportContext<'_> {
     fn link(
@@ -42,12 +52,10 @@ impl ReportContext<'_> {
         };
         let time = match self.fact(fact) {
             // What was reported only after the death that it brought about was so before it.
-            Some(fact) if died.is_some_and(|died| fact.onset <= died && died < fact.time.lo) => {
-                Stamp {
-                    lo: fact.onset,
-                    hi: fact.time.hi,
-                }
-            }
+            Some(fact) if died.is_some_and(|died| was_before(fact, died)) => Stamp {
+                lo: fact.onset,
+                hi: fact.time.hi,
+            },
             // A folded Event is of several times.
             Some(fact) if event.count.is_some_and(|count| count > 1) => fact.time,
             _ => event.time,
@@ -157,8 +165,10 @@ impl ReportContext<'_> {
                 1 => format!("{} followed: its gang was torn down", first.pod),
                 many => format!("{many} more pods followed: the gang was torn down"),
             };
+            // Of some it is only known that they wrote until then.
+            let after = victims.first().and_then(|victim| victim.time.as_deref());
             links.push(ChainLink {
-                time: first.time.clone(),
+                time: first.time.as_deref().max(after).map(str::to_owned),
                 time_hi: None,
                 role: StepRole::Teardown,
                 text,

@@ -97,14 +97,19 @@ fn containers(
                     field::at(status, &[state, "terminated"]).filter(|ended| ended.is_object())
                 {
                     let finished = field::time(ended, &["finishedAt"]);
+                    // Without its own time it ended somewhere between the pod's start and this.
+                    let over = if state == "state" {
+                        not_ready_since(pod, body)
+                    } else {
+                        field::time(status, &["state", "running", "startedAt"])
+                    };
                     let event = terminated(
                         key,
                         name,
                         ended,
-                        finished,
+                        finished.or_else(|| unfinished(over, body, context)),
                         init,
                         restarts - before,
-                        body,
                         context,
                     );
                     facts.push(event);
@@ -160,15 +165,11 @@ fn terminated(
     finished: Option<Stamp>,
     init: bool,
     restart: i64,
-    body: &ObjectBody,
     context: Context<'_>,
 ) -> Event {
     let exit_code = field::int(ended, &["exitCode"]).and_then(|code| i32::try_from(code).ok());
     let reason = field::owned(ended, &["reason"]);
-    // Without its own time it ended somewhere between the pod's start and this version.
-    let time = finished
-        .or_else(|| unfinished(body, context))
-        .unwrap_or(Stamp::OPEN);
+    let time = finished.unwrap_or(Stamp::OPEN);
     let code = exit_code.map(|code| code.to_string()).unwrap_or_default();
     let what = [name, code.as_str(), reason.as_deref().unwrap_or_default()];
     let mut event = meta::fact("k8s.container.terminated", key, &what, time, ended, context);
@@ -188,13 +189,22 @@ fn terminated(
     event
 }
 
-fn unfinished(body: &ObjectBody, context: Context<'_>) -> Option<Stamp> {
-    let lo = body.started.or(body.created)?;
-    let hi = context.at.or(body.deletion_requested).unwrap_or(lo).max(lo);
-    Some(Stamp {
-        lo: lo.lo,
-        hi: hi.hi,
-    })
+/// Between which instants something ended that was over at the latest by `over`, by when its pod was
+/// looked at, or by when somebody asked for its end.
+fn unfinished(over: Option<Stamp>, body: &ObjectBody, context: Context<'_>) -> Option<Stamp> {
+    let lo = body.started.or(body.created)?.lo;
+    let known = [over, context.at, body.deletion_requested];
+    let hi = known.into_iter().flatten().map(|known| known.hi).min()?;
+    Some(Stamp { lo, hi: hi.max(lo) })
+}
+
+/// Since when a pod is not ready that had been.
+fn not_ready_since(pod: &Value, body: &ObjectBody) -> Option<Stamp> {
+    let mut conditions = field::items(pod, &["status", "conditions"]).iter();
+    let ready = conditions.find(|one| field::text(one, &["type"]) == Some("Ready"))?;
+    let since = field::time(ready, &["lastTransitionTime"])?;
+    let begun = body.started.or(body.created)?;
+    (field::text(ready, &["status"]) == Some("False") && since.lo > begun.hi).then_some(since)
 }
 
 fn waiting(

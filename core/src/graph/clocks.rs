@@ -216,6 +216,7 @@ fn put_right(pod: &mut Task, off: ClockOffset) {
         &mut pod.ended,
         &mut pod.said_done,
         &mut pod.said_over,
+        &mut pod.said_stop,
         &mut pod.last_words,
         &mut pod.last_line,
         &mut pod.held_back,

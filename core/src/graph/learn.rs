@@ -404,6 +404,9 @@ pub(super) fn event(
         if over {
             pod.said_over = later(pod.said_over, event.time);
         }
+        if says("log.sigterm") {
+            pod.said_stop = later(pod.said_stop, event.time);
+        }
         if fails {
             pod.last_words = later(pod.last_words, event.time);
             if pod.last_words == Some(event.time) {

@@ -125,6 +125,8 @@ pub struct Task {
     pub said_done: Option<Stamp>,
     /// When its log last told that it ends, whatever ended it.
     pub said_over: Option<Stamp>,
+    /// When its log last told that it was asked to stop.
+    pub said_stop: Option<Stamp>,
     /// When its log last told of a failure that ends a program.
     pub last_words: Option<Stamp>,
     /// The rank that did, where it names itself.
@@ -270,6 +272,7 @@ impl Task {
             index_done: None,
             said_done: None,
             said_over: None,
+            said_stop: None,
             last_words: None,
             words_of: None,
             words_in: Symbol::NONE,

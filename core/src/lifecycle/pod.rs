@@ -32,7 +32,9 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
     let outlived = |exit: &&&Exit| {
         last_start.is_some_and(|start| {
             let after = start.lo > exit.time.lo || ready && start.lo == exit.time.lo;
-            after && exit.time != Stamp::OPEN
+            // Of an end that is known to minutes only, it may have been the start before it.
+            let known = exit.time.hi.saturating_sub(exit.time.lo) < BLUR;
+            after && (known || start.lo >= exit.time.hi)
         })
     };
     // The pod gets over the end of a helper, whether that is started again or not.
@@ -312,7 +314,7 @@ fn ended_unseen(graph: &EntityGraph, pod: &Task, job_over: Option<Stamp>) -> Opt
 pub(super) fn failed_last(pod: &Task) -> Option<Stamp> {
     let only_log = pod.body.is_none() && pod.bound.is_none() && pod.starts.is_empty();
     given_up(pod)
-        .or_else(|| signed_off(pod))
+        .or_else(|| last_of_log(pod, pod.said_over?, None))
         .or_else(|| failed_untimed(pod))
         .filter(|_| only_log)
 }
@@ -330,10 +332,28 @@ pub(super) fn given_up(pod: &Task) -> Option<Stamp> {
     last_of_log(pod, pod.last_words?, pod.words_of())
 }
 
-/// When the log of a pod ended with the word that it ends, whatever ended it.
+/// When the log of a pod ended with the word that it was asked to stop.
 #[must_use]
 pub fn signed_off(pod: &Task) -> Option<Stamp> {
-    last_of_log(pod, pod.said_over?, None)
+    last_of_log(pod, pod.said_stop?, None)
+}
+
+/// Between which instants a pod ended of which no record says when: after it was last known to be
+/// alive, and before somebody saw that it was not.
+fn untold(pod: &Task, around: &Surroundings<'_>) -> Stamp {
+    let wrote = pod.last_line.map(|line| line.lo);
+    let started = pod.starts.last().map(|start| start.lo);
+    let alive = pod.known_begin().max(wrote).max(started);
+    let not_ready = pod
+        .ready
+        .and_then(|(since, ready)| (!ready).then_some(since));
+    let seen = [not_ready, pod.untracked, around.job_over, around.spent];
+    let seen = seen.into_iter().flatten().map(|seen| seen.hi);
+    let lo = alive.unwrap_or(Nanos::MIN);
+    match seen.filter(|seen| *seen > lo).min() {
+        Some(hi) => Stamp { lo, hi },
+        None => Stamp::OPEN,
+    }
 }
 
 /// When a pod had said something by, where the clock of its log may be off: it did not before it
@@ -362,6 +382,9 @@ fn last_of_log(pod: &Task, said: Stamp, rank: Option<i32>) -> Option<Stamp> {
     (said != Stamp::OPEN && last.lo <= said.hi.saturating_add(AFTER)).then_some(said)
 }
 
+/// Times that are less exact than this say little of an order.
+const BLUR: Nanos = 120 * SECOND;
+
 /// Clocks of two machines are this far apart at most.
 const CLOCKS: Nanos = 5 * SECOND;
 
@@ -385,7 +408,12 @@ fn is_flapping(graph: &EntityGraph, pod: &Task, main: &[&Exit]) -> bool {
         .filter(|start| start.lo <= end.lo)
         .map(|start| end.lo.saturating_sub(start.lo))
         .min();
-    let since = now.saturating_sub(end.hi);
+    // While it was held back it did not run.
+    let again = pod
+        .starts
+        .last()
+        .map_or(end.hi, |start| start.lo.max(end.hi));
+    let since = now.saturating_sub(again);
     let lately = |ran: Nanos| since <= ran && since < LATELY;
     let often = restarts >= OFTEN || restarts == 1 && ran.is_some_and(lately);
     let soon = ran.is_none_or(|ran| ran < FORGOTTEN) || restarts >= OFTEN;
@@ -582,10 +610,8 @@ fn death(
             },
         ));
     } else if failed && !crashing {
-        ways.push((
-            pod.verdict.as_ref().map_or(Stamp::OPEN, |(time, _)| *time),
-            Mode::Exited,
-        ));
+        let reported = pod.verdict.as_ref().map(|(time, _)| *time);
+        ways.push((reported.unwrap_or(untold(pod, around)), Mode::Exited));
     }
     let Some((died, way)) = ways.iter().min().copied() else {
         // Nobody has cleared it away yet.
@@ -607,6 +633,10 @@ fn death(
             && died.lo.saturating_sub(loss.from.lo) < LONGEST_LOSS
     });
     if let Some(loss) = lost {
+        // Of a container that was not found again nobody saw more than that.
+        if exit.as_ref().is_some_and(|exit| was_not_found(graph, exit)) && way == Mode::Exited {
+            return Some((Mode::Lost, loss.from));
+        }
         ways.push((loss.from, Mode::Lost));
     }
     ways.sort_by_key(|(time, mode)| (time.lo, *mode));
