@@ -10,5 +10,6 @@
 SELECT n.death, n.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN t.fact IS NULL THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links n
-LEFT JOIN links t ON t.death = n.death AND t.record = n.record AND t.signal = 'log.traceback'
+LEFT JOIN (SELECT DISTINCT death, record, 1 AS fact FROM links
+           WHERE signal IN ('log.traceback', 'log.exception.line', 'log.exception.stack')) t ON t.death = n.death AND t.record = n.record
 WHERE n.signal = 'log.nan_loss' AND n.via = 'pod' AND n.same_container AND n.mode = 'exited' AND COALESCE(n.exit_code, 1) <> 0 AND n.lag_s BETWEEN -5 AND 900

@@ -41,7 +41,7 @@ tainted AS (
   SELECT DISTINCT e.death, e.fact
   FROM evicted e
   JOIN links c ON c.death = e.death AND c.via = 'node' AND c.signal = 'k8s.node.tainted.no_execute'
-    AND c.time <= e.time_hi + 5000000000
+    AND c.time <= e.time_hi + 5000000000 AND c.lag_s >= -15
   UNION
   SELECT e.death, e.fact
   FROM evicted e
