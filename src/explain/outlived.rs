@@ -42,20 +42,24 @@ pub(super) fn carry(
             *first = death.time.lo.min(*first);
         }
     }
-    let mut all: Vec<(Death, Vec<Candidate>)> = Vec::with_capacity(deaths.len());
-    for (number, death) in deaths.iter().enumerate() {
-        let with_others = || {
-            let later = joined(graph, runs, &deaths, number)?;
-            let first = since.get(&(death.run, later))?;
-            (death.time.lo >= first.saturating_sub(CLOCKS)).then_some(later)
-        };
-        let attempt = carried.get(number).copied().flatten().or_else(with_others);
-        let own = Death {
-            attempt: attempt.unwrap_or(death.attempt),
-            ..death.clone()
-        };
-        all.push((own, candidates.get(number).cloned().unwrap_or_default()));
-    }
+    let attempts: Vec<u32> = (0..deaths.len())
+        .zip(&deaths)
+        .map(|(number, death)| {
+            let with_others = || {
+                let later = joined(graph, runs, &deaths, number)?;
+                let first = since.get(&(death.run, later))?;
+                (death.time.lo >= first.saturating_sub(CLOCKS)).then_some(later)
+            };
+            let own = carried.get(number).copied().flatten();
+            own.or_else(with_others).unwrap_or(death.attempt)
+        })
+        .collect();
+    let mut all: Vec<(Death, Vec<Candidate>)> = deaths
+        .into_iter()
+        .zip(attempts)
+        .map(|(death, attempt)| Death { attempt, ..death })
+        .zip(candidates)
+        .collect();
     all.sort_by_key(|(death, _)| (death.run, death.attempt));
     all.into_iter().unzip()
 }

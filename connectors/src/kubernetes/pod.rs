@@ -154,10 +154,6 @@ fn containers(
     }
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is one part of what ended; a struct would only name them again"
-)]
 fn terminated(
     key: &ObjectKey,
     name: &str,

@@ -207,7 +207,8 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
     page.section("Also happened", Spans::new());
     let explain = page.style.explain;
     let limit = if explain { LINES } else { BESIDE };
-    for incident in others.iter().take(limit) {
+    let others = folded(&others);
+    for (incident, again) in others.iter().take(limit) {
         let clock = Clock(page.style.tz);
         let time = incident
             .time
@@ -226,6 +227,13 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
         if let Some(attempt) = incident.attempt {
             body = body.say(format!(", attempt\u{a0}{attempt}"));
         }
+        if !again.is_empty() {
+            let last = again.iter().filter_map(|one| one.time.as_deref()).max();
+            let until = last.filter(|last| incident.time.as_deref() < Some(*last));
+            let until = until.map(|until| format!(" until\u{a0}{}", clock.time(until)));
+            let until = until.unwrap_or_default();
+            body = body.own(Tone::Dim, format!(" · ×{}{until}", again.len() + 1));
+        }
         page.prose(Spans::new().own(Tone::Dim, "  • "), body);
         if explain {
             page.prose(
@@ -240,6 +248,26 @@ pub(super) fn others(page: &mut Page<'_>, answer: &Answer, main: Option<&Inciden
         "--explain"
     };
     and_more(page, others.len(), limit, "other incident", by);
+}
+
+/// Incidents in the order given, each with those that are the same again: of the same pod, with the
+/// same cause, as well proven.
+fn folded<'a>(all: &[&'a Incident]) -> Vec<(&'a Incident, Vec<&'a Incident>)> {
+    let key = |one: &'a Incident| {
+        let pod = one.first_victim.as_ref().map(|victim| victim.pod.as_str());
+        (one.cause.as_str(), one.level, one.role, one.attempt, pod)
+    };
+    let mut found: Vec<(&Incident, Vec<&Incident>)> = Vec::new();
+    for one in all {
+        let same = found
+            .iter_mut()
+            .find(|(first, _)| key(first) == key(one) && key(one).4.is_some());
+        match same {
+            Some((_, again)) => again.push(one),
+            None => found.push((one, Vec::new())),
+        }
+    }
+    found
 }
 
 /// What an incident was to its run, in words.
