@@ -10,20 +10,22 @@ use whathappened_core::graph::Fact;
 use super::context::ReportContext;
 use super::record::reported;
 use crate::answer::{ChainLink, StepRole};
-use crate::explain::candidate::Step;
+use crate::explain::candidate::{Candidate, Step};
 use crate::explain::edge::Kind;
 use crate::explain::gang::Finding;
 
 /// Most announcements that a chain shows.
 const CITED: usize = 16;
 
-/// What is reported later than this is shown when it was reported.
-const SOON: Nanos = 120 * SECOND;
+/// What is reported this soon after a death is shown when it was reported, and so is what may have
+/// begun long before.
+const SOON: Nanos = 60 * SECOND;
+const LONG: Nanos = 120 * SECOND;
 
-/// Whether a fact that was reported after a death was so before it, as far as is known.
+/// Whether a fact that was reported well after a death was so before it, as far as is known.
 fn was_before(fact: &Fact, died: Nanos) -> bool {
     let late = fact.time.lo.saturating_sub(fact.onset);
-    fact.onset <= died && died < fact.time.lo && late <= SOON
+    fact.onset <= died && died.saturating_add(SOON) < fact.time.lo && late <= LONG
 }
 
 impl ReportContext<'_> {
@@ -165,10 +167,13 @@ impl ReportContext<'_> {
                 1 => format!("{} followed: its gang was torn down", first.pod),
                 many => format!("{many} more pods followed: the gang was torn down"),
             };
-            // Of some it is only known that they wrote until then.
-            let after = victims.first().and_then(|victim| victim.time.as_deref());
+            // Of some it is only known that they wrote until then; they ended for the cause.
+            let root = finding.candidate.as_ref().map(Candidate::root);
+            let cause = root.and_then(|root| reported(self.fact(root)?.time));
+            let cause = cause.map(|cause| rfc3339(cause.lo));
+            let since = first.time.clone();
             links.push(ChainLink {
-                time: first.time.as_deref().max(after).map(str::to_owned),
+                time: since.map(|since| cause.map_or(since.clone(), |cause| cause.max(since))),
                 time_hi: None,
                 role: StepRole::Teardown,
                 text,

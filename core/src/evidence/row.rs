@@ -42,13 +42,12 @@ pub struct Row {
     line: u32,
 }
 
-/// Whether a request to the API server does not show that what it names was there: nothing was
-/// made, or found.
-fn names_nothing(event: &Event) -> bool {
-    let code = event.attribute("code").unwrap_or("200");
-    let made = code.starts_with('2') && event.attribute("dry_run").is_none();
-    code == "404" && event.fact.starts_with("k8s.audit.")
-        || event.fact == "k8s.audit.create" && !made
+/// Whether a request to make something was refused, or only tried.
+fn made_nothing(event: &Event) -> bool {
+    let done = event
+        .attribute("code")
+        .is_none_or(|code| code.starts_with('2'));
+    event.fact == "k8s.audit.create" && !(done && event.attribute("dry_run").is_none())
 }
 
 impl Row {
@@ -58,9 +57,9 @@ impl Row {
         body: &[u8],
         symbols: &mut SymbolTable,
     ) -> Self {
-        // What was refused to be made, or not found, need not be there.
+        // What was not made is not there.
         let pod = event.entities.pod.as_deref();
-        let pod = pod.filter(|_| !names_nothing(event));
+        let pod = pod.filter(|_| !made_nothing(event));
         Self {
             id: event.id,
             time: event.time,
