@@ -237,8 +237,16 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
         return;
     };
     let mut body = wording::victim(victim);
-    if let Some(time) = &victim.time {
-        body = body.say(format!(" at\u{a0}{}", clock.time(time)));
+    let (time, until) = (victim.time.as_deref(), victim.time_hi.as_deref());
+    // Of an end that nobody saw it is known between what it was.
+    let wide = seconds_between(time, until).is_some_and(|width| width > 120.0);
+    match (time, until) {
+        (Some(time), Some(until)) if wide => {
+            let (time, until) = (clock.time(time), clock.time(until));
+            body = body.say(format!(" between\u{a0}{time} and\u{a0}{until}"));
+        }
+        (Some(time), _) => body = body.say(format!(" at\u{a0}{}", clock.time(time))),
+        (None, _) => {}
     }
     if !victim.how.is_empty() {
         body = body.say(", ").data(Tone::Plain, &victim.how);

@@ -32,7 +32,7 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &Found, state: RunStat
             Attempt {
                 number: u32::try_from(index).unwrap_or(0) + 1,
                 start: begin.map(rfc3339),
-                end: over(&own).map(rfc3339),
+                end: over(&own, begin).map(rfc3339),
                 pods: own.len(),
                 died: own
                     .iter()
@@ -82,16 +82,18 @@ pub(super) fn run(graph: &EntityGraph, ends: &[End], run: &Found, state: RunStat
 }
 
 /// When the last of them was over, if all of them are: where the time of an end is not known
-/// to the minute, the time by which it was over.
-fn over(ends: &[&End]) -> Option<i64> {
+/// to the minute, the time by which it was over, and where it is hardly known at all, none.
+fn over(ends: &[&End], begin: Option<i64>) -> Option<i64> {
     const KNOWN: i64 = 60 * SECOND;
     let by = |time: Stamp| {
-        let is_wide = time.hi.saturating_sub(time.lo) > KNOWN && time.hi != i64::MAX;
-        if is_wide { time.hi } else { time.lo }
+        let width = time.hi.saturating_sub(time.lo);
+        let lasted = begin.map_or(i64::MAX, |begin| time.hi.saturating_sub(begin));
+        let is_wide = width > KNOWN && time.hi != i64::MAX;
+        (!is_wide || width < lasted / 2).then_some(if is_wide { time.hi } else { time.lo })
     };
     let times: Option<Vec<i64>> = ends
         .iter()
-        .map(|end| reported(end.final_time()?).map(by))
+        .map(|end| reported(end.final_time()?).and_then(by))
         .collect();
     times?.into_iter().max()
 }
