@@ -123,6 +123,23 @@ impl Error {
         }
     }
 
+    /// An address that cannot be listened on, where it was said, and what helps.
+    #[must_use]
+    pub fn cannot_listen(place: &str, address: &str, error: &std::io::Error) -> Self {
+        let hint = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another program listens there, perhaps this one: stop it, or name another port"
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                "ports below 1024 need special rights: name a higher one"
+            }
+            _ => {
+                "write an address of this machine and a port, such as 127.0.0.1:8080, or 0.0.0.0:8080 for all of its addresses"
+            }
+        };
+        Self::misused(format!("{place} {address}: {error}"), hint)
+    }
+
     /// A statement that took too much, and how to ask for less.
     #[must_use]
     pub fn halted(what: impl Into<String>, hint: impl Into<String>) -> Self {

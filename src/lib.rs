@@ -6,6 +6,16 @@
 //! timeline) → store → explain → case, coverage → assemble → answer → config,
 //! gather → history → render, sql → serve → commands.
 
+/// Writes a line to standard error. Where it cannot be written, as on a full disk or to a
+/// reader that has gone, the work goes on; `eprintln!` would panic.
+#[macro_export]
+macro_rules! note {
+    ($($text:tt)*) => {{
+        let line = format!("{}\n", format_args!($($text)*));
+        let _unwritten = std::io::Write::write_all(&mut anstream::stderr(), line.as_bytes());
+    }};
+}
+
 pub mod access;
 pub mod accuracy;
 pub mod answer;

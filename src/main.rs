@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         })
     });
     if let Some(text) = lakes::traffic().filter(|_| !is_quiet && !is_of_service && done.is_ok()) {
-        eprintln!("{text}");
+        whathappened::note!("{text}");
     }
     match done {
         Ok(code) => ExitCode::from(code),
@@ -116,6 +116,8 @@ fn log(cli: &Cli) {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
+        // It would be told on standard error, which is what cannot be written.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr);
     if served.is_some_and(|args| args.log_json) {
         log.json().flatten_event(true).init();
@@ -150,14 +152,14 @@ fn deep<T: Send + 'static>(
 /// Tells what went wrong, and what helps: no secret, and nothing that a terminal obeys.
 fn tell(error: &str, hints: &[String]) {
     let error = whathappened_connectors::redact::redact(error);
-    anstream::eprintln!(
+    whathappened::note!(
         "{}error:{} {}",
         anstyle::AnsiColor::Red.on_default().bold(),
         anstyle::Reset,
         terminal::lines(&error)
     );
     for hint in hints {
-        anstream::eprintln!(
+        whathappened::note!(
             "{}hint:{} {}",
             anstyle::AnsiColor::Cyan.on_default().bold(),
             anstyle::Reset,

@@ -69,7 +69,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         lake: lake(args, &config)?,
         say: Arc::new(move |text| {
             if !quiet {
-                eprintln!("{text}");
+                note!("{text}");
             }
         }),
     };
@@ -93,7 +93,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
                 () = tokio::time::sleep(TELL) => {
                     let Totals { reported, new } = collector_status.totals();
                     if !quiet {
-                        eprintln!("{reported} facts and versions received, {new} new");
+                        note!("{reported} facts and versions received, {new} new");
                     }
                 }
             }
@@ -103,7 +103,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let Totals { reported, new } = collector.finish().await?;
     telling.abort();
     if !quiet {
-        eprintln!("{reported} facts and versions received, {new} new; stopped");
+        note!("{reported} facts and versions received, {new} new; stopped");
     }
     Ok(())
 }

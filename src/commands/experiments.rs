@@ -98,18 +98,18 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         });
     }
     if list.is_empty() {
-        eprintln!("The data that was read contains no runs.");
+        note!("The data that was read contains no runs.");
     }
     if !args.input.quiet {
         if !list.is_empty() && list.len() < all.len() {
             let known = common::count(all.len() as u64, "run");
-            eprintln!(
+            note!(
                 "{} of {known} shown; the options exclude the rest.",
                 list.len()
             );
         }
         if let Some(hint) = hint {
-            eprintln!("{}.", arguments::with_own_options(&hint));
+            note!("{}.", arguments::with_own_options(&hint));
         }
     }
     Ok(())

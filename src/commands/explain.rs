@@ -104,10 +104,10 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     if !args.input.quiet {
         let runs = common::count(roots.len() as u64, "run");
         let incidents = common::count(reported.len() as u64, "incident");
-        eprintln!("{runs} explained, {incidents}.");
+        note!("{runs} explained, {incidents}.");
         if let Some(last) = last.filter(|last| *last < since) {
             let newest = newest(last, args.output.tz);
-            eprintln!("Nothing was recorded since {}; {newest}.", args.since);
+            note!("Nothing was recorded since {}; {newest}.", args.since);
         }
     }
     Ok(())

@@ -63,6 +63,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
         );
         common::report(&summary, &facts);
     }
+    // Facts beside a damaged segment may have been told before: whoever adds some should know.
+    for damaged in store.snapshot()?.damaged()? {
+        note!("warning: {damaged}");
+        note!("hint: recover what can be read: whathappened store repair");
+    }
     common::nothing_read(&summary)?;
     store.retain(now)?;
     unread(&summary, &args.paths)

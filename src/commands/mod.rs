@@ -16,6 +16,7 @@ pub mod init;
 pub mod lakes;
 pub mod man;
 pub mod node;
+mod owners;
 mod pager;
 mod piped;
 pub mod question;

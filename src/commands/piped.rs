@@ -55,7 +55,7 @@ pub(super) async fn beside(args: &InputArgs) -> Result<InputArgs, Error> {
         }
         Stdin::Silent => {
             if !args.quiet {
-                eprintln!(
+                note!(
                     "Standard input is an open pipe, and nothing was written to it: it was not read."
                 );
             }
@@ -117,7 +117,7 @@ async fn stdin(most: Duration, quiet: bool) -> Stdin {
         Ok(looked) => looked,
         Err(_) => {
             if !quiet {
-                eprintln!("Waiting for standard input; add < /dev/null to ignore it.");
+                note!("Waiting for standard input; add < /dev/null to ignore it.");
             }
             let rest = most.saturating_sub(TOLD);
             match tokio::time::timeout(rest, pipe.ready(Interest::READABLE)).await {

@@ -9,7 +9,7 @@ use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_store::{Limits, Store};
 
 use super::common::{self, OpenedCase};
-use super::{clock, pager, piped};
+use super::{clock, owners, pager, piped};
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::cli::{InputArgs, OutputArgs};
@@ -159,7 +159,14 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         until: time(&args.until)?,
         at,
     };
-    let mut answer = report::answer(&case, &question).await?;
+    let answer = report::answer(&case, &question).await;
+    let mut answer = answer.map_err(|error| {
+        let owned = case.runs.iter();
+        let owners: Vec<String> = owned
+            .filter_map(|run| report::owner(&case.graph, run))
+            .collect();
+        owners::hinted(error, owners.iter().map(String::as_str))
+    })?;
     let snapshot = stored.as_ref().map(Store::snapshot).transpose()?;
     history::remember(&mut answer, &case, snapshot.as_ref())?;
     drop(snapshot);

@@ -83,7 +83,7 @@ async fn of_store(args: &Args, length: Nanos) -> Result<FleetReport, Error> {
     let quiet = args.input.quiet;
     let done = experiments::explain(&store, &config, (from, to), &rules, quiet).await?;
     if let Some(hint) = done.and_then(|done| done.hint()).filter(|_| !quiet) {
-        eprintln!("{}.", arguments::with_own_options(&hint));
+        note!("{}.", arguments::with_own_options(&hint));
     }
     let root = store.root().to_owned();
     let snapshot = Store::open_to_read(&root)?;

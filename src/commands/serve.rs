@@ -74,10 +74,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
     let address = address.unwrap_or_else(|| LISTEN.to_owned());
     let listener = TcpListener::bind(&address)
         .await
-        .map_err(|error| Error::Io {
-            path: format!("--listen {address}"),
-            error,
-        })?;
+        .map_err(|error| Error::cannot_listen("--listen", &address, &error))?;
     if config.store.index_of.is_some() && (!hooks.rows().is_empty() || lines.is_some()) {
         return Err(Error::misused(
             "this service answers from a lake, and what is pushed to it would be kept nowhere",
@@ -209,7 +206,7 @@ fn say(log_json: bool, text: &str) {
     if log_json {
         tracing::info!("{text}");
     } else {
-        eprintln!("{text}");
+        note!("{text}");
     }
 }
 

@@ -90,7 +90,7 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         quiet: args.input.quiet,
     };
     if args.output.tz != Tz::Utc && !args.input.quiet {
-        eprintln!("Times in SQL are in UTC; --tz does not change them.");
+        note!("Times in SQL are in UTC; --tz does not change them.");
     }
     match text {
         Some(text) => runner.text(&text).await,
@@ -179,10 +179,10 @@ impl UnexplainedStore {
     async fn explain(&self, text: &str, quiet: bool) -> Result<(), Error> {
         let text = text.to_lowercase();
         if self.rules.own_signals && text.contains("signals") && !quiet {
-            eprintln!("{AS_STORED}");
+            note!("{AS_STORED}");
         }
         if !quiet && let Some(note) = self.note(&text)? {
-            eprintln!("{note}");
+            note!("{note}");
         }
         if !rests_on_explaining(&text) {
             return Ok(());
@@ -191,7 +191,7 @@ impl UnexplainedStore {
         let done = experiments::explain(&self.store, &self.config, always, &self.rules, quiet);
         let hint = done.await?.and_then(|done| done.hint());
         if let Some(hint) = hint.filter(|_| !quiet) {
-            eprintln!("{}.", arguments::with_own_options(&hint));
+            note!("{}.", arguments::with_own_options(&hint));
         }
         Ok(())
     }
@@ -335,7 +335,7 @@ impl StatementRunner {
         self.count(rows);
         if !self.quiet {
             for row in self.session.damage() {
-                eprintln!("{}.", row.detail.unwrap_or_default());
+                note!("{}.", row.detail.unwrap_or_default());
             }
         }
         Ok(())
@@ -368,7 +368,7 @@ impl StatementRunner {
 
     fn count(&self, rows: u64) {
         if !self.quiet {
-            eprintln!("({rows} {})", if rows == 1 { "row" } else { "rows" });
+            note!("({rows} {})", if rows == 1 { "row" } else { "rows" });
         }
     }
 
@@ -406,7 +406,7 @@ impl StatementRunner {
         let mut prompt =
             Prompt::new(&self.session, prompt::data_folder().as_deref()).map_err(failed)?;
         if !self.quiet {
-            eprintln!(
+            note!(
                 "Statements end with a semicolon; \\d lists the tables, help shows more, \\q quits."
             );
         }
@@ -421,18 +421,18 @@ impl StatementRunner {
             let done = tokio::select! {
                 done = self.text(&text) => done,
                 Ok(()) = interrupted.changed() => {
-                    eprintln!("cancelled");
+                    note!("cancelled");
                     continue;
                 }
             };
             if let Err(error) = done {
-                anstream::eprintln!(
+                note!(
                     "{}error:{} {error}",
                     anstyle::AnsiColor::Red.on_default().bold(),
                     anstyle::Reset
                 );
                 for hint in error.hints() {
-                    anstream::eprintln!(
+                    note!(
                         "{}hint:{} {hint}",
                         anstyle::AnsiColor::Cyan.on_default().bold(),
                         anstyle::Reset

@@ -306,6 +306,13 @@ fn repair(stored: &KeptArgs) -> Result<(), Error> {
     for file in &done.back {
         println!("{file}: all of its rows have been restored.");
     }
+    if done.hot > 0 {
+        println!(
+            "{} that had come lately {} damaged and removed; import what they told again.",
+            count(usize::try_from(done.hot).unwrap_or(usize::MAX), "row"),
+            if done.hot == 1 { "was" } else { "were" }
+        );
+    }
     if done.incidents > 0 {
         println!(
             "{} damaged and removed; `whathappened explain` explains what is left of the records.",
@@ -369,9 +376,9 @@ fn compact(stored: &KeptArgs) -> Result<(), Error> {
     let now = clock::now();
     let moved = store.flush(now)?;
     let replaced = store.compact(1, now, &mut |table, day| {
-        eprintln!("compacting {} of {day}", table.as_str());
+        note!("compacting {} of {day}", table.as_str());
     })?;
-    eprintln!("{moved} rows written to segments, {replaced} segments merged.");
+    note!("{moved} rows written to segments, {replaced} segments merged.");
     Ok(())
 }
 
@@ -386,9 +393,11 @@ async fn push(url: &str, stored: &KeptArgs) -> Result<(), Error> {
     let store = Store::open_to_read(&path)?;
     let remote = crate::remote::Remote::open(url)?;
     let pushed = crate::remote::push(&store, &own, &remote).await?;
-    eprintln!(
+    note!(
         "{} segments uploaded ({} bytes), {} files removed.",
-        pushed.uploaded, pushed.bytes, pushed.removed
+        pushed.uploaded,
+        pushed.bytes,
+        pushed.removed
     );
     Ok(())
 }
@@ -424,9 +433,11 @@ fn retain(stored: &KeptArgs, max_age: Option<&str>, max_size: Option<&str>) -> R
         ..config.limits()
     };
     let gone = existing(&path, limits)?.retain(clock::now())?;
-    eprintln!(
+    note!(
         "{} rows in {} segments removed, {} bytes freed.",
-        gone.rows, gone.segments, gone.bytes
+        gone.rows,
+        gone.segments,
+        gone.bytes
     );
     Ok(())
 }

@@ -12,6 +12,7 @@ use whathappened_store::{Store, StoreError};
 
 use super::clock;
 use super::common::OpenedCase;
+use super::owners;
 use super::settings;
 use crate::case::Rules;
 use crate::cli::InputArgs;
@@ -62,7 +63,15 @@ pub(super) async fn open(
         Some(live) => live.coverage.clone(),
         None => store.coverage()?,
     };
-    let mut case = fetch::case(&snapshot, &name, window, coverage, rules)?;
+    let case = fetch::case(&snapshot, &name, window, coverage, rules);
+    let mut case = match case {
+        Err(error @ Error::UnknownName { .. }) => {
+            let runs = fetch::listed(&snapshot, (Nanos::MIN, Nanos::MAX))?;
+            let owners = runs.iter().filter_map(|run| run.owner.as_deref());
+            return Err(owners::hinted(error, owners));
+        }
+        case => case?,
+    };
     drop(snapshot);
     // What answered just now speaks of this moment; what is stored, of its own last one.
     if live.is_some_and(|live| live.clusters > 0) {
@@ -119,7 +128,7 @@ pub(super) async fn refreshed(
     let most = store.limits().segments_a_day;
     store.compact(most, now, &mut |_, _| {})?;
     if !args.quiet {
-        eprintln!("{}", reported(&asked, &live));
+        note!("{}", reported(&asked, &live));
     }
     Ok((store, Some(live)))
 }
@@ -190,7 +199,7 @@ fn from_store(
         return Ok((store, None));
     };
     if !quiet {
-        eprintln!(
+        note!(
             "No cluster responded ({}); answering from the store.",
             error.message
         );

@@ -8,7 +8,7 @@ use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::event::EventId;
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::evidence::Evidence;
-use whathappened_core::resolve::Name;
+use whathappened_core::resolve::{Name, resolve};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
 
@@ -76,6 +76,13 @@ pub fn case(
     }
     if snapshot.knows_machine(&name.name)? {
         return of_one_machine(snapshot, name, window, coverage, rules);
+    }
+    // What several logs are together, only all of them tell.
+    if let Some(found) = snapshot.lone_logs()? {
+        let case = of_found(found, snapshot.coverage_of(coverage), rules)?;
+        if !resolve(&case.graph, &case.runs, name).runs.is_empty() {
+            return Ok(case);
+        }
     }
     Err(Error::UnknownName {
         name: name.to_string(),

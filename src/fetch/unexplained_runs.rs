@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_core::graph::TaskKind;
 use whathappened_core::resolve::Name;
 use whathappened_store::{Root, Snapshot, Store};
 
 use super::incidents::{IncidentOfRun, nothing, store_incidents, visible};
 use super::stored::of_found;
 use crate::answer::{Answer, IncidentRole, ListedRun, Run};
-use crate::case::Rules;
+use crate::case::{Case, Rules};
 use crate::error::Error;
 use crate::report::{self, Question};
 
@@ -130,6 +131,10 @@ pub async fn explain_one(
     rules: &Arc<Rules>,
     now: Nanos,
 ) -> Result<Option<Answer>, Error> {
+    // Another log may have told meanwhile that they are of one run.
+    if !store.snapshot()?.is_root(root)? {
+        return Ok(None);
+    }
     let name = Name {
         kind: Some(root.kind.clone()),
         namespace: Some(root.namespace.clone()).filter(|namespace| !namespace.is_empty()),
@@ -140,6 +145,7 @@ pub async fn explain_one(
         return Ok(None);
     };
     let case = of_found(found, coverage.to_vec(), Arc::clone(rules))?;
+    let is_of_gang = keep_gangs(store, &case, root)?;
     let question = Question {
         name: name.to_string(),
         ..Question::default()
@@ -154,7 +160,7 @@ pub async fn explain_one(
         store_incidents(store, &case, answer, now)?;
     }
     let runs = || answer.iter().flat_map(|answer| &answer.runs);
-    if !runs().any(|run| run.id == run_id(root)) {
+    if !is_of_gang && !runs().any(|run| run.id == run_id(root)) {
         let namesake = runs().find(|run| {
             let namespace = run.namespace.as_deref().unwrap_or_default();
             (run.kind.as_str(), namespace, run.name.as_str())
@@ -163,6 +169,28 @@ pub async fn explain_one(
         keep_none(store, root, namesake, rules, now)?;
     }
     Ok(answer)
+}
+
+/// Keeps which logs are of one run, as only all of them together tell; says whether a root is
+/// one of them.
+fn keep_gangs(store: &mut Store, case: &Case, root: &Root) -> Result<bool, Error> {
+    let mut is_of_gang = false;
+    for run in &case.runs {
+        let members = run
+            .pods
+            .iter()
+            .filter_map(|pod| case.graph.pods.get(*pod as usize));
+        let logs: Vec<String> = members
+            .filter(|one| one.kind == TaskKind::Log)
+            .map(|one| case.graph.name(one.name).to_owned())
+            .collect();
+        let (_, kind, _, name) = run.names(&case.graph);
+        if kind == "Gang" && !logs.is_empty() {
+            is_of_gang |= root.kind == "Log" && logs.contains(&root.name);
+            store.keep_gang(name, &logs, (root.first, root.last))?;
+        }
+    }
+    Ok(is_of_gang)
 }
 
 /// Keeps that there was nothing to explain, so that nobody tries it again until something

@@ -1,6 +1,6 @@
 //! The whole answer to one question.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::death::RunState;
@@ -9,7 +9,7 @@ use whathappened_core::lifecycle::{State, signed_off};
 use whathappened_core::resolve::{Name, NameMatch, Root, Run, place, resolve};
 
 use super::context::ReportContext;
-use super::everything::{everything, has_unknown_end, of_machine};
+use super::everything::{everything, of_machine, unknown_ends};
 use super::leading_run;
 use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
@@ -129,21 +129,33 @@ pub(super) fn blank(case: &Case, question: &Question) -> Answer {
 }
 
 pub(super) fn runs(case: &Case, verdict: &Verdict, chosen: &[usize]) -> Vec<crate::answer::Run> {
+    let numbered = numbered_runs(case, verdict, chosen).into_iter();
+    numbered.map(|(_, run)| run).collect()
+}
+
+/// The same with the number of each.
+pub(super) fn numbered_runs(
+    case: &Case,
+    verdict: &Verdict,
+    chosen: &[usize],
+) -> Vec<(usize, crate::answer::Run)> {
+    let states: HashMap<usize, RunState> = verdict.states.iter().rev().copied().collect();
+    let unknown_ends = unknown_ends(case, verdict);
     chosen
         .iter()
         .filter_map(|number| {
-            let state = verdict.states.iter().find(|(run, _)| run == number)?.1;
+            let state = *states.get(number)?;
             let run = case.runs.get(*number)?;
             let mut reported = tell_run(&case.graph, &case.ends, run, state);
             let unknown = match state {
                 RunState::Running => is_only_named(case, run, state),
-                RunState::Failed => has_unknown_end(case, verdict, *number),
+                RunState::Failed => unknown_ends.contains(number),
                 _ => false,
             };
             if unknown {
                 "unknown".clone_into(&mut reported.state);
             }
-            Some(reported)
+            Some((*number, reported))
         })
         .collect()
 }

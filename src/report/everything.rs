@@ -248,13 +248,15 @@ fn is_news(case: &Case, verdict: &Verdict, finding: &Finding) -> bool {
     (!finding.recovered || of_machine) && !put_aside && !is_unwitnessed(case, verdict, finding)
 }
 
-/// Whether nothing but a stop that nobody tells the reason of is known of how a run ended.
-pub(super) fn has_unknown_end(case: &Case, verdict: &Verdict, run: usize) -> bool {
-    let findings = verdict.findings.iter();
-    let mut own = findings
-        .filter(|finding| finding.run == run && !finding.recovered)
-        .peekable();
-    own.peek().is_some() && own.all(|finding| is_unwitnessed(case, verdict, finding))
+/// Runs of whose end nothing but a stop is known that nobody tells the reason of. All at once:
+/// an input may have as many runs as lines.
+pub(super) fn unknown_ends(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
+    let own = verdict.findings.iter().filter(|one| !one.recovered);
+    let (unknown, known): (Vec<&Finding>, Vec<&Finding>) =
+        own.partition(|finding| is_unwitnessed(case, verdict, finding));
+    let known: BTreeSet<usize> = known.iter().map(|one| one.run).collect();
+    let unknown = unknown.iter().map(|one| one.run);
+    unknown.filter(|run| !known.contains(run)).collect()
 }
 
 /// What a list of everything leaves out, counted.
@@ -262,9 +264,8 @@ fn left_out(case: &Case, verdict: &Verdict) -> Vec<String> {
     let findings = verdict.findings.iter();
     let survived = findings.filter(|one| one.recovered && !is_news(case, verdict, one));
     let survived = survived.count();
-    let unknown = (0..case.runs.len())
-        .filter(|run| has_unknown_end(case, verdict, *run))
-        .count();
+    let unknown = unknown_ends(case, verdict);
+    let unknown = unknown.range(..case.runs.len()).count();
     let mut notes = Vec::new();
     if survived > 0 {
         let (incidents, were) = several(survived, "incident");

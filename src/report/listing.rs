@@ -1,14 +1,17 @@
 //! Every run of a case in a list.
 
+use std::collections::HashMap;
+
 use whathappened_connectors::time::rfc3339;
 use whathappened_core::resolve::Run;
 
-use super::answer::runs;
+use super::answer::numbered_runs;
 use super::context::ReportContext;
-use super::everything::{has_unknown_end, of_all};
-use crate::answer::{IncidentRole, ListedRun};
+use super::everything::{of_all, unknown_ends};
+use crate::answer::{self, IncidentRole, ListedRun};
 use crate::case::Case;
 use crate::error::Error;
+use crate::explain::gang::Finding;
 
 /// Every run, the newest first, with what ended it.
 ///
@@ -17,16 +20,24 @@ use crate::error::Error;
 pub async fn listing(case: &Case) -> Result<Vec<ListedRun>, Error> {
     let verdict = of_all(case).await?;
     let context = ReportContext::new(case, &verdict);
+    // Everything by the number of its run: an input may have as many runs as lines.
+    let all: Vec<usize> = (0..case.runs.len()).collect();
+    let reported: HashMap<usize, answer::Run> =
+        numbered_runs(case, &verdict, &all).into_iter().collect();
+    let unknown = unknown_ends(case, &verdict);
+    let mut ended: HashMap<usize, &Finding> = HashMap::new();
+    for finding in verdict.findings.iter().filter(|one| !one.recovered) {
+        if !unknown.contains(&finding.run) {
+            ended.entry(finding.run).or_insert(finding);
+        }
+    }
     let mut listed = Vec::with_capacity(case.runs.len());
     for (number, run) in case.runs.iter().enumerate().rev() {
-        let reported = runs(case, &verdict, &[number]).pop();
-        let mut own = verdict.findings.iter().filter(|one| one.run == number);
-        let is_known = !has_unknown_end(case, &verdict, number);
-        let ended = own.find(|finding| !finding.recovered && is_known);
         let incident = ended
+            .get(&number)
             .map(|finding| context.incident_of(finding, IncidentRole::Main))
             .transpose()?;
-        listed.push(known(case, run).reported(reported.as_ref(), incident.as_ref()));
+        listed.push(known(case, run).reported(reported.get(&number), incident.as_ref()));
     }
     Ok(listed)
 }

@@ -45,8 +45,24 @@ pub fn router(service: Arc<Service>, slack: Option<Arc<Slack>>) -> Router {
         .merge(metrics::routes().with_state(service))
         .fallback(api::nowhere)
         .layer(CatchPanicLayer::new())
+        .layer(middleware::from_fn(one_host))
         .layer(middleware::from_fn(metrics::track))
         .layer(middleware::from_fn(connections::busy))
+}
+
+/// Turns away a request whose address names another host than its header: whoever is
+/// let in by the one could mean the other.
+async fn one_host(request: Request, next: Next) -> Response {
+    let named = request.headers().get(header::HOST);
+    let address = request
+        .uri()
+        .authority()
+        .map(|host| host.as_str().as_bytes());
+    if address.is_some_and(|address| named.is_none_or(|named| named.as_bytes() != address)) {
+        let why = "the address and the header Host name different hosts\n";
+        return (StatusCode::BAD_REQUEST, why).into_response();
+    }
+    next.run(request).await
 }
 
 /// Sends away what would be too much at once.

@@ -31,6 +31,8 @@ pub(super) struct StatementOutput {
     pub(super) rows: u64,
     /// There were more.
     pub(super) truncated: bool,
+    /// Part of the store is damaged and not in them.
+    pub(super) incomplete: bool,
     /// Types of its parameters by PostgreSQL's numbers, where only those were asked for.
     #[cfg(feature = "postgres")]
     pub(super) parameters: Vec<u32>,
@@ -252,6 +254,7 @@ async fn run(
             body,
             rows: report.rows,
             truncated: report.truncated,
+            incomplete: report.incomplete,
             #[cfg(feature = "postgres")]
             parameters: report.parameters,
         }),

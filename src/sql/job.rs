@@ -69,6 +69,9 @@ pub struct Report {
     pub rows: u64,
     /// There were more.
     pub truncated: bool,
+    /// Part of the store is damaged and not in them.
+    #[serde(default)]
+    pub incomplete: bool,
     /// Why it was not answered.
     pub error: Option<String>,
     /// What to do about that.
@@ -129,6 +132,7 @@ impl Job {
             }
         }
         writer.finish()?;
+        report.incomplete = !session.damage().is_empty();
         Ok(report)
     }
 }

@@ -251,7 +251,8 @@ impl Store {
         let day = aside.segment.day;
         let known = dedup::known::<R>(&self.db, self.origin(), day, &ids)?;
         for id in ids {
-            let is_hot = || hot::get::<R>(&self.db, id).map(|hot| hot.is_some());
+            let is_hot =
+                || hot::get::<R>(&self.db, id).map(|hot| hot.is_some_and(|hot| hot.row.is_some()));
             if !known.rows.contains_key(&id)
                 && !is_hot().map_err(StoreError::database(&self.db_path))?
             {

@@ -132,7 +132,7 @@ CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id
 
 /// Tables whose rows have a checksum, which those of a store of before have not: a
 /// column, so that an older program that writes a row anew leaves none that is wrong.
-const SUMMED: [&str; 3] = ["coverage", "incidents", "verdicts"];
+const SUMMED: [&str; 4] = ["coverage", "hot", "incidents", "verdicts"];
 
 /// Adds what a store of before lacks.
 fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use whathappened_connectors::time::Nanos;
 use crate::damage;
 use crate::db::has_column;
 use crate::error::StoreError;
+use crate::hot;
 use crate::incidents;
 use crate::kept_sum::{matches, sum};
 use crate::store::Store;
@@ -161,6 +162,8 @@ impl Store {
         let damaged = incidents::coverage(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
         let damaged = damage::rows(&self.db).map_err(StoreError::database(&self.db_path))?;
+        rows.extend(damaged);
+        let damaged = hot::coverage(&self.db).map_err(StoreError::database(&self.db_path))?;
         rows.extend(damaged);
         rows.extend(self.trouble()?.first().map(|first| Coverage {
             status: Status::Failed,

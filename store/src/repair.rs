@@ -46,6 +46,8 @@ pub struct Repaired {
     pub back: Vec<String>,
     /// Kept incidents that were damaged and are forgotten: they are explained anew.
     pub incidents: u64,
+    /// Rows that were in no segment yet, were damaged and are gone.
+    pub hot: u64,
 }
 
 /// Repairs the store in a folder; `now` is the present. Waits for other processes.
@@ -89,6 +91,7 @@ pub fn repair(
     repair.renew()?;
     repair.save()?;
     repair.repaired.incidents = repair.store.forget_damaged_incidents()?;
+    repair.repaired.hot = repair.forget_hot()?;
     let repaired = repair.repaired;
     if let Some(old) = &repaired.list {
         recover(&mut store, &root.join(old))?;
@@ -210,6 +213,28 @@ impl Repair<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Removes rows of the hot tier that are not what was written, and says so from now on.
+    fn forget_hot(&mut self) -> Result<u64, StoreError> {
+        let failed = StoreError::database(&self.store.db_path);
+        let gone = hot::forget_damaged(&self.store.db).map_err(failed)?;
+        if gone == 0 {
+            return Ok(0);
+        }
+        let rows = if gone == 1 { "row" } else { "rows" };
+        let row = Coverage {
+            asked_to: Some(self.now),
+            status: Status::Truncated,
+            detail: Some(format!(
+                "{gone} {rows} that had come lately were damaged and are lost"
+            )),
+            would_have_shown: Some(format!("{gone} facts or versions of objects")),
+            ..Coverage::new("store", "hot")
+        };
+        self.store
+            .keep_coverage(&[(format!("store/hot/{}", self.now), row)], self.now)?;
+        Ok(gone)
     }
 
     /// Writes segments anew whose texts were redacted under fewer rules.

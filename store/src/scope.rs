@@ -80,7 +80,37 @@ pub(crate) fn find(snapshot: &Snapshot<'_>, name: &Name) -> Result<Option<Scoped
     else {
         return Ok(None);
     };
+    if entities.iter().all(catalogue::is_of_logs) {
+        return lone_logs(snapshot, tier, near(life(&entities))).map(Some);
+    }
     of_entities(snapshot, tier, &entities, left_out).map(Some)
+}
+
+/// All logs of a time of which nobody says whose they are: which of them are of one run is
+/// told by all of them.
+pub(crate) fn lone_logs(
+    snapshot: &Snapshot<'_>,
+    tier: MatchTier,
+    window: (Nanos, Nanos),
+) -> Result<ScopedRows, StoreError> {
+    let nothing = BTreeSet::from([(Class::Other, String::new(), String::new())]);
+    let mut facts: Vec<Fact> = snapshot.places(&nothing, window)?;
+    facts.retain(|fact| catalogue::lone_log(&fact.event).is_some());
+    Ok(ScopedRows {
+        tier,
+        facts,
+        objects: Vec::new(),
+        left_out: 0,
+        window,
+    })
+}
+
+/// When records of what lived may have been told.
+fn near((first, last): (Nanos, Nanos)) -> (Nanos, Nanos) {
+    (
+        first.saturating_sub(3_600 * SECOND),
+        last.saturating_add(AFTER),
+    )
 }
 
 /// Everything about some entities: their own rows, what these name, and their machines.
@@ -92,10 +122,7 @@ pub(crate) fn of_entities(
 ) -> Result<ScopedRows, StoreError> {
     let always = (Nanos::MIN, Nanos::MAX);
     let (first, last) = life(entities);
-    let near = (
-        first.saturating_sub(3_600 * SECOND),
-        last.saturating_add(AFTER),
-    );
+    let near = near((first, last));
     let own = places(entities);
     let mut objects: Vec<Object> = snapshot.places(&own, always)?;
     let mut facts: Vec<Fact> = snapshot.places(&own, near)?;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use rusqlite::Transaction;
-use whathappened_connectors::coverage::Coverage;
+use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::{Name, rank_names};
 
@@ -20,7 +20,7 @@ use crate::elsewhere::FilterOf;
 use crate::error::StoreError;
 use crate::incidents::{self, StoredIncident, StoredVerdict};
 use crate::record::{Class, Fact, Object, Record, Table};
-use crate::scope::ScopedRows;
+use crate::scope::{MatchTier, ScopedRows};
 use crate::segment::{self, Rows, Segment, SubjectKey, subject_key};
 use crate::store::Store;
 use crate::{damage, hot, scope};
@@ -131,6 +131,20 @@ impl<'a> Snapshot<'a> {
             .collect();
         let missing = |one: &DamagedSegment| one.lost() > 0 || one.rows == 0;
         Ok(all.into_values().filter(missing).collect())
+    }
+
+    /// Rows of coverage for everything that is damaged, as far as is known so far: what
+    /// was in it is in no answer.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn missing(&self) -> Result<Vec<Coverage>, StoreError> {
+        let mut rows = damage::rows(&self.tx).map_err(self.failed())?;
+        rows.extend(hot::coverage(&self.tx).map_err(self.failed())?);
+        let mut rows = self.coverage_of(rows);
+        // What was saved whole is not missing.
+        rows.retain(|row| row.status == Status::Failed);
+        Ok(rows)
     }
 
     /// All kept coverage that may be seen, in order.
@@ -266,7 +280,11 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn replaced(&self, table: Table) -> Result<Vec<(i64, u128)>, StoreError> {
-        hot::replaced(&self.tx, table).map_err(self.failed())
+        let replaced = match table {
+            Table::Events => hot::replaced::<Fact>(&self.tx),
+            Table::Objects => hot::replaced::<Object>(&self.tx),
+        };
+        replaced.map_err(self.failed())
     }
 
     /// Everything that may be needed to tell what happened to what bears a name.
@@ -276,6 +294,25 @@ impl<'a> Snapshot<'a> {
     /// When the store cannot be read.
     pub fn find(&self, name: &Name) -> Result<Option<ScopedRows>, StoreError> {
         scope::find(self, name)
+    }
+
+    /// All logs of which nobody says whose they are, where there are some.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn lone_logs(&self) -> Result<Option<ScopedRows>, StoreError> {
+        if !catalogue::has_lone_logs(self.look()).map_err(self.failed())? {
+            return Ok(None);
+        }
+        scope::lone_logs(self, MatchTier::Workload, ALWAYS).map(Some)
+    }
+
+    /// Whether a root is one still: a log may turn out to be of a run of several.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_root(&self, root: &Root) -> Result<bool, StoreError> {
+        catalogue::is_on_top(self.look(), root).map_err(self.failed())
     }
 
     /// Whether anything is told of a machine of a name.

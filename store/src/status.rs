@@ -134,6 +134,12 @@ impl Store {
         status.to = status.to.max(last);
         status.days = days.len() as u64;
         status.database = self.trouble()?;
+        if closely {
+            let damaged = hot::coverage(&self.db).map_err(failed())?;
+            status
+                .database
+                .extend(damaged.into_iter().filter_map(|row| row.detail));
+        }
         status.entities = self.count("SELECT count(*) FROM entities", &mut status.database)?;
         // That nothing happened is kept as well, so that nobody looks again.
         status.incidents = self.count(

@@ -16,6 +16,7 @@ use crate::compact::NewRows;
 use crate::day::Day;
 use crate::elsewhere::{Change, Elsewhere};
 use crate::error::StoreError;
+use crate::hot::Hot;
 use crate::limits::Limits;
 use crate::metadata;
 use crate::packed_rows::PackedRows;
@@ -344,6 +345,26 @@ impl Store {
         Ok(total)
     }
 
+    /// Keeps that some logs, by their names, are of one run.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn keep_gang(
+        &mut self,
+        gang: &str,
+        logs: &[String],
+        life: (Nanos, Nanos),
+    ) -> Result<(), StoreError> {
+        let mut seen = CatalogueUpdate::default();
+        seen.gang(gang, logs, life);
+        let write = || {
+            let tx = self.db.unchecked_transaction()?;
+            seen.write(&tx)?;
+            tx.commit()
+        };
+        write().map_err(StoreError::database(&self.db_path))
+    }
+
     /// Turns all hot rows into segments.
     ///
     /// # Errors
@@ -364,6 +385,10 @@ impl Store {
         for (day, _) in days {
             let rows =
                 hot::of_day::<R>(&self.db, day).map_err(StoreError::database(&self.db_path))?;
+            // Damaged rows stay where they are, until somebody repairs the store.
+            if rows.is_empty() {
+                continue;
+            }
             let revs: HashMap<u128, i64> = rows
                 .iter()
                 .map(|hot| (hot.row.place().id, hot.rev))
@@ -547,7 +572,7 @@ fn upsert<R: Record>(
     for row in rows {
         let id = row.place().id;
         let hot = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
-        let Some(hot) = hot else {
+        let Some(hot) = hot.and_then(Hot::whole) else {
             by_day.entry(row.day()).or_default().push(row);
             continue;
         };
@@ -570,7 +595,11 @@ fn upsert<R: Record>(
             let id = row.place().id;
             // A batch may tell one fact twice.
             let before = hot::get::<R>(tx, id).map_err(StoreError::database(db_path))?;
-            let (merged, replaces, rev) = match (before, known.get(&id)) {
+            // A damaged copy gives way to what is told anew.
+            let damaged = before.as_ref().filter(|hot| hot.row.is_none());
+            let rev = damaged.map_or(1, |hot| hot.rev + 1);
+            let is_damaged = damaged.is_some();
+            let (merged, replaces, rev) = match (before.and_then(Hot::whole), known.get(&id)) {
                 (Some(hot), _) => {
                     let merged = hot.row.clone().merge(row);
                     if merged == hot.row {
@@ -580,12 +609,12 @@ fn upsert<R: Record>(
                 }
                 (None, Some((segment, older))) => {
                     let merged = row.merge(older.clone());
-                    if merged == *older {
+                    if merged == *older && !is_damaged {
                         continue;
                     }
-                    (merged, Some(segment.id), 1)
+                    (merged, Some(segment.id), rev)
                 }
-                (None, None) => (row, None, 1),
+                (None, None) => (row, None, rev),
             };
             news += 1;
             hot::put(tx, &merged, replaces, rev).map_err(StoreError::database(db_path))?;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::damage;
 use crate::error::StoreError;
 use crate::health;
+use crate::hot;
 use crate::incidents;
 use crate::metadata;
 use crate::record::{Fact, Object, Record, Table};
@@ -27,8 +28,8 @@ pub struct Verified {
     pub unknown: Vec<String>,
     /// What the database says of itself where it is not well.
     pub database: Vec<String>,
-    /// What else the database keeps that is not what was written: incidents, verdicts
-    /// on them, rows of coverage.
+    /// What else the database keeps that is not what was written: rows that came lately,
+    /// incidents, verdicts on them, rows of coverage.
     pub kept: Vec<String>,
 }
 
@@ -88,7 +89,10 @@ impl Store {
 
     /// Kept rows of the database that are not what was written.
     fn damaged_rows(&self) -> rusqlite::Result<Vec<String>> {
-        let mut said = Vec::new();
+        let mut said: Vec<String> = hot::coverage(&self.db)?
+            .into_iter()
+            .filter_map(|row| row.detail)
+            .collect();
         for one in incidents::read(&self.db, "1", &[])?.damaged {
             said.push(format!("incident {} is damaged", one.id));
         }

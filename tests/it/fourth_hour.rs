@@ -300,9 +300,19 @@ fn logs_of_several_ranks_are_one_run() {
         std::fs::write(logs.join(format!("rank{rank}.log")), text).unwrap();
     }
     let logs = logs.display().to_string();
-    let input = ["--from", &logs, "-q"];
-    let (code, out, err) =
-        whathappened(&[&["experiments", "--format", "json"], &input[..]].concat());
+    // What was imported is the same; nothing of it answered to a name.
+    let (_kept, store) = imported(&[&logs]);
+    one_gang(&["--store", &store, "--no-fetch", "-q"]);
+    one_gang(&["--from", &logs, "-q"]);
+}
+
+/// The logs of four ranks, of which one did not join the others.
+fn one_gang(input: &[&str]) {
+    // By name before anything was explained, too.
+    let (code, out, err) = whathappened(&[&["run-7"], input].concat());
+    assert_eq!(code, Some(0), "{err}");
+    assert!(words(&out).contains("rank 2 did not join"), "{out}");
+    let (code, out, err) = whathappened(&[&["experiments", "--format", "json"], input].concat());
     assert_eq!(code, Some(0), "{err}");
     let list: Value = serde_json::from_str(&out).unwrap();
     let list = list.as_array().unwrap();
@@ -313,13 +323,74 @@ fn logs_of_several_ranks_are_one_run() {
     );
     assert_eq!(list[0]["pods"], 4);
     for name in ["run-7", "rank1.log"] {
-        let (code, out, err) = whathappened(&[&[name], &input[..]].concat());
+        let (code, out, err) = whathappened(&[&[name], input].concat());
         assert_eq!(code, Some(0), "{err}");
         assert!(words(&out).contains("rank 2 did not join"), "{name}: {out}");
     }
-    let (_, out, _) = whathappened(&[&["*", "--format", "json"], &input[..]].concat());
+    let count = "SELECT name, kind, pods FROM runs";
+    let (_, out, err) = whathappened(&[&["sql", count, "--format", "csv"], input].concat());
+    assert_eq!(out.lines().nth(1), Some("run-7,Gang,4"), "{out}{err}");
+    let (_, out, _) = whathappened(&[&["*", "--format", "json"], input].concat());
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(answer["incidents"].as_array().unwrap().len(), 1, "{out}");
+}
+
+/// A log of which nobody says whose it is, from a store: by name, in the list and in SQL; and
+/// beside a cluster by its name.
+#[test]
+fn a_log_that_was_imported_is_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("train.log");
+    std::fs::write(
+        &log,
+        "2026-11-20 10:00:00,000 INFO step 1 loss 3.2\n2026-11-20 10:02:00,000 ERROR failed\n\
+         Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    main()\n\
+         torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n",
+    )
+    .unwrap();
+    let log = log.display().to_string();
+    let cause = |args: &[&str]| {
+        let (code, out, err) = whathappened(&[args, &["--format", "json"]].concat());
+        assert_eq!(code, Some(0), "{args:?}: {err}");
+        let answer: Value = serde_json::from_str(&out).unwrap();
+        answer["incidents"][0]["cause"].as_str().map(str::to_owned)
+    };
+    let read = cause(&["train.log", "--from", &log]);
+    assert_eq!(read.as_deref(), Some("code.cuda_oom"));
+    let (_kept, store) = imported(&[&log]);
+    let kept = ["--store", &store, "--no-fetch"];
+    for name in ["train.log", "log/train.log", "*"] {
+        assert_eq!(cause(&[&[name], &kept[..]].concat()), read, "{name}");
+    }
+    let runs = "SELECT name, kind, state, pods, cause FROM runs";
+    let (_, out, err) = whathappened(&[&["sql", runs, "--format", "csv"], &kept[..]].concat());
+    let row = out.lines().nth(1);
+    assert_eq!(
+        row,
+        Some("train.log,Log,failed,1,code.cuda_oom"),
+        "{out}{err}"
+    );
+    let (_, out, _) = whathappened(&[&["experiments"], &kept[..]].concat());
+    assert!(out.contains("train.log"), "{out}");
+    // Beside a cluster it answers to its name, and everything else is told as ever.
+    let (code, _, err) = whathappened(&["import", "fixtures/lab-cluster/input", "--store", &store]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(cause(&[&["train.log"], &kept[..]].concat()), read);
+}
+
+#[test]
+fn a_person_is_told_how_to_ask_for_what_they_run() {
+    let (_kept, store) = imported(&["fixtures/lab-cluster/input"]);
+    let explain = ["experiments", "--store", &store, "--no-fetch", "-q"];
+    assert_eq!(whathappened(&explain).0, Some(0));
+    for from in [
+        &["--from", "fixtures/lab-cluster/input"][..],
+        &["--store", &store, "--no-fetch"],
+    ] {
+        let (code, _, err) = whathappened(&[&["alice"], from].concat());
+        assert_eq!(code, Some(3), "{err}");
+        assert!(err.contains("experiments --owner alice"), "{err}");
+    }
 }
 
 #[test]

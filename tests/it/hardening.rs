@@ -277,3 +277,192 @@ fn whoever_waits_for_sources_holds_up_nobody_who_asks_the_store() {
     let reported = service.get("/api/v1/answers/gpt2-small-7f3?fetch=false", &[]);
     assert_eq!(reported.status, 200, "{}", reported.text());
 }
+
+/// The program with a standard error that takes nothing, as a log on a full disk.
+fn without_stderr(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whathappened"));
+    let full = std::fs::File::create("/dev/full").unwrap();
+    command.args(args).stderr(full);
+    command.env_clear().env("HOME", "/nonexistent");
+    command
+}
+
+/// A line of the log that could not be written was a panic: the service of a machine whose
+/// disk was full answered nobody, the probes neither.
+#[test]
+fn a_log_that_cannot_be_written_stops_nobody() {
+    for (args, code) in [
+        (&["nobody", "--from", LAB][..], 3),
+        (&["sql", "SELECT nothing FROM nowhere", "--from", LAB], 1),
+        (&["experiments", "--from", LAB], 0),
+    ] {
+        let done = without_stderr(args).output().unwrap();
+        assert_eq!(done.status.code(), Some(code), "{args:?}");
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    assert_eq!(whathappened(&["import", LAB, "--store", store]).0, Some(0));
+    // Nobody can read where it listens, so that is chosen here.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let args = [
+        "serve",
+        "--no-fetch",
+        "--listen",
+        &address,
+        "--store",
+        store,
+    ];
+    let mut child = without_stderr(&args).spawn().unwrap();
+    let ask = |path: &str| {
+        use std::io::{Read as _, Write as _};
+        let mut to = std::net::TcpStream::connect(&address).ok()?;
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        to.write_all(request.as_bytes()).ok()?;
+        let mut answer = String::new();
+        to.read_to_string(&mut answer).ok()?;
+        answer.split(' ').nth(1)?.parse::<u16>().ok()
+    };
+    let begun = std::time::Instant::now();
+    while ask("/healthz").is_none() && begun.elapsed() < std::time::Duration::from_secs(30) {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let answers = ["/healthz", "/readyz", "/api/v1/experiments", "/readyz"].map(ask);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(answers, [Some(200); 4]);
+}
+
+/// Whoever asks by one name must not be let in by another.
+#[test]
+fn a_request_that_names_two_hosts_is_turned_away() {
+    use std::io::{Read as _, Write as _};
+    let service = Service::start(&[], "");
+    let own = service.base().replace("http://", "");
+    for (target, host, code) in [
+        ("/metrics".to_owned(), own.as_str(), "200"),
+        (format!("http://{own}/metrics"), &own, "200"),
+        ("http://evil.example/metrics".to_owned(), &own, "400"),
+        ("http://evil.example/healthz".to_owned(), "localhost", "400"),
+    ] {
+        let mut to = service.connect();
+        let request = format!("GET {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        to.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        to.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer.split(' ').nth(1), Some(code), "{target}: {answer}");
+    }
+}
+
+/// A question about everything compared every run with every other: an input of 15 MB took
+/// more than five minutes.
+#[test]
+fn an_input_of_as_many_runs_as_lines_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.ndjson");
+    let mut text = String::new();
+    for number in 0..40_000 {
+        text.push_str(&format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"type\":\"Warning\",\"reason\":\"BackOff\",\"count\":1,\"message\":\"x\",\
+             \"metadata\":{{\"name\":\"p-{number}.{number:x}\",\"namespace\":\"n\",\"uid\":\"u{number}\"}},\
+             \"involvedObject\":{{\"kind\":\"Pod\",\"namespace\":\"n\",\"name\":\"p-{number}\",\"uid\":\"q{number}\"}},\
+             \"firstTimestamp\":\"2026-11-20T10:30:31Z\",\"lastTimestamp\":\"2026-11-20T10:30:31Z\"}}\n"
+        ));
+    }
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let took = |args: &[&str]| {
+        let begun = std::time::Instant::now();
+        let (code, _, err) = whathappened(&[args, &["--from", path]].concat());
+        assert_eq!(code, Some(0), "{err}");
+        begun.elapsed()
+    };
+    // Reading it is the same work for all of them.
+    let one = took(&["p-77"]);
+    for args in [&["*"][..], &["experiments", "--format", "csv"]] {
+        let all = took(args);
+        assert!(all < one * 4, "{args:?}: {all:?} beside {one:?}");
+    }
+}
+
+/// Names of files and of archives' members, and what records say, on a terminal: only there
+/// does anything obey what they hold.
+#[test]
+fn a_terminal_obeys_nothing_that_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in");
+    std::fs::create_dir(&input).unwrap();
+    let orders = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{202e}";
+    for name in [format!("a{orders}.log"), "b\nSECOND LINE.log".to_owned()] {
+        let text = format!("2026-11-20T10:00:00Z ERROR failed {orders}\n{{broken {orders}\n");
+        std::fs::write(input.join(name), text).unwrap();
+    }
+    let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": format!("p{orders}"), "namespace": "n", "uid": "u", "labels": {"experiment": format!("x{orders}")},
+            "creationTimestamp": "2026-11-20T10:00:00Z"},
+        "spec": {"nodeName": format!("n{orders}"), "containers": []},
+        "status": {"phase": "Failed", "message": format!("m{orders}"), "containerStatuses": [{"name": "c", "ready": false,
+            "restartCount": 0, "image": "i", "state": {"terminated": {"exitCode": 1, "reason": "Error",
+            "message": format!("boom {orders}"), "startedAt": "2026-11-20T10:00:10Z", "finishedAt": "2026-11-20T10:30:30Z"}}}]}});
+    std::fs::write(input.join("pod.json"), pod.to_string()).unwrap();
+    // An archive whose member is called so.
+    let mut block = [0_u8; 1_536];
+    let body = b"{\"kind\":\"Pod\" broken";
+    let name = format!("m{orders}.json");
+    block[..name.len()].copy_from_slice(name.as_bytes());
+    for (at, text) in [
+        (100, "0000644"),
+        (124, "00000000024"),
+        (156, "0"),
+        (257, "ustar"),
+    ] {
+        block[at..at + text.len()].copy_from_slice(text.as_bytes());
+    }
+    block[263..265].copy_from_slice(b"00");
+    block[148..156].copy_from_slice(b"        ");
+    let sum: u32 = block[..512].iter().map(|byte| u32::from(*byte)).sum();
+    block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    block[512..512 + body.len()].copy_from_slice(body);
+    std::fs::write(input.join("t.tar"), block).unwrap();
+
+    let input = input.to_str().unwrap();
+    let store = folder.path().join("store").display().to_string();
+    for args in [
+        format!("'*' --from {input}"),
+        format!("'*' --from {input} --explain --timeline 0"),
+        format!("experiments --from {input}"),
+        format!("sql 'SELECT * FROM events' --from {input}"),
+        format!("sql 'SELECT message, raw FROM events' --from {input} --format csv"),
+        format!("import {input} --store {store}"),
+        "\"$(printf 'no\\033]0;owned\\007')\" --from fixtures/log-alone/input".to_owned(),
+        "'*' --from \"$(printf '/none\\033]0;owned\\007')\"".to_owned(),
+    ] {
+        let typed = format!("exec {} {args}", env!("CARGO_BIN_EXE_whathappened"));
+        let shown = Command::new("timeout")
+            .args(["60", "script", "-qec", &typed, "/dev/null"])
+            .env("TERM", "xterm")
+            .env("SHELL", "/bin/sh")
+            .env("PAGER", "cat")
+            .env("HOME", "/nonexistent")
+            .stdin(std::process::Stdio::null())
+            .output();
+        let Ok(shown) = shown else {
+            return println!("skipped: no script");
+        };
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(!shown.is_empty(), "{args}");
+        for order in [
+            "\u{1b}]",
+            "\u{1b}[2J",
+            "\u{9b}",
+            "\u{202e}",
+            "\nSECOND LINE",
+        ] {
+            assert!(!shown.contains(order), "{args}: {order:?} in {shown:?}");
+        }
+    }
+}

@@ -194,7 +194,9 @@ fn an_example_that_cannot_be_read_is_told_with_its_line() {
 #[test]
 fn a_new_rule_works_as_it_is_written_and_replaces_nothing() {
     let own = tempfile::tempdir().unwrap();
-    let path = own.path().to_str().unwrap();
+    // The first rule makes the folder.
+    let path = own.path().join("rules");
+    let path = path.to_str().unwrap();
     let new = |cause: &str| whathappened(&["rules", "new", cause, "--rules", path]);
     let (code, out, err) = new("lab.repair");
     assert_eq!(code, Some(0), "{err}");

@@ -292,9 +292,57 @@ fn others_that_failed_alike_are_counted_though_the_question_loads_none_of_them()
     }
 }
 
+/// A statement answered 0 where a segment of objects was damaged, and once an import had
+/// set a segment of facts aside, and said nothing.
+#[test]
+fn no_statement_passes_for_whole_beside_damage() {
+    for table in ["events", "objects"] {
+        let kept = Kept::of(&[INPUT]);
+        let path = kept.folder.path().join("store");
+        damage_of(&path, table);
+        let count = format!("SELECT count(*) FROM {table}");
+        let (_, _, err) = kept.run(&["sql", &count]);
+        assert!(err.contains("is damaged"), "{table}: {err}");
+        let (code, _, err) = kept.run(&["import", INPUT]);
+        assert_eq!(code, Some(0));
+        assert!(
+            err.contains("warning: ") && err.contains("is damaged") && err.contains("store repair"),
+            "{table}: {err}"
+        );
+        // It is off the list now, and missing all the same.
+        let (_, _, err) = kept.run(&["sql", &count]);
+        assert!(err.contains("is damaged"), "{table}: {err}");
+        let (_, _, err) = kept.run(&["sql", "SELECT 1"]);
+        assert!(!err.contains("is damaged"), "{table}: {err}");
+        let store = path.to_str().unwrap();
+        let service = crate::service::Service::over(
+            store,
+            "",
+            &["--no-fetch"],
+            tempfile::tempdir().unwrap(),
+            &[],
+        );
+        for (statement, is_incomplete) in [(count.as_str(), true), ("SELECT 1", false)] {
+            let said = service.ask(
+                "POST",
+                "/api/v1/sql",
+                &["content-type: application/sql"],
+                statement.as_bytes(),
+            );
+            assert_eq!(said.status, 200, "{}", said.text());
+            let told = said.head.contains("whathappened-incomplete: true");
+            assert_eq!(told, is_incomplete, "{statement}: {}", said.head);
+        }
+    }
+}
+
 /// Turns one bit of the largest segment of facts.
 fn damage(store: &Path) {
-    let mut files: Vec<PathBuf> = segments(&store.join("events"));
+    damage_of(store, "events");
+}
+
+fn damage_of(store: &Path, table: &str) {
+    let mut files: Vec<PathBuf> = segments(&store.join(table));
     files.sort_by_key(|file| std::fs::metadata(file).unwrap().len());
     let file = files.pop().unwrap();
     let mut bytes = std::fs::read(&file).unwrap();

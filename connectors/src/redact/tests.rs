@@ -38,6 +38,11 @@ fn secrets_go() {
         ("auth:token=abc".to_owned(), "abc"),
         ("refresh token=abc".to_owned(), "abc"),
         ("Args:\n      -H\n      X-Api-Key:\n      abc123def\n".to_owned(), "abc123def"),
+        ("mail key-3ax6xnjp29jd6fds4gc373sgvjxteol0 sent".to_owned(), "3ax6xnjp29jd6fds"),
+        ("Fastly-Key: AbCdEfGhIjKlMnOpQrStUvWx".to_owned(), "AbCdEfGhIjKl"),
+        ("bindpw hunter2ldap".to_owned(), "hunter2ldap"),
+        ("bind_pw = \"hunter2ldap\"".to_owned(), "hunter2ldap"),
+        ("dsn=root:hunter2@tcp(db:3306)/x".to_owned(), "hunter2"),
         ("args:\n- X-Auth-Token:\n- aZ3kQ9xLm2Wv7TbR\n- -x".to_owned(), "aZ3kQ9xLm2Wv7TbR"),
     ] {
         let clean = redact(&text);
@@ -60,6 +65,7 @@ fn json_stays_json() {
 #[test]
 fn what_is_no_secret_stays() {
     for text in [
+        "key-value store, key-0123, object key-of-the-room",
         "INFO train step=10 loss=4.1667 tokens_per_s=95530 rank=0",
         "{\"serviceAccountToken\":{\"expirationSeconds\":3607,\"path\":\"token\"}}",
         "{\"name\":\"kube-api-access-x\",\"projected\":{\"sources\":[{\"serviceAccountToken\":{}}]}}",

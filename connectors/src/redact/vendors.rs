@@ -135,6 +135,20 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["chat.googleapis.com/v1/spaces/"],
         r#"^(?i:chat\.googleapis\.com/v1/spaces/)[^\s"'\\?]{1,120}\?([^\s"'\\]{20,})"#,
     ),
+    word(&["key-"], r"^(key-[a-z0-9]{32})(?:[^A-Za-z0-9-]|$)"),
+    inside(
+        &["fastly-key"],
+        r#"^(?i:fastly-key)\\*["']?\s*[:=,]\s*\\*["']?([A-Za-z0-9_-]{16,64})"#,
+    ),
+    // Where directories and databases are asked.
+    inside(
+        &["bindpw", "bind_pw"],
+        r#"^(?i:bind_?pw)\\*["']?(?:\s*[:=]\s*|\s+)\\*["']?([^\s"'\\,;]{4,200})"#,
+    ),
+    inside(
+        &["dsn"],
+        r#"^(?i:dsn)\\*["']?\s*[:=]\s*\\*["']?[^\s:@"'\\]{1,80}:([^\s"'\\]{1,200}?)@(?:tcp|unix)\("#,
+    ),
     // Keys of 128, 256 or 512 bits in base64, a few words behind what they are for. Their
     // last letters are `=`; fingerprints are written without.
     SecretForm {

@@ -118,11 +118,9 @@ pub async fn run(args: &Args) -> Result<(), Error> {
         RulesCommand::Columns { output } => columns::run(output),
         RulesCommand::New { cause, folder } => {
             let folder = folder.folder()?;
-            new::run(
-                &UserRules::read(folder.as_deref())?,
-                folder.as_deref(),
-                cause,
-            )
+            // The first rule makes the folder.
+            let known = folder.as_deref().filter(|folder| folder.exists());
+            new::run(&UserRules::read(known)?, folder.as_deref(), cause)
         }
         RulesCommand::Test { names, folder } => {
             test::run(&UserRules::read(folder.folder()?.as_deref())?, names).await

@@ -38,6 +38,10 @@ pub(super) fn run(own: &UserRules, folder: Option<&Path>, cause: &str) -> Result
         ));
     }
     let beside = examples_of(&file);
+    std::fs::create_dir_all(folder).map_err(|error| Error::Io {
+        path: folder.display().to_string(),
+        error,
+    })?;
     for (name, text) in [(&file, rule), (&beside, examples)] {
         write(&folder.join(name), &text)?;
     }

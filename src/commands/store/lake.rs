@@ -27,9 +27,12 @@ fn into(store: &mut Store, config: &Config, url: &str) -> Result<(), Error> {
     let pushed = lake::push(store, &mut index, clock::now(), &mut |file| {
         tracing::debug!("pushing {file}");
     })?;
-    eprintln!(
+    note!(
         "{} rows in {} segments read, {} of them new to the lake; {} incidents new or changed.",
-        pushed.rows, pushed.segments, pushed.new, pushed.incidents
+        pushed.rows,
+        pushed.segments,
+        pushed.new,
+        pushed.incidents
     );
     Ok(())
 }
@@ -44,9 +47,10 @@ pub(super) fn migrate(from: &str, to: &str, stored: &KeptArgs) -> Result<(), Err
     let (mut store, fetched) = lake::fetch_old(from, folder.path(), clock::now(), &mut |file| {
         tracing::debug!("fetching {file}");
     })?;
-    eprintln!(
+    note!(
         "{} segments ({} bytes) of the older layout fetched.",
-        fetched.segments, fetched.bytes
+        fetched.segments,
+        fetched.bytes
     );
     into(&mut store, &config, to)
 }
@@ -77,9 +81,9 @@ pub(super) fn status(config: &Config, url: &str, output: &OutputArgs) -> Result<
 pub(super) fn compact(config: &Config, url: &str) -> Result<(), Error> {
     let mut index = lakes::open(config, url, false)?;
     let done = index.compact(1, clock::now(), &mut |folder| {
-        eprintln!("compacting {folder}");
+        note!("compacting {folder}");
     })?;
-    eprintln!("{} files merged.", done.replaced);
+    note!("{} files merged.", done.replaced);
     Ok(())
 }
 
@@ -108,9 +112,10 @@ pub(super) fn retain(
     let now = clock::now();
     let mut index = lakes::open(config, url, false)?;
     let done = index.retain(now.saturating_sub(age), now)?;
-    eprintln!(
+    note!(
         "{} files ({} bytes) removed from the tables; older versions show them for seven days, and `whathappened store vacuum` removes them then.",
-        done.replaced, done.bytes
+        done.replaced,
+        done.bytes
     );
     Ok(())
 }
@@ -125,6 +130,6 @@ pub(super) fn vacuum(stored: &KeptArgs) -> Result<(), Error> {
         ));
     };
     let done = lakes::open(&config, url, false)?.vacuum()?;
-    eprintln!("{} files removed.", done.removed);
+    note!("{} files removed.", done.removed);
     Ok(())
 }

@@ -32,6 +32,8 @@ const SLOWEST: Duration = Duration::from_secs(15);
 const ROWS: HeaderName = HeaderName::from_static("whathappened-rows");
 /// Whether rows were left out.
 const TRUNCATED: HeaderName = HeaderName::from_static("whathappened-truncated");
+/// Whether damaged parts of the store are missing.
+const INCOMPLETE: HeaderName = HeaderName::from_static("whathappened-incomplete");
 
 /// One statement.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -49,7 +51,8 @@ pub(super) struct Statement {
 /// `x-whathappened-explained` says how many are, `12 of 15 runs`, and repeating the request explains more. Rows come as
 /// `application/json` (an array of objects), `application/x-ndjson`, `text/csv` or
 /// `application/vnd.apache.arrow.stream`. A statement that takes too much time or memory is ended; too many rows are
-/// left out, which the header `whathappened-truncated` says.
+/// left out, which the header `whathappened-truncated` says. Where part of the store is damaged and so missing from the rows,
+/// the header `whathappened-incomplete` is there; the table `coverage` says what.
 #[utoipa::path(
     post,
     path = "/api/v1/sql",
@@ -62,6 +65,7 @@ pub(super) struct Statement {
             headers(
                 ("whathappened-rows" = u64, description = "how many rows there are"),
                 ("whathappened-truncated" = bool, description = "whether rows were omitted"),
+                ("whathappened-incomplete" = bool, description = "only there, and true, if damaged parts of the store are missing from the rows"),
                 ("x-whathappened-explained" = String, description = "how many runs of the store are explained, if the statement depends on it"),
             ),
             content(
@@ -154,6 +158,10 @@ async fn answer(
         (TRUNCATED, HeaderValue::from_static(truncated)),
     ];
     let mut response = (head, ran.body).into_response();
+    if ran.incomplete {
+        let damaged = HeaderValue::from_static("true");
+        response.headers_mut().insert(INCOMPLETE, damaged);
+    }
     let explained = explained.and_then(|text| HeaderValue::try_from(text).ok());
     if let Some(explained) = explained {
         response.headers_mut().insert(EXPLAINED, explained);

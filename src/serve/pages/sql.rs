@@ -66,6 +66,7 @@ async fn rows(visit: &Visit, statement: &str) -> Result<SqlRows, Problem> {
         batches,
         rows: ran.rows,
         truncated: ran.truncated,
+        incomplete: ran.incomplete,
         took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         explained,
     })

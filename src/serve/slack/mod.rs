@@ -80,6 +80,13 @@ impl Slack {
         if settings.enabled == Some(false) || (secret.is_none() && app.is_none()) {
             return Ok(None);
         }
+        // Whoever guesses it speaks as Slack does.
+        if secret.as_ref().is_some_and(|secret| secret.len() < 16) {
+            return Err(Error::misused(
+                "SLACK_SIGNING_SECRET (signing_secret of [slack]) is not a signing secret: it has fewer than 16 characters",
+                "copy it from the app's page at api.slack.com/apps: Basic Information, Signing Secret",
+            ));
+        }
         let address = value("SLACK_API_URL", &settings.api_url);
         let address = address.unwrap_or_else(|| Api::ADDRESS.to_owned());
         let open = |variable: &str, start: &str, token: Option<String>| {

@@ -64,10 +64,7 @@ impl Sockets {
     /// # Errors
     /// When the address cannot be used.
     pub async fn open(address: &str) -> Result<Self, Error> {
-        let failed = |error| Error::Io {
-            path: format!("[serve.syslog] listen {address}"),
-            error,
-        };
+        let failed = |error| Error::cannot_listen("[serve.syslog] listen", address, &error);
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         // Of one port where the system chose it.
         let udp = UdpSocket::bind(tcp.local_addr().map_err(failed)?).await;

@@ -9,7 +9,7 @@ pub(super) mod remote;
 mod restricted;
 mod shared;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,9 +43,10 @@ pub struct StoredTables {
     root: PathBuf,
     rules: Arc<Rules>,
     access: Access,
-    /// Segments that were compared with their checksums, and what was told of those
-    /// that are damaged.
-    compared: Mutex<BTreeMap<String, Option<Coverage>>>,
+    /// Segments that were compared with their checksums, and whether they are whole.
+    compared: Mutex<BTreeMap<String, bool>>,
+    /// What is damaged, as far as statements came upon it.
+    damage: Mutex<BTreeSet<Coverage>>,
 }
 
 impl StoredTables {
@@ -57,6 +58,7 @@ impl StoredTables {
             rules,
             access: Access::default(),
             compared: Mutex::default(),
+            damage: Mutex::default(),
         }
     }
 
@@ -74,25 +76,23 @@ impl StoredTables {
     ) -> Result<T, Error> {
         let store = Store::open_to_read(&self.root)?;
         let snapshot = store.snapshot_for(&self.access)?;
-        at(&snapshot)
+        let seen = at(&snapshot)?;
+        // Rows that cannot be read are missing from every statement, whichever table it
+        // names: none may pass for whole.
+        let mut damage = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
+        damage.extend(snapshot.missing()?);
+        Ok(seen)
     }
 
     /// Whether a segment is what was written. One that is not costs its own rows:
-    /// it is left out, which the log and the table `coverage` say.
+    /// it is left out, which is said beside the rows and in the table `coverage`.
     fn is_whole(&self, snapshot: &Snapshot<'_>, segment: &Segment) -> Result<bool, Error> {
         let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reported) = compared().get(&segment.file) {
-            return Ok(reported.is_none());
+        if let Some(is_whole) = compared().get(&segment.file) {
+            return Ok(*is_whole);
         }
         let is_whole = snapshot.is_whole(segment)?;
-        let reported = snapshot.coverage_of(Vec::new()).into_iter().rfind(|row| {
-            let of_it = |detail: &String| detail.starts_with(&segment.file);
-            !is_whole && row.detail.as_ref().is_some_and(of_it)
-        });
-        if let Some(detail) = reported.as_ref().and_then(|row| row.detail.as_ref()) {
-            tracing::warn!("{detail}");
-        }
-        compared().insert(segment.file.clone(), reported);
+        compared().insert(segment.file.clone(), is_whole);
         Ok(is_whole)
     }
 
@@ -104,10 +104,10 @@ impl StoredTables {
         Ok(())
     }
 
-    /// Rows of coverage for the damaged segments that statements came upon.
+    /// Rows of coverage for the damage that statements came upon.
     pub(super) fn damage(&self) -> Vec<Coverage> {
-        let compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        compared.values().flatten().cloned().collect()
+        let damage = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
+        damage.iter().cloned().collect()
     }
 
     /// The folder of the store.

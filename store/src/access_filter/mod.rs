@@ -22,7 +22,14 @@ pub(crate) use rows::in_value;
 
 /// Kinds of the catalogue that belong to no namespace of Kubernetes; an instance
 /// keeps its account where others have a namespace.
-const OUTSIDE: [&str; 4] = ["Experiment", "Instance", "InstanceGroup", "SlurmJob"];
+const OUTSIDE: [&str; 6] = [
+    "Experiment",
+    "Gang",
+    "Instance",
+    "InstanceGroup",
+    "Log",
+    "SlurmJob",
+];
 
 /// What of the store one caller may see.
 #[derive(Debug)]

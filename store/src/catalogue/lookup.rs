@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use whathappened_core::graph::{deployment_of, makers};
 use whathappened_core::resolve::{LABELS, Name};
 
-use super::update::{ANNOTATIONS, JOBS};
+use super::update::{ANNOTATIONS, GANG, JOBS, LOG};
 use super::{Entity, Root};
 use crate::access_filter::AccessFilter;
 use crate::scope::MatchTier;
@@ -58,6 +58,27 @@ fn query(
         .collect::<rusqlite::Result<_>>()?;
     found.retain(|one| look.access_filter.entity(one));
     Ok(found)
+}
+
+/// Whether it is known from logs alone of which nobody says whose they are.
+pub(crate) fn is_of_logs(one: &Entity) -> bool {
+    one.kind == LOG || one.kind == GANG
+}
+
+/// Whether there are logs of which nobody says whose they are.
+pub(crate) fn has_lone_logs(look: CatalogueView<'_>) -> rusqlite::Result<bool> {
+    Ok(!query(look, "kind = 'Log'", &[])?.is_empty())
+}
+
+/// Whether something has no owner.
+pub(crate) fn is_on_top(look: CatalogueView<'_>, root: &Root) -> rusqlite::Result<bool> {
+    let condition = "uid = ?1 AND kind = ?2 AND namespace = ?3 AND name = ?4";
+    let found = query(
+        look,
+        condition,
+        &[&root.uid, &root.kind, &root.namespace, &root.name],
+    )?;
+    Ok(found.iter().all(|one| one.owner.is_empty()))
 }
 
 /// Everything that a name may mean with all it owns and is owned by, the tier
@@ -454,7 +475,8 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
             sum.last = sum.last.max(Some(one.last));
         }
         let (pods, experiment) = (&mut sum.pods, &mut sum.experiment);
-        *pods += u64::from(matches!(one.kind.as_str(), "Pod" | "Instance" | "SlurmJob"));
+        let members = ["Pod", "Instance", "SlurmJob", LOG];
+        *pods += u64::from(members.contains(&one.kind.as_str()));
         if let Some(label) = labels.get(&one.identity()) {
             let label = (label.0, label.1.as_str());
             *experiment = Some(experiment.map_or(label, |before| before.min(label)));
@@ -478,6 +500,10 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
             last,
         })
         .collect();
+    // Beside anything else that is known, nobody can say that a log is a run of its own.
+    if entities.iter().any(|one| !is_of_logs(one)) {
+        roots.retain(|root| root.kind != LOG && root.kind != GANG);
+    }
     roots.sort_by(|a, b| (a.last, a).cmp(&(b.last, b)));
     Ok(roots)
 }

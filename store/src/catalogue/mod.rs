@@ -5,9 +5,10 @@ mod lookup;
 mod update;
 
 pub(crate) use lookup::{
-    CatalogueView, above, all, closure, family, machines, nearest, on_node, others, roots,
+    CatalogueView, above, all, closure, family, has_lone_logs, is_of_logs, is_on_top, machines,
+    nearest, on_node, others, roots,
 };
-pub(crate) use update::CatalogueUpdate;
+pub(crate) use update::{CatalogueUpdate, lone_log};
 
 /// A pod or a workload, as far as the catalogue knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 #[cfg(feature = "lake")]
 use rusqlite::OptionalExtension as _;
 use rusqlite::{Connection, params};
-use whathappened_connectors::event::Event;
+use whathappened_connectors::event::{Event, SourceKind};
 use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::instance_group;
@@ -23,6 +23,9 @@ pub(crate) const ANNOTATIONS: usize = 1_000;
 pub(crate) const JOBS: usize = 2_000;
 
 const INSTANCE: &str = "Instance";
+/// A log of which nobody says whose it is, and several such that are of one run.
+pub(crate) const LOG: &str = "Log";
+pub(crate) const GANG: &str = "Gang";
 const JOB: &str = "SlurmJob";
 
 /// (uid, kind, namespace, name).
@@ -51,6 +54,26 @@ pub(crate) struct CatalogueUpdate {
     names: BTreeSet<(String, usize, String)>,
 }
 
+/// The name of the log that a line stands in, where it says nothing else of where it is from:
+/// what the entity graph calls a run that it knows from such a log alone.
+pub(crate) fn lone_log(event: &Event) -> Option<&str> {
+    let of = &event.entities;
+    let is_told = [&of.pod, &of.workload, &of.node, &of.instance, &of.host]
+        .iter()
+        .any(|name| name.is_some());
+    let is_line = event.fact == "log.line" && event.source_kind == SourceKind::ContainerLog;
+    if !is_line || is_told || event.attribute("slurm_job").is_some() {
+        return None;
+    }
+    let file = &*event.origin.file;
+    let name = file.rsplit(['/', '\\', '!']).next().unwrap_or(file);
+    Some(if matches!(name, "" | "-") {
+        "stdin"
+    } else {
+        name
+    })
+}
+
 impl CatalogueUpdate {
     pub(crate) fn see(&mut self, row: &FactOrObject) {
         match row {
@@ -74,6 +97,9 @@ impl CatalogueUpdate {
             if let Some(node) = of.node.as_ref().filter(|node| **node != pod.node) {
                 pod.node.clone_from(node);
             }
+        }
+        if let Some(log) = lone_log(event) {
+            self.add(("", LOG, "", log), "", first, last);
         }
         self.machine_or_job(event, (first, last));
         if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
@@ -136,6 +162,15 @@ impl CatalogueUpdate {
         };
         self.add(("", kind, account, name), "", first, last);
         format!("{kind}/{account}/{name}")
+    }
+
+    /// Logs that turned out to be of one run.
+    pub(crate) fn gang(&mut self, gang: &str, logs: &[String], (first, last): (Nanos, Nanos)) {
+        self.add(("", GANG, "", gang), "", first, last);
+        for log in logs {
+            let above = format!("{GANG}//{gang}");
+            self.add(("", LOG, "", log), &above, first, last);
+        }
     }
 
     fn object(&mut self, object: &Object) {

@@ -41,6 +41,8 @@ pub struct SqlRows {
     pub rows: u64,
     /// There were more.
     pub truncated: bool,
+    /// Part of the store is damaged and not in them.
+    pub incomplete: bool,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
     /// How many runs were explained, where the statement depends on it.
@@ -132,6 +134,7 @@ fn answered(page: &SqlPage, rows: &SqlRows) -> Markup {
             p.dim {
                 "In " (rows.took_ms) " ms"
                 @if rows.truncated { "; there are more, which were left out" }
+                @if rows.incomplete { "; damaged parts of the store are missing: " a href="/sql?q=SELECT+source,+resource,+status,+detail+FROM+coverage+WHERE+status+=+'failed'" { "which" } }
                 @if let Some(explained) = &rows.explained { " · " (escape(explained)) " are explained; run it again for more" }
                 " · " a href={ "/sql?q=" (in_address(&page.statement)) } { "link to this statement" }
             }
@@ -301,6 +304,7 @@ mod sql_tests {
             batches: vec![batch],
             rows: 3,
             truncated: false,
+            incomplete: false,
             took_ms: 1,
             explained: None,
         };
