@@ -2,6 +2,11 @@
 //!
 //! `cargo run -p whathappened-connectors --example cluster -- [KUBECONFIG [CONTEXT… | all]]`
 
+#![expect(
+    clippy::disallowed_macros,
+    reason = "for developers: where nothing can be written, it may stop"
+)]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -1,6 +1,10 @@
 //! Prints what there is to explain in some input: deaths and what touches them.
 //! `cargo run -p whathappened-core --example deaths -- PATH…`
 
+#![expect(
+    clippy::disallowed_macros,
+    reason = "for developers: where nothing can be written, it may stop"
+)]
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -1,5 +1,10 @@
 //! The command line of the crucible.
 
+#![expect(
+    clippy::disallowed_macros,
+    reason = "for developers: where nothing can be written, it may stop"
+)]
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -6,6 +6,11 @@
 //! --runs 1` is the 4,711th of these again, on any machine. What broke is written to
 //! a file; `--replay FILE` reads it once more.
 
+#![expect(
+    clippy::disallowed_macros,
+    reason = "for developers: where nothing can be written, it may stop"
+)]
+
 mod corpus;
 mod mutate;
 mod target;

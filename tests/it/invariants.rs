@@ -32,7 +32,7 @@ fn questions() -> Vec<Question> {
     let mut found = Vec::new();
     for folder in folders {
         let Ok(cases) = std::fs::read_dir(&folder) else {
-            eprintln!("skipped: no {}", folder.display());
+            println!("skipped: no {}", folder.display());
             continue;
         };
         let mut cases: Vec<PathBuf> = cases.map(|case| case.unwrap().path()).collect();
