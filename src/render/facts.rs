@@ -1,6 +1,6 @@
 //! What every page says of a verdict, whatever it looks like.
 
-use crate::answer::{Answer, Incident, Level, Run, StepRole};
+use crate::answer::{Answer, Incident, Level, Run, StepRole, Victim};
 
 use super::clock::{Clock, duration, run_of, seconds_between};
 use super::machine_history::before;
@@ -47,7 +47,14 @@ pub(crate) fn until<'a>(
     if matches!(run.state.as_str(), "running" | "pending") {
         return answer.now.as_deref();
     }
-    let victim = || main?.first_victim.as_ref()?.time.as_deref();
+    let victim = || {
+        main?
+            .first_victim
+            .as_ref()
+            .filter(|one| !is_wide(one))?
+            .time
+            .as_deref()
+    };
     run.end.as_deref().or_else(victim)
 }
 
@@ -238,10 +245,8 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
     };
     let mut body = wording::victim(victim);
     let (time, until) = (victim.time.as_deref(), victim.time_hi.as_deref());
-    // Of an end that nobody saw it is known between what it was.
-    let wide = seconds_between(time, until).is_some_and(|width| width > 120.0);
     match (time, until) {
-        (Some(time), Some(until)) if wide => {
+        (Some(time), Some(until)) if is_wide(victim) => {
             let (time, until) = (clock.time(time), clock.time(until));
             body = body.say(format!(" between\u{a0}{time} and\u{a0}{until}"));
         }
@@ -256,6 +261,12 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
         body = body.say(format!(", exit\u{a0}{code}"));
     }
     fact(facts, label, body);
+}
+
+/// Whether nobody saw an end, and it is known between what it was; by an hour it is not.
+fn is_wide(victim: &Victim) -> bool {
+    let width = seconds_between(victim.time.as_deref(), victim.time_hi.as_deref());
+    width.is_some_and(|width| width > 120.0 && width < 3600.0)
 }
 
 fn is_first(incident: &Incident, pod: &str) -> bool {

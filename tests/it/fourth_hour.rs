@@ -389,7 +389,10 @@ fn a_person_is_told_how_to_ask_for_what_they_run() {
     ] {
         let (code, _, err) = whathappened(&[&["alice"], from].concat());
         assert_eq!(code, Some(3), "{err}");
-        assert!(err.contains("experiments --owner alice"), "{err}");
+        // With the options that were given.
+        let hint = err.lines().find(|line| line.starts_with("hint: ")).unwrap();
+        assert!(hint.contains("whathappened experiments "), "{err}");
+        assert!(hint.ends_with(" --owner alice"), "{err}");
     }
 }
 

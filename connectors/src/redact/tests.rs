@@ -38,7 +38,6 @@ fn secrets_go() {
         ("auth:token=abc".to_owned(), "abc"),
         ("refresh token=abc".to_owned(), "abc"),
         ("Args:\n      -H\n      X-Api-Key:\n      abc123def\n".to_owned(), "abc123def"),
-        ("mail key-3ax6xnjp29jd6fds4gc373sgvjxteol0 sent".to_owned(), "3ax6xnjp29jd6fds"),
         ("Fastly-Key: AbCdEfGhIjKlMnOpQrStUvWx".to_owned(), "AbCdEfGhIjKl"),
         ("bindpw hunter2ldap".to_owned(), "hunter2ldap"),
         ("bind_pw = \"hunter2ldap\"".to_owned(), "hunter2ldap"),

@@ -135,7 +135,6 @@ pub(super) const FORMS: &[SecretForm] = &[
         &["chat.googleapis.com/v1/spaces/"],
         r#"^(?i:chat\.googleapis\.com/v1/spaces/)[^\s"'\\?]{1,120}\?([^\s"'\\]{20,})"#,
     ),
-    word(&["key-"], r"^(key-[a-z0-9]{32})(?:[^A-Za-z0-9-]|$)"),
     inside(
         &["fastly-key"],
         r#"^(?i:fastly-key)\\*["']?\s*[:=,]\s*\\*["']?([A-Za-z0-9_-]{16,64})"#,
