@@ -2,12 +2,12 @@
 -- title: The data loader failed
 -- rank: 15
 -- level: supported
--- needs: log.data_loader_failed, log.shm_exhausted, k8s.container.bus_error
+-- needs: log.data_loader_failed, log.shm_exhausted
 -- summary: A data loader process of {pod} died, or shared memory was too small: {message}
 -- advice: Increase the size of /dev/shm (an emptyDir of medium Memory), or use fewer loader processes; check what the loader process itself logged.
 --
 -- A loader that was killed for memory ran out of that (code.host_oom); one that raised an exception shows its own
--- (code.exception). A bus error alone may as well be a file that was cut off under the program.
+-- (code.exception). A bus error alone may as well be a file that was cut off under the program (code.segfault).
 WITH killed AS (SELECT DISTINCT death FROM links WHERE via = 'pod' AND signal IN ('log.host_oom', 'k8s.container.oom_killed')),
 raised AS (SELECT DISTINCT death, time FROM links WHERE via = 'pod' AND signal = 'log.traceback' AND COALESCE(detail, '') NOT LIKE '%RuntimeError')
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
@@ -26,7 +26,3 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'log.shm_exhausted' AND via = 'pod' AND same_container AND mode = 'exited'
   AND COALESCE(exit_code, 1) NOT IN (0, 137, 143) AND lag_s BETWEEN -5 AND 120
-UNION ALL
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
-FROM links
-WHERE signal = 'k8s.container.bus_error' AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1

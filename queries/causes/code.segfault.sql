@@ -7,7 +7,9 @@
 -- summary: {pod} crashed: {message}
 -- summary_of: slurm.crashed: {pod} ended on a signal that indicates a crash.
 -- advice: Look for a core dump and the last log lines of that rank; native extensions and shared memory (/dev/shm) are the usual suspects.
-SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'claim' AS role
+-- A bare bus error is no bad address: a page of a file, of shared memory or of the machine's memory could not be had.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect,
+  CASE WHEN signal = 'k8s.container.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'claim' AS role
 FROM links
 WHERE signal IN ('k8s.container.segfault', 'k8s.container.crashed', 'k8s.container.bus_error')
   AND via = 'pod' AND same_container AND mode = 'exited' AND lag_s BETWEEN -1 AND 1
@@ -17,8 +19,8 @@ SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge,
 FROM links
 WHERE signal = 'slurm.crashed' AND via = 'pod' AND mode = 'exited' AND lag_s BETWEEN -60 AND 60
 UNION ALL
--- The launcher lived on and ended with a code of its own: a process of it crashed. A bus error is no bad address: a page
--- of a file or of shared memory could not be had, and who is to blame for that is not known.
+-- The launcher lived on and ended with a code of its own: a process of it crashed. The same
+-- holds for its bus error.
 SELECT l.death, l.fact AS cause, CAST(NULL AS BIGINT) AS effect,
   CASE WHEN l.signal = 'log.bus_error' THEN 'guess' ELSE 'inferred' END AS edge, 'fault' AS role
 FROM links l

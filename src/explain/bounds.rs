@@ -91,11 +91,25 @@ pub(super) struct Requests {
 const AT_ONCE: Nanos = 15 * SECOND;
 
 /// What machines say of their devices.
-const DEVICES: [&str; 5] = [
+const DEVICES: [&str; 8] = [
     "gpu.",
     "k8s.node.disk",
+    "k8s.node.memory_error",
     "kernel.disk_error",
     "kernel.machine_check",
+    "kernel.memory_error",
+    "kernel.pcie_error.",
+    "nic.",
+];
+
+/// Devices whose failure ends no process with a signal to stop it: who needs them fails, or the
+/// machine does. For bad memory the kernel has another signal.
+const SENDS_NONE: [&str; 6] = [
+    "k8s.node.disk",
+    "k8s.node.memory_error",
+    "kernel.disk_error",
+    "kernel.memory_error",
+    "kernel.pcie_error",
     "nic.",
 ];
 
@@ -527,11 +541,12 @@ impl<'a> Bounds<'a> {
             && pod.is_some_and(|pod| pod.kind == PodKind::Pod)
     }
 
-    /// Whether a signal ended the process, which no link or disk sends, and it says nothing of one.
+    /// Whether a signal ended the process that no link, disk or module of memory sends, and it says
+    /// nothing of one.
     fn was_killed_beside(&self, fault: &Fact) -> bool {
         matches!(self.death.exit_code, Some(137 | 143))
             && self.is_ordinary()
-            && ["nic.", "k8s.node.disk", "kernel.disk_error"]
+            && SENDS_NONE
                 .iter()
                 .any(|device| self.graph.name(fault.signal).starts_with(device))
     }

@@ -6,7 +6,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, NO, Task, TaskKind};
 use whathappened_core::lifecycle::{State, signed_off};
-use whathappened_core::resolve::{Name, NameMatch, Root, Run, place, resolve};
+use whathappened_core::resolve::{BY_STEM, Name, NameMatch, Root, Run, place, resolve};
 
 use super::context::ReportContext;
 use super::everything::{everything, of_machine, unknown_ends};
@@ -101,6 +101,7 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     let mut reported = runs(case, &verdict, &matched.runs);
     count(case, &all, &mut reported);
     notes.extend(newer(&reported));
+    notes.extend(only_stem(&matched, &name, &reported));
     Ok(Answer {
         experiment: Some(question.name.clone()),
         matched_by: Some(matched.how.clone()),
@@ -181,6 +182,17 @@ fn newer(reported: &[crate::answer::Run]) -> Option<String> {
         format!(
             "There is a newer run ({} of {}, {}), which is {}; use --run {} to see it",
             newest.number, newest.of, newest.name, newest.state, newest.number
+        )
+    })
+}
+
+/// That the run which leads has a name of its own, of which only the beginning was asked for.
+fn only_stem(matched: &NameMatch, name: &Name, reported: &[crate::answer::Run]) -> Option<String> {
+    let leads = reported.first()?;
+    (matched.how == BY_STEM && leads.kind != "Pod" && leads.name != name.name).then(|| {
+        format!(
+            "No run is named {}; this is {} {}, whose pods have names that begin with {}-",
+            name.name, leads.kind, leads.name, name.name
         )
     })
 }

@@ -8,7 +8,7 @@ use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
 use crate::day::Day;
-use crate::db::has;
+use crate::db::{begin_write, has};
 use crate::error::StoreError;
 use crate::record::{Record, Table};
 use crate::segment::{self, Rows, Segment, VerifiedFile};
@@ -218,7 +218,7 @@ impl Store {
     /// When the database cannot be written.
     pub fn forget_damaged(&mut self, file: &str, now: Nanos) -> Result<bool, StoreError> {
         let forget = || {
-            let tx = self.db.unchecked_transaction()?;
+            let tx = begin_write(&self.db)?;
             let gone = is_back(&tx, file, now)?;
             tx.commit()?;
             Ok(gone)
@@ -271,7 +271,7 @@ impl Store {
             return Ok(());
         }
         let set = || {
-            let tx = self.db.unchecked_transaction()?;
+            let tx = begin_write(&self.db)?;
             for (segment, error) in damaged {
                 tracing::error!(segment = segment.file, %error, "segment {} is damaged and set aside", segment.file);
                 set_aside(&tx, segment, &why(error))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::permissions;
@@ -177,6 +177,12 @@ pub(crate) fn make_anew(path: &Path) -> Result<Connection, StoreError> {
     create(&mut db, path)?;
     complete(&db, path)?;
     Ok(db)
+}
+
+/// Begins to write. Who only reads at first, and writes when another process has written
+/// meanwhile, is refused at once, however long it would have waited for its turn.
+pub(crate) fn begin_write(db: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    Transaction::new_unchecked(db, TransactionBehavior::Immediate)
 }
 
 fn refuse_lost(path: &Path, is_empty: bool) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
-use crate::db::{has, has_column};
+use crate::db::{begin_write, has, has_column};
 use crate::error::StoreError;
 use crate::kept_sum::{matches, sum};
 use crate::store::Store;
@@ -233,8 +233,8 @@ impl Store {
         runs: &[String],
         incidents: &[StoredIncident],
     ) -> Result<(), StoreError> {
-        let mut write = || {
-            let tx = self.db.transaction()?;
+        let write = || {
+            let tx = begin_write(&self.db)?;
             replace(&tx, runs, incidents)?;
             tx.commit()
         };
@@ -258,7 +258,7 @@ impl Store {
     pub fn explained_runs(&mut self) -> Result<HashMap<String, Nanos>, StoreError> {
         let read = read(&self.db, "1", &[]).map_err(StoreError::database(&self.db_path))?;
         if read.damaged.iter().any(|one| !one.is_calm) {
-            let noted = self.db.transaction().and_then(|tx| {
+            let noted = begin_write(&self.db).and_then(|tx| {
                 note(&tx, &read.damaged)?;
                 tx.commit()
             });
@@ -288,8 +288,8 @@ impl Store {
     /// Forgets incidents and verdicts that are damaged, and that they were; how many
     /// incidents there were.
     pub(crate) fn forget_damaged_incidents(&mut self) -> Result<u64, StoreError> {
-        let mut forget = || {
-            let tx = self.db.transaction()?;
+        let forget = || {
+            let tx = begin_write(&self.db)?;
             let mut ids: BTreeSet<String> = tx
                 .prepare("SELECT DISTINCT id FROM damaged_incidents")?
                 .query_map([], |row| row.get(0))?

@@ -6,7 +6,7 @@ use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::time::Nanos;
 
 use crate::damage;
-use crate::db::has_column;
+use crate::db::{begin_write, has_column};
 use crate::error::StoreError;
 use crate::hot;
 use crate::incidents;
@@ -145,8 +145,8 @@ impl Store {
         rows: &[(String, Coverage)],
         at: Nanos,
     ) -> Result<(), StoreError> {
-        let mut write = || {
-            let tx = self.db.transaction()?;
+        let write = || {
+            let tx = begin_write(&self.db)?;
             set_coverage(&tx, rows, at)?;
             tx.commit()
         };

@@ -200,6 +200,10 @@ pub(crate) fn places(entities: &BTreeSet<Entity>) -> BTreeSet<SubjectKey> {
             wanted.extend([&one.name, &one.uid].map(|name| machine(name)));
             continue;
         }
+        if one.kind == catalogue::TAGGED {
+            wanted.insert(machine(&one.node));
+            continue;
+        }
         if one.kind == "SlurmJob" {
             let number = one.uid.rsplit('/').next().unwrap_or(&one.uid);
             wanted.insert((Class::Subject, String::new(), job_id(number)));

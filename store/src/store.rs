@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 use whathappened_connectors::connector::Cursor;
 use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::observation::Observation;
@@ -14,6 +14,7 @@ use crate::access::Access;
 use crate::catalogue::CatalogueUpdate;
 use crate::compact::NewRows;
 use crate::day::Day;
+use crate::db::begin_write;
 use crate::elsewhere::{Change, Elsewhere};
 use crate::error::StoreError;
 use crate::hot::Hot;
@@ -295,10 +296,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         self.refuse_shared()?;
         let failed = StoreError::database(&self.db_path);
-        let tx = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
+        let tx = begin_write(&self.db).map_err(failed)?;
         let keeper = self.shared.as_ref().map(|shared| &shared.keeper);
         let place = Origin {
             root: &self.root,
@@ -358,7 +356,7 @@ impl Store {
         let mut seen = CatalogueUpdate::default();
         seen.gang(gang, logs, life);
         let write = || {
-            let tx = self.db.unchecked_transaction()?;
+            let tx = begin_write(&self.db)?;
             seen.write(&tx)?;
             tx.commit()
         };
@@ -501,7 +499,7 @@ impl Store {
         }
         let db = &mut self.db;
         let all = || {
-            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tx = begin_write(db)?;
             let mut segment = None;
             for draft in drafts {
                 let added = segment::add(&tx, draft, stored_at)?;

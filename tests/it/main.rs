@@ -22,6 +22,7 @@ mod lab;
 mod lake;
 mod leaks;
 mod live;
+mod log_tags;
 mod logs;
 mod metrics;
 mod pages;

@@ -29,6 +29,10 @@ pub struct Row {
     pub instance: Symbol,
     /// Name of the workload it is about.
     pub workload: Symbol,
+    /// The experiment that it names itself.
+    pub experiment: Symbol,
+    /// The machine that it names as no more than where it comes from.
+    pub host: Symbol,
     /// The kind of fact.
     pub fact: Symbol,
     /// Whether the rules know what it means.
@@ -71,6 +75,8 @@ impl Row {
             node: symbols.optional(event.entities.node.as_deref()),
             instance: symbols.optional(event.entities.instance.as_deref()),
             workload: symbols.optional(event.entities.workload.as_deref()),
+            experiment: symbols.optional(event.entities.experiment.as_deref()),
+            host: symbols.optional(event.entities.host.as_deref()),
             fact: symbols.number(&event.fact),
             tells: !event.signals.is_empty(),
             place: SpillOffset::default(),

@@ -13,8 +13,8 @@ use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
     collectives, gpu_repeats, instance, job, last_line, learn, log_level, lone_log, node_folder,
-    node_instance, pace, parent, progress, remade, rows, scheduling, undated, version_diff, vm_log,
-    witness,
+    node_instance, pace, parent, progress, remade, rows, scheduling, tagged, undated, version_diff,
+    vm_log, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -120,10 +120,13 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     };
     logs.claim(&mut lines)?;
     vm_log::adopt(&mut lines)?;
+    tagged::adopt(&mut lines)?;
     lone_log::adopt(&mut lines)?;
     job::name_users(&pods.jobs.users, &mut facts, &mut symbols);
     last_line::note(&evidence, &symbols, &pod_of_row, &mut pods.all);
+    tagged::note(&evidence, &pod_of_row, &mut pods.all);
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
+    tagged::own(&mut symbols, &mut pods, &mut workloads);
     let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &mut symbols);
     facts.extend(stalled);
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));

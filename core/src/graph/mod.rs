@@ -29,6 +29,7 @@ mod progress;
 mod remade;
 mod rows;
 mod scheduling;
+mod tagged;
 mod task;
 mod topology;
 mod undated;

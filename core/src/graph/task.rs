@@ -1,5 +1,6 @@
 //! A pod and where and when it was.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use whathappened_connectors::event::EventId;
@@ -137,6 +138,8 @@ pub struct Task {
     pub last_line: Option<Stamp>,
     /// What records tell of an instance's life, in time order.
     pub signs: Vec<InstanceRecord>,
+    /// The experiments that a log store's labels or tags say its lines are of.
+    pub tags: BTreeSet<Symbol>,
     /// What its log says last, where the lines have no times.
     pub untimed: UntimedLog,
     /// The training steps that its log tells of.
@@ -278,6 +281,7 @@ impl Task {
             words_in: Symbol::NONE,
             last_line: None,
             signs: Vec::new(),
+            tags: BTreeSet::new(),
             untimed: UntimedLog::default(),
             progress: None,
             pace: Pace::default(),

@@ -11,12 +11,15 @@ mod pod;
 #[cfg(test)]
 mod tests;
 
-use whathappened_connectors::time::{SECOND, Stamp};
+use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 pub(crate) use pod::failing_start;
 pub use pod::signed_off;
 
 use crate::graph::{EntityGraph, Exit, Task, TaskKind};
+
+/// The longest time that pods are usually given to stop.
+pub const LONGEST_GRACE: Nanos = 900 * SECOND;
 
 /// How it stands with a pod at the end of what was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

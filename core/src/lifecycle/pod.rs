@@ -5,7 +5,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;
 use super::loss::{Loss, Losses};
-use super::{End, Mode, Restart, State};
+use super::{End, LONGEST_GRACE, Mode, Restart, State};
 use crate::graph::{EntityGraph, Exit, Task};
 
 /// What is known of what a pod belongs to and runs on.
@@ -194,7 +194,6 @@ pub(super) fn end(graph: &EntityGraph, pod: &Task, around: &Surroundings<'_>) ->
 /// Whether the pod went on with its work long after somebody asked for its end: that
 /// was another pod of its name, or another object of its owner's.
 fn lived_on(pod: &Task, asked: Stamp) -> bool {
-    const LONGEST_GRACE: Nanos = 900 * SECOND;
     let last = pod.progress.as_ref().map(|progress| progress.last.lo);
     last.is_some_and(|last| last > asked.hi.saturating_add(LONGEST_GRACE))
 }

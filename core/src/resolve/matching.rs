@@ -33,6 +33,9 @@ pub const LABELS: [&str; 22] = [
     "app",
 ];
 
+/// How a name matched that nothing bears but pods whose names begin with it.
+pub const BY_STEM: &str = "stem of pod names";
+
 /// What a name means.
 #[derive(Clone, Debug, Default)]
 pub struct NameMatch {
@@ -79,10 +82,11 @@ pub fn resolve(graph: &EntityGraph, runs: &[Run], name: &Name) -> NameMatch {
             ..NameMatch::default()
         };
     }
-    let tiers: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 6] = [
+    let tiers: [fn(&EntityGraph, &Name) -> Option<TierMatch>; 7] = [
         by_label,
         by_annotation,
         by_owner_chain,
+        by_log_tag,
         by_pod_name,
         by_stem,
         by_namespace,
@@ -262,6 +266,25 @@ fn by_owner_chain(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
     })
 }
 
+/// Tasks whose lines a log store's labels or tags say to be of the experiment.
+fn by_log_tag(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
+    if name.kind.is_some() {
+        return None;
+    }
+    let tagged = |task: &Task| task.tags.iter().any(|tag| name.is(graph.name(*tag)));
+    let pods = numbers(
+        graph
+            .pods
+            .iter()
+            .map(|task| tagged(task) && in_namespace(name, graph.name(task.namespace))),
+    );
+    (!pods.is_empty()).then(|| TierMatch {
+        how: "tag of log lines".to_owned(),
+        pods,
+        ..TierMatch::default()
+    })
+}
+
 /// Whether a batch job is asked for by its number.
 fn is_number_of(name: &Name, graph: &EntityGraph, one: &Workload) -> bool {
     let id = graph.name(one.uid);
@@ -311,7 +334,7 @@ fn by_stem(graph: &EntityGraph, name: &Name) -> Option<TierMatch> {
             && in_namespace(name, graph.name(pod.namespace))
     }));
     (!pods.is_empty()).then(|| TierMatch {
-        how: "stem of pod names".to_owned(),
+        how: BY_STEM.to_owned(),
         pods,
         ..TierMatch::default()
     })

@@ -6,6 +6,6 @@ mod name;
 mod run;
 
 pub use machine::{MachineMatch, place};
-pub use matching::{LABELS, NameMatch, OtherRun, rank_names, resolve};
+pub use matching::{BY_STEM, LABELS, NameMatch, OtherRun, rank_names, resolve};
 pub use name::Name;
 pub use run::{Attempt, Root, Run, runs};

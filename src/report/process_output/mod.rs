@@ -11,7 +11,7 @@ use whathappened_connectors::event::Event;
 use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
-use whathappened_core::lifecycle::Mode;
+use whathappened_core::lifecycle::{LONGEST_GRACE, Mode};
 
 use super::context::ReportContext;
 use crate::answer::ProcessOutput;
@@ -20,9 +20,6 @@ use crate::explain::gang::Finding;
 /// How long after the last death its logs still arrive: watchdogs speak when
 /// their time is up, launchers report in the end.
 const ECHO: Nanos = 900 * SECOND;
-
-/// The longest time that pods are usually given to stop.
-const LONGEST_GRACE: Nanos = 900 * SECOND;
 
 /// Facts that one answer looks at, of each signal.
 const MOST: usize = 4_096;

@@ -15,20 +15,21 @@ use rusqlite::Connection;
 use whathappened_connectors::coverage::Coverage;
 
 use crate::access::Access;
-use crate::catalogue::Entity;
+use crate::catalogue::{Entity, TAGGED};
 use protected_names::ProtectedNames;
 use rows::in_own;
 pub(crate) use rows::in_value;
 
 /// Kinds of the catalogue that belong to no namespace of Kubernetes; an instance
 /// keeps its account where others have a namespace.
-const OUTSIDE: [&str; 6] = [
+const OUTSIDE: [&str; 7] = [
     "Experiment",
     "Gang",
     "Instance",
     "InstanceGroup",
     "Log",
     "SlurmJob",
+    TAGGED,
 ];
 
 /// What of the store one caller may see.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use whathappened_core::graph::{deployment_of, makers};
 use whathappened_core::resolve::{LABELS, Name};
 
-use super::update::{ANNOTATIONS, GANG, JOBS, LOG};
+use super::update::{ANNOTATIONS, GANG, JOBS, LOG, TAGGED};
 use super::{Entity, Root};
 use crate::access_filter::AccessFilter;
 use crate::scope::MatchTier;
@@ -475,7 +475,7 @@ pub(crate) fn roots(look: CatalogueView<'_>, from: i64, to: i64) -> rusqlite::Re
             sum.last = sum.last.max(Some(one.last));
         }
         let (pods, experiment) = (&mut sum.pods, &mut sum.experiment);
-        let members = ["Pod", "Instance", "SlurmJob", LOG];
+        let members = ["Pod", "Instance", "SlurmJob", LOG, TAGGED];
         *pods += u64::from(members.contains(&one.kind.as_str()));
         if let Some(label) = labels.get(&one.identity()) {
             let label = (label.0, label.1.as_str());

@@ -8,7 +8,7 @@ pub(crate) use lookup::{
     CatalogueView, above, all, closure, family, has_lone_logs, is_of_logs, is_on_top, machines,
     nearest, on_node, others, roots,
 };
-pub(crate) use update::{CatalogueUpdate, lone_log};
+pub(crate) use update::{CatalogueUpdate, TAGGED, lone_log};
 
 /// A pod or a workload, as far as the catalogue knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -26,6 +26,8 @@ const INSTANCE: &str = "Instance";
 /// A log of which nobody says whose it is, and several such that are of one run.
 pub(crate) const LOG: &str = "Log";
 pub(crate) const GANG: &str = "Gang";
+/// What a machine wrote of an experiment that only a log store's label or tag names.
+pub(crate) const TAGGED: &str = "TaggedLog";
 const JOB: &str = "SlurmJob";
 
 /// (uid, kind, namespace, name).
@@ -97,10 +99,20 @@ impl CatalogueUpdate {
             if let Some(node) = of.node.as_ref().filter(|node| **node != pod.node) {
                 pod.node.clone_from(node);
             }
+            // A log store's label names it as the pod's own label would.
+            if let Some(experiment) = of.experiment.as_ref().filter(|_| event.fact == "log.line") {
+                let bearer = if uid.is_empty() {
+                    format!("Pod/{namespace}/{}", of.pod.as_deref().unwrap_or_default())
+                } else {
+                    uid.to_owned()
+                };
+                self.names.insert((experiment.clone(), 0, bearer));
+            }
         }
         if let Some(log) = lone_log(event) {
             self.add(("", LOG, "", log), "", first, last);
         }
+        self.tagged(event, (first, last));
         self.machine_or_job(event, (first, last));
         if let (Some(kind), Some(name)) = (&of.workload_kind, &of.workload)
             && is_workload(kind)
@@ -114,6 +126,28 @@ impl CatalogueUpdate {
                 last,
             );
         }
+    }
+
+    /// An experiment that nothing but a log store's label or tag names.
+    fn tagged(&mut self, event: &Event, (first, last): (Nanos, Nanos)) {
+        let of = &event.entities;
+        let is_known = [&of.pod, &of.workload, &of.instance]
+            .iter()
+            .any(|name| name.is_some());
+        let Some(experiment) = of.experiment.as_deref() else {
+            return;
+        };
+        if is_known || event.fact != "log.line" {
+            return;
+        }
+        let machine = of.node.as_deref().or(of.host.as_deref()).unwrap_or("");
+        self.add(("", "Experiment", "", experiment), "", first, last);
+        let (name, above) = (
+            format!("{experiment}/{machine}"),
+            format!("Experiment//{experiment}"),
+        );
+        let log = self.add(("", TAGGED, "", &name), &above, first, last);
+        machine.clone_into(&mut log.node);
     }
 
     /// Instances and batch jobs that a fact is about.

@@ -188,7 +188,7 @@ impl<'a> Pusher<'a> {
             self.index.tell(&seen, self.now)?;
             self.land(day, &pack)?;
             let drop = || -> rusqlite::Result<()> {
-                let tx = self.store.db.unchecked_transaction()?;
+                let tx = crate::db::begin_write(&self.store.db)?;
                 for (id, rev) in &revs {
                     hot::settled(&tx, R::TABLE, *id, *rev)?;
                 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::*;
+use crate::StoredIncident;
 
 const ROWS: u64 = 3_000;
 
@@ -60,4 +61,45 @@ fn two_writers_and_five_readers_do_not_disturb_each_other() {
         done.store(true, Ordering::Relaxed);
     });
     assert_eq!(facts(&first).len() as u64, ROWS);
+}
+
+/// A question explains runs and keeps their incidents while a service collects.
+#[test]
+fn who_keeps_incidents_waits_for_who_collects() {
+    let (_folder, first) = store();
+    let root = first.root().to_owned();
+    let one = |at| StoredIncident {
+        time: Some(START),
+        id: "incident".to_owned(),
+        experiment: "x".to_owned(),
+        run_id: "run".to_owned(),
+        explained_at: at,
+        ruleset: "rules".to_owned(),
+        machines: Vec::new(),
+        answer: "{}".to_owned(),
+        verdict: at.to_string(),
+    };
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut store = Store::open(&root, Limits::default()).unwrap();
+            for batch in 0.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let rows = vec![reported(event(batch, "p-1", START))];
+                store.write(rows, &[]).unwrap();
+            }
+        });
+        let kept = scope.spawn(|| {
+            let mut store = Store::open(&root, Limits::default()).unwrap();
+            let runs = ["run".to_owned()];
+            let keep = |at| store.keep_incidents(&runs, &[one(at)]);
+            (0..100).map(keep).collect::<Result<Vec<()>, _>>()
+        });
+        let kept = kept.join().unwrap();
+        done.store(true, Ordering::Relaxed);
+        kept.unwrap();
+    });
+    assert_eq!(first.incidents().unwrap().len(), 1);
 }
