@@ -438,6 +438,7 @@ impl Grouping<'_> {
             let best = self.best(death);
             (
                 std::cmp::Reverse(best.map_or(Level::Unknown, |best| best.level)),
+                best.is_some_and(|best| self.is_of_nobody(best)),
                 std::cmp::Reverse(
                     best.and_then(|best| self.rules.get(best.rule))
                         .map_or(i64::MIN, |rule| rule.rank),
@@ -447,6 +448,16 @@ impl Grouping<'_> {
             )
         };
         key(a).cmp(&key(b))
+    }
+
+    /// Whether all that is known is that somebody, who is not, asked for the end: so does whoever
+    /// takes away what is left.
+    fn is_of_nobody(&self, root: &Candidate) -> bool {
+        let rule = self.rules.get(root.rule);
+        let act = self.graph.facts.get(root.root());
+        root.level <= Level::Hypothesis
+            && rule.is_some_and(|rule| rule.cause == "ops.manual_delete")
+            && act.is_some_and(|act| !act.actor.is_some())
     }
 
     /// Whether a death has a tie of its own to the same root.

@@ -199,10 +199,15 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.
-const ENFORCERS: [(&str, &str, &str); 6] = [
+const ENFORCERS: [(&str, &str, &str); 11] = [
     ("slurm.time_limit", "Slurm", "scheduler"),
     ("slurm.preempted", "Slurm", "scheduler"),
     ("k8s.pod.deadline", "kubelet", "kubelet"),
+    ("k8s.pod.evicted.kubelet_preempted", "kubelet", "kubelet"),
+    ("k8s.pod.evicted.pressure", "kubelet", "kubelet"),
+    ("k8s.pod.evicted.storage_limit", "kubelet", "kubelet"),
+    ("k8s.container.liveness_killed", "kubelet", "kubelet"),
+    ("k8s.container.startup_probe_killed", "kubelet", "kubelet"),
     ("k8s.container.deadline", "kubelet", "kubelet"),
     ("k8s.workload.deadline", "job-controller", "controller"),
     ("kueue.", "Kueue", "scheduler"),

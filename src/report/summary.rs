@@ -83,6 +83,18 @@ impl ReportContext<'_> {
                 more => Some(format!("one of its {} nodes", more + 1)),
             }
         });
+        let on_it = ["; {pod} {was} on it", " while {pod} {was} on it"];
+        let (template, node) = match node {
+            Some(node) => (template, node),
+            // Of a node that no record names, its pod says which it is.
+            None if on_it.iter().any(|words| template.contains(words)) => {
+                let rest = on_it
+                    .iter()
+                    .fold(template, |text, words| text.replace(words, ""));
+                (rest, format!("the node of {name}"))
+            }
+            None => (template, "its node".to_owned()),
+        };
         // Of several records of one act, one may name for whom it was done.
         let twin = || {
             let facts = self.facts_of(first?.pod);
@@ -114,7 +126,7 @@ impl ReportContext<'_> {
         let said = template
             .replace("{pod}", &name)
             .replace("{was}", if victims > 1 { "were" } else { "was" })
-            .replace("{node}", node.as_deref().unwrap_or("its node"))
+            .replace("{node}", &node)
             .replace(
                 "{other}",
                 other_name
@@ -274,11 +286,13 @@ impl ReportContext<'_> {
 /// A text whose sentences begin with a capital letter where they begin with words of ours;
 /// names and what records say stay as they are.
 fn begun(text: &str) -> String {
-    const OURS: [&str; 5] = [
+    const OURS: [&str; 7] = [
         "an unnamed pod",
+        "its node",
         "job ",
         "one of its ",
         "the job ",
+        "the node of ",
         "the run",
     ];
     let parts = text.split(". ").map(|part| {

@@ -90,3 +90,44 @@ fn what_was_listed_was_read_whoever_else_told_of_it() {
         .collect();
     assert!(missing.is_empty(), "{missing:#?}");
 }
+
+/// An answer about `train` from a table of Events, of which only the ages are known.
+fn of_events(rows: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let head = "LAST SEEN   TYPE      REASON                 OBJECT           MESSAGE";
+    let table: Vec<&str> = std::iter::once(head).chain(rows.iter().copied()).collect();
+    std::fs::write(folder.path().join("events.txt"), table.join("\n")).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let (_, out, err) = whathappened(&["train", "--from", from, "--format", "json"]);
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"))
+}
+
+/// Nothing but Events is known of three pods whose names differ in a number.
+#[test]
+fn numbered_pods_of_which_only_events_are_known_are_one_run() {
+    let reported = of_events(&[
+        "14m         Warning   Evicted                pod/train-0      The node was low on resource: memory. Threshold quantity: 100Mi, available: 81Mi. ",
+        "14m         Normal    Killing                pod/train-0      Stopping container main",
+        "13m         Normal    Killing                pod/train-1      Stopping container main",
+        "13m         Normal    Killing                pod/train-2      Stopping container main",
+    ]);
+    let main = &reported["incidents"][0];
+    assert_eq!(reported["runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(main["cause"], "sched.node_pressure", "{main:#}");
+    assert_eq!(main["actor"]["name"], "kubelet");
+    assert_eq!(main["first_victim"]["pod"], "train-0");
+}
+
+#[test]
+fn who_was_stopped_by_nobody_knows_whom_does_not_go_before_who_lost_its_node() {
+    let reported = of_events(&[
+        "14m         Normal    Killing                pod/train-1      Stopping container main",
+        "14m         Normal    TaintManagerEviction   pod/train-0      Marking for deletion Pod lab/train-0",
+        "14m         Normal    NodeNotReady           node/gpu-3       Node gpu-3 status is now: NodeNotReady",
+    ]);
+    let main = &reported["incidents"][0];
+    assert_eq!(main["cause"], "node.not_ready", "{main:#}");
+    assert_eq!(main["first_victim"]["pod"], "train-0");
+    let summary = main["summary"].as_str().unwrap_or_default();
+    assert!(summary.starts_with("The node of train-0"), "{summary}");
+}

@@ -107,18 +107,20 @@ fn is_gang(namesakes: &Namesakes) -> bool {
     members.len() > 1 && is_known && distinct && together
 }
 
-/// Pods of which only logs are known and whose owner no name tells.
+/// Pods of which only logs, or only Events, are known and whose owner no name tells.
 pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut Workloads) {
     let mut found: BTreeMap<(Symbol, String), Namesakes> = BTreeMap::new();
     for (task, pod) in (0..).zip(&pods.all) {
         let unknown = pod.kind == TaskKind::Pod && pod.owner == NO && pod.body.is_none();
-        let wrote = pod.last_line.is_some() || pod.untimed.last > 0;
-        if !unknown || !wrote || pod.created.is_some() {
+        if !unknown || pod.created.is_some() {
             continue;
         }
-        let Some(name) = super::parent::gang_of(symbols.name(pod.name)) else {
+        let Some((name, place)) = super::parent::gang_of(symbols.name(pod.name)) else {
             continue;
         };
+        // Of who wrote nothing, the name alone says which member it is.
+        let wrote = pod.last_line.is_some() || pod.untimed.last > 0;
+        let rank = pod.rank.or(place.filter(|_| !wrote));
         let namesakes = found
             .entry((pod.namespace, name.to_owned()))
             .or_insert_with(|| Namesakes {
@@ -127,7 +129,7 @@ pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mu
             });
         namesakes.members.push(Member {
             task,
-            ranks: pod.rank.into_iter().collect(),
+            ranks: rank.into_iter().collect(),
             seen: pod.seen,
         });
     }

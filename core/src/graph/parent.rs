@@ -29,6 +29,9 @@ const OF_ROLES: [&str; 6] = [
 /// The roles that it knows.
 const ROLES: [&str; 6] = ["chief", "evaluator", "launcher", "master", "ps", "worker"];
 
+/// Those of them that a gang has one of, which counts first.
+const LEADS: [&str; 3] = ["chief", "launcher", "master"];
+
 /// The label that a Deployment's pods bear, which is also the end of its replica set's name.
 const HASH: &str = "pod-template-hash";
 
@@ -45,13 +48,24 @@ pub(super) fn adopt(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mut 
 }
 
 /// What the pods of one gang may have in common, whoever made them: their name without what
-/// was drawn for each, its number and its role.
-pub(super) fn gang_of(pod: &str) -> Option<&str> {
+/// was drawn for each, its number and its role; and which of them it is, where the name says so.
+pub(super) fn gang_of(pod: &str) -> Option<(&str, Option<i32>)> {
     let stem = drawn(pod).or_else(|| numbered(pod))?;
+    let number: Option<i32> = pod
+        .get(stem.len() + 1..)
+        .filter(|_| drawn(pod).is_none())
+        .and_then(|number| number.parse().ok());
     let role = stem
         .rsplit_once('-')
         .filter(|(_, role)| ROLES.contains(role));
-    Some(role.map_or(stem, |(name, _)| name))
+    Some(match role {
+        // The first of the workers comes after the one that leads them.
+        Some((name, role)) if !LEADS.contains(&role) => {
+            (name, number.map(|number| number.saturating_add(1)))
+        }
+        Some((name, _)) => (name, number),
+        None => (stem, number),
+    })
 }
 
 /// Pods of an indexed Job bear their index in their name.
@@ -105,7 +119,9 @@ fn by_index(symbols: &mut SymbolTable, pods: &Pods, workloads: &mut Workloads) {
         let Some(stem) = drawn(symbols.name(pod.name)).filter(|_| unknown) else {
             continue;
         };
-        if let (Some(job), Some(begin)) = (numbered(stem), pod.begin()) {
+        if let Some(job) = numbered(stem) {
+            // Of ages alone nobody can say when it was.
+            let begin = pod.begin().unwrap_or(Nanos::MAX);
             let (indexes, first) = found
                 .entry((pod.namespace, job))
                 .or_insert_with(|| (BTreeSet::new(), begin));
@@ -275,9 +291,9 @@ mod tests {
         assert!(of("sd3-worker-0").contains(&("StatefulSet", "sd3-worker")));
         assert_eq!(deployment_of("serve-7d9f6b5c4d"), Some("serve"));
         assert_eq!(deployment_of("serve-canary"), None);
-        assert_eq!(gang_of("sd3-worker-0"), Some("sd3"));
-        assert_eq!(gang_of("sd3-master-0"), Some("sd3"));
-        assert_eq!(gang_of("train-3"), Some("train"));
+        assert_eq!(gang_of("sd3-worker-0"), Some(("sd3", Some(1))));
+        assert_eq!(gang_of("sd3-master-0"), Some(("sd3", Some(0))));
+        assert_eq!(gang_of("train-3"), Some(("train", Some(3))));
         assert_eq!(gang_of("trainer"), None);
         let sets: Vec<&str> = sets_of("moe-8b-23-workers-0").collect();
         assert_eq!(sets, ["moe-8b-23", "moe-8b", "moe"]);
