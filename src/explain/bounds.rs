@@ -431,6 +431,9 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         let is_sure = matches!(edge.kind, Kind::Asserted | Kind::Inferred);
+        if is_sure && cause.is_some_and(|fact| self.wrote_on(fact)) {
+            return Kind::Guess;
+        }
         if is_sure && edge.role != Role::Act && cause.is_some_and(|fact| self.is_survived(fact)) {
             return Kind::Guess;
         }
@@ -457,6 +460,16 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         edge.kind
+    }
+
+    /// Whether a fact is that nothing was heard of the node, and the pod, which nobody took away for
+    /// that, wrote on: what became of the node since then no record says.
+    fn wrote_on(&self, fact: &Fact) -> bool {
+        let pod = self.graph.pods.get(self.death.pod as usize);
+        let last = pod.and_then(|pod| pod.last_line);
+        self.death.state == "not_ready"
+            && SILENCE.contains(&self.graph.name(fact.signal))
+            && last.is_some_and(|last| last.lo > fact.time.hi.saturating_add(CLOCKS))
     }
 
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log
