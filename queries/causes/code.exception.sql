@@ -2,7 +2,7 @@
 -- title: The program failed
 -- rank: 8
 -- level: supported
--- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed
+-- needs: log.traceback, log.traceback.of_rank, log.training_done, log.exception.stack, log.exception.line, log.fatal, launcher.exception, nccl.mismatch, k8s.container.exited_nonzero, slurm.failed, slurm.task_failed
 -- overturned_by: logs: the traceback
 -- summary: {pod} failed with an error: {message}
 -- advice: Read the traceback of the first rank to fail; the other ranks failed as a consequence.
@@ -77,7 +77,7 @@ WHERE e.signal = 'k8s.container.exited_nonzero' AND e.via = 'pod' AND e.same_con
 UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'claim' AS role
 FROM links
-WHERE signal = 'slurm.failed' AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
+WHERE signal IN ('slurm.failed', 'slurm.task_failed') AND via = 'pod' AND mode = 'exited' AND exit_code BETWEEN 1 AND 125
   AND lag_s BETWEEN -1 AND 1
 UNION ALL
 -- A launcher that starts the same failure anew hides its end.

@@ -131,3 +131,53 @@ fn who_was_stopped_by_nobody_knows_whom_does_not_go_before_who_lost_its_node() {
     let summary = main["summary"].as_str().unwrap_or_default();
     assert!(summary.starts_with("The node of train-0"), "{summary}");
 }
+
+/// What accounting tells of a job that somebody cancelled at 10:04:12, with two steps.
+fn accounts(first: &str, second: &str) -> String {
+    format!(
+        "JobID|JobName|User|State|ExitCode|Start|End|NodeList|Reason\n\
+         8812|sft|chen|CANCELLED by 1044|0:0|2026-11-24T08:00:00|2026-11-24T10:04:12|gpu-[11-12]|None\n\
+         8812.batch|batch||CANCELLED|0:15|2026-11-24T08:00:00|2026-11-24T10:04:13|gpu-11|\n\
+         8812.0|python||{first}|gpu-[11-12]|\n{second}"
+    )
+}
+
+/// Who cancels what is left of a job whose processes had failed did not end it; who cancels a job
+/// that works did, whatever had failed before.
+#[test]
+fn who_cancels_a_job_that_had_failed_did_not_end_it() {
+    let failed = "FAILED|1:0|2026-11-24T08:00:02|2026-11-24T09:58:41";
+    let worked =
+        "8812.1|python||CANCELLED|0:15|2026-11-24T09:58:52|2026-11-24T10:04:13|gpu-[11-12]|\n";
+    let log = |end: &str| {
+        format!(
+            "2026-11-24 09:58:01 INFO train step=4000 loss=1.9\n\
+             srun: error: gpu-12: task 3: Exited with exit code 1\n{end}"
+        )
+    };
+    let cancelled =
+        "slurmstepd: error: *** JOB 8812 ON gpu-11 CANCELLED AT 2026-11-24T10:04:12 ***\n";
+    let limit = "slurmstepd: error: *** JOB 8812 ON gpu-11 CANCELLED AT 2026-11-24T12:00:10 DUE TO TIME LIMIT ***\n";
+    let went_on = "2026-11-24 10:01:00 INFO train step=4010 loss=1.9\n\
+                   2026-11-24 10:02:00 INFO train step=4020 loss=1.9\n\
+                   2026-11-24 10:03:00 INFO train step=4030 loss=1.9\n";
+    for (file, text, cause) in [
+        ("sacct.txt", accounts(failed, ""), "code.exception"),
+        ("sacct.txt", accounts(failed, worked), "ops.manual_delete"),
+        ("slurm-8812.out", log(cancelled), "code.exception"),
+        ("slurm-8812.out", log(limit), "code.exception"),
+        (
+            "slurm-8812.out",
+            log(&format!("{went_on}{limit}")),
+            "code.deadline",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(file), &text).unwrap();
+        let from = folder.path().to_str().unwrap();
+        let (_, out, err) = whathappened(&["8812", "--from", from, "--format", "json"]);
+        let reported: Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+        assert_eq!(reported["incidents"][0]["cause"], cause, "{text}{out}");
+    }
+}

@@ -10,7 +10,7 @@ use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::Observation;
 use crate::redact::redact;
-use crate::time::Stamp;
+use crate::time::{Nanos, SECOND, Stamp};
 
 /// A job's or a step's row, by what it says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -240,14 +240,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     event.actor = by.filter(|by| by != "0" || state == "CANCELLED");
     event.object_kind = Some("SlurmJob".to_owned());
     event.object_uid = Some(uid);
-    event.exit_code = main.exit.map(|(code, signal)| {
-        // As a shell would say it.
-        if code == 0 && signal > 0 {
-            128 + signal
-        } else {
-            code
-        }
-    });
+    event.exit_code = main.exit.map(as_shell);
     event.entities.workload_kind = Some("SlurmJob".to_owned());
     event.entities.workload = Some(name.unwrap_or_else(|| main.job.clone()));
     event.entities.node = single;
@@ -295,7 +288,70 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     } else if main.step.is_some() {
         event.set_attribute("step", main.step.as_deref());
     }
+    if let Some((row, over)) = failed_before(rows, main, end) {
+        event.set_attribute("last_step_ended", Some(crate::time::rfc3339(over.lo)));
+        out.push(Observation::Event(Box::new(of_step(&event, row, over))));
+    }
     out.push(Observation::Event(Box::new(event)));
+}
+
+/// The last step of a job, where it failed before the job was stopped: nothing was left of that but
+/// its script. And when.
+fn failed_before<'r>(rows: &'r [Row], main: &Row, end: Stamp) -> Option<(&'r Row, Stamp)> {
+    /// What is asked to stop has this long, and its failure is told before the job's end.
+    const STOPPED_WITHIN: Nanos = 60 * SECOND;
+    let is_step = |row: &&Row| {
+        let step = row.step.as_deref().unwrap_or_default();
+        !step.is_empty() && step.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    let stopped = ["CANCELLED", "DEADLINE", "TIMEOUT"];
+    if main.step.is_some() || !stopped.contains(&split_state(&main.state).0.as_str()) {
+        return None;
+    }
+    let steps = rows.iter().filter(is_step);
+    let last = steps.max_by_key(|row| (row.end.unwrap_or(Stamp::OPEN).hi, row.line))?;
+    let over = last.end?;
+    let before = end.lo.saturating_sub(over.hi) > STOPPED_WITHIN;
+    (before && split_state(&last.state).0 == "FAILED").then_some((last, over))
+}
+
+/// The end of one step as a fact of its job.
+fn of_step(job: &Event, row: &Row, over: Stamp) -> Event {
+    let step = row.step.as_deref().unwrap_or_default();
+    let uid = job.object_uid.as_deref().unwrap_or_default();
+    let second = over.lo.to_string();
+    let id = EventId::of(&["slurm.job", uid, step, "FAILED", &second]);
+    let mut event = Event::new(id, "slurm.job", over, SourceKind::Slurm);
+    event.reason = Some("FAILED".to_owned());
+    event.exit_code = row.exit.map(as_shell);
+    event.object_kind.clone_from(&job.object_kind);
+    event.object_uid.clone_from(&job.object_uid);
+    event.entities = job.entities.clone();
+    event.attributes = job.attributes.clone();
+    for of_job in [
+        "exit_signal",
+        "last_step_ended",
+        "step_state",
+        "step_exit_code",
+    ] {
+        event.attributes.remove(of_job);
+    }
+    event.set_attribute("step", Some(step));
+    event.raw = redact(&row.raw).into_owned();
+    event.origin = Origin {
+        file: Arc::clone(&job.origin.file),
+        line: row.line,
+    };
+    event
+}
+
+/// An exit code and signal as a shell would say it.
+fn as_shell((code, signal): (i32, i32)) -> i32 {
+    if code == 0 && signal > 0 {
+        128 + signal
+    } else {
+        code
+    }
 }
 
 /// `3623244K`, `60G`, to compare with.

@@ -20,6 +20,9 @@ use crate::symbols::{Symbol, SymbolTable};
 /// The kind of a Slurm job's object.
 pub(super) const KIND: &str = "SlurmJob";
 
+/// What a job's end is called of which accounting tells that its last step had failed before.
+pub(crate) const STEP_FAILED: &str = "STEP_FAILED";
+
 /// Which job a number means. Accounting says of which cluster a job is; its own
 /// log and the controller's do not.
 #[derive(Debug, Default)]
@@ -353,6 +356,7 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
     for state in ["CANCELLED", "FAILED", "TIMEOUT"] {
         symbols.number(state);
     }
+    let step_failed = symbols.number(STEP_FAILED);
     if let (Some(id), Some(name)) = (event.attribute("user_id"), event.attribute("user")) {
         pods.jobs
             .users
@@ -373,6 +377,15 @@ pub(super) fn event(event: &Event, number: u32, symbols: &mut SymbolTable, pods:
     }
     if ended.is_some() {
         one.ended = later(one.ended, event.time);
+        if let Some(over) = event.attribute("last_step_ended").and_then(Stamp::parse) {
+            one.exits.push(Exit {
+                time: over,
+                container: Symbol::NONE,
+                init: false,
+                exit_code: step_exit_code(event),
+                reason: step_failed,
+            });
+        }
         one.exits.push(Exit {
             time: event.time,
             container: Symbol::NONE,
@@ -396,6 +409,13 @@ fn goes_on(event: &Event) -> bool {
         state,
         "RUNNING" | "PENDING" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT"
     )
+}
+
+/// The code with which the most telling step ended, as a shell would say it.
+fn step_exit_code(event: &Event) -> Option<i32> {
+    let (code, signal) = event.attribute("step_exit_code")?.split_once(':')?;
+    let (code, signal): (i32, i32) = (code.parse().ok()?, signal.parse().ok()?);
+    Some(if code == 0 { 128 + signal } else { code })
 }
 
 /// The code with which a task ended, as srun writes it.

@@ -41,6 +41,7 @@ mod workload;
 pub use cordon::Cordons;
 pub use fact::{Fact, NO, Phase};
 pub use instance::{InstanceChange, InstanceRecord, instance_group};
+pub(crate) use job::STEP_FAILED;
 pub use name_tenure::{NameTenure, NameTenures};
 pub use node_health::NodeHealth;
 pub use node_instance::{NodeInstance, NodeInstances};

@@ -5,7 +5,7 @@ use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 
 use super::pod::failed_last;
 use super::{End, Mode, Restart, State};
-use crate::graph::{EntityGraph, Exit, Task};
+use crate::graph::{EntityGraph, Exit, STEP_FAILED, Task};
 use crate::symbols::Symbol;
 
 /// Records of one end come within this long of each other: what ended it, what
@@ -64,7 +64,10 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
     let mut found: Vec<Exit> = Vec::new();
     // Until when the records of the last one reach.
     let mut until = Nanos::MIN;
+    // Since when there was nothing left to stop.
+    let mut failed = None::<Stamp>;
     for exit in one.exits.iter().filter(|exit| is_end(graph, one, exit)) {
+        let original = graph.name(exit.reason);
         let exit = &Exit {
             reason: in_accounts(graph, exit.reason),
             ..exit.clone()
@@ -74,8 +77,20 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
             let mut starts = one.starts.iter();
             // A start within the second of an end was before it.
             let began = |start: &Stamp| start.lo >= last.time.hi && start.lo <= exit.time.lo;
-            exit.time.lo.saturating_sub(until) > ONE_END || starts.any(began)
+            let left = failed.is_some() && is_stop(reported);
+            exit.time.lo.saturating_sub(until) > ONE_END && !left || starts.any(began)
         });
+        if again {
+            failed = None;
+        }
+        if failed.is_some_and(|failed| was_left(graph, one, failed, exit)) {
+            until = exit.time.hi;
+            continue;
+        }
+        if matches!(original, STEP_FAILED | "TASK_FAILED") {
+            let known = original == STEP_FAILED || is_last_word(one, exit.time);
+            failed = failed.or(Some(exit.time).filter(|_| known));
+        }
         // Accounting and logs write 0 where nothing ended by itself.
         let exit_code = exit
             .exit_code
@@ -101,6 +116,31 @@ fn ends(graph: &EntityGraph, one: &Task) -> Vec<Exit> {
         }
     }
     found
+}
+
+/// Whether somebody, or a limit, stopped a job.
+fn is_stop(word: &str) -> bool {
+    matches!(word, "CANCELLED" | "DEADLINE" | "TIMEOUT")
+}
+
+/// Whether an end is that of what was left of a job whose processes had failed: a script that
+/// waits, and ranks that wait for the one that is gone.
+fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool {
+    /// What is asked to stop has this long, and may fail first.
+    const STOPPED_WITHIN: Nanos = 60 * SECOND;
+    let went_on = |failed: Nanos| {
+        let progress = one.progress.as_ref();
+        progress.is_some_and(|progress| progress.went_on_after(failed, None))
+    };
+    is_stop(graph.name(exit.reason))
+        && exit.time.lo.saturating_sub(failed.hi) > STOPPED_WITHIN
+        && !went_on(failed.hi)
+}
+
+/// Whether a job's log tells of steps, and of none after a time.
+fn is_last_word(one: &Task, time: Stamp) -> bool {
+    let progress = one.progress.as_ref();
+    time != Stamp::OPEN && progress.is_some_and(|progress| progress.last.lo <= time.hi)
 }
 
 /// Whether accounting or the controller tells in which state a job is.
@@ -153,7 +193,7 @@ const ENDED: [&str; 9] = [
 fn in_accounts(graph: &EntityGraph, reason: Symbol) -> Symbol {
     let word = match graph.name(reason) {
         "DEPENDENCY_FAILED" | "KILL_REQUESTED" => "CANCELLED",
-        "TASK_FAILED" => "FAILED",
+        "TASK_FAILED" | STEP_FAILED => "FAILED",
         "STEP_TIMEOUT" => "TIMEOUT",
         _ => return reason,
     };
