@@ -181,3 +181,33 @@ fn who_cancels_a_job_that_had_failed_did_not_end_it() {
         assert_eq!(reported["incidents"][0]["cause"], cause, "{text}{out}");
     }
 }
+
+/// People save `kubectl logs POD` under the pod's name.
+#[test]
+fn a_log_is_that_of_the_pod_that_its_file_is_named_after() {
+    let lines = "Traceback (most recent call last):\n  File \"t.py\", line 3, in <module>\nValueError: bad shard 7\n";
+    for file in [
+        "duo-1.log",
+        "duo-1.txt",
+        "lab_duo-1_main.log",
+        "logs/duo-1/stderr.log",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut pod = rank(1, "30");
+        let metadata = pod["metadata"].as_object_mut().unwrap();
+        metadata.remove("deletionTimestamp");
+        pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] = 1.into();
+        std::fs::write(folder.path().join("pod.json"), pod.to_string()).unwrap();
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, lines).unwrap();
+        let from = folder.path().to_str().unwrap();
+        let (_, out, err) = whathappened(&["duo", "--from", from, "--format", "json"]);
+        let reported: Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+        let summary = reported["incidents"][0]["summary"]
+            .as_str()
+            .unwrap_or_default();
+        assert!(summary.contains("bad shard 7"), "{file}: {summary}");
+    }
+}

@@ -13,8 +13,8 @@ use super::identity::{Pods, Workloads};
 use super::{
     EntityGraph, Exit, Fact, NO, NodeInstances, Phase, Task, TaskKind, Topology, Workload, clocks,
     collectives, gpu_repeats, instance, job, last_line, learn, log_level, lone_log, node_folder,
-    node_instance, pace, parent, progress, remade, rows, scheduling, tagged, undated, version_diff,
-    vm_log, witness,
+    node_instance, pace, parent, pod_log, progress, remade, rows, scheduling, tagged, undated,
+    version_diff, vm_log, witness,
 };
 use crate::evidence::{Evidence, Row, SpillError};
 use crate::signals::Ruleset;
@@ -119,6 +119,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
         facts: &mut facts,
     };
     logs.claim(&mut lines)?;
+    pod_log::adopt(&mut lines)?;
     vm_log::adopt(&mut lines)?;
     tagged::adopt(&mut lines)?;
     lone_log::adopt(&mut lines)?;

@@ -24,6 +24,7 @@ mod node_health;
 mod node_instance;
 mod pace;
 mod parent;
+mod pod_log;
 mod pool;
 mod progress;
 mod remade;

@@ -132,8 +132,15 @@ fn was_left(graph: &EntityGraph, one: &Task, failed: Stamp, exit: &Exit) -> bool
         let progress = one.progress.as_ref();
         progress.is_some_and(|progress| progress.went_on_after(failed, None))
     };
+    // A line without a time was written soon after the one before it, as far as anybody knows: it
+    // stands before that of the stop.
+    let since = if failed.width() > STOPPED_WITHIN {
+        failed.lo
+    } else {
+        failed.hi
+    };
     is_stop(graph.name(exit.reason))
-        && exit.time.lo.saturating_sub(failed.hi) > STOPPED_WITHIN
+        && exit.time.lo.saturating_sub(since) > STOPPED_WITHIN
         && !went_on(failed.hi)
 }
 

@@ -1,0 +1,136 @@
+//! The logs of pods in files that people named after them: `kubectl logs train-0 > train-0.log`.
+
+use std::collections::HashMap;
+
+use whathappened_connectors::event::SourceKind;
+use whathappened_connectors::time::Nanos;
+
+use super::fact::NO;
+use super::identity::Pods;
+use super::lone_log::Lines;
+use super::task::TaskKind;
+use crate::evidence::SpillError;
+use crate::symbols::{Symbol, SymbolTable};
+
+/// A pod that bears a name.
+struct Bearer {
+    task: u32,
+    namespace: Symbol,
+    begin: Nanos,
+}
+
+/// Gives lines that name no pod, job or machine to the pod whose whole name stands in their file's
+/// name, or in that of a folder on the way to it, the innermost first. Of several pods that bore
+/// the name one after the other it is that of the line's time; where they were in several
+/// namespaces, the path has to say in which.
+///
+/// # Errors
+/// When the evidence cannot be read back.
+pub(super) fn adopt(all: &mut Lines<'_>) -> Result<(), SpillError> {
+    let bearers = bearers(all.pods);
+    if bearers.is_empty() {
+        return Ok(());
+    }
+    let mut owners: HashMap<Symbol, Vec<&Bearer>> = HashMap::new();
+    all.give(|row, symbols| {
+        let names_place = row.node.is_some() || row.host.is_some() || row.instance.is_some();
+        let of_file = row.source_kind() == SourceKind::ContainerLog;
+        if names_place || row.experiment.is_some() || !of_file {
+            return None;
+        }
+        let named = owners
+            .entry(row.file())
+            .or_insert_with(|| owners_of(symbols.name(row.file()), symbols, &bearers));
+        let begun = named.iter().rfind(|one| one.begin <= row.time.hi);
+        begun.or(named.first()).map(|one| one.task)
+    })
+}
+
+/// The pods that bear each name, in the order in which they began.
+fn bearers(pods: &Pods) -> HashMap<Symbol, Vec<Bearer>> {
+    let mut found: HashMap<Symbol, Vec<Bearer>> = HashMap::new();
+    for (task, pod) in (0..NO).zip(&pods.all) {
+        if pod.kind == TaskKind::Pod && pod.name.is_some() {
+            found.entry(pod.name).or_default().push(Bearer {
+                task,
+                namespace: pod.namespace,
+                begin: pod.begin().unwrap_or(Nanos::MIN),
+            });
+        }
+    }
+    for bearers in found.values_mut() {
+        bearers.sort_by_key(|one| (one.begin, one.task));
+    }
+    found
+}
+
+/// The pods of one namespace that a path names.
+fn owners_of<'b>(
+    path: &str,
+    symbols: &SymbolTable,
+    bearers: &'b HashMap<Symbol, Vec<Bearer>>,
+) -> Vec<&'b Bearer> {
+    let parts = || path.rsplit(['/', '\\', '!']);
+    let longest = |part| {
+        let names = stretches(part).filter(|name| {
+            let known = symbols.find(name);
+            known.is_some_and(|name| bearers.contains_key(&name))
+        });
+        names.max_by_key(|name| name.len())
+    };
+    let name = parts()
+        .find_map(longest)
+        .and_then(|name| symbols.find(name));
+    let Some(named) = name.and_then(|name| bearers.get(&name)) else {
+        return Vec::new();
+    };
+    let first = named.first().map(|one| one.namespace);
+    if named.iter().all(|one| Some(one.namespace) == first) {
+        return named.iter().collect();
+    }
+    let is_told = |one: &&Bearer| {
+        let namespace = symbols.name(one.namespace);
+        parts().any(|part| stretches(part).any(|word| word == namespace))
+    };
+    let told: Vec<&Bearer> = named.iter().filter(is_told).collect();
+    let first = told.first().map(|one| one.namespace);
+    if told.iter().all(|one| Some(one.namespace) == first) {
+        told
+    } else {
+        Vec::new()
+    }
+}
+
+/// What stands between two signs that end a word, whole words together.
+fn stretches(part: &str) -> impl Iterator<Item = &str> {
+    /// Words of a file's name; more are no name of a pod.
+    const MOST: usize = 32;
+    let is_end = |sign: char| !sign.is_ascii_alphanumeric();
+    let starts =
+        std::iter::once(0).chain(part.match_indices(is_end).map(|(at, sign)| at + sign.len()));
+    let starts: Vec<usize> = starts.take(MOST).collect();
+    let ends = part.match_indices(is_end).map(|(at, _)| at);
+    let ends: Vec<usize> = ends.take(MOST).chain(std::iter::once(part.len())).collect();
+    let pairs = starts
+        .into_iter()
+        .flat_map(move |start| ends.clone().into_iter().map(move |end| (start, end)));
+    pairs
+        .filter(|(start, end)| start < end)
+        .filter_map(|(start, end)| part.get(start..end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_made_of_whole_words() {
+        let all: Vec<&str> = stretches("lab_train-0.log").collect();
+        for name in ["lab", "train-0", "train-0.log", "lab_train-0.log", "0"] {
+            assert!(all.contains(&name), "{name}");
+        }
+        assert!(!all.contains(&"rain-0"));
+        assert!(stretches("").next().is_none());
+        assert!(stretches("é-7").any(|word| word == "7"));
+    }
+}
