@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
-use whathappened_core::graph::{EntityGraph, NO, Task};
+use whathappened_core::graph::{EntityGraph, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
 
@@ -371,9 +371,13 @@ impl Grouping<'_> {
     /// Whether a member's own process ended badly, nobody asked it to, and it misses none of the
     /// others.
     fn ended_silently(&self, death: usize) -> bool {
-        let code = self.deaths.get(death).and_then(|death| death.exit_code);
+        let one = self.deaths.get(death);
+        let code = one.and_then(|death| death.exit_code);
+        // No log says with what its program ended.
+        let task = one.and_then(|death| self.graph.pods.get(death.pod as usize));
+        let is_log = task.is_some_and(|task| task.kind == TaskKind::Log);
         self.exited(death)
-            && code.is_some_and(|code| !matches!(code, 0 | 143))
+            && code.map_or(is_log, |code| !matches!(code, 0 | 143))
             && !self.is_torn_down(death)
             && !self.lost_touch(death)
     }

@@ -211,3 +211,23 @@ fn a_log_is_that_of_the_pod_that_its_file_is_named_after() {
         assert!(summary.contains("bad shard 7"), "{file}: {summary}");
     }
 }
+
+/// The log of the one that waits says that another's heartbeats had stopped; neither has a time.
+#[test]
+fn who_says_that_another_was_gone_did_not_die_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let waited = "I1124 10:00:00.000000 100 train.py:10] step 100\n\
+        F1124 10:05:00.000001 100 client.h:80] Terminating process because the JAX distributed service detected fatal \
+        errors. absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):\n\
+        /job:jax_worker/replica:0/task:1\n";
+    std::fs::write(folder.path().join("worker-0.log"), waited).unwrap();
+    let killed = "I1124 10:04:10.000000 100 train.py:10] step 150\nKilled\n";
+    std::fs::write(folder.path().join("worker-1.log"), killed).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let (_, out, err) = whathappened(&["--from", from, "--format", "json"]);
+    let reported: Value =
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+    let main = &reported["incidents"][0];
+    assert_eq!(reported["runs"].as_array().map(Vec::len), Some(1), "{out}");
+    assert_eq!(main["first_victim"]["pod"], "worker-1.log", "{main:#}");
+}

@@ -26,6 +26,8 @@ pub(super) struct Member {
     pub(super) task: u32,
     /// Which ranks it says that it is.
     pub(super) ranks: BTreeSet<i32>,
+    /// The number in its name.
+    pub(super) number: Option<i32>,
     /// From when to when it was written, where its lines have times.
     pub(super) seen: Option<(Nanos, Nanos)>,
 }
@@ -43,7 +45,7 @@ pub(super) struct Namesakes {
 
 /// The part of a name that its namesakes share: the number is left out, and whether a word says
 /// what it counts.
-pub(super) fn without_number(name: &str) -> Option<(String, bool)> {
+pub(super) fn without_number(name: &str) -> Option<(String, bool, Option<i32>)> {
     let end = name.rfind(|one: char| one.is_ascii_digit())? + 1;
     let start = name[..end]
         .rfind(|one: char| !one.is_ascii_digit())
@@ -57,7 +59,8 @@ pub(super) fn without_number(name: &str) -> Option<(String, bool)> {
         .unwrap_or_default()
         .to_lowercase();
     let shared = format!("{}#{}", &name[..start], &name[end..]);
-    Some((shared, MEMBERS.contains(&word.as_str())))
+    let number = name[start..end].parse().ok();
+    Some((shared, MEMBERS.contains(&word.as_str()), number))
 }
 
 /// Gives those logs one owner that are of one gang. Where two of them speak for one rank, or
@@ -68,7 +71,13 @@ pub(super) fn join(
     pods: &mut Pods,
     workloads: &mut Workloads,
 ) {
-    for ((namespace, _), namesakes) in found {
+    for ((namespace, _), mut namesakes) in found {
+        // Where none says which rank it is, a number that is said to be a member's does.
+        if namesakes.is_numbered && namesakes.members.iter().all(|one| one.ranks.is_empty()) {
+            for member in &mut namesakes.members {
+                member.ranks = member.number.into_iter().collect();
+            }
+        }
         if !is_gang(&namesakes) {
             continue;
         }
@@ -130,6 +139,7 @@ pub(super) fn of_pods(symbols: &mut SymbolTable, pods: &mut Pods, workloads: &mu
         namesakes.members.push(Member {
             task,
             ranks: rank.into_iter().collect(),
+            number: None,
             seen: pod.seen,
         });
     }
@@ -147,6 +157,7 @@ mod tests {
         let members = (0..).zip(members).map(|(task, (ranks, seen))| Member {
             task,
             ranks: ranks.iter().copied().collect(),
+            number: None,
             seen: *seen,
         });
         Namesakes {
@@ -161,11 +172,14 @@ mod tests {
         let of = |name| without_number(name);
         assert_eq!(
             of("run-7/rank_12.log"),
-            Some(("run-7/rank_#.log".to_owned(), true))
+            Some(("run-7/rank_#.log".to_owned(), true, Some(12)))
         );
-        assert_eq!(of("out/3.txt"), Some(("out/#.txt".to_owned(), false)));
+        assert_eq!(
+            of("out/3.txt"),
+            Some(("out/#.txt".to_owned(), false, Some(3)))
+        );
         assert_eq!(of("train.log"), None);
-        assert_eq!(of("é7"), Some(("é#".to_owned(), false)));
+        assert_eq!(of("é7"), Some(("é#".to_owned(), false, Some(7))));
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn gangs(
     let mut found: BTreeMap<(Symbol, String), Namesakes> = BTreeMap::new();
     for (task, file) in files {
         let path = symbols.name(*file);
-        let Some((shared, is_numbered)) = log_gang::without_number(path) else {
+        let Some((shared, is_numbered, number)) = log_gang::without_number(path) else {
             continue;
         };
         let namesakes = found
@@ -154,6 +154,7 @@ fn gangs(
         namesakes.members.push(Member {
             task: *task,
             ranks: ranks.remove(task).unwrap_or_default(),
+            number,
             seen: pods.all.get(*task as usize).and_then(|one| one.seen),
         });
     }
