@@ -3,6 +3,7 @@
 -- rank: 78
 -- level: supported
 -- needs: k8s.node.system_oom, kernel.oom_kill.node, kernel.oom_kill.outside
+-- alone: kernel.oom_kill.node
 -- overturned_by: metrics: how much memory the machine had left
 -- summary: {node} ran out of memory, and the kernel killed {pod}.
 -- advice: Something on the node used more memory than it requested; set requests and limits, and leave room for the system.

@@ -214,6 +214,17 @@ impl Grouping<'_> {
             {
                 known.level = known.level.min(Level::Hypothesis);
             }
+            // Somebody took one member away in the very moment in which another ended by itself: which
+            // was first nobody knows.
+            if let Some(known) = candidate.as_mut()
+                && gang
+                && is_act(known)
+                && together.iter().any(|other| {
+                    *other != primary && self.ended_silently(*other) && !self.same_root(known, primary, *other)
+                })
+            {
+                known.level = known.level.min(Level::Hypothesis);
+            }
             // A controller deletes what is left of a gang when another member has failed:
             // who failed first is not among those that are known.
             if gang && candidate.is_none() && left.iter().all(|death| self.is_torn_down(*death)) {

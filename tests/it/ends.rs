@@ -231,3 +231,19 @@ fn who_says_that_another_was_gone_did_not_die_first() {
     assert_eq!(reported["runs"].as_array().map(Vec::len), Some(1), "{out}");
     assert_eq!(main["first_victim"]["pod"], "worker-1.log", "{main:#}");
 }
+
+/// Nothing but its journal is known of a machine.
+#[test]
+fn a_machine_that_ran_out_of_memory_is_told_without_a_victim() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = "2026-11-24T10:45:00+0000 gpu-vm-2 kernel: Out of memory: Killed process 2211 (python) \
+        total-vm:301234567kB, anon-rss:250123456kB, file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:500000kB oom_score_adj:0\n";
+    std::fs::write(folder.path().join("journal.log"), journal).unwrap();
+    let from = folder.path().to_str().unwrap();
+    let (_, out, err) = whathappened(&["--from", from, "--format", "json"]);
+    let reported: Value =
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+    let main = &reported["incidents"][0];
+    assert_eq!(main["cause"], "node.system_oom", "{main:#}");
+    assert_eq!(main["first_victim"], Value::Null);
+}

@@ -35,7 +35,7 @@ static KNOWN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // kubectl cluster-info dump
         r"(?:^|/)(?<ns>[^/]+)/(?<pod>[^/]+)/logs\.txt$",
         // the kubelet's own folders
-        r"(?:^|/)pods/(?<ns>[a-z0-9-]+)_(?<pod>[a-z0-9.-]+)_(?<uid>[0-9a-f-]{32,36})/(?<container>[^/]+)/\d+\.log(?:\.[\w.-]+)?$",
+        r"(?:^|/)pods/(?<ns>[a-z0-9-]+)_(?<pod>[a-z0-9.-]+)_(?<uid>[0-9A-Za-z-]+)/(?<container>[^/]+)/\d+\.log(?:\.[\w.-]+)?$",
         r"(?:^|/)(?:pods/|pod-logs/|)(?<ns>[a-z0-9-]+)_(?<pod>[a-z0-9.-]+)_(?<uid>[0-9a-f]{8}-[0-9a-f-]{27})/(?<container>[^/]+)/\d+\.log(?:\.[\w.-]+)?$",
         r"(?:^|/)(?<pod>[a-z0-9.-]+)_(?<ns>[a-z0-9-]+)_(?<container>[a-z0-9-]+)-[0-9a-f]{64}\.log$",
         // CloudWatch's exports to S3: a folder for each stream
