@@ -220,7 +220,9 @@ impl Grouping<'_> {
                 && gang
                 && is_act(known)
                 && together.iter().any(|other| {
-                    *other != primary && self.ended_silently(*other) && !self.same_root(known, primary, *other)
+                    *other != primary
+                        && self.ended_silently(*other)
+                        && !self.same_root(known, primary, *other)
                 })
             {
                 known.level = known.level.min(Level::Hypothesis);
