@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use whathappened_connectors::coverage::Coverage;
 use whathappened_connectors::node_log;
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::{self, Input, Options, Sink, Summary};
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::recording::{self, Input, Options, Summary};
 use whathappened_core::evidence::{Counts, Evidence, SpillError};
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{End, ends};
 use whathappened_core::resolve::{Run, rank_names, runs};
 use whathappened_core::signals::{Ruleset, SignalError};
+use whathappened_model::coverage::Coverage;
+use whathappened_model::observation::Observation;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::Nanos;
 
 use crate::coverage;
 use crate::explain::{self, Rule, RuleError};

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::kubernetes::is_workload;
 use whathappened_connectors::node_log::holds_kernel;
 use whathappened_connectors::recording::{FileStatus, FileSummary, Summary};
-use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::symbols::Symbol;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::event::SourceKind;
+use whathappened_model::kind::is_workload;
+use whathappened_model::time::Nanos;
 
 /// What a source would have shown, where it is not there.
 const MISSING: &[(&str, &str, &str)] = &[

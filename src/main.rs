@@ -12,7 +12,7 @@ use whathappened::commands::{
     lakes, man, node, question, report, rules, serve, sql, statement, store, upcoming,
 };
 use whathappened::error::Error;
-use whathappened_connectors::terminal;
+use whathappened_model::terminal;
 
 /// Reading makes small texts by the million in some threads and drops them in
 /// another; this allocator gives them back.
@@ -151,7 +151,7 @@ fn deep<T: Send + 'static>(
 
 /// Tells what went wrong, and what helps: no secret, and nothing that a terminal obeys.
 fn tell(error: &str, hints: &[String]) {
-    let error = whathappened_connectors::redact::redact(error);
+    let error = whathappened_model::redact::redact(error);
     whathappened::note!(
         "{}error:{} {}",
         anstyle::AnsiColor::Red.on_default().bold(),

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use whathappened_connectors::cluster::{ClusterOptions, Contexts, connect, contexts};
-use whathappened_connectors::connector::{FetchRequest, Scope, Window};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::Sink;
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_model::connector::{FetchRequest, Scope, Window};
+use whathappened_model::observation::Observation;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::{Nanos, rfc3339};
 
 #[derive(Default)]
 struct Counts(BTreeMap<String, u64>);

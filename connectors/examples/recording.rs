@@ -6,10 +6,9 @@
 
 use std::time::Instant;
 
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::{
-    FileStatus, Input, Options, Sink, Summary, read, read_with,
-};
+use whathappened_connectors::recording::{FileStatus, Input, Options, Summary, read, read_with};
+use whathappened_model::observation::Observation;
+use whathappened_model::sink::Sink;
 
 struct Printer {
     events: bool,

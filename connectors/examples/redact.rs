@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 
-use whathappened_connectors::redact::{MASK, redact};
+use whathappened_model::redact::{MASK, redact};
 
 fn main() -> std::io::Result<()> {
     let (mut tokens, mut masked, mut bytes) = (0_u64, 0_u64, 0_u64);

@@ -14,26 +14,25 @@ pub mod azure;
 pub mod cloud;
 pub mod cloudwatch;
 pub mod cluster;
-pub mod connector;
-pub mod coverage;
+mod contract;
 pub mod datadog;
 pub mod elasticsearch;
-pub mod event;
 pub mod flight_recorder;
 pub mod gcp;
 pub mod grafana;
-pub mod http;
 mod kubectl;
 pub mod kubernetes;
 pub mod log_store;
 pub mod logs;
 pub mod loki;
 pub mod node_log;
-pub mod object;
-pub mod observation;
 pub mod prometheus;
 pub mod recording;
-pub mod redact;
 pub mod slurm;
-pub mod terminal;
-pub mod time;
+
+// What all parts speak of, under the names that it has had here.
+pub(crate) use whathappened_http as http;
+pub(crate) use whathappened_model::{
+    collective, connector, coverage, event, host_list, ignored_exception, kind, machine, object,
+    observation, pci, place, redact, sink, terminal, text_time, time,
+};

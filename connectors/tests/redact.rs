@@ -5,7 +5,7 @@
     reason = "a test that cannot set itself up must fail"
 )]
 
-use whathappened_connectors::redact::{MASK, arguments, redact, value};
+use whathappened_model::redact::{MASK, arguments, redact, value};
 
 /// A body of letters that looks made by a machine.
 fn letters(count: usize) -> String {

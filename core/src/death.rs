@@ -4,7 +4,7 @@ mod lingering;
 mod other_zone;
 mod run_state;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, NO, Task};
 use crate::lifecycle::{End, Mode, State, failing_start};

@@ -1,6 +1,6 @@
 //! Facts in plain words.
 
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 /// Longest text of one fact; the rest is in its record.
 const LONGEST: usize = 400;

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 use crate::graph::{EntityGraph, Fact, NO};
 use crate::resolve::Run;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::death::{Death, RunState, run_state};
 use crate::graph::{EntityGraph, Fact, NO, TaskKind};

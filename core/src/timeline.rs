@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use whathappened_connectors::event::{Event, EventId};
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::event::{Event, EventId};
+use whathappened_model::time::{Nanos, SECOND};
 
 use crate::evidence::{Row, SpillError};
 use crate::graph::{EntityGraph, NO, Task, TaskKind};
@@ -329,8 +329,8 @@ fn sense(entry: &Entry) -> String {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::event::SourceKind;
-    use whathappened_connectors::time::Stamp;
+    use whathappened_model::event::SourceKind;
+    use whathappened_model::time::Stamp;
 
     use super::*;
 

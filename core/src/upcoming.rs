@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Fact, Phase, TaskKind};
 use crate::lifecycle::End;

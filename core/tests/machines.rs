@@ -2,10 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::Stamp;
 use whathappened_core::death::{Death, deaths};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::EntityGraph;
@@ -13,6 +9,10 @@ use whathappened_core::lifecycle::{Mode, ends};
 use whathappened_core::link::links;
 use whathappened_core::resolve::{Name, Run, place, resolve, runs};
 use whathappened_core::signals::Ruleset;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::object::{ObjectBody, ObjectKey, ObjectVersion};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::Stamp;
 
 /// Records of a made-up day, told one by one.
 struct Tale {
@@ -78,7 +78,7 @@ impl Tale {
             by: None,
             body,
             source_kind: SourceKind::Kubernetes,
-            origin: whathappened_connectors::event::Origin::default(),
+            origin: whathappened_model::event::Origin::default(),
         };
         let version = Observation::Object(Box::new(version));
         self.evidence.observe(version, &self.ruleset).unwrap();

@@ -1,13 +1,14 @@
 //! What damaged inputs are given to.
 
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::{self, Input, Options, Sink};
-use whathappened_connectors::redact::redact;
+use whathappened_connectors::recording::{self, Input, Options};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::ends;
 use whathappened_core::resolve::runs;
 use whathappened_core::signals::Ruleset;
+use whathappened_model::observation::Observation;
+use whathappened_model::redact::redact;
+use whathappened_model::sink::Sink;
 use whathappened_slack::{Command, EventRequest, Interaction, Wording};
 
 /// Everything that reads what others wrote.

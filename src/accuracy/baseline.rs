@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::resolve::Run;
+use whathappened_model::event::Event;
+use whathappened_model::time::Nanos;
 
 use super::named::{by_exit, by_reason};
 use crate::case::Case;

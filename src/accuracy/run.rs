@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use whathappened_connectors::recording::{Input, Options};
-use whathappened_connectors::time::Stamp;
 use whathappened_core::resolve::{Name, resolve};
+use whathappened_model::time::Stamp;
 
 use super::baseline::guesses;
 use super::expect::{Expectation, Experiment, File};

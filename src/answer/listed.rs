@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use whathappened_connectors::time::Stamp;
 use whathappened_core::resolve::rank_names;
+use whathappened_model::time::Stamp;
 
 use super::{Incident, Level, Run};
 

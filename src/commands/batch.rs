@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use whathappened_connectors::recording::Options;
-use whathappened_connectors::time::Stamp;
+use whathappened_model::time::Stamp;
 
 use super::common;
 use crate::answer::Answer;

@@ -1,6 +1,6 @@
 //! The clock. Everything below the commands is told what time it is.
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 /// The present, in nanoseconds since 1970.
 #[must_use]

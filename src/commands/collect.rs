@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use whathappened_connectors::connector::{Clock, Stop};
+use whathappened_model::connector::{Clock, Stop};
 
 use super::{clock, common, lakes, settings};
 use crate::case::Rules;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use whathappened_connectors::connector::{Clock, Window};
 use whathappened_connectors::recording::{FileStatus, Input, Options, Summary};
 use whathappened_core::resolve::Name;
+use whathappened_model::connector::{Clock, Window};
 use whathappened_store::Store;
 
 use super::{settings, stored};

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use whathappened_connectors::cluster::{ClusterError, Reason, connect};
-use whathappened_connectors::connector::{Health, Verdict};
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_model::connector::{Health, Verdict};
+use whathappened_model::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Status, Store, StoreError};
 
 use super::{clock, common, settings};

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::resolve::rank_names;
+use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::Store;
 
 use super::question::{moment, moment_of_store, newest};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::question::{moment_of_store, newest};
 use super::{clock, common, settings, stored};

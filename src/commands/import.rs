@@ -1,7 +1,7 @@
 //! `whathappened import`
 
 use whathappened_connectors::recording::{FileStatus, Summary};
-use whathappened_connectors::terminal;
+use whathappened_model::terminal;
 use whathappened_store::Store;
 
 use super::{clock, common, lakes, settings};

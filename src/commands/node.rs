@@ -1,8 +1,8 @@
 //! `whathappened node`
 
-use whathappened_connectors::connector::Window;
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
+use whathappened_model::connector::Window;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::question::{moment, moment_of_store};
 use super::{clock, common, pager, piped, settings, stored};

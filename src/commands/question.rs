@@ -4,8 +4,8 @@ use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
-use whathappened_connectors::connector::Window;
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_model::connector::Window;
+use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Limits, Store};
 
 use super::common::{self, OpenedCase};
@@ -308,7 +308,7 @@ pub(super) fn newest(latest: Nanos, tz: Tz) -> String {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::time::SECOND;
+    use whathappened_model::time::SECOND;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 use whathappened_store::Store;
 
 use super::{arguments, clock, common, experiments, pager, piped, settings, stored};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use whathappened_connectors::cluster::connect;
-use whathappened_connectors::connector::{Clock, Stop};
+use whathappened_model::connector::{Clock, Stop};
 use whathappened_store::Store;
 
 use super::{clock, common, settings};

@@ -10,7 +10,7 @@ use futures::{FutureExt as _, StreamExt as _};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
 use super::supervised::{self, Limits, Running};

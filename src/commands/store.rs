@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use whathappened_connectors::terminal;
-use whathappened_connectors::time::rfc3339;
+use whathappened_model::terminal;
+use whathappened_model::time::rfc3339;
 use whathappened_store::{Limits, Status, Store};
 
 use super::{clock, common, lakes, settings};

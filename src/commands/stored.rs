@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use whathappened_connectors::cluster::{ClusterError, Connected, Reason, connect};
-use whathappened_connectors::connector::Window;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
+use whathappened_model::connector::Window;
+use whathappened_model::time::Nanos;
 use whathappened_store::{Store, StoreError};
 
 use super::clock;

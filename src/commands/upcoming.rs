@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use whathappened_connectors::connector::Window;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::connector::Window;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::common::{self, OpenedCase};
 use super::{clock, piped, question};
@@ -158,7 +158,7 @@ fn reported(report: &Report, now: Nanos, args: &Args) -> String {
 
 /// How far ahead a time is.
 fn ahead(time: &str, now: Nanos) -> String {
-    let Some(at) = whathappened_connectors::time::Stamp::parse(time) else {
+    let Some(at) = whathappened_model::time::Stamp::parse(time) else {
         return String::new();
     };
     let minutes = at.lo.saturating_sub(now) / (60 * SECOND);

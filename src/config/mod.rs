@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use etcetera::{AppStrategy as _, AppStrategyArgs};
 use serde::Deserialize;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 use whathappened_store::Limits as StoreLimits;
 
 use crate::error::Error;
@@ -251,7 +251,7 @@ fn folders() -> Option<impl etcetera::AppStrategy> {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::time::SECOND;
+    use whathappened_model::time::SECOND;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::event::SourceKind;
 use whathappened_connectors::log_store::LabelNames;
 use whathappened_core::resolve::rank_names;
+use whathappened_model::event::SourceKind;
 
 use super::error::{ConfigError, nearest};
 use super::{Config, HOOKS, OneOrMore, Section};

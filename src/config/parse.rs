@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate, NaiveDateTime, NaiveTime};
 use serde::{Deserialize as _, Deserializer};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 /// A distance in time as people write it: `90s`, `30m`, `2h`, `7d`, `4w`, `1d12h`.
 #[must_use]

@@ -6,13 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Exit, Fact, NO, Task, TaskKind as PodKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::symbols::Symbol;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
 use crate::answer::Level;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::{Bounds, Requests};
 use super::causal_path::paths;

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::event::{EventId, SourceKind};
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::graph::{EntityGraph, Fact, Phase};
 use whathappened_core::symbols::Symbol;
+use whathappened_model::event::{EventId, SourceKind};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::candidate::{Candidate, Step};
 use super::edge::{Kind, Role};

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, NO, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::{Root, Run};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
 use super::candidate::Candidate;
@@ -423,12 +423,10 @@ impl Grouping<'_> {
         })
     }
 
-    fn stamp(&self, death: usize) -> whathappened_connectors::time::Stamp {
+    fn stamp(&self, death: usize) -> whathappened_model::time::Stamp {
         self.deaths
             .get(death)
-            .map_or(whathappened_connectors::time::Stamp::OPEN, |death| {
-                death.time
-            })
+            .map_or(whathappened_model::time::Stamp::OPEN, |death| death.time)
     }
 
     fn time(&self, death: usize) -> Nanos {

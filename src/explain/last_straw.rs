@@ -1,9 +1,9 @@
 //! What has failed has its other pods deleted. Where the pod whose end was the one too many had
 //! been made before those, what ended it leads.
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;

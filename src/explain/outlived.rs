@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
 use super::candidate::Candidate;

@@ -1,10 +1,10 @@
 //! What failed the same way each time that it was tried has not got over it by being tried once more.
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::Mode;
 use whathappened_core::resolve::Run;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::gang::{Finding, NO_RUN};
 

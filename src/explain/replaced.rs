@@ -1,9 +1,9 @@
 //! Pods that wait in the place of one that was taken away: their wait came of its end,
 //! and what ended it leads.
 
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::graph::EntityGraph;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::CLOCKS;
 use super::gang::Finding;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::coverage::EvidenceKind;
 use whathappened_core::resolve::rank_names;
+use whathappened_model::coverage::EvidenceKind;
 
 use crate::answer::Level;
 

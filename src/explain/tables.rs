@@ -12,13 +12,13 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
-use whathappened_connectors::object::ObjectBody;
 use whathappened_core::death::Death;
 use whathappened_core::graph::{Cordons, EntityGraph, NO, NodeHealth, Task, TaskKind};
 use whathappened_core::link::Link;
 use whathappened_core::resolve::{Root, Run};
 use whathappened_core::shared_fault::SharedFaults;
 use whathappened_core::symbols::Symbol;
+use whathappened_model::object::ObjectBody;
 
 /// A column: its name, its type, and what it means.
 type Column = (&'static str, DataType, &'static str);

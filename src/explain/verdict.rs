@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::coverage::{Coverage, EvidenceKind, Status};
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::{Death, RunState, deaths, fails_now, run_state};
 use whathappened_core::graph::{EntityGraph, Fact, NO};
 use whathappened_core::lifecycle::{End, Mode, is_stale};
 use whathappened_core::link::links;
 use whathappened_core::resolve::Run;
+use whathappened_model::coverage::{Coverage, EvidenceKind, Status};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::bounds::Requests;
 use super::candidate::{Candidate, candidates};

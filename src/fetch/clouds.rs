@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use whathappened_connectors::aws::{Aws, LiveOptions};
 use whathappened_connectors::azure::{Azure, AzureOptions};
-use whathappened_connectors::connector::{Clock, Connector};
 use whathappened_connectors::gcp::{Gcp, GcpOptions};
-use whathappened_connectors::http::HttpError;
+use whathappened_http::HttpError;
+use whathappened_model::connector::{Clock, Connector};
 
 use super::source_config::{SourceConfig, Variables, given};
 use super::sources::Sources;

@@ -1,10 +1,11 @@
 //! Takes recordings into the store.
 
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::{self, FileStatus, Input, Options, Sink, Summary};
-use whathappened_connectors::time::Nanos;
+use whathappened_connectors::recording::{self, FileStatus, Input, Options, Summary};
 use whathappened_core::signals::Ruleset;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::observation::Observation;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::Nanos;
 use whathappened_store::{BulkImport, Store, StoreError, Written};
 
 use crate::error::Error;

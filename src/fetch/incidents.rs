@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::EventId;
+use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::{Root, Snapshot, Store, StoredIncident};
 
 use super::verdicts::{StableIds, Verdict, first_id};

@@ -11,10 +11,10 @@ use futures::future::{LocalBoxFuture, join_all};
 use whathappened_connectors::cluster::{
     Cluster, ClusterOptions, Connected, Contexts, LogOptions, PodLogs,
 };
-use whathappened_connectors::connector::{FetchRequest, Scope, Window};
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
+use whathappened_model::connector::{FetchRequest, Scope, Window};
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::Nanos;
 use whathappened_store::{Object, Store};
 
 use super::sources::Sources;

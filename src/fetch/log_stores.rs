@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use whathappened_connectors::cloudwatch::{CloudWatch, CloudWatchOptions};
-use whathappened_connectors::connector::{Clock, Connector};
 use whathappened_connectors::datadog::{Datadog, DatadogOptions, Tier};
 use whathappened_connectors::elasticsearch::{Elasticsearch, ElasticsearchOptions};
-use whathappened_connectors::http::HttpError;
 use whathappened_connectors::log_store::{Depth, LogSource, LogStore};
 use whathappened_connectors::loki::{Loki, LokiOptions};
+use whathappened_http::HttpError;
+use whathappened_model::connector::{Clock, Connector};
 
 use super::source_config::{SourceConfig, Variables, given};
 use super::sources::Sources;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use whathappened_connectors::alertmanager::{Alertmanager, AlertmanagerOptions};
-use whathappened_connectors::connector::Connector;
 use whathappened_connectors::grafana::{Grafana, GrafanaOptions};
-use whathappened_connectors::http::HttpError;
 use whathappened_connectors::prometheus::{Prometheus, PrometheusOptions};
+use whathappened_http::HttpError;
+use whathappened_model::connector::Connector;
 
 use super::source_config::{SourceConfig, Variables, given};
 use super::sources::Sources;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::connector::{Entity, Scope, Window};
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::deaths;
 use whathappened_core::graph::{NO, TaskKind};
 use whathappened_core::resolve::{Name, Root, Run, resolve};
+use whathappened_model::connector::{Entity, Scope, Window};
+use whathappened_model::time::{Nanos, SECOND};
 
 use crate::case::Case;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use whathappened_connectors::connector::Connector;
-use whathappened_connectors::http::HttpError;
 use whathappened_connectors::slurm::{Slurm, SlurmOptions};
+use whathappened_http::HttpError;
+use whathappened_model::connector::Connector;
 
 use super::source_config::{SourceConfig, Variables, given};
 use super::sources::Sources;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::http::{HttpError, Secret};
 use whathappened_connectors::log_store::LabelNames;
+use whathappened_http::{HttpError, Secret};
 
 use crate::config::{OneOrMore, Section};
 

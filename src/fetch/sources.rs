@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use whathappened_connectors::connector::{Clock, Connector};
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::http::HttpError;
+use whathappened_http::HttpError;
+use whathappened_model::connector::{Clock, Connector};
+use whathappened_model::coverage::{Coverage, Status};
 
 use super::source_config::Variables;
 use super::{clouds, log_stores, metrics, slurm};

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use whathappened_connectors::connector::Window;
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::evidence::Evidence;
 use whathappened_core::resolve::{Name, resolve};
 use whathappened_core::shared_fault::SharedFaults;
+use whathappened_model::connector::Window;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::event::EventId;
+use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::{Fact, Object, ScopedRows, Snapshot};
 
 use crate::case::{Case, Rules};

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::graph::TaskKind;
 use whathappened_core::resolve::Name;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::{Root, Snapshot, Store};
 
 use super::incidents::{IncidentOfRun, nothing, store_incidents, visible};

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::time::rfc3339;
+use whathappened_model::event::EventId;
+use whathappened_model::time::rfc3339;
 use whathappened_store::{Snapshot, StoredIncident};
 
 use super::incidents::from_stored;

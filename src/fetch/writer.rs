@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::Sink;
-use whathappened_connectors::redact;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::signals::Ruleset;
+use whathappened_model::observation::Observation;
+use whathappened_model::redact;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::Nanos;
 use whathappened_store::{BulkImport, Store, StoreError};
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_store::Snapshot;
 
 use super::episode::{Episode, ONE_FAULT};

@@ -1,7 +1,7 @@
 //! Records of one fault are one episode.
 
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::event::EventId;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::fault_record::FaultRecord;
 use crate::answer::Gpu;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::event::{Event, EventId};
-use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::describe::describe;
 use whathappened_core::resolve::MachineMatch;
+use whathappened_model::event::{Event, EventId};
+use whathappened_model::time::{Nanos, rfc3339};
 
 use super::episode::ONE_FAULT;
 use super::node::{NodeQuery, is_asked};

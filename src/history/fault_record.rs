@@ -1,9 +1,9 @@
 //! Records that count against a machine.
 
-use whathappened_connectors::event::{Event, EventId};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_model::event::{Event, EventId};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::answer::{Gpu, Incident};
 use crate::case::Case;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
 use whathappened_core::death::run_state;
 use whathappened_core::graph::{NameTenure, NameTenures, Task, TaskKind};
 use whathappened_core::resolve::{MachineMatch, Name, Run, place, rank_names};
+use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::earlier_faults::reported;
 use super::events::happened;

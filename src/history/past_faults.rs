@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::NameTenures;
+use whathappened_model::time::Nanos;
 use whathappened_store::Snapshot;
 
 use super::episode::{Episode, episodes};

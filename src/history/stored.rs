@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Name;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::time::Nanos;
 use whathappened_store::Snapshot;
 
 use super::node::{NodeQuery, Verdicts, node};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, NO, Task, TaskKind};
 use whathappened_core::lifecycle::{State, signed_off};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, Root, Run, place, resolve};
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
 use super::everything::{everything, of_machine, unknown_ends};
@@ -549,7 +549,7 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
 
 /// A row of coverage as the answer shows it.
 #[must_use]
-pub fn coverage_row(row: &whathappened_connectors::coverage::Coverage) -> CoverageRow {
+pub fn coverage_row(row: &whathappened_model::coverage::Coverage) -> CoverageRow {
     CoverageRow {
         source: row.source.clone(),
         resource: row.resource.clone(),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
 use super::record::reported;

@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-use whathappened_connectors::event::Event;
 use whathappened_core::death::Death;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::{EntityGraph, Fact, NO, NameTenures};
+use whathappened_model::event::Event;
 
 use super::victim::victim;
 use crate::answer::Victim;

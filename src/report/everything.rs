@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::event::EventId;
 use whathappened_core::death::has_failed;
 use whathappened_core::graph::TaskKind;
 use whathappened_core::resolve::MachineMatch;
 use whathappened_core::timeline::timeline;
+use whathappened_model::event::EventId;
 
 use super::answer::{Question, blank, runs};
 use super::context::ReportContext;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use whathappened_connectors::coverage::EvidenceKind;
 use whathappened_core::describe::describe;
 use whathappened_core::evidence::SpillError;
+use whathappened_model::coverage::EvidenceKind;
 
 use super::context::ReportContext;
 use super::record::record;

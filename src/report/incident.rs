@@ -1,9 +1,9 @@
 //! A finding as the answer shows it.
 
-use whathappened_connectors::time::rfc3339;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Phase;
 use whathappened_core::lifecycle::Mode;
+use whathappened_model::time::rfc3339;
 
 use super::context::ReportContext;
 use super::record::reported;

@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::Nanos;
 use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::resolve::{NameMatch, Run};
+use whathappened_model::time::Nanos;
 
 use crate::case::Case;
 use crate::explain::Verdict;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::rfc3339;
 use whathappened_core::resolve::Run;
+use whathappened_model::time::rfc3339;
 
 use super::answer::numbered_runs;
 use super::context::ReportContext;

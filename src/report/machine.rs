@@ -1,10 +1,10 @@
 //! Which machine a finding is of.
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::node_log::normal_pci;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::{Fact, TaskKind};
 use whathappened_core::symbols::Symbol;
+use whathappened_model::event::Event;
+use whathappened_model::pci;
+use whathappened_model::time::Nanos;
 
 use super::context::ReportContext;
 use crate::answer::{Gpu, Machine};
@@ -90,7 +90,7 @@ pub fn gpu(event: &Event) -> Option<Gpu> {
         .or_else(|| event.attribute("pci"));
     let found = Gpu {
         uuid: event.attribute("gpu_uuid").map(str::to_owned),
-        pci: pci.map(normal_pci),
+        pci: pci.map(pci::normal),
         index: event.gpu,
     };
     (found != Gpu::default()).then_some(found)

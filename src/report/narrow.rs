@@ -1,7 +1,7 @@
 //! What the options of a question leave of an answer, and what they leave out.
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::resolve::{Name, NameMatch, Run, place, rank_names, resolve};
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::answer::Question;
 use crate::answer::{Incident, Run as ToldRun, TimelineRow};

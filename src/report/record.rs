@@ -1,8 +1,8 @@
 //! A fact as a row of the events table.
 
 use serde_json::{Value, json};
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::{Stamp, rfc3339};
+use whathappened_model::event::Event;
+use whathappened_model::time::{Stamp, rfc3339};
 
 /// A time that is known at all.
 pub(crate) fn reported(stamp: Stamp) -> Option<Stamp> {

@@ -1,10 +1,10 @@
 //! Whose deed a finding was.
 
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::death::Death;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Phase};
 use whathappened_core::lifecycle::Mode;
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::actor::actor;
 use super::context::ReportContext;

@@ -1,10 +1,10 @@
 //! Runs as the answer shows them.
 
-use whathappened_connectors::time::{SECOND, Stamp, rfc3339};
 use whathappened_core::death::RunState;
 use whathappened_core::graph::EntityGraph;
 use whathappened_core::lifecycle::{End, State};
 use whathappened_core::resolve::{Root, Run as Found};
+use whathappened_model::time::{SECOND, Stamp, rfc3339};
 
 use super::actor::owner;
 use super::record::reported;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::SECOND;
 use whathappened_core::graph::Fact;
 use whathappened_core::shared_fault::{
     FaultWitnesses, MACHINES, SharedFaults, WitnessPod, namespace_number,
 };
+use whathappened_model::time::SECOND;
 
 use super::context::ReportContext;
 use crate::answer::SharedFault;

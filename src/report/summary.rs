@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::event::Event;
 use whathappened_core::describe::describe;
 use whathappened_core::graph::{EntityGraph, Fact, NO, Task, TaskKind};
+use whathappened_model::event::Event;
 
 use super::context::ReportContext;
 use crate::answer::Actor;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::resolve::NameMatch;
 use whathappened_core::timeline::{Entry, timeline};
+use whathappened_model::time::{Nanos, rfc3339};
 
 use super::answer::Question;
 use crate::answer::{Incident, TimelineRow};

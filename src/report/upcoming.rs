@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use whathappened_connectors::coverage::Status;
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
 use whathappened_core::describe::describe;
 use whathappened_core::resolve::{MachineMatch, Name, place, resolve};
 use whathappened_core::upcoming::{Machines, is_undated, upcoming as coming};
+use whathappened_model::coverage::Status;
+use whathappened_model::time::{Nanos, SECOND, rfc3339};
 
 use crate::case::Case;
 use crate::error::Error;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp, rfc3339};
 use whathappened_core::death::{Death, deaths};
 use whathappened_core::graph::{EntityGraph, Fact, InstanceChange, Task, TaskKind};
 use whathappened_core::lifecycle::Mode;
+use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::record::reported;
 use crate::answer::Victim;

@@ -6,8 +6,8 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use tokio::runtime::Handle;
-use whathappened_connectors::connector::Window;
 use whathappened_core::resolve::Name;
+use whathappened_model::connector::Window;
 use whathappened_store::Store;
 
 use super::{Service, metrics};

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use whathappened_connectors::redact::redact;
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_model::redact::redact;
+use whathappened_model::time::{Nanos, rfc3339};
 
 /// The file's name in the store's folder.
 const FILE: &str = "audit.ndjson";

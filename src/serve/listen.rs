@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
-use whathappened_connectors::connector::Stop;
+use whathappened_model::connector::Stop;
 
 use super::connections::{self, BoundedListener, Line};
 use super::slack::{self, Slack};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
-use whathappened_connectors::connector::Clock;
+use whathappened_model::connector::Clock;
 
 use self::audit::Audit;
 use self::statement::StatementPlaces;

@@ -11,7 +11,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::arrow::error::ArrowError;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, Stamp};
 
 /// The key of a column's meaning in the metadata of its field.
 pub(crate) const DESCRIPTION: &str = "description";

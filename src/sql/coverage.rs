@@ -1,6 +1,6 @@
 //! The table `coverage`: what every source could and could not show.
 
-use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_model::coverage::{Coverage, Status};
 use whathappened_store::Table;
 
 use super::column::Cell::{Long, Text, Time};

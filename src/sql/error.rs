@@ -33,7 +33,7 @@ pub fn say(error: &DataFusionError) -> String {
         other => other.strip_backtrace(),
     };
     // What a statement asks for may be quoted, and a value of a row as well.
-    whathappened_connectors::redact::redact(&one_line(&text)).into_owned()
+    whathappened_model::redact::redact(&one_line(&text)).into_owned()
 }
 
 /// Without the lists of everything there is that some messages end with.

@@ -1,8 +1,8 @@
 //! The columns of `events`.
 
-use whathappened_connectors::event::{Event, Origin, SourceKind};
 use whathappened_core::evidence::{Row, SpillError};
 use whathappened_core::graph::EntityGraph;
+use whathappened_model::event::{Event, Origin, SourceKind};
 
 use super::column::Cell::{Flag, Int, Long, Made, Text, Texts, Time};
 use super::column::{Column, long, reported};

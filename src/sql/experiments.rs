@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::column::Cell::{Long, Text, Texts, Time};
 use super::column::{Column, long};

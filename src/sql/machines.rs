@@ -1,7 +1,7 @@
 //! Tenures of nodes: on which machine, in which zone and pool.
 
-use whathappened_connectors::object::ObjectKey;
 use whathappened_core::evidence::{Objects, Version};
+use whathappened_model::object::ObjectKey;
 
 use super::tenures::{Tenure, TenureEntity, hi, lo};
 

@@ -9,7 +9,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::scalar::ScalarValue;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 /// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]

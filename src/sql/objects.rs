@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::json;
-use whathappened_connectors::object::{ObjectKey, Owner, Taint};
-use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::evidence::{Objects, Version};
+use whathappened_model::object::{ObjectKey, Owner, Taint};
+use whathappened_model::time::{Nanos, rfc3339};
 
 use super::column::Cell::{Flag, Long, Made, Text, Texts, Time};
 use super::column::{Column, long, reported};

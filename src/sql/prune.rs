@@ -5,10 +5,10 @@
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::evidence::Row;
 use whathappened_core::symbols::{Symbol, SymbolTable};
+use whathappened_model::event::EventId;
+use whathappened_model::time::Nanos;
 
 /// What a fact must be to be worth reading.
 #[derive(Clone, Debug)]

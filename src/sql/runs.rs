@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::death::run_state;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::column::Cell::{Long, Text, Time};
 use super::column::{Column, long, reported};

@@ -34,9 +34,9 @@ use super::{
     collateral, coverage, error, experiments, functions, guard, incidents, links, objects, prompt,
     runs, tenures,
 };
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::Run;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::time::Nanos;
 
 use crate::case::Case;
 use crate::error::Error;

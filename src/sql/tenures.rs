@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_connectors::time::{Nanos, Stamp};
 use whathappened_core::graph::{EntityGraph, NO, Task};
 use whathappened_core::resolve::{Root as RunRoot, Run};
+use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::{Entity, Root};
 
 use super::column::Cell::{Text, Time};

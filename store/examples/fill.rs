@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion, Owner};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::signals::Ruleset;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::object::{ObjectBody, ObjectKey, ObjectVersion, Owner};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_store::{Limits, Store};
 
 const START: Nanos = 1_793_491_200 * SECOND;
@@ -195,6 +195,6 @@ fn object(run: &str, pod: &str, uid: &str, node: &str, at: Nanos) -> Observation
         by: None,
         body,
         source_kind: SourceKind::Kubernetes,
-        origin: whathappened_connectors::event::Origin::default(),
+        origin: whathappened_model::event::Origin::default(),
     }))
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::thread::JoinHandle;
 
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::observation::Observation;
+use whathappened_model::time::Nanos;
 
 use crate::catalogue::CatalogueUpdate;
 use crate::day::Day;

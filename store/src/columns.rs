@@ -9,8 +9,8 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
-use whathappened_connectors::event::{Entities, Event, EventId, Origin, SourceKind};
-use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
+use whathappened_model::event::{Entities, Event, EventId, Origin, SourceKind};
+use whathappened_model::time::{Nanos, Stamp, TimeKind};
 
 use crate::record::{Fact, SortKey};
 

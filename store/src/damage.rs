@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use rusqlite::{Connection, Row, params};
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::Nanos;
 
 use crate::day::Day;
 use crate::db::{begin_write, has};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde::{Deserialize, Serialize};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 const SECONDS: i64 = 86_400;
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use crate::error::StoreError;
 use crate::record::Table;

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use whathappened_connectors::terminal;
+use whathappened_model::terminal;
 
 use crate::elsewhere::NOT_NOW;
 

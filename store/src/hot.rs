@@ -3,7 +3,7 @@
 //! neighbours are read as ever.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
-use whathappened_connectors::coverage::{Coverage, Status};
+use whathappened_model::coverage::{Coverage, Status};
 
 use crate::day::Day;
 use crate::db::has_column;

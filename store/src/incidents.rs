@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::Nanos;
 
 use crate::db::{begin_write, has, has_column};
 use crate::error::StoreError;

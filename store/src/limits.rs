@@ -1,6 +1,6 @@
 //! How much is kept, and in what pieces it is written.
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 /// Bounds of a store; the defaults suit a workstation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

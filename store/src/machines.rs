@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::rank_names;
+use whathappened_model::time::Nanos;
 
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;

@@ -1,7 +1,7 @@
 //! Two copies of one fact as one. Which came first does not show.
 
-use whathappened_connectors::event::{Event, Origin};
-use whathappened_connectors::time::Stamp;
+use whathappened_model::event::{Event, Origin};
+use whathappened_model::time::Stamp;
 
 use crate::record::{Fact, Object};
 

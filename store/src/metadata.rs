@@ -1,9 +1,9 @@
 //! What is kept beside facts and objects: cursors and coverage.
 
 use rusqlite::{Connection, params};
-use whathappened_connectors::connector::Cursor;
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::connector::Cursor;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::Nanos;
 
 use crate::damage;
 use crate::db::{begin_write, has_column};

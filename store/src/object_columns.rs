@@ -8,8 +8,8 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
-use whathappened_connectors::object::{ObjectKey, ObjectVersion};
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::object::{ObjectKey, ObjectVersion};
+use whathappened_model::time::{Nanos, Stamp};
 
 use crate::columns::{Reader, id, origin, source};
 use crate::record::{Object, SortKey};

@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::shared_fault::{OutsideFault, is_trouble, namespace_number};
+use whathappened_model::event::Event;
+use whathappened_model::time::Nanos;
 
 use crate::error::StoreError;
 use crate::record::Fact;

@@ -5,11 +5,11 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::object::ObjectVersion;
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::redact;
-use whathappened_connectors::time::{Nanos, Stamp, TimeKind};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::object::ObjectVersion;
+use whathappened_model::observation::Observation;
+use whathappened_model::redact;
+use whathappened_model::time::{Nanos, Stamp, TimeKind};
 
 use crate::access_filter::AccessFilter;
 use crate::day::Day;

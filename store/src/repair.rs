@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode};
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::Nanos;
 
 use crate::catalogue::CatalogueUpdate;
 use crate::compact::{NewRows, merge};

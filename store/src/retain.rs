@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use crate::catalogue::CatalogueUpdate;
 use crate::damage;

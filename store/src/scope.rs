@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use whathappened_connectors::cloud::identity::Machine;
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
+use whathappened_model::machine::Machine;
+use whathappened_model::time::{Nanos, SECOND};
 
 use crate::catalogue::{self, Entity};
 use crate::error::StoreError;

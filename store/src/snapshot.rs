@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use rusqlite::Transaction;
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::Nanos;
 use whathappened_core::resolve::{Name, rank_names};
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::Nanos;
 
 use crate::access::Access;
 use crate::access_filter::{AccessFilter, in_value};

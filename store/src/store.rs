@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, Transaction};
-use whathappened_connectors::connector::Cursor;
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::connector::Cursor;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::observation::Observation;
+use whathappened_model::time::Nanos;
 
 use crate::access::Access;
 use crate::catalogue::CatalogueUpdate;

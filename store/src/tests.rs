@@ -10,9 +10,9 @@ mod once;
 mod samples;
 mod search;
 
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::{Fact, Limits, Store};
 use samples::{DAY, START, event, facts, import, pod, reported, store};

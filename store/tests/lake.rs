@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::resolve::Name;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 use whathappened_store::lake::{self, Index};
 use whathappened_store::{Fact, Limits, Store};
 
@@ -216,7 +216,7 @@ fn compaction_and_vacuum_change_no_row() {
             .keep_coverage(
                 &[(
                     "k".to_owned(),
-                    whathappened_connectors::coverage::Coverage::new("s", &format!("r{round}")),
+                    whathappened_model::coverage::Coverage::new("s", &format!("r{round}")),
                 )],
                 NOW,
             )

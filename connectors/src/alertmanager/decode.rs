@@ -6,11 +6,11 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::prometheus::emit::alert::about;
 use crate::prometheus::{Labels, Names, host, mentions};
-use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// Machines and pods that one silence is told of.

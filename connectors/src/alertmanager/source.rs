@@ -14,7 +14,7 @@ use crate::event::{Event, Origin, SourceKind};
 use crate::http::{Answer, Client, HttpError, Request};
 use crate::observation::{Observation, Rejection};
 use crate::prometheus::Names;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND};
 
 /// Silences are kept this long after they expired unless told otherwise.

@@ -11,12 +11,12 @@ use super::{Alertmanager, AlertmanagerOptions};
 use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::{Event, Origin};
-use crate::http::fake::{Fake, Reply};
 use crate::http::{Client, Endpoint, HttpOptions, Request};
 use crate::observation::Observation;
 use crate::prometheus::Names;
 use crate::prometheus::tests::real::{port, program, serve};
 use crate::time::{Nanos, Stamp};
+use whathappened_loopback::{Fake, Reply};
 
 fn at(text: &str) -> Nanos {
     Stamp::parse(text).unwrap().lo

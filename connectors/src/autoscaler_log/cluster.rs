@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::reader::{Line, MessagePattern, meanings, understand};
+use crate::contract::FileHead;
 use crate::logs::clock;
 use crate::logs::unwrapped;
-use crate::recording::FileHead;
 
 /// `I1121 15:20:27.000001       1 static_autoscaler.go:100] text`
 static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -7,9 +7,9 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::reader::{Line, MessagePattern, NodeAction, meanings, understand};
+use crate::contract::FileHead;
 use crate::logs::clock;
 use crate::logs::unwrapped;
-use crate::recording::FileHead;
 
 static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::reader::{Line, NodeAction};
+use crate::contract::FileHead;
 use crate::logs::clock;
 use crate::logs::unwrapped;
-use crate::recording::FileHead;
 
 /// Whether it begins as this log.
 pub(super) fn is(head: &FileHead<'_>) -> bool {

@@ -17,7 +17,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-use crate::recording::TextFormat;
+use crate::contract::TextFormat;
 
 /// Formats of text.
 pub(crate) const FORMATS: &[TextFormat] = &[

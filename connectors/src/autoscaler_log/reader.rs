@@ -7,11 +7,11 @@ use chrono::Datelike as _;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::contract::{FormatOutput, TextReader, numbered};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::logs::clock::{self, Clock};
 use crate::logs::{LogSource, unwrapped};
 use crate::observation::Observation;
-use crate::recording::{FormatOutput, TextReader, numbered};
 use crate::redact::redact;
 use crate::time::{SECOND, Stamp};
 

@@ -1,8 +1,10 @@
 //! Autoscalers' logs through the front door; all lines are made up.
 
+use crate::contract::{Input, Options};
 use crate::event::Event;
 use crate::observation::Observation;
-use crate::recording::{Input, Options, Sink, Summary, read};
+use crate::recording::{Summary, read};
+use crate::sink::Sink;
 use crate::time::{Stamp, rfc3339};
 
 #[derive(Default)]

@@ -4,12 +4,12 @@ use super::bridge::Envelope;
 use super::machine;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::Machine;
-use crate::cloud::place::set_places;
-use crate::cloud::time::ParsedTime;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::{Event, SourceKind};
+use crate::machine::Machine;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::place::set_places;
+use crate::text_time::ParsedTime;
 
 /// A health event as `EventBridge` delivers it, with its entities.
 pub(super) fn delivered(

@@ -4,10 +4,10 @@ use super::state::State;
 use super::{GROUP_TAG, machine, tags};
 use crate::cloud::fact::FactBuilder;
 use crate::cloud::field;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// A reservation: the instances that one call made.
 pub(super) fn reservation(

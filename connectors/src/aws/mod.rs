@@ -20,9 +20,9 @@ mod tests;
 pub use live::{Aws, LiveOptions};
 
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::{Cloud, Machine};
+use crate::contract::{ForeignOutput, ForeignRecord};
+use crate::machine::{Cloud, Machine};
 use crate::observation::Rejection;
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Top-level keys that YAML of the command line is known by.
 pub(crate) const YAML_KEYS: &[&str] = &[

@@ -4,11 +4,11 @@ use super::bridge::Envelope;
 use super::machine;
 use crate::cloud::fact::{FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::Machine;
-use crate::cloud::time::ParsedTime;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
+use crate::machine::Machine;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::text_time::ParsedTime;
 
 const ACTOR: &str = "autoscaling.amazonaws.com";
 

@@ -3,9 +3,9 @@
 use super::{machine, tags};
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 pub(super) fn decode(
     record: ForeignRecord<'_>,

@@ -1,9 +1,9 @@
 //! Why an instance is in the state it is in, as EC2 says afterwards.
 
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message};
-use crate::cloud::identity::Machine;
-use crate::cloud::time::{self, ParsedTime};
 use crate::event::Event;
+use crate::machine::Machine;
+use crate::text_time::{self, ParsedTime};
 use crate::time::Stamp;
 
 /// A `StateReason` with the state and the text of the transition.
@@ -21,7 +21,7 @@ impl State<'_> {
     /// When it happened: only the transition's text says.
     pub(super) fn at(&self) -> Option<ParsedTime> {
         let (_, rest) = self.transition.rsplit_once('(')?;
-        time::text_time(rest.trim_end_matches(')'))
+        text_time::text_time(rest.trim_end_matches(')'))
     }
 
     /// What happened; `None` for a state that needs no reason.

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::{GROUP_TAG, machine, tags};
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::Machine;
-use crate::cloud::time::ParsedTime;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::{Event, SourceKind};
+use crate::machine::Machine;
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::text_time::ParsedTime;
 
 /// Calls about groups of machines; those about machines name them.
 const OF_GROUPS: [&str; 19] = [

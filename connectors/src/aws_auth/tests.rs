@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::*;
 use crate::connector::Clock;
-use crate::http::fake::{Fake, Reply};
 use crate::http::{Auth, Client, HttpError, HttpOptions, Request};
 use crate::time::{SECOND, Stamp};
+use whathappened_loopback::{Fake, Reply};
 
 /// The time of AWS's examples.
 fn at(text: &str) -> Clock {

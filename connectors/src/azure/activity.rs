@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::{administrative, autoscale, health};
 use crate::cloud::fact::{FactBuilder, Outcome};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::time::{self, ParsedTime};
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::{Event, SourceKind};
 use crate::kubernetes;
 use crate::observation::Rejection;
-use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::text_time::{self, ParsedTime};
 
 const OPERATION: [&str; 2] = ["operationName", "OperationNameValue"];
 const TIME: [&str; 3] = ["eventTimestamp", "time", "TimeGenerated"];
@@ -71,9 +71,11 @@ pub(super) fn decode(
     if is_audit(fields) {
         return audit(record, emitted);
     }
-    let at = pick(fields, &TIME).and_then(time::read).ok_or_else(|| {
-        Rejection::Malformed("an activity of Azure without a time that can be read".to_owned())
-    })?;
+    let at = pick(fields, &TIME)
+        .and_then(text_time::read)
+        .ok_or_else(|| {
+            Rejection::Malformed("an activity of Azure without a time that can be read".to_owned())
+        })?;
     let activity = Activity {
         fields,
         at,

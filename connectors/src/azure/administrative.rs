@@ -3,9 +3,9 @@
 use super::activity::{Activity, part};
 use crate::cloud::fact::{self, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::{Cloud, Machine};
+use crate::contract::ForeignOutput;
+use crate::machine::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
 
 /// Providers whose operations end machines; what stands deeper does not.
 const CONCERNS: [&str; 3] = [

@@ -2,8 +2,8 @@
 
 use super::activity::{Activity, part};
 use crate::cloud::fact::{FactBuilder, set_message, set_text};
+use crate::contract::ForeignOutput;
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
 
 const ACTOR: &str = "Microsoft.Insights/autoscaleSettings";
 

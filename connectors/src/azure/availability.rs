@@ -3,11 +3,11 @@
 use super::set_initiator;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::Machine;
-use crate::cloud::time::ParsedTime;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
+use crate::machine::Machine;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::text_time::ParsedTime;
 
 pub(super) fn decode(
     record: ForeignRecord<'_>,

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::activity::Activity;
 use super::set_initiator;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
-use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::place::set_places;
-use crate::cloud::time::{self, ParsedTime};
+use crate::contract::ForeignOutput;
 use crate::event::Event;
+use crate::machine::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
+use crate::place::set_places;
+use crate::text_time::{self, ParsedTime};
 
 /// A machine's health changed. The properties come in two dialects.
 pub(super) fn of_resource(
@@ -110,7 +110,7 @@ pub(super) fn of_service(
     let stage = activity.property(&["stage"]).to_ascii_lowercase();
     let over = ["resolved", "complete", "completed", "canceled", "rca"].contains(&stage.as_str())
         || activity.status == "resolved";
-    let read = |keys: &[&str]| time::read(&Value::from(activity.property(keys)));
+    let read = |keys: &[&str]| text_time::read(&Value::from(activity.property(keys)));
     let begun = read(&["impactStartTime"]);
     let ended = read(&["impactMitigationTime"]);
     let notice = HealthNotice {

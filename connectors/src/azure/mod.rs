@@ -21,9 +21,9 @@ mod tests;
 pub use live::{Azure, AzureOptions, CloudPlace, LoginMethod, SCHEDULED_EVENTS};
 
 use crate::cloud::field::{self, Fields};
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::Event;
 use crate::observation::Rejection;
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Top-level keys that YAML of the command line is known by.
 pub(crate) const YAML_KEYS: &[&str] = &["eventDataId", "eventTimestamp", "DocumentIncarnation"];

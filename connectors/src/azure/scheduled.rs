@@ -3,11 +3,11 @@
 use super::set_initiator;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field;
-use crate::cloud::identity::{Cloud, Machine, scale_set_host};
-use crate::cloud::time::ParsedTime;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
+use crate::machine::{Cloud, Machine, scale_set_host};
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
+use crate::text_time::ParsedTime;
 use crate::time::{SECOND, Stamp};
 
 pub(super) fn decode(

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::Machine;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::{Event, SourceKind};
+use crate::machine::Machine;
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 pub(super) fn decode(
     record: ForeignRecord<'_>,

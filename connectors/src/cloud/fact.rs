@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::identity::Machine;
-use super::time::ParsedTime;
+use crate::contract::ForeignRecord;
 use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::machine::Machine;
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::Observation;
-use crate::recording::ForeignRecord;
 use crate::redact::redact;
+use crate::text_time::ParsedTime;
 use crate::time::{SECOND, Stamp, rfc3339};
 
 /// How far a host event is.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::time::{self, ParsedTime};
+use crate::text_time::{self, ParsedTime};
 
 /// An object's fields.
 pub(crate) type Fields = Map<String, Value>;
@@ -46,7 +46,7 @@ pub(crate) fn flag(fields: &Fields, path: &[&str]) -> bool {
 
 /// A time at a path.
 pub(crate) fn time(fields: &Fields, path: &[&str]) -> Option<ParsedTime> {
-    time::read(at(fields, path)?)
+    text_time::read(at(fields, path)?)
 }
 
 /// An object at a path.

@@ -12,9 +12,6 @@
 
 pub(crate) mod fact;
 pub(crate) mod field;
-pub mod identity;
-pub mod place;
-pub(crate) mod time;
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::contract::{Input, Options};
 use crate::event::Event;
 use crate::observation::Observation;
-use crate::recording::{Input, Options, Sink, Summary, read};
+use crate::recording::{Summary, read};
+use crate::sink::Sink;
 use crate::time::{SECOND, Stamp};
 
 #[derive(Default)]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::client::Event;
 use super::stream;
+use crate::contract::labels_of_stream;
 use crate::log_store::{Labels, MILLISECOND, StoredLine, flatten, label_name, millisecond};
 use crate::time::Stamp;
 
@@ -17,7 +18,7 @@ const MAX_VALUE: usize = 256;
 
 /// An event's line; `group` is empty where it is not known.
 pub(super) fn line(event: &Event, group: &str, number: u64) -> StoredLine {
-    let mut labels = stream::named(&event.log_stream_name);
+    let mut labels = labels_of_stream(&event.log_stream_name);
     for (name, value) in [
         ("log_group", Some(group)),
         ("log_stream", Some(event.log_stream_name.as_str())),

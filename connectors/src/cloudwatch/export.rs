@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::client::Event;
 use super::{decode, insights};
+use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
 use crate::log_store::{MILLISECOND, StoredLine};
 use crate::observation::Rejection;
-use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 
 /// An event of `FilterLogEvents` or `GetLogEvents`.
 pub(crate) const EVENT: ForeignDecoder = ForeignDecoder {

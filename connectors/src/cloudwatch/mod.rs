@@ -30,4 +30,3 @@ mod tests;
 pub(crate) use export::{EVENT, RESULTS, ROW};
 pub use options::CloudWatchOptions;
 pub use store::CloudWatch;
-pub(crate) use stream::named as stream_labels;

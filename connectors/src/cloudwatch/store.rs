@@ -13,6 +13,7 @@ use super::stream::{self, mentions};
 use super::{check, decode, insights, pattern};
 use crate::aws_auth::{AwsAccess, Service};
 use crate::connector::{Clock, Health};
+use crate::contract::labels_of_stream;
 use crate::event::SourceKind;
 use crate::http::{Client, HttpError, HttpOptions};
 use crate::log_store::{
@@ -323,7 +324,7 @@ fn chosen(
     ];
     for stream in &listed.streams {
         let name = &stream.log_stream_name;
-        let labels = stream::named(name);
+        let labels = labels_of_stream(name);
         let (pod, namespace) = (
             labels.get("kubernetes_pod_name"),
             labels.get("kubernetes_namespace_name"),

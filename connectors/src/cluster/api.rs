@@ -14,7 +14,7 @@ use super::{check, fetch, watch};
 use crate::connector::{Batch, Clock, Connector, Cursor, FetchRequest, Health, Stop};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 impl Cluster {

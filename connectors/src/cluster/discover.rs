@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::client::{self, ApiClient, RequestError};
 use super::resource::Resource;
-use crate::kubernetes::{is_workload, normal_kind};
+use crate::kind::{is_workload, normal_kind};
 
 /// Everything in one answer, where the server can (1.26 and later).
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";

@@ -13,7 +13,7 @@ use super::plan::{PlanInput, plan};
 use crate::connector::FetchRequest;
 use crate::coverage::{Coverage, Status};
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 
 /// Pages of one list that wait to be taken; bounds what is in memory.
 const WAITING: usize = 1;

@@ -16,12 +16,13 @@ use super::decode::{Decoder, place};
 use super::options::LogOptions;
 use super::resource::Resource;
 use crate::connector::Verdict;
+use crate::contract::LogLines;
 use crate::coverage::{Coverage, Mode, Status};
 use crate::event::Entities;
 use crate::logs::{LogSource, LogStream};
 use crate::object::ObjectVersion;
 use crate::observation::Observation;
-use crate::recording::{LogLines, Sink};
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 /// Log lines longer than this are turned away.

@@ -12,7 +12,7 @@ use super::decode::moment;
 use super::page::Item;
 use super::tags;
 use crate::event::{Event, EventId, Origin, SourceKind};
-use crate::kubernetes::kind_of_word;
+use crate::kind;
 use crate::log_store::{Labels, Span};
 use crate::redact::redact;
 use crate::time::{Nanos, SECOND, Stamp, TimeKind};
@@ -250,7 +250,7 @@ impl DatadogEvent {
         // Tags are in lower case, kinds are not.
         let kind = match (label("kube_kind"), titled_kind) {
             (Some(tag), Some(kind)) if tag.eq_ignore_ascii_case(kind) => Some(kind.to_owned()),
-            (Some(tag), _) => Some(kind_of_word(&tag)),
+            (Some(tag), _) => Some(kind::of_word(&tag)),
             (None, kind) => kind.map(str::to_owned),
         };
         let owned = |text: Option<&str>| text.map(str::to_owned);

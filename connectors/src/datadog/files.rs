@@ -4,9 +4,9 @@
 use serde_json::{Map, Value};
 
 use super::{decode as logs, event};
+use crate::contract::{ForeignOutput, ForeignRecord, Table};
 use crate::event::SourceKind;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord, Table};
 
 /// What a record is.
 enum Form<'r> {

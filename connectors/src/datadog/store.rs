@@ -24,7 +24,7 @@ use crate::log_store::{
     Span, StoredLine,
 };
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND};
 
 /// Lines were seen to take half of this until they were found.

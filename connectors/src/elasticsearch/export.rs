@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::answer::Hit;
 use super::decode::{DocumentDecoder, moment};
 use super::fields::Resolution;
+use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord, Table};
 use crate::event::SourceKind;
 use crate::log_store::{LabelNames, StoredLine};
 use crate::observation::Rejection;
-use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord, Table};
 use crate::time::{Nanos, rfc3339};
 
 /// A search answer's hit, or a line of elasticdump.

@@ -2,13 +2,11 @@
 
 use serde_json::json;
 
-use super::dump::{CollectiveCall, Trace, read};
+use super::dump::read;
+use crate::collective::{FACT, Trace};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::time::Stamp;
-
-/// The kind of fact that a dump gives for each process group.
-const FACT: &str = "nccl.trace";
 
 /// Decodes one rank's dump, a whole file, to a fact for each process group.
 ///
@@ -113,50 +111,4 @@ fn number(value: Option<i64>) -> Option<String> {
 fn list(ranks: &[i32]) -> String {
     let ranks: Vec<String> = ranks.iter().map(i32::to_string).collect();
     ranks.join(",")
-}
-
-/// What a fact of [`decode`] kept for [`super::compare_traces`]; `None` for
-/// other facts.
-#[must_use]
-pub fn trace_of(event: &Event) -> Option<Trace> {
-    if event.fact != FACT {
-        return None;
-    }
-    let text = |key: &str| event.attribute(key).unwrap_or_default().to_owned();
-    let number = |key: &str| {
-        event
-            .attribute(key)
-            .and_then(|text| text.parse::<i64>().ok())
-    };
-    let call = number("seq").map(|seq| CollectiveCall {
-        seq,
-        op: text("op"),
-        inputs: text("input_sizes"),
-        outputs: text("output_sizes"),
-        state: text("state"),
-        created: number("created_ns"),
-        started: number("started_ns"),
-        completed: None,
-        timeout_ms: number("timeout_ms"),
-    });
-    let completed = number("last_completed").map(|seq| CollectiveCall {
-        seq,
-        op: text("last_completed_op"),
-        state: "completed".to_owned(),
-        completed: number("last_completed_ns"),
-        ..CollectiveCall::default()
-    });
-    Some(Trace {
-        rank: event.rank?,
-        pg: text("pg"),
-        desc: text("pg_desc"),
-        members: text("members")
-            .split(',')
-            .filter_map(|rank| rank.parse().ok())
-            .collect(),
-        waits_in: call.filter(|call| call.state != "completed"),
-        completed,
-        last_started: number("last_started"),
-        last_enqueued: number("last_enqueued"),
-    })
 }

@@ -5,53 +5,9 @@ use std::collections::BTreeMap;
 use memchr::memmem;
 use serde_json::{Map, Value};
 
+use crate::collective::{CollectiveCall, Trace};
+
 use super::weigh;
-use crate::time::Nanos;
-
-/// A collective that a rank entered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CollectiveCall {
-    /// Counts the group's collectives, from 1.
-    pub seq: i64,
-    /// `all_reduce`, without the backend's name.
-    pub op: String,
-    /// Sizes of the inputs, `[[1024, 8]]`.
-    pub inputs: String,
-    /// Sizes of the outputs.
-    pub outputs: String,
-    /// `scheduled`, `started` or `completed`. Without
-    /// `TORCH_NCCL_ENABLE_TIMING` torch does not know `started`.
-    pub state: String,
-    /// When the program entered it.
-    pub created: Option<Nanos>,
-    /// When torch noticed that it had started on the device.
-    pub started: Option<Nanos>,
-    /// When torch noticed that it had ended.
-    pub completed: Option<Nanos>,
-    /// After how long the watchdog gives it up, in milliseconds.
-    pub timeout_ms: Option<i64>,
-}
-
-/// How far one rank came in one process group.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
-    /// The global rank.
-    pub rank: i32,
-    /// The group's name, the same on all its ranks.
-    pub pg: String,
-    /// What the program calls it, `default_pg`.
-    pub desc: String,
-    /// The group's global ranks, sorted; empty where the dump does not say.
-    pub members: Vec<i32>,
-    /// The call it is in: the first that is not completed.
-    pub waits_in: Option<CollectiveCall>,
-    /// The last that is completed.
-    pub completed: Option<CollectiveCall>,
-    /// The last that started, where torch knows.
-    pub last_started: Option<i64>,
-    /// The last that it entered; -1 for none at all, `None` where not known.
-    pub last_enqueued: Option<i64>,
-}
 
 /// One rank's dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -191,37 +147,6 @@ fn traces(rank: i32, dump: &Map<String, Value>) -> Vec<Trace> {
         };
     }
     groups.into_values().collect()
-}
-
-impl Trace {
-    /// Takes the next entry, in the order of recording.
-    fn enter(&mut self, call: CollectiveCall) {
-        self.last_enqueued = self.last_enqueued.max(Some(call.seq));
-        if call.started.is_some() || call.completed.is_some() {
-            self.last_started = self.last_started.max(Some(call.seq));
-        }
-        if call.state == "completed" {
-            let newer = self
-                .completed
-                .as_ref()
-                .is_none_or(|known| known.seq <= call.seq);
-            if newer {
-                self.completed = Some(call);
-            }
-        } else if self
-            .waits_in
-            .as_ref()
-            .is_none_or(|known| call.seq < known.seq)
-        {
-            self.waits_in = Some(call);
-        }
-    }
-
-    /// The call that says how the rank stands: the one it is in, else the last.
-    #[must_use]
-    pub fn stands_in(&self) -> Option<&CollectiveCall> {
-        self.waits_in.as_ref().or(self.completed.as_ref())
-    }
 }
 
 fn group_of(entry: &Value) -> (String, String) {

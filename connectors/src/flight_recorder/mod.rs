@@ -17,9 +17,8 @@
 //! ```
 //!
 //! The rank is in the file's name. Each rank and group becomes one fact
-//! `nccl.trace`; what several of them say together is [`compare`]'s to find.
+//! `nccl.trace`; what several of them say together is `whathappened_model::collective`'s to find.
 
-mod compare;
 mod decode;
 mod dump;
 mod weigh;
@@ -27,7 +26,6 @@ mod weigh;
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Finding, PendingCollective, compare, compare_traces};
-pub use decode::{decode, trace_of};
+pub use decode::decode;
 pub(crate) use dump::looks_like;
-pub use dump::{CollectiveCall, Dump, Trace, read};
+pub use dump::{Dump, read};

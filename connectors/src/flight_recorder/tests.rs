@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::collective::{Finding, Trace, compare_traces, trace_of};
 use crate::event::{Event, Origin};
 use crate::observation::Observation;
 
@@ -33,6 +34,11 @@ fn dump(entries: &[Value]) -> Value {
 
 fn pickled(dump: &Value) -> Vec<u8> {
     serde_pickle::to_vec(dump, serde_pickle::SerOptions::new()).unwrap()
+}
+
+fn compare(dumps: &[Dump]) -> Vec<Finding> {
+    let traces: Vec<Trace> = dumps.iter().flat_map(|dump| dump.traces.clone()).collect();
+    compare_traces(&traces)
 }
 
 fn read_rank(rank: i32, entries: &[Value]) -> Dump {
@@ -244,7 +250,7 @@ fn what_is_no_dump_is_refused_with_a_reason() {
 #[derive(Default)]
 struct Collected(Vec<Observation>);
 
-impl crate::recording::Sink for Collected {
+impl crate::sink::Sink for Collected {
     fn observe(&mut self, observations: Vec<Observation>) {
         self.0.extend(observations);
     }
@@ -261,7 +267,7 @@ fn dumps_in_a_folder_are_recognised_and_others_are_told() {
     std::fs::write(folder.path().join("nccl_trace_rank_3.json"), json).unwrap();
     let bad = b"\x80\x02}q\x00X\x09\x00\x00\x00pg_configcos\nsystem\n.";
     std::fs::write(folder.path().join("nccl_trace_rank_4"), bad).unwrap();
-    let input = crate::recording::Input::Path(folder.path().to_owned());
+    let input = crate::contract::Input::Path(folder.path().to_owned());
     let mut kept = Collected::default();
     let summary = crate::recording::read(&[input], &Default::default(), &mut kept);
     assert_eq!(kept.0.len(), 4, "{summary:?}");

@@ -5,8 +5,8 @@ use super::entry::Entry;
 use super::error;
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
+use crate::contract::ForeignOutput;
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
 
 pub(super) fn decode(
     entry: &Entry<'_>,

@@ -3,9 +3,9 @@
 use super::entry::Entry;
 use crate::cloud::fact::{FactBuilder, set_message, set_text};
 use crate::cloud::field::{self, Fields};
+use crate::contract::ForeignOutput;
 use crate::event::Event;
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
 
 const ACTOR: &str = "cluster-autoscaler";
 

@@ -4,9 +4,9 @@ use super::entry::Entry;
 use super::error;
 use crate::cloud::fact::{Activity, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::{Cloud, Machine};
+use crate::contract::ForeignOutput;
+use crate::machine::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
 
 pub(super) fn decode(
     entry: &Entry<'_>,

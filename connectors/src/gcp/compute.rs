@@ -5,11 +5,11 @@ use super::entry::Entry;
 use super::error;
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::Machine;
-use crate::cloud::time::ParsedTime;
+use crate::contract::ForeignOutput;
 use crate::event::Event;
+use crate::machine::Machine;
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
+use crate::text_time::ParsedTime;
 
 /// What changes nothing.
 const READING: [&str; 6] = [

@@ -1,11 +1,11 @@
 //! What every log entry has.
 
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::time::ParsedTime;
+use crate::contract::ForeignRecord;
 use crate::event::Event;
+use crate::machine::{Cloud, Machine};
 use crate::observation::Rejection;
-use crate::recording::ForeignRecord;
+use crate::text_time::ParsedTime;
 
 /// A log entry's common parts.
 #[derive(Debug)]

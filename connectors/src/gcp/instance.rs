@@ -3,11 +3,11 @@
 use super::compute::upcoming;
 use crate::cloud::fact::FactBuilder;
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::{Cloud, Machine};
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
+use crate::machine::{Cloud, Machine};
 use crate::object::ObjectBody;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Whether it is a bare `upcomingMaintenance` object.
 pub(super) fn is_maintenance(fields: &Fields) -> bool {

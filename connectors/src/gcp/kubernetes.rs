@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::entry::Entry;
 use crate::cloud::field::{self, Fields};
+use crate::contract::ForeignOutput;
 use crate::kubernetes;
 use crate::observation::Rejection;
-use crate::recording::ForeignOutput;
 
 /// Whether a payload is an Event of the cluster.
 pub(super) fn is_event(payload: &Fields) -> bool {

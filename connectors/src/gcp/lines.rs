@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::entry::Entry;
 use crate::cloud::fact::{FactBuilder, set_message, set_text};
 use crate::cloud::field;
+use crate::contract::ForeignOutput;
+use crate::contract::RecordedLine;
 use crate::event::{Entities, Event, SourceKind};
-use crate::logs::StoredLine;
 use crate::node_log;
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
 
 pub(super) fn decode(
     entry: &Entry<'_>,
@@ -35,7 +35,7 @@ pub(super) fn decode(
             entry.log, entry.resource
         )));
     }
-    emitted.lines.push(StoredLine {
+    emitted.lines.push(RecordedLine {
         stream: format!(
             "{}/{}",
             entry.log,

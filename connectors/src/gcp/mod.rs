@@ -27,9 +27,9 @@ pub use live::{Gcp, GcpLogin, GcpOptions};
 
 use crate::cloud::fact::FactBuilder;
 use crate::cloud::field::{self, Fields};
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
 use crate::observation::Rejection;
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Top-level keys of a log entry that YAML is known by.
 pub(crate) const YAML_KEYS: &[&str] = &["logName", "protoPayload", "insertId"];

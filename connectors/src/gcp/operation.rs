@@ -4,10 +4,10 @@ use super::compute::nature;
 use super::error;
 use crate::cloud::fact::{Activity, FactBuilder, HostEvent, Outcome, set_message};
 use crate::cloud::field;
-use crate::cloud::identity::Machine;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::SourceKind;
+use crate::machine::Machine;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Operations that the platform itself started.
 fn is_platforms(kind: &str, user: &str) -> bool {

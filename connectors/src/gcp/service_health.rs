@@ -4,10 +4,10 @@
 use super::entry::Entry;
 use crate::cloud::fact::{FactBuilder, HostEvent, Phase, set_message, set_text};
 use crate::cloud::field::{self, Fields};
-use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::place::set_places;
+use crate::contract::ForeignOutput;
+use crate::machine::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::ForeignOutput;
+use crate::place::set_places;
 
 /// Whether an entry's payload is of this kind.
 pub(super) fn is_notice(payload: &Fields) -> bool {

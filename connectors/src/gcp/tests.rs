@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::contract::{Input, Options};
 use crate::event::Event;
 use crate::observation::Observation;
-use crate::recording::{Input, Options, Sink, read};
+use crate::recording::read;
+use crate::sink::Sink;
 
 #[derive(Default)]
 struct Collected(Vec<Observation>);

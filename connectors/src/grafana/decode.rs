@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::connector::Scope;
+use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::event::{Event, EventId, Origin, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::prometheus::mentions;
-use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::redact::redact;
 use crate::time::{Nanos, Stamp};
 

@@ -14,7 +14,7 @@ use crate::event::{Origin, SourceKind};
 use crate::http::{Client, HttpError, Request};
 use crate::log_store::Span;
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND};
 
 const SHOWS: &str = "deployments, maintenance and notes recorded by people and tools";

@@ -10,9 +10,9 @@ use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::{Event, Origin};
 use crate::http::Endpoint;
-use crate::http::fake::{Fake, Reply};
 use crate::observation::Observation;
 use crate::time::SECOND;
+use whathappened_loopback::{Fake, Reply};
 
 const NOON: i64 = 1_790_000_000;
 

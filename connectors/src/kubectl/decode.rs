@@ -17,11 +17,11 @@ use super::row;
 use super::row_times::{date, made_at, terminating, untimed};
 use super::session::{self, Capture, PieceKind};
 use super::table::Heading;
+use crate::contract::LogLines;
 use crate::event::Origin;
 use crate::kubernetes;
 use crate::logs::{LogSource, LogStream};
 use crate::observation::{Observation, Rejection};
-use crate::recording::LogLines;
 
 /// What is known of a paste before it is read.
 #[derive(Clone, Debug)]
@@ -231,7 +231,7 @@ impl<'r, 't> Reader<'r, 't> {
             .flat_map(|line| [line.text, "\n"])
             .collect();
         let json = match capture.shape {
-            PieceKind::Yaml => match crate::recording::yaml_to_json(&text) {
+            PieceKind::Yaml => match crate::contract::yaml_to_json(&text) {
                 Ok(value) => value.to_string(),
                 Err(why) => return (self.count)(first.number, Err(Rejection::Malformed(why))),
             },

@@ -7,7 +7,6 @@ use super::capture_time::CaptureTime;
 use super::paste::Line;
 use super::table::{Heading, Row};
 use crate::event::{Event, EventId, Origin, SourceKind};
-use crate::kubernetes;
 use crate::observation::Rejection;
 use crate::redact::redact;
 use crate::time::{Nanos, Stamp, TimeKind};
@@ -299,7 +298,7 @@ fn fact(emitted: PrintedEvent, ordinal: usize, file: &std::sync::Arc<str>) -> Ev
         ordinal.to_string()
     };
     let id = match &emitted.object {
-        Some(object) if emitted.made().is_some() => kubernetes::event_id(namespace, object),
+        Some(object) if emitted.made().is_some() => EventId::of_kubernetes_event(namespace, object),
         _ => EventId::of(&[
             "k8s.event",
             "text",

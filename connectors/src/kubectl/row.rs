@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::pod_row::{PodRow, StatusMeaning, means};
 use super::table::{Heading, Row};
-use crate::kubernetes::is_workload;
+use crate::kind::is_workload;
 
 /// The kind of the objects in a table, by its columns, where neither the
 /// command nor the names say.

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::event::Event;
+use crate::contract::LogLines;
+use crate::event::{Event, EventId};
 use crate::logs::LogSource;
 use crate::object::ObjectVersion;
 use crate::observation::{Observation, Rejection};
-use crate::recording::LogLines;
 use crate::time::{Stamp, rfc3339};
 
 struct Collected {
@@ -263,7 +263,7 @@ fn the_name_of_an_event_object_holds_its_time_and_its_id() {
     let failed = read.event("Failed");
     assert_eq!(
         failed.id,
-        crate::kubernetes::event_id("lab", "run-1.1890a1b2c3d4e5f6")
+        EventId::of_kubernetes_event("lab", "run-1.1890a1b2c3d4e5f6")
     );
     assert_eq!(failed.time.lo, 0x1890_a1b2_c3d4_e5f6);
     assert_eq!(failed.entities.container.as_deref(), Some("trainer"));

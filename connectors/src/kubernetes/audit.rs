@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::decode::{Context, decode_value};
-use super::{event, field, is_workload, kind};
+use super::{event, field};
+use crate::kind;
+
 use crate::event::{Event, EventId, SourceKind};
 use crate::observation::{Observation, Rejection};
 use crate::redact::redact;
@@ -66,7 +68,7 @@ pub(super) fn decode(
     let concerns = matches!(
         kind.as_str(),
         "Pod" | "Node" | "PersistentVolumeClaim" | "Namespace"
-    ) || is_workload(&kind);
+    ) || kind::is_workload(&kind);
     if !concerns {
         return Err(Rejection::Irrelevant(format!(
             "an audit record about {resource}"
@@ -352,7 +354,7 @@ impl AuditAct<'_> {
         };
         let of = |key: &str| field::owned(owner, &[key]);
         let api_version = field::text(owner, &["apiVersion"]).unwrap_or_default();
-        let kind = of("kind").map(|kind| super::normal_kind(&kind, api_version));
+        let kind = of("kind").map(|name| kind::normal_kind(&name, api_version));
         event.object_kind.clone_from(&kind);
         event.object_uid = of("uid");
         event.entities.pod = None;
@@ -387,7 +389,7 @@ impl AuditAct<'_> {
             let active = field::at(self.record, &["requestObject", "spec", "active"]);
             event.set_attribute("active", active.and_then(field::scalar));
         }
-        if self.kind == "Node" || is_workload(self.kind) {
+        if self.kind == "Node" || kind::is_workload(self.kind) {
             let spec =
                 field::at(self.record, &["requestObject", "spec"]).and_then(Value::as_object);
             if let Some(spec) = spec.filter(|_| self.verb != "create") {

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::decode::Context;
 use super::{field, meta};
+use crate::contract::yaml_to_json;
 use crate::event::{Event, EventId};
 use crate::observation::{Observation, Rejection};
-use crate::recording::yaml_to_json;
 use crate::redact::redact;
 use crate::time::{SECOND, Stamp, rfc3339};
 

@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{audit, autoscaler_status, event, field, kind, meta, node, pod, workload};
+use super::{audit, autoscaler_status, event, field, meta, node, pod, workload};
 use crate::event::{Origin, SourceKind};
+use crate::kind;
 use crate::observation::{Observation, Rejection};
 use crate::time::Stamp;
 

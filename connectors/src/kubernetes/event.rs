@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::decode::Context;
-use super::kind;
 use crate::event::{Event, EventId};
+use crate::kind;
 use crate::observation::Rejection;
 use crate::redact::redact;
 use crate::time::{Stamp, TimeKind};
@@ -241,7 +241,7 @@ fn identity(
     let namespace = metadata.namespace.as_deref().unwrap_or_default();
     let name = metadata.name.as_deref().unwrap_or_default();
     if is_generated(name) {
-        return by_name(namespace, name);
+        return EventId::of_kubernetes_event(namespace, name);
     }
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let seconds = time.lo.div_euclid(crate::time::SECOND).to_string();
@@ -254,12 +254,6 @@ fn identity(
         &text(message),
         &seconds,
     ])
-}
-
-/// The id of an Event whose name was made by a recorder.
-#[must_use]
-pub fn by_name(namespace: &str, name: &str) -> EventId {
-    EventId::of(&["k8s.event", namespace, name])
 }
 
 /// Whether a recorder made this name: `<object>.<hex nanoseconds>`.

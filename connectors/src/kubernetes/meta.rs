@@ -61,7 +61,7 @@ fn owners(object: &Value) -> Vec<Owner> {
         .filter_map(|owner| {
             let api_version = field::text(owner, &["apiVersion"]).unwrap_or_default();
             Some(Owner {
-                kind: super::normal_kind(field::text(owner, &["kind"])?, api_version),
+                kind: crate::kind::normal_kind(field::text(owner, &["kind"])?, api_version),
                 name: field::owned(owner, &["name"])?,
                 uid: field::owned(owner, &["uid"]).unwrap_or_default(),
                 controller: field::flag(owner, &["controller"]),

@@ -10,7 +10,6 @@ mod checkup;
 mod decode;
 mod event;
 mod field;
-mod kind;
 mod meta;
 mod node;
 mod pod;
@@ -18,6 +17,3 @@ mod template;
 mod workload;
 
 pub use decode::decode;
-pub use event::by_name as event_id;
-pub(crate) use kind::of_word as kind_of_word;
-pub use kind::{is_workload, normal_kind};

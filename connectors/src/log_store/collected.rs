@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::contract::{LineFilter, LineQuery, LineSubject, LinesRead, PodRef, Span, StoredLine};
-use super::labels::LabelNames;
+use crate::contract::LabelNames;
 use crate::logs::begins_a_record;
 use crate::time::{Nanos, SECOND};
 

@@ -1,18 +1,17 @@
 //! What a log store must be able to answer.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
 
-use super::labels::{LabelNames, Labels};
 use crate::connector::Health;
+use crate::contract::LabelNames;
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
 use crate::http::HttpError;
-use crate::recording::Sink;
-use crate::time::{Nanos, Stamp};
+use crate::sink::Sink;
+use crate::time::Nanos;
 
 /// A stretch of time `[from, to)`, both known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,36 +89,7 @@ pub struct LineQuery {
     pub limit: usize,
 }
 
-/// One line as a store has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredLine {
-    /// When, by the store, with its precision: milliseconds mean `[t, t + 1 ms)`.
-    pub stamp: Stamp,
-    /// The line as it was written by the process, or as the collector kept it.
-    pub text: String,
-    /// What is known of the whole stream. Names as the store has them, with `.`
-    /// and `-` as `_`.
-    pub labels: Arc<Labels>,
-    /// What is known of this line alone.
-    pub metadata: Labels,
-    /// The store's own name of the line, which tells equal lines apart.
-    pub id: Option<String>,
-    /// Where it stands among lines of one time in its stream, within one answer.
-    pub order: i64,
-    /// Line of the file it was read from, 0 where there is no file.
-    pub number: u64,
-}
-
-impl StoredLine {
-    /// What is known of the line: what its stream says goes before its own.
-    #[must_use]
-    pub fn all_labels(&self) -> Labels {
-        let mut all = self.metadata.clone();
-        let stream = self.labels.iter();
-        all.extend(stream.map(|(name, value)| (name.clone(), value.clone())));
-        all
-    }
-}
+pub use crate::contract::StoredLine;
 
 /// What a question for lines gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::contract::{Span, StoredLine};
-use super::labels::{LabelNames, Labels};
 use super::machines;
+use crate::contract::{LabelNames, Labels};
 use crate::event::SourceKind;
 use crate::logs::{Emitter, LineJoiner, PlacedLine, interpret, unwrapped};
 use crate::observation::Observation;

@@ -16,7 +16,6 @@ mod depth;
 mod emit;
 mod evidence_words;
 mod flatten;
-mod labels;
 mod machines;
 mod plan;
 mod reader;
@@ -25,6 +24,7 @@ mod source;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use crate::contract::{LabelNames, Labels};
 pub use contract::{
     Counts, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute, PodRef, Span,
     StoredLine,
@@ -33,5 +33,4 @@ pub use depth::Depth;
 pub use emit::{EmitOptions, emit};
 pub use evidence_words::EvidenceWords;
 pub(crate) use flatten::{MILLISECOND, flatten, label_name, millisecond};
-pub use labels::{LabelNames, Labels};
 pub use source::LogSource;

@@ -17,7 +17,7 @@ use super::plan::{self, PlannedQuery, ReadReason, WatchedPod};
 use crate::connector::FetchRequest;
 use crate::coverage::Coverage;
 use crate::http::HttpError;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND};
 
 /// How far a question without a start looks back.

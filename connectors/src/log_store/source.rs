@@ -11,7 +11,7 @@ use super::reader;
 use crate::connector::{Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 /// A log store, and how much of it is read.

@@ -1,8 +1,6 @@
 //! Which lines belong to the line before: how each language prints its end.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
+use crate::ignored_exception;
 
 /// What kind of many-line record is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,22 +34,6 @@ pub(super) enum BlockStage {
     Chained,
 }
 
-/// Whether Python says that an exception is one that no program ends of: what a destructor or a
-/// function at the exit raised. Its traceback follows.
-#[must_use]
-pub fn heralds(text: &str) -> bool {
-    // Every line of every log is looked at: one pass for all.
-    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        AhoCorasick::new([
-            "Exception ignored in",
-            "Exception ignored on",
-            "Error in atexit._run_exitfuncs",
-        ])
-        .ok()
-    });
-    WORDS.as_ref().is_some_and(|words| words.is_match(text))
-}
-
 const PYTHON: &str = "Traceback (most recent call last):";
 const GROUP: &str = "Exception Group Traceback (most recent call last):";
 
@@ -59,7 +41,7 @@ const GROUP: &str = "Exception Group Traceback (most recent call last):";
 pub(super) fn starts(text: &str) -> Option<Kind> {
     let trimmed = text.trim_start();
     // A logger may put its own words before the first traceback line.
-    if trimmed.ends_with(PYTHON) || heralds(trimmed) {
+    if trimmed.ends_with(PYTHON) || ignored_exception::is_announced(trimmed) {
         return Some(Kind::Python);
     }
     if trimmed.starts_with("terminate called ") {

@@ -92,11 +92,12 @@ impl JoinedRecord {
     fn one(mut placed: PlacedLine, kind: Option<Kind>) -> Self {
         let text = placed.line.text();
         let is_python = kind == Some(Kind::Python);
-        let stage = if is_python && block::heralds(text) && !text.contains('\n') {
-            BlockStage::Heralded
-        } else {
-            BlockStage::Frames
-        };
+        let stage =
+            if is_python && crate::ignored_exception::is_announced(text) && !text.contains('\n') {
+                BlockStage::Heralded
+            } else {
+                BlockStage::Frames
+            };
         let message = std::mem::take(&mut placed.line.message);
         let raw = std::mem::take(&mut placed.line.raw);
         Self {

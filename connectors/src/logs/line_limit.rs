@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::join::JoinedRecord;
-use crate::recording::LogLines;
+use crate::contract::LogLines;
 
 /// Words, in lower case, of lines that may be evidence: kept however long the
 /// log is, and asked for over a whole run in log stores.

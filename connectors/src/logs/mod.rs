@@ -25,7 +25,6 @@ mod line;
 mod line_limit;
 mod prefix;
 mod progress_bar;
-mod source;
 mod stored;
 mod stream;
 mod timestamps;
@@ -37,14 +36,13 @@ mod real;
 #[cfg(test)]
 mod tests;
 
+pub use crate::contract::LogSource;
 pub(crate) use begin::begins_a_record;
-pub use block::heralds;
 pub(crate) use event::Emitter;
 pub(crate) use join::LineJoiner;
 pub(crate) use line::interpret;
 pub use line_limit::TELLING;
-pub use source::LogSource;
-pub(crate) use stored::{StoredLine, emit as tell_stored};
+pub(crate) use stored::emit as tell_stored;
 pub use stream::LogStream;
 pub(crate) use timestamps::PlacedLine;
 pub(crate) use wrapper::content as unwrapped;

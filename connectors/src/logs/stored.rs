@@ -3,38 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::event::Emitter;
 use super::join::LineJoiner;
 use super::line::interpret;
 use super::timestamps::PlacedLine;
 use super::wrapper;
-use crate::event::{Entities, SourceKind};
+use crate::contract::RecordedLine;
+use crate::event::Entities;
 use crate::observation::Observation;
-use crate::time::Stamp;
 
-/// One line as a store's record holds it.
-#[derive(Clone, Debug)]
-pub(crate) struct StoredLine {
-    /// What tells its stream from others. Where a pod is named this is not
-    /// looked at: namespace, pod and container are its stream then, as in files.
-    pub(crate) stream: String,
-    /// The store's time.
-    pub(crate) time: Stamp,
-    /// The line as the program wrote it.
-    pub(crate) text: String,
-    pub(crate) source_kind: SourceKind,
-    pub(crate) entities: Entities,
-    /// As the store has it; where it has none the text is looked at.
-    pub(crate) severity: Option<String>,
-    /// What else the record says.
-    pub(crate) attributes: Map<String, Value>,
-    /// Line of the file that the record starts at.
-    pub(crate) line: u64,
-}
-
-impl StoredLine {
+impl RecordedLine {
     fn identity(&self) -> String {
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         let Entities {
@@ -52,8 +30,8 @@ impl StoredLine {
 
 /// Tells lines as `log.line` events, those of one traceback as one. They may
 /// come in any order, also newest first.
-pub(crate) fn emit(lines: Vec<StoredLine>, file: &Arc<str>, out: &mut Vec<Observation>) {
-    let mut streams: BTreeMap<String, Vec<StoredLine>> = BTreeMap::new();
+pub(crate) fn emit(lines: Vec<RecordedLine>, file: &Arc<str>, out: &mut Vec<Observation>) {
+    let mut streams: BTreeMap<String, Vec<RecordedLine>> = BTreeMap::new();
     let mut last: BTreeMap<String, i64> = BTreeMap::new();
     let (mut forward, mut backward) = (0, 0);
     for line in lines {
@@ -73,7 +51,7 @@ pub(crate) fn emit(lines: Vec<StoredLine>, file: &Arc<str>, out: &mut Vec<Observ
     }
 }
 
-fn stream(identity: String, lines: &[StoredLine], file: &Arc<str>, out: &mut Vec<Observation>) {
+fn stream(identity: String, lines: &[RecordedLine], file: &Arc<str>, out: &mut Vec<Observation>) {
     let Some(first) = lines.first() else {
         return;
     };

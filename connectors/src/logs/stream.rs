@@ -9,13 +9,13 @@ use super::line::{Line, interpret_in};
 use super::line_limit::LineLimiter;
 use super::prefix;
 use super::progress_bar;
-use super::source::LogSource;
 use super::timestamps::LinePlacer;
 use super::tool::{self, AttributedLine, ToolLayout};
 use super::wrapper::{self, UnwrappedLine};
+use crate::contract::LogLines;
+use crate::contract::LogSource;
 use crate::event::{Entities, SourceKind};
 use crate::observation::Observation;
-use crate::recording::LogLines;
 use crate::time::Stamp;
 
 /// The state between two lines of one log.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::contract::LogLines;
 use crate::event::Event;
 use crate::observation::Observation;
-use crate::recording::LogLines;
 use crate::time::{SECOND, Stamp, rfc3339};
 
 fn source() -> LogSource {

@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::clock::{self, Clock};
-use crate::cloudwatch::stream_labels;
+use crate::contract::LabelNames;
+use crate::contract::labels_of_stream;
+use crate::contract::looks_made;
 use crate::event::Entities;
-use crate::log_store::LabelNames;
-use crate::recording::looks_made;
 use crate::time::Stamp;
 
 /// A line with whose it is.
@@ -112,7 +112,7 @@ impl ToolLayout {
             return None;
         }
         let time = Stamp::parse(time)?;
-        let whose = self.names.entities(&stream_labels(stream));
+        let whose = self.names.entities(&labels_of_stream(stream));
         whose.pod.is_some().then_some(AttributedLine {
             whose,
             time: Some(time),

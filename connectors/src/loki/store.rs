@@ -23,7 +23,7 @@ use crate::log_store::{
     Counts, LabelNames, Limits, LineFilter, LineQuery, LineSubject, LinesRead, LogStore, Minute,
     Span, StoredLine,
 };
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, rfc3339};
 
 /// Windows are widened to this when it is asked what is there.

@@ -6,10 +6,10 @@ use super::emit::Emitter;
 use super::layout;
 use super::line::{HostLine, LineTime};
 use super::place::PlacedTime;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::Observation;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 
 /// Whether it begins as such a log.
 pub(super) fn is(head: &FileHead<'_>) -> bool {

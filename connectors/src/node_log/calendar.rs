@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::contract::{FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered};
 use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::host_list::expand;
 use crate::logs::LogSource;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{
-    FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered,
-};
 use crate::redact::redact;
-use crate::slurm::expand;
 use crate::time::{Stamp, rfc3339};
 
 const NEEDED: [&str; 3] = ["maintenance", "hosts", "starts"];

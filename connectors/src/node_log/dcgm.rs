@@ -8,12 +8,10 @@ use super::emit::Emitter;
 use super::layout;
 use super::line::{HostLine, LineTime};
 use super::place::PlacedTime;
+use crate::contract::{FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered};
 use crate::event::Event;
 use crate::logs::LogSource;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{
-    FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered,
-};
 
 const ROOTS: [&str; 2] = ["DCGM Diagnostic", "DCGM GPU Diagnostic"];
 

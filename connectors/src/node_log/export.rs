@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::filter;
 use super::journal;
 use super::reader::HostLog;
+use crate::contract::{FormatOutput, TextReader};
 use crate::logs::LogSource;
-use crate::recording::{FormatOutput, TextReader};
 
 /// Puts blocks together until a record is whole.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use super::emit::Emitter;
 use super::line::{HostLine, LineTime};
 use super::place::PlacedTime;
 use super::{calendar, dcgm, terraform};
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::logs::clock::Clock;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 use crate::time::Stamp;
 
 fn has(fields: &Map<String, Value>, keys: &[&str]) -> bool {

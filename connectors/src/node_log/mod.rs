@@ -50,7 +50,6 @@ mod healthy;
 pub(crate) mod tests;
 
 pub use filter::{also_look_for, tells};
-pub use nvidia::normal_pci;
 pub use query_words::is_asked_for;
 pub use syslog::{SyslogFacts, decode_syslog};
 
@@ -60,11 +59,11 @@ pub(crate) use json::{decode, recognise};
 pub(crate) use query_words::PHRASES;
 pub(crate) use stored::{Machines, StoredHostLine};
 
-use crate::recording::TextFormat;
+use crate::contract::TextFormat;
 use reader::HostLog;
 
 /// Whether a file's form, in the words of
-/// [`FileSummary`](crate::recording::FileSummary), is that of a log which holds what
+/// a `FileSummary`, is that of a log which holds what
 /// a machine's kernel says.
 #[must_use]
 pub fn holds_kernel(form: &str) -> bool {

@@ -56,7 +56,7 @@ impl Gpus {
             return;
         };
         if let Some(found) = captures(&XID, &text) {
-            let pci = normal_pci(&found["pci"]);
+            let pci = crate::pci::normal(&found["pci"]);
             let number: u32 = found["xid"].parse().unwrap_or(u32::MAX);
             event.set_attribute("xid", Some(found["xid"].to_owned()));
             for key in ["pid", "process"] {
@@ -76,16 +76,16 @@ impl Gpus {
             for key in ["sxid", "switch", "link"] {
                 event.set_attribute(key, found.name(key).map(|value| value.as_str()));
             }
-            event.set_attribute("switch_pci", Some(normal_pci(&found["pci"])));
+            event.set_attribute("switch_pci", Some(crate::pci::normal(&found["pci"])));
         } else if let Some(found) = captures(&LOST, &text) {
             // The driver's plain words for Xid 79.
             event.set_attribute("xid", Some("79"));
-            self.place(event, normal_pci(&found["pci"]));
+            self.place(event, crate::pci::normal(&found["pci"]));
         } else if text.contains("NVRM: fallen off the bus") {
             // The last of three lines; the first names the GPU.
             event.set_attribute("xid", Some("79"));
         } else if let Some(found) = captures(&PLACE, &text) {
-            let pci = normal_pci(&found["pci"]);
+            let pci = crate::pci::normal(&found["pci"]);
             let uuid = found["uuid"].trim_end_matches('-').to_owned();
             if self.uuids.len() < MAX_GPUS {
                 self.uuids.insert(pci.clone(), uuid);
@@ -130,20 +130,6 @@ fn captures<'t>(
     text: &'t str,
 ) -> Option<regex::Captures<'t>> {
     pattern.as_ref()?.captures(text)
-}
-
-/// A GPU's place under one name: `00000000:9B:00.0` and `0000:9b:00` are one.
-#[must_use]
-pub fn normal_pci(pci: &str) -> String {
-    let pci = pci.trim_end_matches('.').to_ascii_lowercase();
-    let pci = pci.split('.').next().unwrap_or_default();
-    match pci.split_once(':') {
-        Some((domain, rest)) if rest.contains(':') => {
-            let short = domain.trim_start_matches('0');
-            format!("{short:0>4}:{rest}")
-        }
-        _ => format!("0000:{pci}"),
-    }
 }
 
 /// Whether a line is worth reading only for what it says of later ones.
@@ -229,8 +215,8 @@ mod tests {
     #[test]
     fn one_place_has_one_name() {
         for name in ["00000000:9B:00.0", "0000:9b:00", "9b:00.0", "0000:9b:00.0"] {
-            assert_eq!(normal_pci(name), "0000:9b:00", "{name}");
+            assert_eq!(crate::pci::normal(name), "0000:9b:00", "{name}");
         }
-        assert_eq!(normal_pci("0008:01:00"), "0008:01:00");
+        assert_eq!(crate::pci::normal("0008:01:00"), "0008:01:00");
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::emit::Emitter;
 use super::layout;
 use super::line::{HostLine, LineTime};
-use super::nvidia::normal_pci;
 use super::place::PlacedTime;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::Observation;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
+use crate::pci;
 use crate::time::Stamp;
 
 /// Whether it begins as such a report.
@@ -50,7 +50,7 @@ impl Report {
             .strip_prefix("GPU ")
             .filter(|pci| indent == 0 && pci.contains(':'))
         {
-            self.pci = Some(normal_pci(pci));
+            self.pci = Some(pci::normal(pci));
             self.uuid = None;
             return false;
         }

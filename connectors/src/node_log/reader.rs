@@ -10,9 +10,9 @@ use super::line::{self, HostLine, LineTime};
 use super::nvidia::{self, Gpus};
 use super::place::{LogClock, SequencedTime};
 use super::{boot, kernel, subject};
+use crate::contract::{FormatOutput, TextReader};
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{FormatOutput, TextReader};
 use crate::slurm;
 use crate::time::Nanos;
 

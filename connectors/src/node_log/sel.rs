@@ -8,10 +8,10 @@ use super::emit::Emitter;
 use super::layout;
 use super::line::{HostLine, LineTime};
 use super::place::PlacedTime;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
 use crate::logs::clock::Clock;
 use crate::observation::Observation;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 use crate::time::Stamp;
 
 /// What of a row may mean something; the rest are sensors at work.

@@ -3,8 +3,8 @@
 use memchr::memmem;
 
 use super::line::{self, HostLine, LineTime};
+use crate::contract::FileHead;
 use crate::logs::clock::Clock;
-use crate::recording::FileHead;
 
 /// `journalctl -o json`: the cursor and the time are in every record.
 pub(super) fn is_journal_json(head: &FileHead<'_>) -> bool {

@@ -16,11 +16,11 @@ use super::filter;
 use super::journal;
 use super::line::{self, HostLine, LineTime};
 use super::reader::HostLog;
+use crate::contract::FormatOutput;
 use crate::event::Entities;
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
 use crate::observation::Observation;
-use crate::recording::FormatOutput;
 use crate::slurm;
 use crate::time::{Nanos, SECOND, Stamp};
 

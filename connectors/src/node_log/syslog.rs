@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::line;
 use super::reader::HostLog;
+use crate::contract::{FormatOutput, TextReader as _};
 use crate::event::Entities;
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{FormatOutput, TextReader as _};
 use crate::time::Nanos;
 
 /// What some lines told.

@@ -14,15 +14,13 @@ use serde_json::{Map, Value};
 
 use crate::cloud::fact::{Activity, FactBuilder, Outcome, set_message, set_text};
 use crate::cloud::field;
-use crate::cloud::identity::{Cloud, Machine};
-use crate::cloud::time::ParsedTime;
+use crate::contract::{FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered};
 use crate::event::{Event, Origin, SourceKind};
 use crate::logs::LogSource;
 use crate::logs::clock::{self, Clock};
+use crate::machine::{Cloud, Machine};
 use crate::observation::{Observation, Rejection};
-use crate::recording::{
-    FileHead, ForeignOutput, ForeignRecord, FormatOutput, TextReader, numbered,
-};
+use crate::text_time::ParsedTime;
 use crate::time::Stamp;
 
 /// Types of resources that are one machine.

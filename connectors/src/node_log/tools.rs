@@ -3,8 +3,8 @@
 
 use chrono::NaiveDateTime;
 
+use crate::contract::FileHead;
 use crate::logs::clock;
-use crate::recording::FileHead;
 use crate::time::Stamp;
 
 use super::line::{HostLine, LineTime};

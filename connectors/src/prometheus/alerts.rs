@@ -12,7 +12,7 @@ use crate::coverage::Coverage;
 use crate::event::{Event, Origin};
 use crate::log_store::Span;
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 impl Prometheus {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::emit::{DeathTimes, Emitter};
 use super::names::Names;
 use super::wire;
+use crate::contract::{ForeignDecoder, ForeignOutput, ForeignRecord};
 use crate::observation::Rejection;
-use crate::recording::{ForeignDecoder, ForeignOutput, ForeignRecord};
 
 /// A query's `data`: its type and its series.
 pub(crate) const ANSWER: ForeignDecoder = ForeignDecoder {

@@ -20,7 +20,7 @@ use crate::event::{Origin, SourceKind};
 use crate::http::{Client, HttpError};
 use crate::log_store::Span;
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND};
 
 /// Machines and pods of one request.

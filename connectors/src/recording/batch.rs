@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::folder_context::FolderContext;
-use super::format::TextFormat;
 use super::summary::Tally;
+use crate::contract::TextFormat;
 use crate::logs::LogSource;
 use crate::observation::Observation;
 

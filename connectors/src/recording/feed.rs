@@ -6,8 +6,8 @@ use std::sync::mpsc::SyncSender;
 
 use super::batch::{BATCH_BYTES, Batch, Kind, RecordEnd};
 use super::folder_context::Folder;
-use super::options::{Input, Options};
 use super::summary::{FileStatus, FileSummary, Tally};
+use crate::contract::{Input, Options};
 use crate::redact::redact;
 use crate::terminal::line;
 

@@ -10,8 +10,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::options::Input;
 use super::sniff::{self, Form, HEAD};
+use crate::contract::Input;
 use crate::kubectl;
 use crate::logs::LogSource;
 

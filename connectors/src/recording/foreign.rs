@@ -4,55 +4,17 @@
 //! in turn; the first that recognises it by its keys decodes it. A new kind of
 //! record is one line in [`DECODERS`].
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::event::{Origin, SourceKind};
-use crate::logs::StoredLine;
-use crate::observation::{Observation, Rejection};
+use crate::contract::{ForeignDecoder as Decoder, ForeignOutput, ForeignRecord as Record};
+use crate::event::Origin;
+use crate::observation::Rejection;
 use crate::{
-    alertmanager, aws, azure, cloudwatch, datadog, elasticsearch, gcp, grafana, log_store,
-    node_log, prometheus, slurm,
+    alertmanager, aws, azure, cloudwatch, datadog, elasticsearch, gcp, grafana, node_log,
+    prometheus, slurm,
 };
-
-/// A record and where it stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'r> {
-    /// The record's own fields.
-    pub(crate) fields: &'r Map<String, Value>,
-    /// The key of the array it is an item of (`Records`); empty where none.
-    pub(crate) within: &'r str,
-    pub(crate) origin: &'r Origin,
-}
-
-/// What records told. Lines of logs are kept apart: those of one batch are
-/// joined where they are one traceback.
-#[derive(Debug, Default)]
-pub(crate) struct ForeignOutput {
-    pub(crate) observations: Vec<Observation>,
-    pub(crate) lines: Vec<StoredLine>,
-    /// Lines of log stores, as their live answers have them.
-    pub(crate) stored: BTreeMap<SourceKind, Vec<log_store::StoredLine>>,
-}
-
-impl ForeignOutput {
-    /// A line of a log store.
-    pub(crate) fn line(&mut self, kind: SourceKind, line: log_store::StoredLine) {
-        self.stored.entry(kind).or_default().push(line);
-    }
-}
-
-/// Who decodes a kind of record.
-pub(crate) struct Decoder {
-    /// Whether it is such a record: its fields, and the array it is an item of.
-    pub(crate) recognise: fn(&Map<String, Value>, &str) -> bool,
-    pub(crate) decode: fn(Record<'_>, &mut ForeignOutput) -> Result<(), Rejection>,
-    /// Top-level keys by which YAML is known to be such records.
-    pub(crate) yaml: &'static [&'static str],
-}
 
 /// The first that recognises a record gets it.
 const DECODERS: &[Decoder] = &[

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::options::Options;
+use crate::contract::Options;
 
 /// The counts of one input, shared by all layers it is unpacked through.
 #[derive(Clone, Debug)]

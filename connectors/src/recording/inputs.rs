@@ -15,8 +15,8 @@ use super::feed::Feed;
 use super::guard::{Packed, UnpackMeter};
 use super::kernel;
 use super::open::{Layer, open};
-use super::options::Input;
 use super::summary::FileStatus;
+use crate::contract::Input;
 
 /// Bytes on disk of everything in `inputs`; `None` where that cannot be known.
 pub(super) fn size(inputs: &[Input]) -> Option<u64> {

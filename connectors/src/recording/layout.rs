@@ -59,26 +59,6 @@ static LOOSE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The name ends as controllers make names end: a random suffix, perhaps after
-/// a template hash, or an ordinal after a worker's role.
-static MADE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-(?:",
-        // The alphabet of Kubernetes' random names has no vowels and no 0, 1, 3.
-        r"[bcdfghjklmnpqrstvwxz2456789]{5}",
-        r"|(?:master|worker|launcher|chief|ps|evaluator|head|driver|server|replica)s?-\d+",
-        r")$",
-    ))
-    .ok()
-});
-
-/// Whether a pod's name ends as controllers make names end.
-pub(crate) fn looks_made(pod: &str) -> bool {
-    MADE_NAME
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(pod))
-}
-
 /// Reads `name`, a path with `!` before members of archives.
 pub(super) fn place(name: &str) -> PathInfo {
     let path = name.replace(['!', '\\'], "/");
@@ -96,7 +76,11 @@ pub(super) fn place(name: &str) -> PathInfo {
             continue;
         };
         let place = named(&found);
-        if place.pod.as_deref().is_some_and(looks_made) {
+        if place
+            .pod
+            .as_deref()
+            .is_some_and(crate::contract::looks_made)
+        {
             // troubleshoot.sh puts a collector's name where others put the namespace.
             let collector = path.contains("support-bundle");
             let generic = |folder: &String| {

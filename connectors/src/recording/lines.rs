@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::batch::{BATCH_BYTES, Kind};
 use super::feed::Feed;
-use super::format::TextFormat;
 use super::window::Window;
+use crate::contract::TextFormat;
 use crate::logs::LogSource;
 
 /// Splits `from` and feeds whole lines; returns why it ended early, if it did.

@@ -8,7 +8,6 @@
 
 mod batch;
 mod budget;
-mod convert;
 mod dump;
 mod feed;
 mod folder_context;
@@ -21,7 +20,6 @@ mod kernel;
 mod layout;
 mod lines;
 mod open;
-mod options;
 mod pasted;
 mod read;
 mod scanner;
@@ -35,13 +33,8 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+pub use crate::contract::{Input, LogLines, Options, read_yaml};
 pub use bytes::Bytes;
-pub use convert::{parse as yaml_to_json, read as read_yaml};
-pub(crate) use foreign::{Decoder as ForeignDecoder, ForeignOutput, Record as ForeignRecord};
-pub(crate) use format::{FileHead, FormatOutput, TextFormat, TextReader, numbered};
-pub(crate) use layout::looks_made;
-pub use options::{Input, LogLines, Options};
-pub use read::{Sink, read, read_with};
+pub use read::{read, read_with};
 pub use summary::{FileStatus, FileSummary, RejectedRecord, Summary};
-pub(crate) use table::Table;
 pub use work::Decode;

@@ -11,28 +11,10 @@ use super::batch::BatchResult;
 use super::budget::Budget;
 use super::feed::Feed;
 use super::inputs;
-use super::options::{Input, Options};
 use super::summary::Summary;
 use super::work::{self, Decode};
-use crate::observation::Observation;
-
-/// Takes what was read.
-pub trait Sink {
-    /// Called with every batch's observations, in reading order.
-    fn observe(&mut self, observations: Vec<Observation>);
-
-    /// Bytes read so far as they lie on disk, and how many there are if known.
-    fn progress(&mut self, done: u64, total: Option<u64>) {
-        let _ = (done, total);
-    }
-}
-
-/// Keeps everything, in order.
-impl Sink for Vec<Observation> {
-    fn observe(&mut self, observations: Vec<Observation>) {
-        self.extend(observations);
-    }
-}
+use crate::contract::{Input, Options};
+use crate::sink::Sink;
 
 /// Batches that wait for one worker; bounds what is in memory.
 const QUEUE: usize = 8;

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::format::{self, TextFormat};
+use super::format;
 use super::{foreign, table};
+use crate::contract::TextFormat;
 use crate::flight_recorder;
 use crate::kubectl;
 

@@ -6,19 +6,12 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 use csv::{ByteRecord, ReaderBuilder};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::batch::Kind;
 use super::feed::Feed;
+use crate::contract::Table;
 use crate::{datadog, elasticsearch};
-
-/// A kind of table, known by the names of its columns.
-pub(crate) struct Table {
-    /// Whether these are its columns.
-    pub(crate) recognise: fn(&[String]) -> bool,
-    /// A row as the record that its system's decoder knows.
-    pub(crate) record: fn(&[String], &[String]) -> Map<String, Value>,
-}
 
 /// The first that recognises a table gets it.
 const TABLES: &[&Table] = &[&datadog::LOGS_CSV, &elasticsearch::KIBANA_CSV];

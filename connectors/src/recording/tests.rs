@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use super::*;
 use crate::event::Origin;
 use crate::observation::{Observation, Rejection};
+use crate::sink::Sink;
 
 /// Keeps what arrives.
 #[derive(Default)]

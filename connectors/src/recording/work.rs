@@ -10,12 +10,13 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::batch::{Batch, BatchResult, Kind};
-use super::convert;
 use super::folder_context::FolderContext;
-use super::foreign::{self, ForeignOutput};
-use super::format::{FormatOutput, TextReader};
-use super::options::Options;
+use super::foreign;
 use super::summary::Tally;
+use crate::contract::ForeignOutput;
+use crate::contract::Options;
+use crate::contract::yaml_to_json;
+use crate::contract::{FormatOutput, TextReader};
 use crate::datadog;
 use crate::event::{Origin, SourceKind};
 use crate::flight_recorder;
@@ -259,7 +260,7 @@ impl Worker<'_> {
 
     fn yaml(&mut self, record: &[u8], item: bool, list_kind: Option<&str>, line: u64) {
         let text = self.as_utf8(record);
-        let mut value = match convert::parse(&String::from_utf8_lossy(&text)) {
+        let mut value = match yaml_to_json(&String::from_utf8_lossy(&text)) {
             Ok(value) => value,
             Err(why) => return self.count(line, Err(Rejection::Malformed(why))),
         };

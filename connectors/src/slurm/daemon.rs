@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{hostlist, job};
+use super::job;
 use crate::event::{Event, EventId, SourceKind};
+use crate::host_list;
 use crate::time::Stamp;
 
 /// Whether a program's lines are Slurm's.
@@ -146,7 +147,7 @@ pub(crate) fn read(line: &Event) -> Vec<Event> {
     };
     let get = |name: &str| found.name(name).map(|value| value.as_str());
     let state = pattern.state.or(get("state")).unwrap_or_default();
-    let nodes = get("nodes").map(hostlist::expand).unwrap_or_default();
+    let nodes = get("nodes").map(host_list::expand).unwrap_or_default();
     if let Some(job) = get("job") {
         let (job, own) = job::split_own(job);
         let uid = format!("slurm/{job}");

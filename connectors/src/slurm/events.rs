@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::columns::{Columns, Row};
 use super::node::{self, NodeReport};
 use super::times;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 
 const NEEDED: &[&str] = &["nodename", "timestart", "reason"];
 

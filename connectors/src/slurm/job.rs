@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::hostlist;
 use crate::event::{Event, EventId, Origin, SourceKind};
+use crate::host_list;
 use crate::object::{ObjectBody, ObjectKey, ObjectVersion};
 use crate::observation::Observation;
 use crate::redact::redact;
@@ -172,7 +172,7 @@ pub(super) fn emit(rows: &[Row], file: &Arc<str>, out: &mut Vec<Observation>) {
     };
     let ended = main.end.filter(|_| !goes_on(&state));
     let list = first(|row| &row.nodes);
-    let nodes = list.as_deref().map(hostlist::expand).unwrap_or_default();
+    let nodes = list.as_deref().map(host_list::expand).unwrap_or_default();
     let mut labels = BTreeMap::from([("job_id".to_owned(), main.job.clone())]);
     for (key, value) in [
         ("user", first(|row| &row.user)),

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::job::{self, Row};
 use super::node::{self, NodeReport};
 use super::times;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 use crate::redact::redact;
 use crate::time::Stamp;
 

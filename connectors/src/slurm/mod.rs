@@ -16,7 +16,6 @@
 mod columns;
 mod daemon;
 mod events;
-mod hostlist;
 mod job;
 mod json;
 mod live;
@@ -30,11 +29,10 @@ mod times;
 mod tests;
 
 pub(crate) use daemon::{read as daemon, says};
-pub use hostlist::expand;
 pub(crate) use json::{decode, is_job, is_node};
 pub use live::{Slurm, SlurmOptions};
 
-use crate::recording::TextFormat;
+use crate::contract::TextFormat;
 
 /// Formats of text.
 pub(crate) const FORMATS: &[TextFormat] = &[

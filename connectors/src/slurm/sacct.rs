@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::columns::{Columns, Row as Cells};
 use super::job::{self, Row};
 use super::times;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 use crate::redact::redact;
 
 /// Columns without which there is nothing to tell.

@@ -8,9 +8,9 @@ use regex::Regex;
 use super::job::{self, Row};
 use super::node::{self, NodeReport};
 use super::times;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 use crate::redact::redact;
 
 const STARTS: [&str; 3] = ["JobId=", "NodeName=", "PartitionName="];

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::columns::Columns;
-use super::hostlist;
 use super::node::{self, NodeReport};
 use super::times;
+use crate::contract::{FileHead, FormatOutput, TextReader, numbered};
+use crate::host_list;
 use crate::logs::LogSource;
 use crate::observation::Observation;
-use crate::recording::{FileHead, FormatOutput, TextReader, numbered};
 
 /// Whether it begins with the head of such a table.
 pub(super) fn is(head: &FileHead<'_>) -> bool {
@@ -93,7 +93,7 @@ impl Table {
             found.irrelevant += 1;
             return;
         }
-        for node in hostlist::expand(list) {
+        for node in host_list::expand(list) {
             let said = NodeReport {
                 node,
                 state: state.clone(),

@@ -1,6 +1,6 @@
 //! Members that had not ended when the others gave up waiting for one of them.
 
-use whathappened_connectors::time::Stamp;
+use whathappened_model::time::Stamp;
 
 use super::{Death, WAITED};
 use crate::graph::EntityGraph;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 use crate::graph::{EntityGraph, TaskKind};
 use crate::lifecycle::{End, State};

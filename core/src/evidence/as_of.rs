@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use whathappened_connectors::object::ObjectBody;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::object::ObjectBody;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::{Evidence, Objects, SpillError, Version};
 
@@ -119,9 +119,9 @@ fn as_made(version: &Version, moment: Nanos) -> Version {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::event::{Event, EventId, Origin, SourceKind};
-    use whathappened_connectors::object::{ObjectKey, ObjectVersion};
-    use whathappened_connectors::time::SECOND;
+    use whathappened_model::event::{Event, EventId, Origin, SourceKind};
+    use whathappened_model::object::{ObjectKey, ObjectVersion};
+    use whathappened_model::time::SECOND;
 
     use super::*;
 

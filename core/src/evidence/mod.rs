@@ -12,10 +12,10 @@ mod spill;
 use std::collections::BTreeMap;
 
 use hashbrown::HashTable;
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::flight_recorder::{Trace, trace_of};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::Stamp;
+use whathappened_model::collective::{Trace, trace_of};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::Stamp;
 
 pub use objects::{Objects, Version};
 pub use row::Row;
@@ -82,7 +82,7 @@ impl Evidence {
                 count,
                 last,
             } => {
-                let id = whathappened_connectors::kubernetes::event_id(&namespace, &name);
+                let id = EventId::of_kubernetes_event(&namespace, &name);
                 self.grew.push((id, count, last));
                 Ok(())
             }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use whathappened_connectors::event::{Origin, SourceKind};
-use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion};
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::{Origin, SourceKind};
+use whathappened_model::object::{ObjectBody, ObjectKey, ObjectVersion};
+use whathappened_model::time::{Nanos, Stamp};
 
 /// One version of an object.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What stays in memory of a fact.
 
-use whathappened_connectors::event::{Event, EventId, Origin, SourceKind};
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::{Event, EventId, Origin, SourceKind};
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::spill::SpillOffset;
 use crate::symbols::{Symbol, SymbolTable};

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 /// Uncompressed size of a block.
 const BLOCK: usize = 256 << 10;

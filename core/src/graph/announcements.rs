@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::EntityGraph;
 use super::fact::{Fact, Phase};

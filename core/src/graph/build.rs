@@ -4,9 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::kubernetes::is_workload;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::Event;
+use whathappened_model::kind::is_workload;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::announcements;
 use super::identity::{Pods, Workloads};

@@ -1,6 +1,6 @@
 //! What the texts of a few Events say of who made whom and where it went.
 
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 /// What an Event's text claims beside its own object.
 pub(super) enum Claim<'a> {

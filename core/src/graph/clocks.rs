@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::task::Stored;
 use super::{EntityGraph, Exit, Fact, Task, TaskKind};

@@ -5,9 +5,9 @@
 //! was missing. So it is found here, where all facts are known, whether they
 //! come from files or from the store, and in any order.
 
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::flight_recorder::{Finding, PendingCollective, Trace, compare_traces};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::collective::{Finding, PendingCollective, Trace, compare_traces};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 /// Dumps further apart than this are not of one hang. Ranks dump when the
 /// first watchdog speaks, but each tells the time of its own last call.
@@ -127,7 +127,7 @@ fn list(ranks: &[i32]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::flight_recorder::CollectiveCall;
+    use whathappened_model::collective::CollectiveCall;
 
     use super::*;
 
@@ -201,56 +201,5 @@ mod tests {
                 .all(|event| event.attribute("seq") != Some("41")),
             "{twice:#?}"
         );
-    }
-
-    /// From bytes to the world, as a case is read.
-    #[test]
-    fn dumps_of_three_ranks_name_the_missing_one() {
-        use crate::evidence::Evidence;
-        use crate::graph::EntityGraph;
-        use crate::signals::Ruleset;
-        use whathappened_connectors::event::Origin;
-        use whathappened_connectors::flight_recorder::decode;
-
-        let ruleset = Ruleset::built_in().unwrap();
-        let dump = |seq: i64, state: &str| {
-            serde_json::json!({
-                "version": "2.10",
-                "pg_config": { "0": { "name": "0", "desc": "default_pg", "ranks": "[0, 1, 2]" } },
-                "entries": [{
-                    "pg_id": 0, "process_group": ["0", "default_pg"], "is_p2p": false,
-                    "collective_seq_id": seq, "profiling_name": "nccl:all_reduce",
-                    "input_sizes": [[8]], "output_sizes": [[8]], "state": state,
-                    "time_created_ns": 1_795_274_427_000_000_000_i64 + seq,
-                }],
-            })
-            .to_string()
-        };
-        let mut evidence = Evidence::default();
-        for (rank, seq, state) in [
-            (0, 7, "scheduled"),
-            (1, 6, "completed"),
-            (2, 7, "scheduled"),
-        ] {
-            let origin = Origin {
-                file: format!("nccl_trace_rank_{rank}.json").into(),
-                line: 1,
-            };
-            let mut reported = Vec::new();
-            decode(dump(seq, state).as_bytes(), &origin, &mut reported).unwrap();
-            for observation in reported {
-                evidence.observe(observation, &ruleset).unwrap();
-            }
-        }
-        let graph = EntityGraph::build(evidence, &ruleset).unwrap();
-        let missing: Vec<_> = graph
-            .facts
-            .iter()
-            .filter(|fact| graph.name(fact.signal) == "nccl.rank_missing")
-            .collect();
-        assert_eq!(missing.len(), 1);
-        let event = graph.evidence.event(missing[0].row).unwrap();
-        assert_eq!(event.rank, Some(1));
-        assert_eq!(event.attribute("waiting"), Some("0,2"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::Stamp;
+use whathappened_model::time::Stamp;
 
 use super::EntityGraph;
 use crate::symbols::Symbol;
@@ -42,7 +42,7 @@ impl Cordons {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::time::{Nanos, SECOND};
+    use whathappened_model::time::{Nanos, SECOND};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! A fact as the rules see it.
 
-use whathappened_connectors::event::{EventId, SourceKind};
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::{EventId, SourceKind};
+use whathappened_model::time::{Nanos, Stamp};
 
 use crate::symbols::Symbol;
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::witness::Gpus;
 use super::{EntityGraph, Fact, NO};

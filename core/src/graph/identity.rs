@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{NO, Task, TaskKind, Workload, job};
 use crate::symbols::Symbol;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::Event;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::TaskKind;
 use super::identity::{Pods, Workloads};

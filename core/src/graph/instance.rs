@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::object::{ObjectBody, ObjectKey};
-use whathappened_connectors::time::Stamp;
+use whathappened_model::event::Event;
+use whathappened_model::object::{ObjectBody, ObjectKey};
+use whathappened_model::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::earlier;

@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::object::ObjectKey;
-use whathappened_connectors::slurm::expand;
-use whathappened_connectors::time::Stamp;
+use whathappened_model::event::Event;
+use whathappened_model::host_list::expand;
+use whathappened_model::object::ObjectKey;
+use whathappened_model::time::Stamp;
 
 use super::identity::{Pods, Workloads};
 use super::learn::{earlier, later};

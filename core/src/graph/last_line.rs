@@ -1,6 +1,6 @@
 //! Until when pods wrote: a line without a meaning still shows that its program went on.
 
-use whathappened_connectors::time::Stamp;
+use whathappened_model::time::Stamp;
 
 use super::Task;
 use super::learn::later;

@@ -1,7 +1,7 @@
 //! What single records teach about the lives of pods and workloads.
 
-use whathappened_connectors::event::{Event, SourceKind};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::claims::{Claim, read};
 use super::identity::{Pods, Workloads};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::identity::{Pods, Workloads};
 use super::{NO, TaskKind};

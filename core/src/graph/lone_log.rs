@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 use super::fact::{Fact, NO};
 use super::identity::{Pods, Workloads};

@@ -55,7 +55,7 @@ pub use workload::Workload;
 
 use std::collections::{BTreeSet, HashSet};
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use crate::evidence::{Evidence, SpillError};
 use crate::signals::Ruleset;

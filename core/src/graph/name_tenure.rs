@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::{EntityGraph, TaskKind, node_instance};
 

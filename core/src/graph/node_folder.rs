@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use whathappened_connectors::event::SourceKind;
+use whathappened_model::event::SourceKind;
 
 use super::fact::{Fact, NO};
 use super::task::Task;

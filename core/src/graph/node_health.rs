@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::EntityGraph;
 use crate::symbols::Symbol;

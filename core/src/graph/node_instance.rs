@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use whathappened_connectors::cloud::identity::Machine;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::machine::Machine;
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::{EntityGraph, TaskKind};
 use crate::evidence::{Objects, Version};

@@ -2,8 +2,8 @@
 //!
 //! A run is measured against its own past only: what a step should take, nobody says.
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::Event;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::Fact;
 use super::task::Task;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::Nanos;
 
 use super::fact::NO;
 use super::identity::Pods;

@@ -1,7 +1,7 @@
 //! Which machines a node pool or instance group has, by labels, by tags of their
 //! instances, and where those are gone by how managed nodes are named.
 
-use whathappened_connectors::object::ObjectBody;
+use whathappened_model::object::ObjectBody;
 
 /// Labels of nodes and instances that name the pool.
 const POOL: [&str; 8] = [

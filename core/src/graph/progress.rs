@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::event::{Event, SourceKind};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::fact::{Fact, NO};
 use super::pace;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{EntityGraph, NO, Workload};
 use crate::symbols::Symbol;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::identity::Pods;
 use super::{NO, TaskKind};

@@ -1,7 +1,7 @@
 //! Pods that no scheduler has looked at. Every pod is one for a moment; one that is
 //! for longer has no scheduler that works.
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::{Fact, Task};
 use crate::evidence::Evidence;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::time::Stamp;
+use whathappened_model::time::Stamp;
 
 use super::fact::NO;
 use super::identity::{Pods, Workloads};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::object::ObjectBody;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::EventId;
+use whathappened_model::object::ObjectBody;
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::pace::Pace;
 use super::{InstanceRecord, NO};

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::cloud::identity::Machine;
-use whathappened_connectors::cloud::place::{normal, region_of};
-use whathappened_connectors::object::ObjectBody;
+use whathappened_model::machine::Machine;
+use whathappened_model::object::ObjectBody;
+use whathappened_model::place::{normal, region_of};
 
 use super::{EntityGraph, Membership, TaskKind};
 use crate::symbols::Symbol;

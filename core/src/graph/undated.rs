@@ -5,8 +5,8 @@
 //! is where only the zone is missing. The record itself stays without a time, so nothing that
 //! rests on such a line is ever established.
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::Event;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::evidence::Evidence;
 
@@ -44,7 +44,7 @@ impl Years {
 
 /// The last time that a day and time came round: `--11-18T03:00:05`.
 fn last_before(reported: &str, now: Nanos) -> Option<Stamp> {
-    let year: i32 = whathappened_connectors::time::rfc3339(now)
+    let year: i32 = whathappened_model::time::rfc3339(now)
         .get(..4)?
         .parse()
         .ok()?;
@@ -69,7 +69,7 @@ mod tests {
         let now = at("2026-01-02T10:00:00Z");
         let year = |reported| {
             let lo = last_before(reported, now).unwrap().lo;
-            whathappened_connectors::time::rfc3339(lo)[..4].to_owned()
+            whathappened_model::time::rfc3339(lo)[..4].to_owned()
         };
         assert_eq!(year("--01-02T09:59:00"), "2026");
         assert_eq!(

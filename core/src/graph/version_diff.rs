@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::object::ObjectKey;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::object::ObjectKey;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::evidence::{Objects, Version};
 

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use whathappened_connectors::event::{Event, SourceKind};
-use whathappened_connectors::node_log::normal_pci;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::pci;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{Fact, NO};
 use crate::evidence::Evidence;
@@ -41,7 +41,7 @@ impl Gpus {
             .or_else(|| event.attribute("pci"));
         let gpu = Gpu {
             xid: text("xid"),
-            pci: pci.map(normal_pci),
+            pci: pci.map(pci::normal),
             uuid: text("gpu_uuid"),
         };
         if gpu.xid.is_some() || gpu.pci.is_some() || gpu.uuid.is_some() {
@@ -134,8 +134,8 @@ fn is_one(symbols: &SymbolTable, fact: &Fact, other: &Fact) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::event::EventId;
-    use whathappened_connectors::observation::Observation;
+    use whathappened_model::event::EventId;
+    use whathappened_model::observation::Observation;
 
     use super::*;
     use crate::graph::EntityGraph;

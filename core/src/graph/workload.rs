@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use whathappened_connectors::object::ObjectBody;
-use whathappened_connectors::time::Stamp;
+use whathappened_model::object::ObjectBody;
+use whathappened_model::time::Stamp;
 
 use super::NO;
 use super::indexes::CompletedIndexes;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, NO, Task};
 

@@ -1,7 +1,7 @@
 //! Containers that run beside the one that does the pod's work.
 
-use whathappened_connectors::object::Container;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::object::Container;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use crate::graph::{EntityGraph, Exit, Task};
 

@@ -1,7 +1,7 @@
 //! How a batch job ended, as accounting, the controller or its own log tell it,
 //! as often as it did: one that is put back into the queue is the same job.
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::pod::failed_last;
 use super::{End, Mode, Restart, State};

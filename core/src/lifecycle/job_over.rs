@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::loss::Losses;
 use crate::graph::{EntityGraph, NO, Task};

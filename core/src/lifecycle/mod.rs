@@ -8,10 +8,8 @@ mod job;
 mod job_over;
 mod loss;
 mod pod;
-#[cfg(test)]
-mod tests;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 pub(crate) use pod::failing_start;
 pub use pod::signed_off;

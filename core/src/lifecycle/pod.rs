@@ -1,6 +1,6 @@
 //! How a pod ended.
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::backoff_limit::{last_straw, unseen_straw};
 use super::helper::is_helpers;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::ECHO;
 use super::index::Index;

@@ -11,7 +11,7 @@ mod tolerance;
 
 use std::collections::HashMap;
 
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use index::index;
 use tenure::stays;

@@ -1,6 +1,6 @@
 //! Which facts about machines count for what was on them.
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::ECHO;
 use super::index::Index;

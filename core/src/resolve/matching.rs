@@ -217,7 +217,7 @@ fn by_words(
     graph: &EntityGraph,
     name: &Name,
     what: &str,
-    words: impl Fn(&whathappened_connectors::object::ObjectBody) -> &BTreeMap<String, String>,
+    words: impl Fn(&whathappened_model::object::ObjectBody) -> &BTreeMap<String, String>,
 ) -> Option<TierMatch> {
     if name.kind.is_some() || name.name.contains('*') {
         return None;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use crate::graph::{EntityGraph, NO, TaskKind, indexed};
 use crate::lifecycle::{End, State};
@@ -178,7 +178,7 @@ pub fn runs(graph: &EntityGraph, ends: &[End]) -> Vec<Run> {
         if top
             && known
             && makes_runs(graph.name(workload.kind))
-            && whathappened_connectors::kubernetes::is_workload(graph.name(workload.kind))
+            && whathappened_model::kind::is_workload(graph.name(workload.kind))
         {
             pods_of.entry(Root::Workload(number(index))).or_default();
         }

@@ -1,6 +1,6 @@
 //! Who an actor is: a person, a controller, the scheduler, …
 
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 use super::error::SignalError;
 use super::file;

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use serde_json::Value;
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::time::Stamp;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::time::Stamp;
 
 use super::file::Example;
 use super::ruleset::{Rule, Ruleset, SignalInfo};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 use super::error::SignalError;
 use super::file::When;

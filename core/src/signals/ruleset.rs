@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
-use whathappened_connectors::event::{Event, EventId};
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::event::{Event, EventId};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::actor::{ActorClass, class_of};
 use super::built_in;

@@ -1,6 +1,6 @@
 //! Who wrote a line: words that a program quotes are not what befell it, or its machine.
 
-use whathappened_connectors::event::Event;
+use whathappened_model::event::Event;
 
 /// What a program that reports it as information did not die of: faults of devices and of services.
 const OF_DEVICES: [&str; 13] = [
@@ -60,8 +60,11 @@ pub(super) fn is_ignored_exception(event: &Event) -> bool {
     let text = event.message.as_deref().unwrap_or_default();
     let before = text.split_once("Traceback (most recent call last)");
     event.fact == "log.line"
-        && before
-            .is_some_and(|(before, _)| before.lines().any(whathappened_connectors::logs::heralds))
+        && before.is_some_and(|(before, _)| {
+            before
+                .lines()
+                .any(whathappened_model::ignored_exception::is_announced)
+        })
 }
 
 /// Programs that hand on what the kernel wrote, or watch its hardware.
@@ -102,8 +105,8 @@ pub(super) fn is_other_program(event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::event::{EventId, SourceKind};
-    use whathappened_connectors::time::Stamp;
+    use whathappened_model::event::{EventId, SourceKind};
+    use whathappened_model::time::Stamp;
 
     use super::*;
     use crate::signals::Ruleset;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::time::Stamp;
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::time::Stamp;
 
 use super::Ruleset;
 
@@ -51,33 +51,6 @@ fn free_text_patterns_have_literals_to_search_for() {
     for fact in ["log.line", "k8s.event"] {
         assert_eq!(ruleset.unguarded(fact), Vec::<&str>::new(), "{fact}");
     }
-}
-
-/// A host's log is searched for words before anything of it is read; a signal
-/// on words that are not searched for would never be seen.
-#[test]
-fn lines_of_hosts_that_mean_something_are_kept() {
-    let ruleset = Ruleset::built_in().unwrap();
-    let mut lost = Vec::new();
-    for rule in &ruleset.rules {
-        for example in &rule.examples {
-            // Those are read whole.
-            let program = example.attributes.get("program").map(String::as_str);
-            let whole = matches!(
-                program,
-                Some("bmc" | "maas" | "apt" | "ipmitool" | "nvidia-smi" | "dcgmi")
-            );
-            let message = example.message.as_deref().unwrap_or_default();
-            if example.fact == "node.log"
-                && !whole
-                && !(whathappened_connectors::node_log::tells(message)
-                    && whathappened_connectors::node_log::is_asked_for(message))
-            {
-                lost.push((&rule.info.name, message));
-            }
-        }
-    }
-    assert_eq!(lost, []);
 }
 
 /// A signal of one's own is seen without any list in Rust.

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::Url;
-use whathappened_connectors::http::{
-    Answer, Auth, Client, HttpError, HttpOptions, Request, Secret,
-};
+use whathappened_http::{Answer, Auth, Client, HttpError, HttpOptions, Request, Secret};
 
 use super::error::ApiError;
 use super::responses::{

@@ -1,6 +1,6 @@
 //! What Slack says no to, and what to do about it.
 
-use whathappened_connectors::http::HttpError;
+use whathappened_http::HttpError;
 
 use crate::reply_to::NotSlack;
 

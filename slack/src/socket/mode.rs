@@ -9,7 +9,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
-use whathappened_connectors::http::choose_encryption;
+use whathappened_http::choose_encryption;
 
 use super::connection::{Connection, End};
 use super::frame::{DisconnectReason, Envelope};

@@ -227,7 +227,7 @@ async fn a_secure_address_is_spoken_to_securely_or_not_at_all() {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
     });
-    whathappened_connectors::http::choose_encryption();
+    whathappened_http::choose_encryption();
     let address = format!("wss://127.0.0.1:{port}/link").into();
     let handler: Arc<dyn Handler> = Arc::new(Recorder::default());
     let opened = connection::Connection::open(&address, SocketTimes::default(), handler);

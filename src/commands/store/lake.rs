@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt64Array};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 use whathappened_store::{Limits, Store, lake};
 
 use crate::cli::{KeptArgs, OutputArgs};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use whathappened_connectors::time::rfc3339;
 use whathappened_core::evidence::SpillError;
+use whathappened_model::time::rfc3339;
 
 use super::super::record::reported;
 use super::{AttemptLogs, number, numbers};

@@ -1,9 +1,9 @@
 //! The rank that failed first, by what records say and by their clocks.
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::rfc3339;
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
+use whathappened_model::event::Event;
+use whathappened_model::time::rfc3339;
 
 use super::super::record::reported;
 use super::{AttemptLogs, numbers};

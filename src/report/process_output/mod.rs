@@ -7,11 +7,11 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::event::Event;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::evidence::SpillError;
 use whathappened_core::graph::Fact;
 use whathappened_core::lifecycle::{LONGEST_GRACE, Mode};
+use whathappened_model::event::Event;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::context::ReportContext;
 use crate::answer::ProcessOutput;

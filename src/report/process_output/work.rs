@@ -1,7 +1,7 @@
 //! How far the work came, and what of it is safe.
 
-use whathappened_connectors::time::{Nanos, Stamp, rfc3339};
 use whathappened_core::evidence::SpillError;
+use whathappened_model::time::{Nanos, Stamp, rfc3339};
 
 use super::super::record::reported;
 use super::{AttemptLogs, number};

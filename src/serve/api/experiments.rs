@@ -9,8 +9,8 @@ use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::{IntoParams, ToSchema};
-use whathappened_connectors::time::{Nanos, rfc3339};
 use whathappened_core::resolve::rank_names;
+use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
 use super::extract::{AuthenticatedCaller, Params};

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout_at;
 use utoipa::{IntoParams, ToSchema};
 use whathappened_connectors::recording::{FileStatus, Input, Summary};
-use whathappened_connectors::redact::redact;
+use whathappened_model::redact::redact;
 use whathappened_store::{Store, Written};
 
 use super::extract::{AuthenticatedCaller, Params};

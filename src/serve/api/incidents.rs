@@ -8,8 +8,8 @@ use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::{IntoParams, ToSchema};
-use whathappened_connectors::event::EventId;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::event::EventId;
+use whathappened_model::time::{Nanos, Stamp};
 use whathappened_store::Store;
 
 use super::extract::{AuthenticatedCaller, Params};

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 use utoipa::IntoParams;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::Store;
 
 use super::extract::{AuthenticatedCaller, Params, PathName};

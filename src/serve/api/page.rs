@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use whathappened_connectors::event::EventId;
+use whathappened_model::event::EventId;
 
 use super::problem::Problem;
 

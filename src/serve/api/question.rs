@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use utoipa::IntoParams;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::problem::Problem;
 use crate::access::Access;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use utoipa::ToSchema;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::extract::AuthenticatedCaller;
 use super::guard::AuditDetails;

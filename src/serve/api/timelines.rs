@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
-use whathappened_connectors::time::{Nanos, Stamp};
+use whathappened_model::time::{Nanos, Stamp};
 
 use super::answers::answer;
 use super::extract::{AuthenticatedCaller, Params, PathName};

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use whathappened_connectors::cluster::{
     Cluster, ClusterError, ClusterOptions, Contexts, Reason, contexts,
 };
-use whathappened_connectors::connector::{Batch, Cursor, Stop};
-use whathappened_connectors::coverage::{Coverage, Mode, Status};
+use whathappened_model::connector::{Batch, Cursor, Stop};
+use whathappened_model::coverage::{Coverage, Mode, Status};
 use whathappened_store::{Store, StoreError};
 
 use super::intake::{Intake, WriteBatch};

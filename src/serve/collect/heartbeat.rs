@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use whathappened_connectors::connector::Cursor;
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_model::connector::Cursor;
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::{Nanos, SECOND, rfc3339};
 
 /// The place of the mark among the cursors.
 pub(super) const PLACE: &str = "whathappened";

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use whathappened_connectors::connector::{Cursor, Stop};
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::observation::Observation;
+use whathappened_model::connector::{Cursor, Stop};
+use whathappened_model::coverage::Coverage;
+use whathappened_model::observation::Observation;
 
 use super::status::CollectorStatus;
 

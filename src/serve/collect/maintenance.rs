@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use whathappened_connectors::connector::{Clock, Stop};
+use whathappened_model::connector::{Clock, Stop};
 use whathappened_store::{Store, StoreError};
 
 use super::CollectOptions;

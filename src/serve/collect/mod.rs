@@ -33,9 +33,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::task::{JoinHandle, JoinSet};
 use whathappened_connectors::cluster::{ClusterError, ClusterOptions};
-use whathappened_connectors::connector::{Clock, Stop};
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::rfc3339;
+use whathappened_model::connector::{Clock, Stop};
+use whathappened_model::coverage::Coverage;
+use whathappened_model::time::rfc3339;
 use whathappened_store::{Claim, Limits, Store};
 
 pub use clusters::are_there;

@@ -1,6 +1,6 @@
 //! What the rows of one question mean for the next.
 
-use whathappened_connectors::coverage::{Coverage, Mode, Status};
+use whathappened_model::coverage::{Coverage, Mode, Status};
 
 /// How a question went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

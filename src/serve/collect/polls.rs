@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use whathappened_connectors::connector::{Connector, Cursor, FetchRequest, Scope, Stop, Window};
-use whathappened_connectors::coverage::{Coverage, Mode, Status};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_model::connector::{Connector, Cursor, FetchRequest, Scope, Stop, Window};
+use whathappened_model::coverage::{Coverage, Mode, Status};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::{Nanos, SECOND, rfc3339};
 use whathappened_store::{Store, StoreError};
 
 use super::intake::{Intake, WriteBatch};

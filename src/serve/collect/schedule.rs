@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND};
 
 const MINUTE: Nanos = 60 * SECOND;
 const HOUR: Nanos = 60 * MINUTE;

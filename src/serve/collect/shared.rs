@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 use whathappened_store::{StoreError, lake};
 
 use super::CollectOptions;

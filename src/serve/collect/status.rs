@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 /// How one source is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

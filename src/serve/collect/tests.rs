@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
-use whathappened_connectors::connector::{Clock, Connector, FetchRequest, Health, Stop, Window};
-use whathappened_connectors::coverage::{Coverage, Status};
-use whathappened_connectors::event::{Event, EventId, SourceKind};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::recording::Sink;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::connector::{Clock, Connector, FetchRequest, Health, Stop, Window};
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::event::{Event, EventId, SourceKind};
+use whathappened_model::observation::Observation;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::intake::WriteBatch;
 use super::polls::Poll;

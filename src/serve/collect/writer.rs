@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use whathappened_connectors::connector::{Clock, Cursor, Stop};
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::redact;
+use whathappened_model::connector::{Clock, Cursor, Stop};
+use whathappened_model::coverage::Coverage;
+use whathappened_model::observation::Observation;
+use whathappened_model::redact;
 use whathappened_store::{Store, StoreError, lake};
 
 use super::CollectOptions;

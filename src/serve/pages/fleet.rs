@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use serde::Deserialize;
 use tokio::runtime::Handle;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 use whathappened_store::Store;
 
 use super::home::explain_some;

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures::stream;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
-use whathappened_connectors::connector::Stop;
+use whathappened_model::connector::Stop;
 
 use super::visit::Visit;
 use crate::access::Access;

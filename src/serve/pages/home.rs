@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::response::Response;
 use tokio::runtime::Handle;
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_model::time::{Nanos, rfc3339};
 use whathappened_store::Store;
 
 use super::visit::Visit;

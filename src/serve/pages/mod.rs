@@ -25,7 +25,7 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
-use whathappened_connectors::connector::Stop;
+use whathappened_model::connector::Stop;
 
 use self::sessions::Sessions;
 use super::Service;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 use whathappened_slack::{Block, Message, MessageBuilder, Mrkdwn, Wording};
 
 use crate::config::parse_moment;
@@ -235,7 +235,7 @@ pub(super) fn help(wrong: Option<&str>) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::time::SECOND;
+    use whathappened_model::time::SECOND;
 
     use super::*;
 

@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
-use whathappened_connectors::http::Secret;
+use whathappened_http::Secret;
 use whathappened_slack::{Api, Verifier};
 use whathappened_store::ServiceState;
 
@@ -142,6 +142,6 @@ impl Slack {
 
     /// Seconds since 1970.
     fn now(&self) -> i64 {
-        (self.service.clock)() / whathappened_connectors::time::SECOND
+        (self.service.clock)() / whathappened_model::time::SECOND
     }
 }

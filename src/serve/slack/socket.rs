@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::watch;
-use whathappened_connectors::connector::Stop;
+use whathappened_model::connector::Stop;
 use whathappened_slack::{
     Command, Envelope, EventRequest, Handler, Interaction, Kind, SocketMode, SocketTimes,
 };

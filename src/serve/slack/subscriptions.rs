@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use whathappened_connectors::connector::Stop;
-use whathappened_connectors::time::{SECOND, Stamp};
+use whathappened_model::connector::Stop;
+use whathappened_model::time::{SECOND, Stamp};
 use whathappened_slack::{ApiError, Message, Mrkdwn};
 
 use super::Slack;

@@ -15,10 +15,10 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
-use whathappened_connectors::connector::{Clock, Stop};
-use whathappened_connectors::coverage::{Coverage, Status};
 use whathappened_connectors::node_log::decode_syslog;
-use whathappened_connectors::time::{Nanos, SECOND};
+use whathappened_model::connector::{Clock, Stop};
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::time::{Nanos, SECOND};
 
 use super::collect::Intake;
 use crate::error::Error;
@@ -212,10 +212,7 @@ async fn keep(mut from: mpsc::Receiver<Message>, intake: &Intake, clock: &Clock)
     }
 }
 
-fn read_all(
-    lot: Vec<Message>,
-    now: Nanos,
-) -> Vec<whathappened_connectors::observation::Observation> {
+fn read_all(lot: Vec<Message>, now: Nanos) -> Vec<whathappened_model::observation::Observation> {
     let mut by_sender: BTreeMap<IpAddr, Vec<String>> = BTreeMap::new();
     for (from, message) in lot {
         by_sender.entry(from).or_default().push(message);

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::{Nanos, rfc3339};
+use whathappened_model::coverage::Coverage;
+use whathappened_model::time::{Nanos, rfc3339};
 
 /// What is pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,7 +152,7 @@ fn notification(body: &Map<String, Value>) -> Result<Bytes, String> {
 
 #[cfg(test)]
 mod tests {
-    use whathappened_connectors::time::SECOND;
+    use whathappened_model::time::SECOND;
 
     use super::*;
 

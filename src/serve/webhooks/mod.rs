@@ -20,11 +20,11 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::observation::Observation;
 use whathappened_connectors::recording::{self, Input, Options, Summary};
-use whathappened_connectors::redact::redact;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::observation::Observation;
+use whathappened_model::redact::redact;
+use whathappened_model::time::Nanos;
 
 use super::Service;
 use super::body::{self, BodyBounds, Unread};

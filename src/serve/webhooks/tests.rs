@@ -1,7 +1,7 @@
 //! Bodies as they are pushed.
 
 use serde_json::Value;
-use whathappened_connectors::event::SourceKind;
+use whathappened_model::event::SourceKind;
 
 use super::*;
 

@@ -15,9 +15,9 @@ mod postgres;
 
 use std::sync::Arc;
 
-use whathappened_connectors::connector::Stop;
 #[cfg(any(feature = "flight", feature = "postgres"))]
-use whathappened_connectors::http::choose_encryption;
+use whathappened_http::choose_encryption;
+use whathappened_model::connector::Stop;
 
 use super::Service;
 use crate::config::Serve;

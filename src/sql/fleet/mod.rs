@@ -7,7 +7,7 @@ use chrono::DateTime;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::json::ArrayWriter;
 use serde_json::{Map, Value};
-use whathappened_connectors::time::{Nanos, SECOND, rfc3339};
+use whathappened_model::time::{Nanos, SECOND, rfc3339};
 
 use self::queries::{QUERIES, Query};
 use super::Session;

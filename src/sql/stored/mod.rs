@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::catalog::TableProvider;
 use datafusion::error::Result as DataFusionResult;
 use futures::future::BoxFuture;
-use whathappened_connectors::connector::Window;
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::time::{Nanos, SECOND};
 use whathappened_core::resolve::Name;
+use whathappened_model::connector::Window;
+use whathappened_model::coverage::Coverage;
+use whathappened_model::time::{Nanos, SECOND};
 use whathappened_store::{Segment, Snapshot, Store, Table};
 
 use super::functions::AnswerSource;

@@ -5,7 +5,7 @@
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 /// What rows must be: of each column one of its words, and between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]

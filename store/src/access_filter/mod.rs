@@ -12,7 +12,7 @@ mod public_names;
 mod rows;
 
 use rusqlite::Connection;
-use whathappened_connectors::coverage::Coverage;
+use whathappened_model::coverage::Coverage;
 
 use crate::access::Access;
 use crate::catalogue::{Entity, TAGGED};

@@ -1,8 +1,8 @@
 //! Facts and versions of objects as one caller may see them.
 
 use serde_json::Value;
-use whathappened_connectors::event::{Entities, Event, Origin, SourceKind};
-use whathappened_connectors::object::ObjectBody;
+use whathappened_model::event::{Entities, Event, Origin, SourceKind};
+use whathappened_model::object::ObjectBody;
 
 use super::AccessFilter;
 use super::protected_names::{HIDDEN, ProtectedNames};

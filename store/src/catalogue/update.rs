@@ -6,11 +6,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 #[cfg(feature = "lake")]
 use rusqlite::OptionalExtension as _;
 use rusqlite::{Connection, params};
-use whathappened_connectors::event::{Event, SourceKind};
-use whathappened_connectors::kubernetes::is_workload;
-use whathappened_connectors::time::Nanos;
 use whathappened_core::graph::instance_group;
 use whathappened_core::resolve::LABELS;
+use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::kind::is_workload;
+use whathappened_model::time::Nanos;
 
 #[cfg(feature = "lake")]
 use super::Entity;

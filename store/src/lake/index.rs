@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, TransactionBehavior, params};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::delta::LiveFile;
 use super::keeper::{self, Keeper};

@@ -8,12 +8,12 @@ use arrow::array::{
     TimestampMicrosecondArray,
 };
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, SchemaRef, TimeUnit};
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use rusqlite::{Connection, params};
-use whathappened_connectors::recording::Bytes;
 
 use crate::catalogue::{CatalogueUpdate, Entity};
 use crate::incidents::{StoredIncident, replace};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use object_store::ObjectStoreExt as _;
 use serde::Deserialize;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::place::Place;
 use super::wait::wait;

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::params;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::index::Index;
 use super::keeper::TRIES;

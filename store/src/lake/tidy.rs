@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use futures::TryStreamExt as _;
 use object_store::{ObjectStore as _, ObjectStoreExt as _};
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::delta::NewFiles;
 use super::index::Index;

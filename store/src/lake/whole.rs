@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 use super::kept::CoverageRow;
 use crate::catalogue::{CatalogueUpdate, Entity};

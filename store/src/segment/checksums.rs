@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
-use whathappened_connectors::recording::Bytes;
 
 use crate::elsewhere::{Elsewhere, NOT_NOW};
 use crate::error::StoreError;

@@ -13,7 +13,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::reader::Length as _;
-use whathappened_connectors::redact;
+use whathappened_model::redact;
 
 use super::VerifiedFile;
 use super::write::{MADE_BY, RULES};

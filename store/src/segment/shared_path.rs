@@ -1,6 +1,6 @@
 //! Names of clusters in paths of shared segments, as Hive partitions write them.
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 /// What stands for no cluster.
 const NONE: &str = "__HIVE_DEFAULT_PARTITION__";

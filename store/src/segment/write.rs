@@ -9,8 +9,8 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use whathappened_connectors::redact;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::redact;
+use whathappened_model::time::Nanos;
 
 use super::bounds::Bounds;
 use super::checksums::ChecksumWriter;

@@ -31,7 +31,7 @@ fn shared() -> (tempfile::TempDir, Store) {
     let (folder, mut store) = store();
     let other = format!("{MARK}-job-worker-0");
     let mut node = event(1, "", START);
-    node.entities = whathappened_connectors::event::Entities {
+    node.entities = whathappened_model::event::Entities {
         node: Some("node-1".to_owned()),
         ..Default::default()
     };
@@ -49,7 +49,7 @@ fn shared() -> (tempfile::TempDir, Store) {
     let mut said = event(7, "", START);
     said.fact = "log.line".to_owned();
     said.message = Some(format!("{MARK} of no known process"));
-    said.entities = whathappened_connectors::event::Entities {
+    said.entities = whathappened_model::event::Entities {
         node: Some("node-1".to_owned()),
         ..Default::default()
     };

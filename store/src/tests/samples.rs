@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use whathappened_connectors::event::{Event, EventId, Origin, SourceKind};
-use whathappened_connectors::object::{ObjectBody, ObjectKey, ObjectVersion, Owner};
-use whathappened_connectors::observation::Observation;
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
+use whathappened_model::event::{Event, EventId, Origin, SourceKind};
+use whathappened_model::object::{ObjectBody, ObjectKey, ObjectVersion, Owner};
+use whathappened_model::observation::Observation;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::{Fact, Limits, Store};
 

@@ -9,7 +9,7 @@ const SUBSCRIPTION: &str = "0a0a0a0a-1111-2222-3333-444444444444";
 /// RFC 3339 of so many seconds ago. Clouds forget, so records must be young.
 pub(super) fn ago(seconds: i64) -> String {
     let now = i64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap();
-    whathappened_connectors::time::rfc3339((now - seconds) * 1_000_000_000)
+    whathappened_model::time::rfc3339((now - seconds) * 1_000_000_000)
 }
 
 /// Seconds since 1970, so many seconds ago.

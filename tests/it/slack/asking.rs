@@ -7,11 +7,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use whathappened::fetch::FetchTargets;
-use whathappened_connectors::connector::{Connector, FetchRequest, Health};
-use whathappened_connectors::coverage::Coverage;
-use whathappened_connectors::event::SourceKind;
-use whathappened_connectors::recording::Sink;
-use whathappened_connectors::time::Nanos;
+use whathappened_model::connector::{Connector, FetchRequest, Health};
+use whathappened_model::coverage::Coverage;
+use whathappened_model::event::SourceKind;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::Nanos;
 use whathappened_slack::{Envelope, Kind};
 
 use super::fake::Fake;

@@ -22,9 +22,9 @@ use whathappened::config::Config;
 use whathappened::fetch::FetchTargets;
 use whathappened::serve::slack::Slack;
 use whathappened::serve::{Service, listen};
-use whathappened_connectors::connector::{Clock, Stop};
-use whathappened_connectors::http::{Client, HttpError, HttpOptions, Request};
-use whathappened_connectors::time::{SECOND, Stamp};
+use whathappened_http::{Client, HttpError, HttpOptions, Request};
+use whathappened_model::connector::{Clock, Stop};
+use whathappened_model::time::{SECOND, Stamp};
 
 use fake::Fake;
 

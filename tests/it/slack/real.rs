@@ -1,6 +1,6 @@
 //! Slack itself, where the environment has a token for it.
 
-use whathappened_connectors::http::Secret;
+use whathappened_http::Secret;
 use whathappened_slack::{Api, Block, MessageBuilder, Mrkdwn, Upload};
 
 /// Writes a message, changes it and adds a file, in `E2E_SLACK_CHANNEL` where that

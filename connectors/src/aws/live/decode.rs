@@ -2,9 +2,9 @@
 
 use super::api::Fields;
 use super::part::KindResult;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::Origin;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 
 /// Where live records are from: `aws/123456789012/us-east-1`.
 pub(super) fn origin(account: &str, region: &str) -> Origin {

@@ -13,7 +13,7 @@ use crate::connector::FetchRequest;
 use crate::coverage::{Coverage, Mode};
 use crate::event::Origin;
 use crate::http::HttpError;
-use crate::recording::Sink;
+use crate::sink::Sink;
 
 /// What one account gave.
 struct AccountResult {

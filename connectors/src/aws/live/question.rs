@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::region;
-use crate::cloud::identity::{Cloud, Machine};
 use crate::connector::{Entity, FetchRequest, Window};
 use crate::log_store::Span;
+use crate::machine::{Cloud, Machine};
 use crate::time::{Nanos, SECOND};
 
 /// What is announced lies up to this long before what it announces.

@@ -15,7 +15,7 @@ use crate::connector::{Clock, Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
 use crate::http::HttpError;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 /// How long the account's number is waited for: without it all else still works.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cloud::identity::{Cloud, Machine};
 use crate::connector::{Entity, Scope};
 use crate::event::Event;
+use crate::machine::{Cloud, Machine};
 use crate::observation::Observation;
 
 /// The machines that a question is about. All is in lower case: Azure's own

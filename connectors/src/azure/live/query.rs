@@ -10,10 +10,10 @@ use super::arm::Arm;
 use super::machine_scope::{MachineScope, part};
 use super::options::AzureOptions;
 use crate::connector::FetchRequest;
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::Origin;
 use crate::http::HttpError;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 use crate::time::{Nanos, SECOND};
 
 const DAY: Nanos = 86_400 * SECOND;

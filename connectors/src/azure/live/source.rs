@@ -25,7 +25,7 @@ use crate::coverage::{Coverage, Status};
 use crate::event::SourceKind;
 use crate::http::{Auth, HttpError, HttpOptions};
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 /// Subscriptions that are asked where none is named.

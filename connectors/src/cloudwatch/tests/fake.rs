@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// One event: stream, milliseconds, message.
 #[derive(Clone, Debug)]

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use crate::contract::{Input, Options};
 use crate::event::{Event, SourceKind};
 use crate::observation::Observation;
-use crate::recording::{Input, Options, Sink, Summary, read};
+use crate::recording::{Summary, read};
+use crate::sink::Sink;
 use crate::time::rfc3339;
 
 #[derive(Default)]

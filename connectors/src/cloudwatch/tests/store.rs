@@ -10,12 +10,12 @@ use super::fake::{FakeBehaviour, FakeEvent, GROUP, serve};
 use crate::aws_auth::AwsAccess;
 use crate::cloudwatch::{CloudWatch, CloudWatchOptions};
 use crate::connector::Verdict;
-use crate::http::fake::{Fake, Reply};
 use crate::log_store::tests::one_fact;
 use crate::log_store::{
     LineFilter, LineQuery, LineSubject, LinesRead, LogStore as _, PodRef, Span,
 };
 use crate::time::{Nanos, SECOND};
+use whathappened_loopback::{Fake, Reply};
 
 const START: Nanos = 1_795_273_200 * SECOND;
 

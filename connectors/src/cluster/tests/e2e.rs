@@ -201,7 +201,7 @@ async fn real_cluster_beside_an_unreachable_one() {
         .clone();
     // The same file with one more context, of a port where nothing listens.
     let text = std::fs::read_to_string(&path).unwrap();
-    let mut value = crate::recording::yaml_to_json(&text).unwrap();
+    let mut value = crate::contract::yaml_to_json(&text).unwrap();
     for (list, entry) in [
         (
             "contexts",

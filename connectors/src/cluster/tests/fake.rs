@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-pub(super) use crate::http::fake::{BodyPart, Fake, ReceivedRequest as Request, Reply};
+pub(super) use whathappened_loopback::{BodyPart, Fake, ReceivedRequest as Request, Reply};
 
 pub(super) const UID: &str = "6b0f6a6e-kube-system-uid";
 

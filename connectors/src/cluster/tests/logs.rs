@@ -98,7 +98,7 @@ async fn they_equal_what_kubectl_logs_saved() {
     source.entities.container = Some("main".to_owned());
     let mut stream = LogStream::new(
         Arc::new(source),
-        crate::recording::LogLines::default(),
+        crate::contract::LogLines::default(),
         1 << 20,
     );
     let mut saved = Vec::new();

@@ -20,7 +20,7 @@ use crate::connector::{Clock, FetchRequest, Scope, Window};
 use crate::coverage::Coverage;
 use crate::event::Event;
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// Observations in the order they came.

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::fake;
 use super::*;
+use crate::contract::{Input, Options};
 use crate::event::EventId;
-use crate::recording::{Input, Options, read};
+use crate::recording::read;
 
 const PODS: &str = include_str!("../testdata/pods_by_label.json");
 const EVENTS: &str = include_str!("../testdata/events_core_page1.json");

@@ -8,8 +8,8 @@ use super::super::Tier;
 use super::server::{Server, StoredRecord, bad_cursor, forbidden};
 use super::*;
 use crate::http::HttpError;
-use crate::http::fake::{ReceivedRequest, Reply};
 use crate::log_store::LogStore as _;
+use whathappened_loopback::{ReceivedRequest, Reply};
 
 fn lines(count: usize) -> Vec<StoredRecord> {
     let line = |n: usize| StoredRecord::line(n, 0, n as i64 / 3, &format!("line {n}"));

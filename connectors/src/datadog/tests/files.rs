@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Write as _;
 
 use super::*;
+use crate::contract::{Input, Options};
 use crate::event::{Event, SourceKind};
-use crate::recording::{Input, Options, Summary, read};
+use crate::recording::{Summary, read};
 
 fn read_file(name: &str, content: &[u8]) -> (Summary, Vec<Event>) {
     let folder = tempfile::tempdir().unwrap();

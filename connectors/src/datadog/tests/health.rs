@@ -3,8 +3,8 @@
 use super::server::{Server, StoredRecord};
 use super::*;
 use crate::connector::Verdict;
-use crate::http::fake::Reply;
 use crate::log_store::LogStore as _;
+use whathappened_loopback::Reply;
 
 const NOW: Nanos = START + 30 * MINUTE;
 

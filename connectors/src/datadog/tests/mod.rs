@@ -14,11 +14,11 @@ mod server;
 use std::time::{Duration, Instant};
 
 use super::{Datadog, DatadogOptions};
-use crate::http::fake::Fake;
 use crate::log_store::{LineFilter, LineQuery, LineSubject, PodRef, Span};
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
+use whathappened_loopback::Fake;
 
 /// 2026-11-21T15:00:00Z; the fake's own clock says 15:30:00.
 pub(super) const START: Nanos = 1_795_273_200_000_000_000;

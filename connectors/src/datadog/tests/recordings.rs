@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::super::Tier;
 use super::*;
+use crate::contract::{ForeignOutput, ForeignRecord, Input, Options};
 use crate::event::Origin;
-use crate::http::fake::Reply;
 use crate::log_store::LogStore as _;
-use crate::recording::{ForeignOutput, ForeignRecord, Input, Options, read};
+use crate::recording::read;
+use whathappened_loopback::Reply;
 
 fn folder() -> Option<PathBuf> {
     let path = PathBuf::from("../../shared/recordings/datadog");

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::search::{self, Record};
 use super::{MS, START};
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::time::rfc3339;
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// One log or event as Datadog keeps it.
 #[derive(Clone)]

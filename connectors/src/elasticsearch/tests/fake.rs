@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::log_store::flatten;
 use crate::time::{Nanos, Stamp};
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// Which server it plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

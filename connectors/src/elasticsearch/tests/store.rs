@@ -274,7 +274,7 @@ async fn it_says_whether_it_can_be_used() {
 
 #[tokio::test]
 async fn refusals_are_told_in_its_words() {
-    use crate::http::fake::{Fake, Reply};
+    use whathappened_loopback::{Fake, Reply};
     for (reply, words, denied) in [
         (
             (

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use super::filter::{self, is_name};
 use super::machines::Machines;
 use super::plan::{ACTIVITY, AT_ONCE, Span};
-use crate::cloud::identity::Machine;
+use crate::machine::Machine;
 use crate::node_log;
 use crate::time::{Nanos, SECOND};
 

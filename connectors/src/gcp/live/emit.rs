@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cloud::field::{self, Fields};
+use crate::contract::{ForeignOutput, ForeignRecord};
 use crate::event::Origin;
 use crate::gcp;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord};
 use crate::time::Nanos;
 
 /// Reasons for which records were turned away that are told.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::api::Api;
 use super::machines::{Machines, base_name};
 use crate::cloud::field;
-use crate::cloud::identity::Machine;
 use crate::http::{HttpError, Request};
+use crate::machine::Machine;
 
 /// Groups that are looked for; each takes a request.
 const MOST: usize = 8;

@@ -10,8 +10,8 @@ use super::emit::Emitter;
 use super::entries::Stop;
 use super::machines::Machines;
 use crate::cloud::field;
-use crate::cloud::identity::{Cloud, Machine};
 use crate::http::{HttpError, Request};
+use crate::machine::{Cloud, Machine};
 use crate::observation::Observation;
 
 /// The most that one page may have.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::filter::is_name;
-use crate::cloud::identity::{Cloud, Machine};
 use crate::connector::{Entity, Scope};
+use crate::machine::{Cloud, Machine};
 
 /// Domains in which other clouds name their machines.
 const ELSEWHERE: [&str; 3] = ["ec2.internal", "compute.internal", "internal.cloudapp.net"];

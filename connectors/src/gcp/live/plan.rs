@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::cloud_logging;
 use super::filter;
 use super::machines::Machines;
-use crate::cloud::identity::Machine;
 use crate::connector::FetchRequest;
+use crate::machine::Machine;
 use crate::time::{Nanos, SECOND};
 
 /// What the platform did by itself.

@@ -21,7 +21,7 @@ use crate::connector::{Clock, Connector, FetchRequest, Health};
 use crate::coverage::Coverage;
 use crate::event::SourceKind;
 use crate::http::HttpError;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::Nanos;
 
 /// Google Cloud, asked live: what happened to machines, their groups and

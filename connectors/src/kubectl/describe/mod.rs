@@ -102,7 +102,7 @@ fn kind(items: &[Item<'_>], requested: Option<&str>) -> Option<String> {
     let has = |key: &str| field::item(items, key).is_some();
     if has("API Version") {
         let group = field::value(items, "API Version").unwrap_or_default();
-        return Some(crate::kubernetes::normal_kind(
+        return Some(crate::kind::normal_kind(
             field::value(items, "Kind")?,
             group,
         ));

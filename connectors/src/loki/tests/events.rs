@@ -9,7 +9,7 @@ use crate::event::{Event, Origin, SourceKind};
 use crate::kubernetes;
 use crate::log_store::{LineSubject, LogStore as _, Span};
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::time::{Nanos, SECOND, TimeKind};
 
 #[derive(Default)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::server::{Entry, Rules, entry, labels, serve};
-use crate::http::fake::Fake;
 use crate::log_store::{
     LineFilter, LineQuery, LineSubject, LinesRead, LogStore as _, PodRef, Span,
 };
 use crate::loki::{Loki, LokiOptions};
 use crate::time::{Nanos, SECOND};
+use whathappened_loopback::Fake;
 
 pub(super) const BASE: Nanos = 1_795_274_400 * SECOND;
 

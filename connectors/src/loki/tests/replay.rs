@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::paging::{loki, soon};
 use super::server::{Entry, Rules, labels, serve};
 use crate::http::HttpError;
-use crate::http::fake::{Fake, Reply};
 use crate::log_store::{LogStore as _, Span};
 use crate::loki::refusal::{Remedy, remedy};
 use crate::time::SECOND;
+use whathappened_loopback::{Fake, Reply};
 
 /// The recordings by name; none where they are not there.
 fn recordings() -> BTreeMap<String, Value> {

@@ -10,10 +10,10 @@ use super::paging::{BASE, about, loki, query, soon};
 use super::server::{Entry, Rules, Server, entry, labels, serve};
 use crate::connector::Verdict;
 use crate::http::HttpError;
-use crate::http::fake::{Fake, Reply};
 use crate::log_store::tests::one_fact;
 use crate::log_store::{LineFilter, LineQuery, LineSubject, LogStore as _, Span};
 use crate::time::{Nanos, SECOND};
+use whathappened_loopback::{Fake, Reply};
 
 const HOUR: Nanos = 3_600 * SECOND;
 
@@ -116,7 +116,7 @@ async fn a_few_lines_cost_a_few_lines() {
     let texts: Vec<&str> = got.lines.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(texts, ["line 97", "line 98", "line 99"]);
     assert!(got.cut);
-    let lines = |one: &crate::http::fake::ReceivedRequest| one.path.ends_with("query_range");
+    let lines = |one: &whathappened_loopback::ReceivedRequest| one.path.ends_with("query_range");
     assert_eq!(fake.count(lines), 1);
     assert_eq!(
         fake.requests()
@@ -470,8 +470,9 @@ async fn what_a_machine_said_is_asked_by_its_own_words() {
     let fake = serve(all, Rules::default());
     let store = Arc::new(loki(&fake, |_| {}));
     one_fact(store, "g-1", BASE, ("g-1", xid)).await;
-    let words =
-        |one: &crate::http::fake::ReceivedRequest| one.query("query").contains("NVRM: Xid|SXid");
+    let words = |one: &whathappened_loopback::ReceivedRequest| {
+        one.query("query").contains("NVRM: Xid|SXid")
+    };
     assert!(fake.count(words) > 0);
 }
 

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::log_store::Labels;
 use crate::time::{Nanos, SECOND};
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// One line that was pushed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

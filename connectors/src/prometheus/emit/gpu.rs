@@ -7,7 +7,8 @@ use super::super::wire::{Sample, Series, grouped};
 use super::change::{between, interval, merged, rises};
 use super::{Emitter, FactSubject, raw};
 use crate::event::Event;
-use crate::node_log::{normal_pci, xid};
+use crate::node_log::xid;
+use crate::pci;
 use crate::time::{Nanos, SECOND, Stamp};
 
 /// The exporter asks DCGM this often unless told otherwise: what a scrape shows
@@ -282,7 +283,7 @@ fn place(event: &mut Event, labels: &Labels) {
     event.gpu = label(labels, "gpu").and_then(|gpu| gpu.parse().ok());
     let uuid = label(labels, "UUID").or_else(|| label(labels, "uuid"));
     event.set_attribute("gpu_uuid", uuid);
-    event.set_attribute("gpu_pci", label(labels, "pci_bus_id").map(normal_pci));
+    event.set_attribute("gpu_pci", label(labels, "pci_bus_id").map(pci::normal));
     // Without `exported_` it may be the exporter's own pod.
     if let Some(pod) = label(labels, "exported_pod") {
         event.set_attribute("held_by", Some(pod));

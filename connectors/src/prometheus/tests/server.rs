@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// Whether the labels fit a selector.
 fn fits(selector: &str, labels: &Value) -> bool {

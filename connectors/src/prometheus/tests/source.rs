@@ -10,10 +10,10 @@ use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::Event;
 use crate::http::Endpoint;
-use crate::http::fake::{Fake, Reply};
 use crate::observation::Observation;
 use crate::prometheus::{Prometheus, PrometheusOptions};
 use crate::time::SECOND;
+use whathappened_loopback::{Fake, Reply};
 
 fn options(url: String) -> PrometheusOptions {
     PrometheusOptions {

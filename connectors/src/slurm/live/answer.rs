@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::contract::{ForeignOutput, ForeignRecord, FormatOutput, TextReader};
 use crate::event::Origin;
 use crate::http::{Answer, HttpError};
 use crate::logs::LogSource;
 use crate::observation::{Observation, Rejection};
-use crate::recording::{ForeignOutput, ForeignRecord, FormatOutput, TextReader};
 use crate::slurm::{events, json, sacct, scontrol};
 
 /// What was told, and how much of it was of no use.

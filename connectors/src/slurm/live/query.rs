@@ -11,8 +11,8 @@ use super::commands::Commands;
 use super::job_scope::JobScope;
 use super::rest::{self, Rest};
 use crate::event::Origin;
+use crate::host_list::expand;
 use crate::http::HttpError;
-use crate::slurm::expand;
 use crate::time::{Nanos, rfc3339};
 
 /// The longest line of a tool.

@@ -19,7 +19,7 @@ use crate::coverage::Coverage;
 use crate::event::SourceKind;
 use crate::http::HttpError;
 use crate::observation::Observation;
-use crate::recording::Sink;
+use crate::sink::Sink;
 use crate::slurm::job;
 use crate::time::Nanos;
 
@@ -158,7 +158,7 @@ fn nodes_of(one: &Observation) -> Vec<String> {
     match one {
         Observation::Object(version) => {
             let list = version.body.annotations.get("node_list");
-            list.map(|list| crate::slurm::expand(list))
+            list.map(|list| crate::host_list::expand(list))
                 .unwrap_or_default()
         }
         _ => Vec::new(),

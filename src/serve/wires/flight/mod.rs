@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
-use whathappened_connectors::connector::Stop;
+use whathappened_model::connector::Stop;
 
 use super::audited::LONGEST;
 use super::listening::Listening;

@@ -26,7 +26,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use whathappened_connectors::connector::Stop;
+use whathappened_model::connector::Stop;
 
 use super::listening::{Certificate, Listening};
 use crate::config::Wire as Configured;

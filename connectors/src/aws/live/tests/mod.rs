@@ -18,9 +18,9 @@ use crate::aws_auth::AwsAccess;
 use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::{Coverage, Status};
 use crate::event::Event;
-use crate::http::fake::Fake;
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND, Stamp};
+use whathappened_loopback::Fake;
 
 /// The present of these tests.
 fn now() -> Nanos {

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::server::{FakeAccounts, Instance, action};
 use super::*;
+use crate::contract::{Input, Options};
 use crate::event::EventId;
-use crate::recording::{Input, Options, read};
+use crate::recording::read;
 
 const A: &str = "i-0123456789abcdef0";
 const B: &str = "i-0123456789abcdef1";

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::http::fake::{ReceivedRequest, Reply};
 use crate::time::Stamp;
+use whathappened_loopback::{ReceivedRequest, Reply};
 
 /// An instance as the server knows it.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use super::manager::{FakeManager, error};
 use super::*;
 use crate::coverage::Status;
 use crate::http::HttpError;
-use crate::http::fake::Reply;
+use whathappened_loopback::Reply;
 
 /// What is said where no token is given.
 async fn refused(outside: &Fake, change: impl Fn(&mut AzureOptions)) -> String {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{NOON, SUBSCRIPTION, at};
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
 use crate::time::Nanos;
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// What it has.
 #[derive(Clone, Default)]

@@ -16,9 +16,9 @@ use super::{Azure, AzureOptions};
 use crate::connector::{Clock, Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::Coverage;
 use crate::event::Event;
-use crate::http::fake::Fake;
 use crate::observation::Observation;
 use crate::time::{Nanos, SECOND, Stamp};
+use whathappened_loopback::Fake;
 
 /// Sat, 21 Nov 2026 12:00:00 UTC.
 const NOON: &str = "2026-11-21T12:00:00Z";

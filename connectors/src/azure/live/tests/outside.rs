@@ -15,7 +15,7 @@ use azure_core::http::{AsyncRawResponse, Body, HttpClient, Method, Request, Tran
 use azure_identity::Executor;
 use serde_json::json;
 
-use crate::http::fake::{Fake, Reply};
+use whathappened_loopback::{Fake, Reply};
 
 /// Leads all requests to `fake`; the host asked for is in a header.
 pub(super) fn through(fake: &Fake) -> Transport {

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::cluster::{cluster, log, methods};
 use super::manager::FakeManager;
 use super::*;
+use crate::contract::{Input, Options};
 use crate::coverage::Status;
-use crate::http::fake::Reply;
-use crate::recording::{Input, Options, read};
+use crate::recording::read;
+use whathappened_loopback::Reply;
 
 #[tokio::test]
 async fn what_concerns_a_machine_its_set_its_cluster_and_azure_is_told() {

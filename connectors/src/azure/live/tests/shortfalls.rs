@@ -7,7 +7,7 @@ use super::manager::FakeManager;
 use super::*;
 use crate::connector::Verdict::{Allowed, Denied};
 use crate::coverage::Status;
-use crate::http::fake::Reply;
+use whathappened_loopback::Reply;
 
 #[tokio::test]
 async fn what_is_cut_says_from_when_it_is_whole() {

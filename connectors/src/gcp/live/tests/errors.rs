@@ -7,7 +7,7 @@ use serde_json::json;
 use super::server::{Cloud, error, system};
 use super::*;
 use crate::coverage::Status;
-use crate::http::fake::Reply;
+use whathappened_loopback::Reply;
 
 fn entries(projects: &[&str], count: usize) -> Vec<serde_json::Value> {
     let of = |project: &&str| {

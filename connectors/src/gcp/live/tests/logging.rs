@@ -279,7 +279,7 @@ async fn entries_that_cannot_be_read_are_counted_and_told() {
             "/v2/entries:list" => page.clone(),
             _ => json!({"kind": "compute#instanceAggregatedList"}),
         };
-        crate::http::fake::Reply::Json(200, page)
+        whathappened_loopback::Reply::Json(200, page)
     });
     let (emitted, rows) = fetch(&open(options(&fake)), &about(vec![node("lab", "gpu-1")])).await;
     assert_eq!(events(&emitted).len(), 1);

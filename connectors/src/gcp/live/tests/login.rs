@@ -10,7 +10,7 @@ use super::super::project::discover;
 use super::server::{Cloud, error};
 use super::*;
 use crate::coverage::Status;
-use crate::http::fake::Reply;
+use whathappened_loopback::Reply;
 
 /// Where a token of a service account is asked for.
 const IMPERSONATE: &str =

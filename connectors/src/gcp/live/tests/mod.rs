@@ -18,9 +18,9 @@ use super::{Gcp, GcpOptions};
 use crate::connector::{Connector as _, Entity, FetchRequest, Scope, Window};
 use crate::coverage::Coverage;
 use crate::event::Event;
-use crate::http::fake::Fake;
 use crate::observation::Observation;
 use crate::time::{Nanos, Stamp};
+use whathappened_loopback::Fake;
 
 /// A token that the fake takes.
 const TOKEN: &str = "token-1";

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::server::Cloud;
 use super::*;
 use crate::connector::Window;
-use crate::recording::{Input, Options, read, yaml_to_json};
+use crate::contract::{Input, Options, yaml_to_json};
+use crate::recording::read;
 
 /// The entries of a recorded file.
 fn entries(path: &Path) -> Vec<Value> {
@@ -73,7 +74,7 @@ async fn recorded_entries_are_found_and_tell_the_same_as_in_a_file() {
                 to: Some(time.hi),
             };
             // By the machine's name where it has one, else everything.
-            let machine = crate::cloud::identity::Machine::gce(resource);
+            let machine = crate::machine::Machine::gce(resource);
             if let Some(name) = machine.as_ref().and_then(|machine| machine.name.as_ref()) {
                 fetch_request.scope.nodes.push(Entity {
                     name: name.clone(),
@@ -115,7 +116,7 @@ async fn recorded_pages_are_read_page_by_page() {
         ));
         let body = std::fs::read(path).ok()?;
         let fake = Fake::start(move |_| {
-            crate::http::fake::Reply::Text(200, String::from_utf8(body.clone()).unwrap())
+            whathappened_loopback::Reply::Text(200, String::from_utf8(body.clone()).unwrap())
         });
         Some(fake)
     };

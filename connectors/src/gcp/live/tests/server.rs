@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::TOKEN;
 use super::language::finds;
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 /// What the fake keeps and how it behaves.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::fake::{Fake, ReceivedRequest, Reply};
+use whathappened_loopback::{Fake, ReceivedRequest, Reply};
 
 const ENDED: i64 = 1_795_258_800; // 11:00
 

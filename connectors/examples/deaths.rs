@@ -1,0 +1,126 @@
+//! Prints what there is to explain in some input: deaths and what touches them.
+//! `cargo run -p whathappened-connectors --example deaths -- PATH…`
+
+#![expect(
+    clippy::disallowed_macros,
+    reason = "for developers: where nothing can be written, it may stop"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a tool for developers"
+)]
+
+use whathappened_connectors::recording::{Input, Options, read};
+use whathappened_core::death::{deaths, run_state};
+use whathappened_core::evidence::Evidence;
+use whathappened_core::graph::EntityGraph;
+use whathappened_core::lifecycle::ends;
+use whathappened_core::link::links;
+use whathappened_core::resolve::runs;
+use whathappened_core::signals::Ruleset;
+use whathappened_model::observation::Observation;
+use whathappened_model::sink::Sink;
+use whathappened_model::time::rfc3339;
+
+struct Taker(Evidence, Ruleset);
+
+impl Sink for Taker {
+    fn observe(&mut self, observations: Vec<Observation>) {
+        for observation in observations {
+            self.0.observe(observation, &self.1).unwrap();
+        }
+    }
+}
+
+fn main() {
+    let inputs: Vec<Input> = std::env::args()
+        .skip(1)
+        .map(|path| Input::Path(path.into()))
+        .collect();
+    let mut taker = Taker(Evidence::default(), Ruleset::built_in().unwrap());
+    let start = std::time::Instant::now();
+    let lap = |what: &str| {
+        let memory = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        let pages: usize = memory
+            .split(' ')
+            .nth(1)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0);
+        eprintln!(
+            "{:>8.2} s {:>6} MiB {what}",
+            start.elapsed().as_secs_f64(),
+            pages / 256
+        );
+    };
+    let summary = read(&inputs, &Options::default(), &mut taker);
+    lap("read");
+    println!("{} records, {:?}", summary.total.records, taker.0.counts());
+    let graph = EntityGraph::build(taker.0, &taker.1).unwrap();
+    lap("world");
+    eprintln!(
+        "row {} B, fact {} B, pod {} B; {} facts, {} pods",
+        size_of::<whathappened_core::evidence::Row>(),
+        size_of::<whathappened_core::graph::Fact>(),
+        size_of::<whathappened_core::graph::Task>(),
+        graph.facts.len(),
+        graph.pods.len()
+    );
+    let ends = ends(&graph);
+    let runs = runs(&graph, &ends);
+    lap("lives and runs");
+    if std::env::var_os("BRIEF").is_some() {
+        return;
+    }
+    let chosen: Vec<usize> = (0..runs.len()).collect();
+    let deaths = deaths(&graph, &runs, &chosen, &ends);
+    let links = links(&graph, &runs, &deaths);
+    for fact in graph.facts.iter().filter(|fact| {
+        std::env::var("NODE").is_ok_and(|node| node == graph.name(fact.node))
+            && fact.pod == u32::MAX
+    }) {
+        println!(
+            "{} {} {} {:?}",
+            rfc3339(fact.time.lo),
+            rfc3339(fact.time.hi),
+            graph.name(fact.signal),
+            graph.name(fact.actor)
+        );
+    }
+    for (number, run) in runs.iter().enumerate() {
+        let (_, kind, namespace, name) = run.names(&graph);
+        println!(
+            "\n== {kind} {namespace}/{name} {:?} attempts {}",
+            run_state(&graph, run, &ends),
+            run.attempts.len()
+        );
+        for (index, death) in deaths
+            .iter()
+            .enumerate()
+            .filter(|(_, death)| death.run == number)
+        {
+            let pod = graph.pods.get(death.pod as usize);
+            println!(
+                "  {} attempt {} {} {} {} code {:?} {}",
+                pod.map_or("-", |pod| graph.name(pod.name)),
+                death.attempt,
+                death.state,
+                death.mode.as_str(),
+                rfc3339(death.time.lo),
+                death.exit_code,
+                graph.name(death.reason),
+            );
+            for link in links.iter().filter(|link| link.death == index) {
+                let fact = &graph.facts[link.fact];
+                println!(
+                    "      {:>8.3} {:9} {} actor={} detail={}",
+                    link.lag_s,
+                    link.via,
+                    graph.name(fact.signal),
+                    graph.name(fact.actor),
+                    graph.name(fact.detail)
+                );
+            }
+        }
+    }
+}

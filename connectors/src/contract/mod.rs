@@ -1,0 +1,28 @@
+//! What a decoder of recorded data gets and gives.
+//!
+//! A source's folder says here which records, formats and tables it reads; the reader
+//! (`recording`) has one registry of all of them, and is known to none.
+
+mod foreign;
+mod labels;
+mod log_source;
+mod options;
+mod pod_name;
+mod stored_line;
+mod stream_name;
+mod table;
+mod text_format;
+mod yaml;
+
+pub(crate) use foreign::{ForeignDecoder, ForeignOutput, ForeignRecord};
+pub use labels::LabelNames;
+pub use log_source::LogSource;
+pub use options::{Input, LogLines, Options};
+pub(crate) use pod_name::looks_made;
+pub(crate) use stored_line::RecordedLine;
+pub use stored_line::{Labels, StoredLine};
+pub(crate) use stream_name::labels_of_stream;
+pub(crate) use table::Table;
+pub(crate) use text_format::{FileHead, FormatOutput, TextFormat, TextReader, numbered};
+pub(crate) use yaml::parse as yaml_to_json;
+pub use yaml::read as read_yaml;

@@ -1,0 +1,25 @@
+//! What every part of the tool speaks of: facts, objects and their times, what a source was asked
+//! for and could not show, and the contract of live sources.
+//!
+//! Nothing here reads a format or speaks to a service. What reads (`connectors`), explains (`core`)
+//! and stores (`store`) shares these types, so none of them has to build the others.
+
+#![warn(missing_docs)]
+
+pub mod collective;
+pub mod connector;
+pub mod coverage;
+pub mod event;
+pub mod host_list;
+pub mod ignored_exception;
+pub mod kind;
+pub mod machine;
+pub mod object;
+pub mod observation;
+pub mod pci;
+pub mod place;
+pub mod redact;
+pub mod sink;
+pub mod terminal;
+pub mod text_time;
+pub mod time;

@@ -1,0 +1,240 @@
+//! Secrets never reach a table, an answer or a log.
+//!
+//! One pass looks for words that stand near secrets; only there a pattern is
+//! tried, anchored at the word, so text without secrets costs next to nothing
+//! and uids, hashes and image digests are left alone.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `forms` | tokens that are known by their form, and what stands in URLs, headers and commands |
+//! | `vendors` | more of them: tokens of vendors |
+//! | `keyed` | the value that belongs to a key such as `password` |
+//! | `value` | where a value begins and ends, and whether it can be a secret |
+//! | `block` | private keys over several lines, long runs of base64 |
+//! | `views` | the same text decoded, or as the words of a list read side by side |
+//! | `lines` | what the lines before a line say about it |
+//! | `fields` | maps, lists of arguments, whole observations |
+
+mod block;
+mod fields;
+mod forms;
+mod keyed;
+mod lines;
+mod value;
+mod vendors;
+mod views;
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use regex::Regex;
+
+pub use fields::{arguments, body, fact, observation, value};
+use forms::{SecretForm, SecretShape};
+use keyed::{KEYS, Keys};
+pub use lines::{Lines, without};
+use views::Hints;
+
+/// What stands in the place of a secret.
+pub const MASK: &str = "[redacted]";
+
+/// Which rules these are: it grows with them, so that what was kept under fewer of
+/// them is known.
+pub const RULES: i64 = 4;
+
+/// What to try where a hint is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// A pattern of [`all_forms`].
+    Form(usize),
+    /// The value that belongs to a key such as `password`.
+    Password,
+    /// The same for words that also name harmless things: `token`, `secret`.
+    Keyed,
+    /// A private key.
+    Block,
+    /// Nothing here, but maybe where the words of a list are read side by side.
+    Elsewhere,
+}
+
+struct Patterns {
+    hints: AhoCorasick,
+    /// What each hint calls for.
+    rules: Vec<Rule>,
+    forms: Vec<Regex>,
+    keys: Keys,
+}
+
+/// Every pattern that is known by its form.
+fn all_forms() -> impl Iterator<Item = &'static SecretForm> {
+    forms::FORMS.iter().chain(vendors::FORMS)
+}
+
+static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
+    let mut hints: Vec<Cow<'_, str>> = Vec::new();
+    let mut rules = Vec::new();
+    for (number, form) in all_forms().enumerate() {
+        for hint in form.hints {
+            hints.push((*hint).into());
+            rules.push(Rule::Form(number));
+        }
+    }
+    for (hint, rule) in KEYS {
+        hints.push((*hint).into());
+        rules.push(*rule);
+    }
+    for hint in block::HINTS {
+        hints.push((*hint).into());
+        rules.push(Rule::Block);
+    }
+    for hint in views::hints() {
+        hints.push(hint.into());
+        rules.push(Rule::Elsewhere);
+    }
+    let hints = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(hints.iter().map(|hint| hint.as_bytes()))
+        .ok()?;
+    let forms = all_forms()
+        .map(|form| Regex::new(form.pattern))
+        .collect::<Result<_, _>>()
+        .ok()?;
+    Some(Patterns {
+        hints,
+        rules,
+        forms,
+        keys: Keys::new()?,
+    })
+});
+
+/// Takes secrets out of a text.
+#[must_use]
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let Some(patterns) = PATTERNS.as_ref() else {
+        // The patterns are constants and tested; if they ever failed to build,
+        // showing nothing is the safe side.
+        return Cow::Borrowed(MASK);
+    };
+    let found = patterns.all(text);
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (secret, mask) in found {
+        out.push_str(&text[done..secret.start]);
+        out.push_str(&mask);
+        done = secret.end;
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
+}
+
+/// Where a secret is, and what to put in its place.
+type SecretSpan = (Range<usize>, Cow<'static, str>);
+
+impl Patterns {
+    /// Every secret of a text, however it is read, in order; none overlaps another.
+    fn all(&self, text: &str) -> Vec<SecretSpan> {
+        let mut hints = Hints::of(text);
+        let mut found = self.plain(text, &mut hints);
+        let mut more: Vec<Range<usize>> = Vec::new();
+        views::of(text, &hints, &mut |view| {
+            for (secret, _) in self.plain(&view.text, &mut Hints::of("")) {
+                more.extend(view.in_record(secret));
+            }
+        });
+        if !more.is_empty() {
+            merge(&mut found, more);
+        }
+        found
+    }
+
+    /// Every secret of a text as it stands. `hints` gets the places of all hints.
+    fn plain(&self, text: &str, hints: &mut Hints) -> Vec<SecretSpan> {
+        let mut found: Vec<SecretSpan> = Vec::new();
+        let mut done = 0;
+        let mut at = 0;
+        while let Some(hint) = self.hints.find(Input::new(text).range(at..)) {
+            at = hint.end();
+            hints.add(hint.start());
+            if hint.start() < done {
+                continue;
+            }
+            let rule = self.rules[hint.pattern().as_usize()];
+            if let Some(secret) = self.secret(text, hint.range(), rule)
+                && secret.0.start >= done
+            {
+                done = secret.0.end;
+                at = at.max(done);
+                found.push(secret);
+            } else {
+                // A shorter word may begin within this one: `htpasswd=…`.
+                at = hint.start() + 1;
+            }
+        }
+        block::runs(text, &mut found);
+        found
+    }
+
+    fn secret(&self, text: &str, hint: Range<usize>, rule: Rule) -> Option<SecretSpan> {
+        let number = match rule {
+            Rule::Form(number) => number,
+            Rule::Block => return Some((block::of(text, hint.start)?, MASK.into())),
+            Rule::Elsewhere => return None,
+            Rule::Password | Rule::Keyed => return self.keys.secret(text, hint, rule),
+        };
+        let form = all_forms().nth(number)?;
+        if form.is_word && value::starts_inside_word(text, hint.start) {
+            return None;
+        }
+        let captures = self.forms.get(number)?.captures(&text[hint.start..])?;
+        // Of a group of that name the pattern says enough as well.
+        let (secret, needs) = match captures.get(1).or_else(|| captures.name("plain")) {
+            Some(secret) => (secret, form.needs),
+            None => (
+                captures.iter().skip(2).flatten().next()?,
+                SecretShape::Random,
+            ),
+        };
+        let emitted = secret.as_str();
+        let fits = match needs {
+            SecretShape::Nothing => true,
+            SecretShape::Random => value::is_random(emitted),
+            SecretShape::BothCases => value::has_both_cases(emitted),
+        };
+        if !fits || value::names_no_secret(emitted) {
+            return None;
+        }
+        let range = hint.start + secret.start()..hint.start + secret.end();
+        Some((range, MASK.into()))
+    }
+}
+
+/// Adds what other readings of a text found to what is found already; what overlaps
+/// becomes one.
+fn merge(found: &mut Vec<SecretSpan>, more: Vec<Range<usize>>) {
+    found.extend(more.into_iter().map(|part| (part, MASK.into())));
+    // Of equal ones what was found first stays first, with its own mask.
+    found.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+    let mut apart: Vec<SecretSpan> = Vec::with_capacity(found.len());
+    for (range, mask) in found.drain(..) {
+        match apart.last_mut().filter(|(last, _)| range.start < last.end) {
+            Some((last, _)) if range.end <= last.end => {}
+            Some((last, whole)) => {
+                last.end = range.end;
+                *whole = MASK.into();
+            }
+            None => apart.push((range, mask)),
+        }
+    }
+    *found = apart;
+}
+
+#[cfg(test)]
+mod tests;
