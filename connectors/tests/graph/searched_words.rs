@@ -56,7 +56,7 @@ fn lines_of_hosts_that_mean_something_are_kept() {
         }
     }
     assert!(
-        seen > 100,
+        seen > 20,
         "only {seen} examples of machines' lines were found"
     );
     assert_eq!(lost, []);
