@@ -17,10 +17,21 @@ WITH seen AS (
   WHERE signal IN ('memory.near_limit', 'memory.far_below_limit', 'memory.oom_event') AND via = 'pod' AND same_container
     AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -60 AND 120
 ),
+-- Where the kernel killed within the pod once, and the kubelet saw one end of that kind, it is that one, whatever the
+-- clock of the machine says.
+once AS (
+  SELECT death FROM links
+  WHERE signal IN ('kernel.oom_kill.limit', 'k8s.container.oom_killed') AND via = 'pod' AND state = 'died'
+  GROUP BY death
+  HAVING COUNT(DISTINCT CASE WHEN signal = 'k8s.container.oom_killed' THEN time END) = 1
+     AND MAX(CASE WHEN signal = 'kernel.oom_kill.limit' THEN time END)
+       - MIN(CASE WHEN signal = 'kernel.oom_kill.limit' THEN time END) < 5000000000
+),
 -- The kernel's own line, of the pod's cgroup, is a second witness of what the kubelet claims.
 kernel AS (
   SELECT death, fact FROM links
-  WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop') AND lag_s BETWEEN -5 AND 60
+  WHERE signal = 'kernel.oom_kill.limit' AND via = 'pod' AND state IN ('died', 'restarted', 'crash_loop')
+    AND (lag_s BETWEEN -5 AND 60 OR lag_s BETWEEN -86400 AND 86400 AND death IN (SELECT death FROM once))
 ),
 witnessed AS (
   SELECT death FROM seen WHERE signal IN ('memory.near_limit', 'memory.oom_event')

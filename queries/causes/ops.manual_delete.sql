@@ -8,7 +8,7 @@
 -- needs: cloud.instance_deleted_by_user, cloud.instance_stopped_by_user, cloud.instance_reset_by_user
 -- needs: k8s.pod.drained_by_kubectl, k8s.pod.evicted_by_user, k8s.pod.evicted_by_controller, k8s.pod.evicted_by_other, k8s.pod.evicted.api
 -- needs: k8s.pod.evicted.podgc, slurm.cancelled, cloud.group_deleted_by_user, k8s.workload.deleted_by_controller
--- needs: ray.job_stopped
+-- needs: ray.job_stopped, log.interrupted
 -- overturned_by: audit: who requested it
 -- summary: {pod} {was} deleted{by}.
 -- summary_of: cloud.instance_stopped_by_user: The machine of {pod} was stopped{by}.
@@ -18,16 +18,19 @@
 -- summary_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: {pod} {was} evicted{by}.
 -- summary_of: ray.job_stopped: Ray's job was stopped on request; {pod} ended with it.
 -- summary_of: slurm.cancelled: {pod} {was} cancelled{by}.
+-- summary_of: log.interrupted: {pod} {was} interrupted, as Ctrl-C does (SIGINT); no record shows by whom.
 -- title_of: cloud.instance_stopped_by_user: Stopped on request
 -- title_of: cloud.instance_reset_by_user: Reset on request
 -- title_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Evicted on request
 -- title_of: slurm.cancelled: Cancelled
 -- title_of: ray.job_stopped: Stopped on request
+-- title_of: log.interrupted: Interrupted
 -- advice: Find out why it was deleted; there is no sign of a fault.
 -- advice_of: cloud.instance_stopped_by_user, ray.job_stopped: Find out why it was stopped; there is no sign of a fault.
 -- advice_of: cloud.instance_reset_by_user: Find out why it was reset; there is no sign of a fault.
 -- advice_of: k8s.pod.evicted_by_*, k8s.pod.evicted.api: Find out why it was evicted; there is no sign of a fault.
 -- advice_of: slurm.cancelled: Find out why it was cancelled; there is no sign of a fault.
+-- advice_of: log.interrupted: Find out who or what interrupted it: a person, a wrapper script or a job manager; there is no sign of a fault.
 WITH evicted AS (
   SELECT e.death, e.fact,
     CASE WHEN e.node_open OR e.signal = 'k8s.pod.evicted_by_user' THEN 'asserted' ELSE 'inferred' END AS edge
@@ -156,6 +159,12 @@ UNION ALL
 SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'inferred' AS edge, 'act' AS role
 FROM links
 WHERE signal = 'ray.job_stopped' AND via = 'pod' AND state = 'died' AND lag_s BETWEEN -5 AND 60
+UNION ALL
+-- Ctrl-C, or whatever else sends its signal, is somebody's wish; whose, no log says.
+SELECT death, fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role
+FROM links
+WHERE signal = 'log.interrupted' AND via = 'pod' AND same_container AND mode = 'exited'
+  AND COALESCE(exit_code, 130) IN (1, 2, 130) AND lag_s BETWEEN -5 AND 60
 UNION ALL
 -- Deleted, and no record says by whom: unless its own controller is known to have done it.
 SELECT d.death, d.fact AS cause, CAST(NULL AS BIGINT) AS effect, 'guess' AS edge, 'act' AS role

@@ -15,6 +15,7 @@ use whathappened_model::event::SourceKind;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::edge::{Edge, Kind, Role};
+use super::namesakes::namesakes;
 use crate::answer::Level;
 
 /// Clocks of two machines, or of a cluster and its cloud, are this far apart at most.
@@ -85,6 +86,8 @@ pub(super) struct Requests {
     kubelets_recorded: bool,
     /// Whether a file of objects was read in part: what became of a pod may stand in the rest.
     cut: bool,
+    /// Names that two machines bear at one time.
+    namesakes: HashSet<Symbol>,
 }
 
 /// Nodes that fall silent at once are found to be within a heartbeat, and a look at them.
@@ -191,6 +194,7 @@ impl Requests {
             cleared,
             kubelets_recorded,
             cut: coverage.iter().any(is_cut_file),
+            namesakes: namesakes(graph),
         }
     }
 
@@ -310,7 +314,8 @@ impl Requests {
 }
 
 /// Whether a file of objects was read in part.
-fn is_cut_file(row: &Coverage) -> bool {
+#[must_use]
+pub fn is_cut_file(row: &Coverage) -> bool {
     row.resource == "file"
         && row.source == SourceKind::Kubernetes.as_str()
         && matches!(row.status, Status::Truncated | Status::Failed)
@@ -431,7 +436,7 @@ impl<'a> Bounds<'a> {
             return Kind::Guess;
         }
         let is_sure = matches!(edge.kind, Kind::Asserted | Kind::Inferred);
-        if is_sure && cause.is_some_and(|fact| self.wrote_on(fact)) {
+        if is_sure && cause.is_some_and(|fact| self.wrote_on(fact) || self.is_of_either(fact)) {
             return Kind::Guess;
         }
         if is_sure && edge.role != Role::Act && cause.is_some_and(|fact| self.is_survived(fact)) {
@@ -470,6 +475,13 @@ impl<'a> Bounds<'a> {
         self.death.state == "not_ready"
             && SILENCE.contains(&self.graph.name(fact.signal))
             && last.is_some_and(|last| last.lo > fact.time.hi.saturating_add(CLOCKS))
+    }
+
+    /// Whether a fact is about a machine of which it gives no more than a name that another one bears, too.
+    fn is_of_either(&self, fact: &Fact) -> bool {
+        is_of_machine(fact)
+            && !fact.instance.is_some()
+            && self.requests.namesakes.contains(&fact.node)
     }
 
     /// Whether a fact is a line of the program's own that reads like one of a kernel: a machine's log

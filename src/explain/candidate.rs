@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use whathappened_core::death::Death;
-use whathappened_core::graph::EntityGraph;
+use whathappened_core::graph::{EntityGraph, Fact, TaskKind};
 use whathappened_core::lifecycle::Mode;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
@@ -110,7 +110,12 @@ pub(super) fn candidates(
         let undated = !all_dated || !dated(death.time);
         if !death.goes_on() && undated {
             let inferred = path.steps.iter().any(|step| step.kind != Kind::Asserted);
-            level = level.min(if inferred {
+            let in_order = || {
+                facts()
+                    .flatten()
+                    .all(|fact| is_last_word(graph, death, fact))
+            };
+            level = level.min(if inferred && !in_order() {
                 Level::Hypothesis
             } else {
                 Level::Supported
@@ -214,6 +219,22 @@ fn is_likely_after(graph: &EntityGraph, death: &Death, step: &Step) -> bool {
     dated && long > BLUR && fact.is_some_and(|fact| fact.onset.saturating_sub(lo) > long / 2)
 }
 
+/// Whether a line without a time stands at the end of the log of what died, which was started once: the
+/// order of lines is known where their times are not.
+fn is_last_word(graph: &EntityGraph, death: &Death, fact: &Fact) -> bool {
+    let Some(pod) = graph.pods.get(death.pod as usize) else {
+        return false;
+    };
+    let row = graph.evidence.rows().get(fact.row as usize);
+    let line = row.filter(|row| row.time == Stamp::OPEN && row.file() == pod.words_in);
+    let is_alone = pod.kind == TaskKind::Log || death.exit_code.is_some() && pod.exits.len() == 1;
+    fact.is_line
+        && fact.pod == death.pod
+        && death.mode == Mode::Exited
+        && is_alone
+        && line.is_some_and(|line| pod.untimed.ends_with(line.line()))
+}
+
 /// Times that are less exact than this say little of an order: ages in minutes.
 const BLUR: Nanos = 60 * SECOND;
 
@@ -238,6 +259,12 @@ fn order(graph: &EntityGraph, rules: &[Rule], a: &Candidate, b: &Candidate) -> s
             std::cmp::Reverse(candidate.path.iter().map(|step| proves(step.kind)).min()),
             std::cmp::Reverse(candidate.path.len()),
             root.map(|fact| fact.time),
+            // Of lines without times the first is the first in its log.
+            root.map(|fact| {
+                let row = graph.evidence.rows().get(fact.row as usize);
+                let row = row.filter(|row| fact.is_line && row.time == Stamp::OPEN);
+                row.map_or(0, whathappened_core::evidence::Row::line)
+            }),
             rule.map(|rule| rule.cause.clone()),
             root.map(|fact| fact.id),
         )

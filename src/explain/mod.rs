@@ -17,6 +17,7 @@ mod fault;
 pub mod gang;
 mod last_straw;
 mod misspelt;
+mod namesakes;
 mod outlived;
 mod plans;
 mod recurrence;
@@ -27,7 +28,7 @@ mod validate;
 mod verdict;
 
 pub use crate::answer::Level;
-pub use bounds::CLOCKS;
+pub use bounds::{CLOCKS, is_cut_file};
 pub use built_in::{built_in, load, ruleset_version};
 pub use fault::{fault_of_machine, is_of_machine};
 pub use misspelt::misspelt;

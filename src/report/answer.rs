@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use whathappened_core::death::RunState;
 use whathappened_core::graph::{InstanceChange, NO, Task, TaskKind};
-use whathappened_core::lifecycle::{State, signed_off};
+use whathappened_core::lifecycle::{State, given_up, signed_off};
 use whathappened_core::resolve::{BY_STEM, Name, NameMatch, Root, Run, place, resolve};
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
 use super::everything::{everything, of_machine, unknown_ends};
+use super::last_heard;
 use super::leading_run;
 use super::narrow::{self, Omitted, inside};
 use super::run::run as tell_run;
@@ -463,6 +464,13 @@ fn running_when_last_seen(case: &Case, run: &Run, name: &str) -> String {
         format!(
             "{name} was started, and no record says that it was stopped; none shows that it still runs, or how its programs fare."
         )
+    } else if last_heard::of_cluster(case).is_some_and(|heard| {
+        let mut own = run.pods.iter().filter_map(|pod| pods.get(*pod as usize));
+        own.any(|pod| heard.is_past(&case.graph, pod))
+    }) {
+        format!(
+            "{name} was running when it was last seen; no later record shows whether it still is."
+        )
     } else {
         format!(
             "{name} was running when it was last seen; not all of its pods were found, so it is not known whether it still is."
@@ -521,15 +529,21 @@ fn is_shown(case: &Case, run: &Run, state: RunState) -> bool {
         .into_iter()
         .flat_map(|attempt| attempt.pods.iter().copied())
         .collect();
-    // Who said that it was asked to stop, and nothing since, may have ended after it was looked at.
+    // Who said that it was asked to stop, or why it gives up, and nothing since, may have ended after
+    // it was looked at.
     let is_silent = |pod: &Task| {
-        let over = signed_off(pod).filter(|_| state == RunState::Running);
+        let over = signed_off(pod).or(given_up(pod));
+        let over = over.filter(|_| state == RunState::Running);
         over.zip(graph.now)
             .is_some_and(|(over, now)| now.saturating_sub(over.hi) > SIGNED_OFF)
     };
+    let heard = last_heard::of_cluster(case).filter(|_| state == RunState::Running);
+    let is_past = |pod: &Task| heard.is_some_and(|heard| heard.is_past(graph, pod));
     // What a cloud's log says was done to an instance is no word on whether it runs.
     let seen = |pod: &Task| match pod.kind {
-        TaskKind::Pod => pod.body.is_some() && pod.phase.is_some() && !is_silent(pod),
+        TaskKind::Pod => {
+            pod.body.is_some() && pod.phase.is_some() && !is_silent(pod) && !is_past(pod)
+        }
         TaskKind::Instance => pod.body.is_some() && pod.phase.is_some(),
         TaskKind::Job => pod.body.is_some(),
         // That it goes on, no log says.

@@ -7,6 +7,7 @@ mod context;
 mod everything;
 mod evidence;
 mod incident;
+mod last_heard;
 mod leading_run;
 mod listing;
 mod machine;

@@ -199,9 +199,11 @@ fn names_who(graph: &EntityGraph, fact: &Fact) -> bool {
 }
 
 /// Who enforces what nobody has to ask for, by the signal's beginning.
-const ENFORCERS: [(&str, &str, &str); 11] = [
+const ENFORCERS: [(&str, &str, &str); 12] = [
     ("slurm.time_limit", "Slurm", "scheduler"),
     ("slurm.preempted", "Slurm", "scheduler"),
+    // A table of Events does not say who wrote them; nobody else preempts.
+    ("k8s.pod.preempted", "scheduler", "scheduler"),
     ("k8s.pod.deadline", "kubelet", "kubelet"),
     ("k8s.pod.evicted.kubelet_preempted", "kubelet", "kubelet"),
     ("k8s.pod.evicted.pressure", "kubelet", "kubelet"),

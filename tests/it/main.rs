@@ -18,6 +18,7 @@ mod hostile;
 mod hour;
 mod html;
 mod invariants;
+mod known_until;
 mod lab;
 mod lake;
 mod leaks;

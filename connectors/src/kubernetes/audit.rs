@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decode::{Context, decode_value};
-use super::{event, field};
+use super::{event, field, status_patch};
 use crate::kind;
 
 use crate::event::{Event, EventId, SourceKind};
@@ -158,6 +158,9 @@ fn bodies(
         .get("responseObject")
         .filter(|answer| answer.is_object())
     else {
+        if kind == "Pod" && verb == "patch" {
+            status_patch::facts(record, context, out);
+        }
         return;
     };
     if field::text(answer, &["kind"]) == Some("Status")

@@ -13,6 +13,7 @@ mod field;
 mod meta;
 mod node;
 mod pod;
+mod status_patch;
 mod template;
 mod workload;
 

@@ -56,6 +56,7 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     let mut logs = job::of_outputs(&evidence, &mut symbols, &mut pods, &mut workloads);
     let mut gpus = witness::Gpus::default();
     let (mut failed, mut failed_rows) = (HashSet::new(), HashSet::new());
+    let mut zoneless = HashSet::new();
     for number in 0..evidence.rows().len() {
         let number = u32::try_from(number).map_err(|_| SpillError::TooMany)?;
         if evidence
@@ -67,6 +68,10 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
         }
         let (row, mut event) = evidence.body(number)?;
         years.place(&mut event);
+        let inferred = event.attribute("time_inferred");
+        if event.fact == "node.log" && matches!(inferred, Some("year" | "zone")) {
+            zoneless.insert(number);
+        }
         job::forget_others(&mut event);
         let mut pod = pod_of_row.get(number as usize).copied().unwrap_or(NO);
         if pod == NO
@@ -128,20 +133,14 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     tagged::note(&evidence, &pod_of_row, &mut pods.all);
     parent::adopt(&mut symbols, &mut pods, &mut workloads);
     tagged::own(&mut symbols, &mut pods, &mut workloads);
-    let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &mut symbols);
+    let stalled = progress::stalled(&evidence, &pods.all, &pod_of_row, &zoneless, &mut symbols);
     facts.extend(stalled);
     facts.extend(pace::slowed(&evidence, &pods.all, &mut symbols));
     evidence.symbols = symbols;
     node_folder::claim(&evidence, &pods.all, &mut facts);
     learn::heard(&mut pods.all);
     witness::fold(&mut evidence, &mut facts, &gpus);
-    let now = evidence
-        .rows()
-        .iter()
-        .filter(|row| row.time.hi != Nanos::MAX)
-        .map(seen_at)
-        .chain(evidence.objects.latest())
-        .max();
+    let now = now(&evidence, &zoneless);
     scheduling::settle(&pods.all, now, &mut evidence, &mut facts);
     // What an operation set out to do did not happen where it failed in the end.
     instance::settle(&mut pods.all, &failed);
@@ -170,6 +169,21 @@ pub(super) fn build(mut evidence: Evidence, ruleset: &Ruleset) -> Result<EntityG
     announcements::settle(&mut graph)?;
     graph.topology = Topology::of(&graph);
     Ok(graph)
+}
+
+/// The end of what is known. What a machine wrote in a zone that it does not name (`dmesg -T`) may be hours
+/// older than it looks, and counts only where nothing else does.
+fn now(evidence: &Evidence, zoneless: &HashSet<u32>) -> Option<Nanos> {
+    let dated = || {
+        let rows = (0_u32..).zip(evidence.rows());
+        rows.filter(|(_, row)| row.time.hi != Nanos::MAX)
+    };
+    let known = dated().filter(|(number, _)| !zoneless.contains(number));
+    let known = known.map(|(_, row)| seen_at(row));
+    known
+        .chain(evidence.objects.latest())
+        .max()
+        .or_else(|| dated().map(|(_, row)| seen_at(row)).max())
 }
 
 /// When a row was last true for certain: a line in an unknown zone may be hours older

@@ -99,7 +99,7 @@ pub(super) fn settle(graph: &mut EntityGraph) {
 /// Whether a record about a pod has its time from the clock of the pod's node.
 fn is_of_node(kind: &str, actor: &str) -> bool {
     match kind {
-        "k8s.container.terminated" | "k8s.container.started" | "log.line" => true,
+        "k8s.container.terminated" | "k8s.container.started" | "log.line" | "node.log" => true,
         "k8s.event" => actor == "kubelet",
         _ => false,
     }

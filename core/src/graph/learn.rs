@@ -392,6 +392,9 @@ pub(super) fn event(
     if event.fact == "log.line" && event.time == Stamp::OPEN {
         let line = event.origin.line;
         pod.untimed.last = pod.untimed.last.max(line);
+        if says("log.progress") {
+            pod.untimed.step = pod.untimed.step.max(line);
+        }
         if over {
             pod.untimed.words = pod.untimed.words.max(line);
             pod.words_in = symbols.number(&event.origin.file);

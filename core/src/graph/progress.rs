@@ -1,7 +1,7 @@
 //! How far the training of each pod came, as its log tells, and where it
 //! stopped getting on although it still spoke.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use whathappened_model::event::{Event, SourceKind};
 use whathappened_model::time::{Nanos, SECOND, Stamp};
@@ -103,6 +103,7 @@ pub(super) fn stalled(
     evidence: &Evidence,
     pods: &[Task],
     pod_of_row: &[u32],
+    zoneless: &HashSet<u32>,
     symbols: &mut SymbolTable,
 ) -> Vec<Fact> {
     let lines = symbols.find("log.line");
@@ -125,11 +126,10 @@ pub(super) fn stalled(
             *known = (*known).max(*last);
         }
     }
-    let now = evidence
-        .rows()
-        .iter()
-        .filter(|row| row.time.hi != Nanos::MAX)
-        .map(|row| row.time)
+    let now = (0_u32..)
+        .zip(evidence.rows())
+        .filter(|(number, row)| row.time.hi != Nanos::MAX && !zoneless.contains(number))
+        .map(|(_, row)| row.time)
         .chain(evidence.objects.latest().map(|at| Stamp { lo: at, hi: at }))
         .max();
     let mut found = Vec::new();

@@ -133,7 +133,7 @@ pub struct Task {
     /// The rank that did, where it names itself.
     pub(super) words_of: Option<i32>,
     /// The file in which it did.
-    pub(super) words_in: Symbol,
+    pub words_in: Symbol,
     /// When it last wrote anything.
     pub last_line: Option<Stamp>,
     /// What records tell of an instance's life, in time order.
@@ -168,6 +168,18 @@ pub struct UntimedLog {
     pub last: u64,
     /// The last that a program writes that fails; 0 where there is none.
     pub words: u64,
+    /// The last that tells of a training step; 0 where there is none.
+    pub step: u64,
+}
+
+impl UntimedLog {
+    /// Whether a line is among the last words of the log: no step was made after it, and what
+    /// follows is no more than other ranks and a launcher have to say.
+    #[must_use]
+    pub fn ends_with(&self, line: u64) -> bool {
+        const AFTER: u64 = 400;
+        self.words > 0 && line > self.step && line <= self.last && self.last - line <= AFTER
+    }
 }
 
 /// Training steps as one pod's log tells them.

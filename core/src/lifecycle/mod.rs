@@ -12,7 +12,7 @@ mod pod;
 use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 pub(crate) use pod::failing_start;
-pub use pod::signed_off;
+pub use pod::{given_up, signed_off};
 
 use crate::graph::{EntityGraph, Exit, Task, TaskKind};
 

@@ -327,7 +327,8 @@ fn failed_untimed(pod: &Task) -> Option<Stamp> {
 }
 
 /// When the log of a pod ended in a failure.
-pub(super) fn given_up(pod: &Task) -> Option<Stamp> {
+#[must_use]
+pub fn given_up(pod: &Task) -> Option<Stamp> {
     last_of_log(pod, pod.last_words?, pod.words_of())
 }
 

@@ -50,7 +50,12 @@ fn blip(w: &mut World, node: usize) {
     );
     go_silent(w, node, act);
     let lag = w.rng.secs(60, 90);
-    w.after(lag, move |w| machine_returns(w, node, act));
+    // A machine that went down meanwhile does not come back because this is over.
+    w.after(lag, move |w| {
+        if w.nodes.get(node).is_some_and(|body| body.up) {
+            machine_returns(w, node, act);
+        }
+    });
 }
 
 fn panic(w: &mut World, node: usize) {

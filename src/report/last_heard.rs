@@ -1,0 +1,58 @@
+//! Until when a cluster was heard of: how its pods stand is known up to then, and not up to the end of
+//! everything that is known.
+
+use whathappened_core::graph::{EntityGraph, Task};
+use whathappened_model::coverage::{Coverage, Status};
+use whathappened_model::event::SourceKind;
+use whathappened_model::time::{Nanos, SECOND, Stamp};
+
+use crate::case::Case;
+use crate::explain::is_cut_file;
+
+/// Kubelets write that their node is there every five minutes at least: where nothing of a cluster is
+/// known for this long, it was not looked at any more.
+const UNHEARD: Nanos = 900 * SECOND;
+
+/// Until when a cluster was heard of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastHeard {
+    until: Nanos,
+    /// A file of objects was read in part: later words may stand in the rest.
+    cut: bool,
+}
+
+/// When the cluster that a case is of was heard of last: by an object, an Event, or because it was asked.
+pub(super) fn of_cluster(case: &Case) -> Option<LastHeard> {
+    let evidence = &case.graph.evidence;
+    let versions = evidence.objects.iter().flat_map(|(_, versions)| versions);
+    let shown = versions
+        .filter(|version| version.listed)
+        .filter_map(|version| version.at)
+        .filter(|at| *at != Stamp::OPEN)
+        .map(|at| at.lo);
+    let rows = evidence.rows().iter();
+    let told = rows
+        .filter(|row| row.source_kind() == SourceKind::Kubernetes && row.time.hi != Nanos::MAX)
+        .map(whathappened_core::evidence::Row::last);
+    let asked = case.coverage.iter().filter(|row| is_list_of_pods(row));
+    let asked = asked.filter_map(|row| row.got_to);
+    let until = shown.chain(told).chain(asked).max()?;
+    let cut = case.coverage.iter().any(is_cut_file);
+    Some(LastHeard { until, cut })
+}
+
+fn is_list_of_pods(row: &Coverage) -> bool {
+    row.resource == "pods" && row.status == Status::Complete
+}
+
+impl LastHeard {
+    /// Whether what is known of a pod may be past: it did not write when everything else that is known
+    /// goes on, and its cluster was not heard of, or not whole.
+    pub(super) fn is_past(&self, graph: &EntityGraph, pod: &Task) -> bool {
+        let unheard = |heard: Nanos| {
+            let since = |now: Nanos| now.saturating_sub(heard) > UNHEARD;
+            graph.now.is_some_and(since)
+        };
+        pod.last_line.is_none_or(|line| unheard(line.hi)) && (self.cut || unheard(self.until))
+    }
+}

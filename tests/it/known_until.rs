@@ -1,0 +1,175 @@
+//! Until when something is known, and what is said of what came after.
+
+use serde_json::{Value, json};
+
+use super::whathappened;
+
+fn time(clock: &str) -> String {
+    format!("2026-11-23T{clock}Z")
+}
+
+/// A pod that runs, as it was listed.
+fn running(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": "lab", "uid": format!("uid-{name}"), "creationTimestamp": time("10:00:00")},
+        "spec": {"nodeName": "n1", "containers": [{"name": "main", "image": "i"}]},
+        "status": {"phase": "Running", "startTime": time("10:00:00"),
+            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": time("10:00:03")}],
+            "containerStatuses": [{"name": "main", "ready": true, "restartCount": 0,
+                "state": {"running": {"startedAt": time("10:00:02")}}}]},
+    })
+}
+
+fn ask_files(name: &str, files: &[(&str, &str)]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in files {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let from = folder.path().to_str().unwrap();
+    let (_, out, err) = whathappened(&[name, "--from", from, "--format", "json"]);
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"))
+}
+
+/// The main incident's cause and level.
+fn verdict(reported: &Value) -> (&str, &str) {
+    let main = &reported["incidents"][0];
+    let text = |key: &str| main[key].as_str().unwrap_or_default();
+    (text("cause"), text("level"))
+}
+
+#[test]
+fn a_pod_whose_cluster_was_heard_of_last_hours_ago_is_not_known_to_run() {
+    let pod = running("solo").to_string();
+    let of_machine = |clock: &str| {
+        format!(
+            "2026-11-23T{clock}.1+00:00 n1 systemd[1]: kubelet.service: Failed with result 'signal'.\n"
+        )
+    };
+    let soon = ask_files(
+        "pod/solo",
+        &[
+            ("pod.json", &pod),
+            ("nodes/n1/syslog", &of_machine("10:09:00")),
+        ],
+    );
+    assert_eq!(verdict(&soon), ("none.running", "established"), "{soon:#}");
+    let files = [
+        ("pod.json", pod.as_str()),
+        ("nodes/n1/syslog", &of_machine("14:09:00")),
+    ];
+    let late = ask_files("pod/solo", &files);
+    assert_eq!(verdict(&late), ("none.running", "hypothesis"), "{late:#}");
+    // Who writes runs.
+    let log = "2026-11-23T10:00:05.1Z step=1 loss=2.1\n2026-11-23T14:08:05.1Z step=900 loss=1.1\n";
+    let writes = ask_files(
+        "pod/solo",
+        &[&files[..], &[("logs/solo.log", log)]].concat(),
+    );
+    assert_eq!(verdict(&writes), ("none.running", "established"));
+}
+
+#[test]
+fn what_stands_in_a_file_that_was_cut_is_not_known_to_go_on() {
+    let watched = |object: &Value| json!({"type": "MODIFIED", "object": object}).to_string();
+    let whole = format!("{}\n", watched(&running("solo")));
+    let cut = format!("{whole}{}", &watched(&running("solo"))[..200]);
+    let answers = [whole, cut].map(|text| {
+        let reported = ask_files("pod/solo", &[("watch-pods.ndjson", &text)]);
+        let (cause, level) = verdict(&reported);
+        format!("{cause} {level}")
+    });
+    assert_eq!(
+        answers,
+        ["none.running established", "none.running hypothesis"]
+    );
+}
+
+/// The shell prints a kernel's times in the zone that it is in, and says which nowhere.
+#[test]
+fn a_clock_without_its_zone_does_not_move_the_end_of_what_is_known() {
+    let log: String = (0..9)
+        .map(|minute| format!("2026-11-23T10:0{minute}:05.1Z step={minute} loss=2.1\n"))
+        .collect();
+    let dmesg = "[Mon Nov 23 18:07:11 2026] Linux version 6.8.0-1021-generic (buildd@lcy02)\n\
+        [Mon Nov 23 18:07:12 2026] NVRM: Xid (PCI:0000:65:00): 31, pid=1, name=python, Ch 00000008\n";
+    let pod = running("solo").to_string();
+    let files = [
+        ("pod.json", pod.as_str()),
+        ("logs/solo.log", &log),
+        ("nodes/n1/dmesg", dmesg),
+    ];
+    let reported = ask_files("pod/solo", &files);
+    assert_eq!(
+        verdict(&reported),
+        ("none.running", "established"),
+        "{reported:#}"
+    );
+}
+
+/// `kubectl get events` does not print who wrote an Event; nobody but a scheduler preempts.
+#[test]
+fn a_printed_preemption_is_the_schedulers() {
+    let events = "LAST SEEN   TYPE     REASON      OBJECT      MESSAGE\n\
+        5m12s       Normal   Scheduled   pod/solo    Successfully assigned lab/solo to n1\n\
+        62s         Normal   Preempted   pod/solo    Preempted by pod 4c8d3a1b-b39e-4e65-b380-df308968c466 on node n1\n\
+        61s         Normal   Killing     pod/solo    Stopping container main\n";
+    let reported = ask_files("pod/solo", &[("events.txt", events)]);
+    let main = &reported["incidents"][0];
+    assert_eq!(main["cause"], "sched.preempted", "{main:#}");
+    assert_eq!(main["actor"]["name"], "scheduler");
+}
+
+/// Lines without times stand in an order all the same.
+#[test]
+fn the_last_words_of_a_log_without_times_are_what_it_ended_with() {
+    let oom = "Traceback (most recent call last):\n  File \"/app/train.py\", line 9, in <module>\n    loss.backward()\n\
+        torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB\n";
+    let steps: String = (0..9)
+        .map(|step| format!("step={step} loss=2.1\n"))
+        .collect();
+    let ended = ask_files("train", &[("train.log", &format!("{steps}{oom}"))]);
+    assert_eq!(verdict(&ended), ("code.cuda_oom", "supported"), "{ended:#}");
+    // It caught that one, trained on, and ended for a reason of its own.
+    let other = "Traceback (most recent call last):\n  File \"/app/train.py\", line 30, in <module>\nValueError: bad shard\n";
+    let caught = ask_files(
+        "train",
+        &[("train.log", &format!("{steps}{oom}{steps}{other}"))],
+    );
+    assert_eq!(verdict(&caught).0, "code.exception", "{caught:#}");
+}
+
+/// Two clusters, of which nothing but the files' folders says which is which.
+#[test]
+fn a_machine_whose_name_another_one_bears_is_accused_of_nothing_for_sure() {
+    let node = |uid: &str| {
+        json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": "n1", "uid": uid, "creationTimestamp": "2026-11-20T10:00:00Z"},
+            "status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown",
+                "message": "Kubelet stopped posting node status.", "lastHeartbeatTime": time("10:20:00"),
+                "lastTransitionTime": time("10:20:40")}]}})
+        .to_string()
+    };
+    let mut pod = running("solo");
+    pod["metadata"]["deletionTimestamp"] = json!(time("10:26:10"));
+    pod["metadata"]["deletionGracePeriodSeconds"] = json!(30);
+    let gone = json!({"type": "DELETED", "object": pod}).to_string();
+    let one = [
+        ("a/node.json", node("uid-a")),
+        ("a/pods.ndjson", gone.clone()),
+    ];
+    let both = [&one[..], &[("b/node.json", node("uid-b"))]].concat();
+    let ask = |files: &[(&str, String)]| {
+        let files: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(name, text)| (*name, text.as_str()))
+            .collect();
+        let reported = ask_files("pod/solo", &files);
+        let (cause, level) = verdict(&reported);
+        format!("{cause} {level}")
+    };
+    assert_eq!(ask(&one), "node.not_ready established");
+    assert_eq!(ask(&both), "node.not_ready hypothesis");
+}
