@@ -22,6 +22,9 @@ const MISSED: Nanos = 60 * SECOND;
 /// Acts of one actor within this long are one act.
 const ONE_ACT: Nanos = 600 * SECOND;
 
+/// As exact as ages are: one in minutes is any second of them. What is less exact tells of no order.
+const BLUR: std::ops::Range<Nanos> = 20 * SECOND..3_600 * SECOND;
+
 /// Nobody looks at a run, and acts, within this long of what befell it.
 const IN_HASTE: Nanos = 15 * SECOND;
 
@@ -271,8 +274,14 @@ impl Grouping<'_> {
                 .map(|death| self.stamp(*death))
                 .min()
                 .unwrap_or(self.stamp(primary));
+            // Of ends that are known by their ages alone, any may have been the first.
+            let blurred = BLUR.contains(&earliest.hi.saturating_sub(earliest.lo));
+            let as_early = |death: &&usize| {
+                blurred && !self.lost_touch(**death) && !self.is_torn_down(**death)
+            };
             let first = victims
                 .iter()
+                .chain(collateral.iter().filter(as_early))
                 .copied()
                 .filter(|death| self.stamp(*death).overlaps(earliest))
                 .collect();

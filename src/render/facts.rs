@@ -266,7 +266,7 @@ fn first(facts: &mut Vec<Fact>, incident: &Incident, clock: Clock, label: &'stat
 /// Whether nobody saw an end, and it is known between what it was; by an hour it is not.
 fn is_wide(victim: &Victim) -> bool {
     let width = seconds_between(victim.time.as_deref(), victim.time_hi.as_deref());
-    width.is_some_and(|width| width > 120.0 && width < 3600.0)
+    width.is_some_and(|width| width > 45.0 && width < 3600.0)
 }
 
 fn is_first(incident: &Incident, pod: &str) -> bool {

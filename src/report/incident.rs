@@ -54,7 +54,12 @@ impl ReportContext<'_> {
         }
         let unseen = acted.is_none() && deliberate;
         let victims = self.victims(&finding.victims);
-        let collateral = self.victims(&finding.collateral);
+        // Who may have been the first is not told once more as one that followed.
+        let followed = finding.collateral.iter().copied();
+        let followed: Vec<usize> = followed
+            .filter(|one| !finding.first.contains(one))
+            .collect();
+        let collateral = self.victims(&followed);
         let first_victims = self.victims(&finding.first);
         let signal = root.map_or("", |root| self.graph().name(root.signal));
         let summary = match (rule, &root_event) {

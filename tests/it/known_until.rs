@@ -130,12 +130,12 @@ fn the_last_words_of_a_log_without_times_are_what_it_ended_with() {
     let steps: String = (0..9)
         .map(|step| format!("step={step} loss=2.1\n"))
         .collect();
-    let ended = ask_files("train", &[("train.log", &format!("{steps}{oom}"))]);
+    let ended = ask_files("train.log", &[("train.log", &format!("{steps}{oom}"))]);
     assert_eq!(verdict(&ended), ("code.cuda_oom", "supported"), "{ended:#}");
     // It caught that one, trained on, and ended for a reason of its own.
     let other = "Traceback (most recent call last):\n  File \"/app/train.py\", line 30, in <module>\nValueError: bad shard\n";
     let caught = ask_files(
-        "train",
+        "train.log",
         &[("train.log", &format!("{steps}{oom}{steps}{other}"))],
     );
     assert_eq!(verdict(&caught).0, "code.exception", "{caught:#}");
@@ -170,6 +170,6 @@ fn a_machine_whose_name_another_one_bears_is_accused_of_nothing_for_sure() {
         let (cause, level) = verdict(&reported);
         format!("{cause} {level}")
     };
-    assert_eq!(ask(&one), "node.not_ready established");
+    assert_eq!(ask(&one), "node.not_ready supported");
     assert_eq!(ask(&both), "node.not_ready hypothesis");
 }
