@@ -3,6 +3,7 @@
 //! Its JSON form is a contract (`docs/answer.schema.json`): fields are added,
 //! never renamed or removed, under one `schema` name.
 
+mod drawn;
 mod edge;
 mod fleet;
 mod level;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use drawn::{Curve, Drawn, Life, LifeState};
 pub use edge::Edge;
 pub use fleet::{Figure, FleetReport, REPORT_SCHEMA};
 pub use level::Level;
@@ -56,6 +58,9 @@ pub struct Answer {
     /// Address of the page with this answer, if a service gave it and knows its own address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
+    /// What only pictures show.
+    #[serde(skip)]
+    pub drawn: Drawn,
 }
 
 /// One root object: a Job, a `JobSet`, a bare pod, …

@@ -41,7 +41,7 @@ pub struct Caller {
 }
 
 /// What a caller may do of whom nothing is said.
-fn usual() -> BTreeSet<Right> {
+pub(super) fn usual() -> BTreeSet<Right> {
     BTreeSet::from([Right::Ask, Right::Sql])
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::callers::Caller;
+use super::oidc::Oidc;
 use super::parse::{public_url, size, size_of, timeout};
 use super::statements::Statements;
 use super::wires::Wire;
@@ -24,6 +25,8 @@ pub struct Serve {
     pub public_url: Option<String>,
     /// Who may ask over HTTP.
     pub caller: Vec<Caller>,
+    /// A provider that says who somebody is, for the pages.
+    pub oidc: Option<Oidc>,
     /// The limits of statements.
     pub sql: Statements,
     /// The largest upload that is imported.
@@ -48,6 +51,7 @@ impl Default for Serve {
             listen: None,
             public_url: None,
             caller: Vec::new(),
+            oidc: None,
             sql: Statements::default(),
             max_upload: 4 << 30,
             limits: Limits::default(),

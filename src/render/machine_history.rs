@@ -114,6 +114,7 @@ pub(crate) fn sources_of(history: &NodeHistory) -> Answer {
         coverage: history.coverage.clone(),
         timeline: Vec::new(),
         page: None,
+        drawn: crate::answer::Drawn::default(),
         notes: Vec::new(),
     }
 }

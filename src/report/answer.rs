@@ -9,6 +9,7 @@ use whathappened_core::resolve::{BY_STEM, Name, NameMatch, Root, Run, place, res
 use whathappened_model::time::{Nanos, SECOND, Stamp, rfc3339};
 
 use super::context::ReportContext;
+use super::drawn::drawn;
 use super::everything::{everything, of_machine, unknown_ends};
 use super::last_heard;
 use super::leading_run;
@@ -103,7 +104,13 @@ pub async fn answer(case: &Case, question: &Question) -> Result<Answer, Error> {
     count(case, &all, &mut reported);
     notes.extend(newer(&reported));
     notes.extend(only_stem(&matched, &name, &reported));
+    let leads = matched
+        .runs
+        .first()
+        .and_then(|number| case.runs.get(*number));
+    let drawn = leads.map(|run| drawn(case, run)).transpose()?;
     Ok(Answer {
+        drawn: drawn.unwrap_or_default(),
         experiment: Some(question.name.clone()),
         matched_by: Some(matched.how.clone()),
         runs: reported,
@@ -126,6 +133,7 @@ pub(super) fn blank(case: &Case, question: &Question) -> Answer {
         coverage: case.coverage.iter().map(coverage_row).collect(),
         timeline: Vec::new(),
         page: None,
+        drawn: crate::answer::Drawn::default(),
         notes: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ mod actor;
 mod answer;
 mod chain;
 mod context;
+mod drawn;
 mod everything;
 mod evidence;
 mod incident;

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::access::Access;
-use crate::config::{Caller as Configured, Right, Serve};
+use crate::config::{Caller as Configured, Oidc, Right, Serve};
 use crate::error::Error;
 
 /// Somebody who asks.
@@ -27,6 +27,8 @@ pub struct Callers {
     known: Vec<([u8; 32], Caller)>,
     /// Whether who is on this machine may ask everything without a token.
     local: bool,
+    /// Whether people may sign in by a provider's word.
+    oidc: bool,
 }
 
 impl Callers {
@@ -35,7 +37,13 @@ impl Callers {
     /// # Errors
     /// When a token cannot be read, or one is said twice.
     pub fn load(config: &Serve) -> Result<Self, Error> {
-        let mut all = Self::default();
+        let mut all = Self {
+            oidc: config.oidc.is_some(),
+            ..Self::default()
+        };
+        if let Some(oidc) = &config.oidc {
+            check(oidc, config.public_url.as_deref())?;
+        }
         for one in &config.caller {
             let digest = digest_of(one)?;
             if all.known.iter().any(|(other, _)| *other == digest) {
@@ -59,7 +67,7 @@ impl Callers {
     #[must_use]
     pub fn behind(mut self, listener: Option<SocketAddr>) -> Self {
         let is_local = listener.is_some_and(|address| address.ip().is_loopback());
-        self.local = self.known.is_empty() && is_local;
+        self.local = self.known.is_empty() && !self.oidc && is_local;
         self
     }
 
@@ -72,7 +80,7 @@ impl Callers {
     /// Whether nobody may ask at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty() && !self.local
+        self.known.is_empty() && !self.local && !self.oidc
     }
 
     /// Whose token it is. All are compared, each in constant time.
@@ -97,6 +105,23 @@ impl Callers {
             rights: Right::all(),
         })
     }
+}
+
+/// What is wrong with a provider, before anybody signs in.
+fn check(oidc: &Oidc, public_url: Option<&str>) -> Result<(), Error> {
+    let wrong = |why: &str| Err(Error::Usage(format!("[serve.oidc]: {why}")));
+    if public_url.is_none() {
+        return wrong("set public_url in [serve]: the provider leads people back to it");
+    }
+    if !super::pages::is_safe_address(&oidc.issuer) {
+        return wrong("issuer is not an address that begins with https://");
+    }
+    if oidc.group.is_empty() {
+        return wrong(
+            "nobody could sign in: name groups with [[serve.oidc.group]]; name = \"*\" is everybody",
+        );
+    }
+    Ok(())
 }
 
 fn wrong(one: &Configured, why: &str) -> Error {
@@ -175,6 +200,37 @@ mod tests {
         assert!(at("127.0.0.1:8080").is_open() && at("[::1]:8080").is_open());
         assert!(!at("0.0.0.0:8080").is_open() && at("10.0.0.1:80").is_empty());
         assert!(nobody.behind(None).local().is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_provider_is_told() {
+        let group = "[[oidc.group]]\nname = 'a'\n";
+        let oidc = |issuer: &str| format!("[oidc]\nissuer = '{issuer}'\nclient_id = 'w'\n");
+        let public = "public_url = 'https://w.example.com'\n";
+        let good = format!("{public}{}{group}", oidc("https://login.example.com"));
+        let callers = Callers::load(&config(&good)).unwrap();
+        let callers = callers.behind(Some("127.0.0.1:1".parse().unwrap()));
+        assert!(
+            !callers.is_open() && !callers.is_empty(),
+            "a provider closes the door"
+        );
+        for (text, reported) in [
+            (
+                format!("{}{group}", oidc("https://login.example.com")),
+                "public_url",
+            ),
+            (
+                format!("{public}{}{group}", oidc("http://login.example.com")),
+                "https://",
+            ),
+            (
+                format!("{public}{}", oidc("https://login.example.com")),
+                "groups",
+            ),
+        ] {
+            let error = Callers::load(&config(&text)).unwrap_err().to_string();
+            assert!(error.contains(reported), "{error}");
+        }
     }
 
     #[test]

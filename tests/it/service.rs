@@ -57,10 +57,22 @@ impl Service {
         folder: tempfile::TempDir,
         env: &[(String, String)],
     ) -> Self {
+        Self::at("127.0.0.1:0", store, config, options, folder, env)
+    }
+
+    /// The same at an address of the test's own.
+    pub(crate) fn at(
+        listen: &str,
+        store: &str,
+        config: &str,
+        options: &[&str],
+        folder: tempfile::TempDir,
+        env: &[(String, String)],
+    ) -> Self {
         let configured = folder.path().join("config.toml");
         std::fs::write(&configured, config).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_whathappened"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", listen])
             .args(options)
             .args(["--store", store, "--config"])
             .arg(&configured)

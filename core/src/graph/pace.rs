@@ -130,6 +130,17 @@ pub(super) fn slowed(evidence: &Evidence, pods: &[Task], symbols: &mut SymbolTab
 }
 
 impl Pace {
+    /// The steps that are kept, in order of time: when, which, and the record that tells of it.
+    #[must_use]
+    pub fn steps(&self) -> Vec<(Nanos, i64, u32)> {
+        let mut points = self.points.clone();
+        points.sort_unstable();
+        let points = points.into_iter();
+        points
+            .map(|point| (point.time, point.step, point.row))
+            .collect()
+    }
+
     fn add(&mut self, point: Point) {
         if !self.keeps(&point) {
             return;

@@ -28,7 +28,7 @@ pub(super) fn why(told: Told<'_>) -> Markup {
                     span.badge aria-hidden="true" { (at + 1) }
                     div {
                         p.what {
-                            b { (link.role) } " "
+                            span.role { (link.role) } " "
                             (cells::text(&link.text, told.room))
                         }
                         p.dim {

@@ -69,7 +69,8 @@ fn full(at: usize, row: &TimelineRow, told: Told<'_>) -> Markup {
         .as_deref()
         .filter(|actor| !row.text.contains(actor));
     html! {
-        tr id={ "r" (at) } class={ (weight(&row.weight)) @if row.in_chain { " linked" } } data-lane=(Group::of(row).key()) {
+        tr id={ "r" (at) } class={ (weight(&row.weight)) @if row.in_chain { " linked" } } data-lane=(Group::of(row).key())
+            data-weight=(weight(&row.weight)) data-by=(words(&row.seen_by)) data-ids=(words(&row.event_ids)) {
             td {
                 (cells::time(&row.time, told.clock, told.room))
                 @if let Some(s) = wide { span.dim { " +" (super::super::clock::duration(s)) } }
@@ -86,6 +87,22 @@ fn full(at: usize, row: &TimelineRow, told: Told<'_>) -> Markup {
             } }
         }
     }
+}
+
+/// Some words as one attribute; those that nobody made up for it.
+fn words(all: &[String]) -> String {
+    const MOST: usize = 4;
+    let is_word = |word: &&String| {
+        let plain = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-');
+        word.len() <= 80 && word.bytes().all(plain)
+    };
+    let words: Vec<&str> = all
+        .iter()
+        .filter(is_word)
+        .take(MOST)
+        .map(String::as_str)
+        .collect();
+    words.join(" ")
 }
 
 /// A weight as a class: only those that the style knows.

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Level};
 
 use super::super::clock::Clock;
 use super::super::facts;
@@ -60,19 +60,15 @@ pub(super) fn body(told: Told<'_>, own: &[Part]) -> Markup {
     let picture = Picture::of(told);
     let mut parts: Vec<Part> = vec![
         ("why", "Why", chain::why(told)),
+        ("advice", "What to do", beside::advice(told)),
         (
             "picture",
             "What happened when",
             super::picture::show(&picture, told),
         ),
-        ("advice", "What to do", beside::advice(told)),
         ("evidence", "Evidence", evidence::show(told)),
         ("ruled-out", "Ruled out", beside::ruled_out(told)),
-        (
-            "settle",
-            "Evidence that would settle it",
-            beside::settle(told),
-        ),
+        ("settle", settle_title(told), beside::settle(told)),
     ];
     parts.extend(own.iter().cloned());
     parts.extend([
@@ -84,11 +80,11 @@ pub(super) fn body(told: Told<'_>, own: &[Part]) -> Markup {
     ]);
     parts.retain(|(_, _, body)| !body.0.is_empty());
     html! {
-        header { (verdict::show(told)) }
+        header class={ "verdict " (verdict::state(told)) } { (verdict::show(told)) }
         nav.contents aria-label="On this page" {
             ul { @for (id, title, _) in &parts { li { a href={ "#" (id) } { (title) } } } }
         }
-        main {
+        main.answer {
             @for (id, title, body) in &parts {
                 section id=(id) aria-labelledby={ (id) "-title" } {
                     h2 id={ (id) "-title" } { (title) }
@@ -97,6 +93,14 @@ pub(super) fn body(told: Told<'_>, own: &[Part]) -> Markup {
             }
         }
         footer { (foot(told)) }
+    }
+}
+
+/// An established verdict is settled, but could still be wrong.
+fn settle_title(told: Told<'_>) -> &'static str {
+    match told.main.map(|incident| incident.level) {
+        Some(Level::Established) => "Evidence that could overturn it",
+        _ => "Evidence that would settle it",
     }
 }
 

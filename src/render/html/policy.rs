@@ -8,7 +8,14 @@ use sha2::{Digest as _, Sha256};
 pub(super) const STYLE: &str = include_str!("page.css");
 
 /// The script of an answer's page.
-pub(super) const SCRIPT: &str = include_str!("page.js");
+pub(super) const SCRIPT: &str = concat!(
+    include_str!("script/times.js"),
+    include_str!("script/records.js"),
+    include_str!("script/model.js"),
+    include_str!("script/layout.js"),
+    include_str!("script/paint.js"),
+    include_str!("script/timeline.js"),
+);
 
 /// The page's `Content-Security-Policy`: inline style and script only as their hashes say.
 pub(super) fn policy(with_script: bool) -> String {

@@ -7,6 +7,7 @@ use super::super::page::Spans;
 use super::super::wording;
 use super::cells;
 use super::page::Told;
+use crate::answer::Level;
 
 pub(super) fn show(told: Told<'_>) -> Markup {
     let Told {
@@ -20,8 +21,19 @@ pub(super) fn show(told: Told<'_>) -> Markup {
     }
     let (sign, line) = facts::headline(answer, main);
     let labels = main.map(|incident| facts::facts(incident, told.clock, true));
+    let title = main.filter(|one| !one.title.is_empty() && !wording::is_calm(one));
     html! {
-        h1 { span.sign aria-hidden="true" { (cells::spans(&sign, room)) } (cells::spans(&line, room)) }
+        p.eyebrow {
+            span { span.sign aria-hidden="true" { (cells::spans(&sign, room)) } (cells::spans(&line, room)) }
+            @if let Some(incident) = main { (level(incident.level)) }
+        }
+        h1 {
+            @match (title, main) {
+                (Some(incident), _) => { (cells::text(&incident.title, room)) }
+                (None, Some(incident)) if !wording::is_calm(incident) => { "Cause unknown" }
+                _ => { (cells::text(answer.experiment.as_deref().unwrap_or_default(), room)) }
+            }
+        }
         @match main {
             Some(incident) => { p.summary { (cells::text(&incident.summary, long(told))) } }
             None => { p.summary { (cells::spans(&facts::nothing(answer), room)) } }
@@ -36,6 +48,20 @@ pub(super) fn show(told: Told<'_>) -> Markup {
         (identity(told))
         (notes(told))
     }
+}
+
+/// How the run stands, as a class: only states that the style knows.
+pub(super) fn state(told: Told<'_>) -> &'static str {
+    let run = facts::told_run(told.answer, told.main);
+    let states = ["completed", "failed", "running", "pending", "deleted"];
+    let own = run.filter(|_| told.answer.experiment.is_some());
+    let known = own.and_then(|run| states.into_iter().find(|one| *one == run.state));
+    known.unwrap_or("none")
+}
+
+/// A level as a chip.
+pub(super) fn level(level: Level) -> Markup {
+    html! { span class={ "level " (level) } title=(wording::level_means(level)) { (wording::level(level)) } }
 }
 
 /// The verdict itself is shown whole, unless it is absurdly long.

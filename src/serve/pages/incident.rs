@@ -147,5 +147,6 @@ fn alone(kept: &Kept) -> Answer {
             "This is what was found when the run was explained; its records are no longer in the store.".to_owned(),
         ],
         page: None,
+        drawn: crate::answer::Drawn::default(),
     }
 }

@@ -11,10 +11,11 @@ use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 
 use super::guard::is_own_form;
+use super::oidc;
 use super::sessions::no_cookie;
 use crate::render::site;
-use crate::serve::Service;
 use crate::serve::audit::AuditEntry;
+use crate::serve::{Caller, Service};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -37,7 +38,7 @@ pub(super) async fn form(State(service): State<Arc<Service>>, uri: Uri) -> Respo
     if service.callers.is_open() {
         return Redirect::to(within(&next)).into_response();
     }
-    Html(site::login(within(&next), None)).into_response()
+    Html(site::login(within(&next), None, oidc::title(&service))).into_response()
 }
 
 /// `POST /login`
@@ -61,7 +62,11 @@ fn signed_in(
     let refused = |status: StatusCode, next: &str, why: &str| {
         (
             nobody(),
-            (status, Html(site::login(within(next), Some(why)))).into_response(),
+            (
+                status,
+                Html(site::login(within(next), Some(why), oidc::title(service))),
+            )
+                .into_response(),
         )
     };
     let Ok(Form(sent)) = sent else {
@@ -82,23 +87,32 @@ fn signed_in(
             "The token is not valid.",
         );
     };
-    let begun = service.pages.sessions.begin(
-        caller.clone(),
-        (service.clock)(),
-        is_secure(service, headers),
-    );
-    match begun.map(HeaderValue::try_from) {
-        Ok(Ok(cookie)) => {
+    match signs_in_with(service, headers, caller) {
+        Ok(cookie) => {
             let mut response = Redirect::to(within(&sent.next)).into_response();
             response.headers_mut().insert(header::SET_COOKIE, cookie);
             (caller.name.clone(), response)
         }
-        other => {
-            tracing::error!("nobody can sign in: {other:?}");
+        Err(error) => {
+            tracing::error!("nobody can sign in: {error}");
             let why = "An internal error occurred; the service's log says which.";
             refused(StatusCode::INTERNAL_SERVER_ERROR, &sent.next, why)
         }
     }
+}
+
+/// Begins a session: the cookie that a browser is to hold.
+pub(super) fn signs_in_with(
+    service: &Service,
+    headers: &HeaderMap,
+    caller: &Caller,
+) -> Result<HeaderValue, String> {
+    let secure = is_secure(service, headers);
+    let sessions = &service.pages.sessions;
+    let cookie = sessions
+        .begin(caller.clone(), (service.clock)(), secure)
+        .map_err(|error| error.to_string())?;
+    HeaderValue::try_from(cookie).map_err(|error| error.to_string())
 }
 
 /// `POST /logout`
@@ -126,7 +140,7 @@ pub(super) async fn sign_out(State(service): State<Arc<Service>>, headers: Heade
 
 /// Whether people reach the service by an encrypted connection: only then a browser keeps a
 /// cookie that says so.
-fn is_secure(service: &Service, headers: &HeaderMap) -> bool {
+pub(super) fn is_secure(service: &Service, headers: &HeaderMap) -> bool {
     let public = service.config.serve.public_url.as_deref();
     let forwarded = headers.get("x-forwarded-proto");
     public.is_some_and(|url| url.starts_with("https://"))
@@ -134,7 +148,7 @@ fn is_secure(service: &Service, headers: &HeaderMap) -> bool {
 }
 
 /// An address within the service; its first page instead of any other.
-fn within(next: &str) -> &str {
+pub(super) fn within(next: &str) -> &str {
     let mut letters = next.chars();
     let is_path = letters.next() == Some('/') && !matches!(letters.next(), Some('/' | '\\'));
     let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic());
@@ -145,7 +159,13 @@ fn within(next: &str) -> &str {
     }
 }
 
-fn audit(service: &Service, what: &str, caller: &str, response: &Response, begun: Instant) {
+pub(super) fn audit(
+    service: &Service,
+    what: &str,
+    caller: &str,
+    response: &Response,
+    begun: Instant,
+) {
     let status = response.status();
     let entry = AuditEntry {
         caller,

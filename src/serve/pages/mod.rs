@@ -13,6 +13,7 @@ mod home;
 mod incident;
 mod login;
 mod node;
+mod oidc;
 mod search;
 mod sessions;
 mod sql;
@@ -30,11 +31,14 @@ use whathappened_model::connector::Stop;
 use self::sessions::Sessions;
 use super::Service;
 
+pub(super) use self::oidc::is_safe_address;
 pub use self::sessions::Secrets;
 
 /// What the pages share.
 pub struct Pages {
     sessions: Sessions,
+    /// People who are at the identity provider.
+    sign_ins: oidc::SignIns,
     /// Held by whoever explains what nobody explained yet: once at a time is enough.
     explaining: Arc<Mutex<()>>,
     /// Places of those who wait for news.
@@ -54,6 +58,7 @@ impl Default for Pages {
     fn default() -> Self {
         Self {
             sessions: Sessions::default(),
+            sign_ins: oidc::SignIns::default(),
             explaining: Arc::default(),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
             of_callers: std::sync::Mutex::default(),
@@ -78,6 +83,11 @@ impl Pages {
             stop,
             ..Self::default()
         }
+    }
+
+    /// Something that nobody can guess.
+    fn secret(&self) -> std::io::Result<[u8; 32]> {
+        self.sessions.secret()
     }
 
     /// A place for a page of a caller that waits for news, if there is one.
@@ -120,6 +130,8 @@ pub(super) fn router(service: &Arc<Service>) -> Router<Arc<Service>> {
         .layer(from_fn_with_state(Arc::clone(service), guard::guard));
     Router::new()
         .route("/login", get(login::form).post(login::sign_in))
+        .route("/login/oidc", get(oidc::begin))
+        .route("/login/oidc/callback", get(oidc::back_from))
         .route("/logout", post(login::sign_out))
         .route("/assets/{name}", get(assets::get))
         .merge(guarded)

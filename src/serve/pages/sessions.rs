@@ -56,6 +56,14 @@ impl Sessions {
         }
     }
 
+    /// Something that nobody can guess.
+    ///
+    /// # Errors
+    /// When there are no random numbers.
+    pub(super) fn secret(&self) -> io::Result<[u8; 32]> {
+        (self.secrets)()
+    }
+
     /// Signs somebody in; what the browser is to hold.
     ///
     /// # Errors

@@ -222,17 +222,40 @@ impl Browser {
         self.call("Input.insertText", &json!({"text": text}));
     }
 
+    /// Gives the window a size, and the reader's wish for light or dark.
+    pub(super) fn look(&mut self, width: u32, scheme: &str) {
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", &size);
+        let wish = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.call("Emulation.setEmulatedMedia", &wish);
+    }
+
+    /// Moves the pointer somewhere and clicks there.
+    pub(super) fn click(&mut self, x: f64, y: f64) {
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let params = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", &params);
+        }
+    }
+
     /// Presses a key.
     pub(super) fn press(&mut self, key: &str) {
         let code = match key {
             "Enter" => 13,
+            "Escape" => 27,
             "Tab" => 9,
+            "ArrowLeft" => 37,
+            "ArrowRight" => 39,
             "ArrowDown" => 40,
             _ => 0,
         };
-        for kind in ["rawKeyDown", "keyUp"] {
-            let params =
+        let types = key.chars().count() == 1;
+        for kind in [if types { "keyDown" } else { "rawKeyDown" }, "keyUp"] {
+            let mut params =
                 json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            if types && kind == "keyDown" {
+                params["text"] = json!(key);
+            }
             self.call("Input.dispatchKeyEvent", &params);
         }
     }

@@ -6,7 +6,7 @@ use super::browser::Browser;
 use super::{incidents, judge};
 use crate::service::Service;
 
-const ATTACKS: [&str; 8] = [
+const ATTACKS: [&str; 40] = [
     "<script>window.pwned=1</script>",
     "\"><img src=x onerror=window.pwned=1>",
     "</title></textarea><svg onload=window.pwned=1>",
@@ -15,7 +15,44 @@ const ATTACKS: [&str; 8] = [
     "{{7*7}} ${7*7} <%= 7*7 %>",
     "'; DROP TABLE incidents; --",
     "&lt;b&gt; &#x3c;script&#x3e;",
+    "</script><script>window.pwned=1</script>",
+    "<!--<script>window.pwned=1//",
+    "--><img src=x onerror=window.pwned=1>",
+    "]]><svg><script>window.pwned=1</script>",
+    "\\u003cscript>window.pwned=1</script>",
+    "\";window.pwned=1;//",
+    "');window.pwned=1;//",
+    "`${window.pwned=1}`",
+    "__proto__",
+    "constructor",
+    "toString",
+    "{\"__proto__\":{\"pwned\":1}}",
+    "<iframe srcdoc='<script>parent.pwned=1</script>'>",
+    "<a href=\"javascript:window.pwned=1\">click</a>",
+    "<base href=\"https://evil.example/\">",
+    "<meta http-equiv=refresh content=\"0;url=https://evil.example/\">",
+    "<link rel=stylesheet href=//evil.example/x.css>",
+    "<style>*{display:none}</style>",
+    "\" style=\"position:fixed;inset:0\" x=\"",
+    "' onmouseover='window.pwned=1",
+    "<math><mtext></mtext><mglyph><style></math><img src onerror=window.pwned=1>",
+    "<object data=//evil.example></object>",
+    "\u{2028}window.pwned=1\u{2029}",
+    "\u{feff}\u{200f}\u{202d}\u{2067}mixed\u{2069}",
+    "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m",
+    "a\tb\u{b}c\u{c}d\u{7f}e",
+    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+    "العربية שלום",
+    "../../../../etc/passwd",
+    "//evil.example/%2e%2e",
+    "%3Cscript%3Ewindow.pwned%3D1%3C/script%3E",
+    "=cmd|' /C calc'!A0",
 ];
+
+/// A word of a million letters.
+fn long_word() -> String {
+    "w".repeat(1_000_000)
+}
 
 /// A job that failed, with attacks in every text that somebody can choose.
 fn recording() -> Value {
@@ -45,6 +82,11 @@ fn recording() -> Value {
             "involvedObject": {"kind": "Pod", "namespace": "ml", "name": pod, "uid": uid(&pod)},
             "firstTimestamp": "2026-11-20T10:30:00Z", "lastTimestamp": "2026-11-20T10:30:00Z"}));
     }
+    items.push(json!({"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "Failed", "message": long_word(),
+        "metadata": {"name": "train-0-0.2", "namespace": "ml", "uid": "long-uid", "resourceVersion": "101"},
+        "source": {"component": "kubelet"}, "count": 1,
+        "involvedObject": {"kind": "Pod", "namespace": "ml", "name": "train-0-0", "uid": "train-0-0-uid"},
+        "firstTimestamp": "2026-11-20T10:29:00Z", "lastTimestamp": "2026-11-20T10:29:00Z"}));
     json!({"apiVersion": "v1", "kind": "List", "items": items})
 }
 
@@ -122,7 +164,20 @@ fn hostile_names_are_only_text() {
         let opened = browser.open(&format!("{base}{path}"));
         judge(&opened, &base, path);
         assert_eq!(browser.eval("typeof window.pwned"), "undefined", "{path}");
+        let wide = browser.eval("document.documentElement.scrollWidth - innerWidth");
+        assert!(
+            wide.as_i64().unwrap() <= 0,
+            "{path} is {wide} pixels too wide"
+        );
+        // Every record of the picture can be pointed at and shown, whatever it says.
+        browser.eval(
+            "(async () => { const stage = document.getElementById('canvas'); if (!stage) return; stage.focus(); \
+             for (let at = 0; at < 6; at += 1) for (const key of ['n', 'Enter']) { stage.focus(); \
+             stage.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); } })()",
+        );
+        assert_eq!(browser.eval("typeof window.pwned"), "undefined", "{path}");
     }
+    judge(&browser.seen(), &base, "the last page");
     for path in &missing {
         browser.open(&format!("{base}{path}"));
         assert_eq!(browser.eval("typeof window.pwned"), "undefined", "{path}");

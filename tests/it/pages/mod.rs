@@ -1,9 +1,12 @@
 //! The pages of the service, opened in a real browser.
 
+mod accessible;
 mod browser;
 mod growing;
 mod hostile;
 mod login;
+mod oidc;
+mod timeline;
 
 use serde_json::Value;
 
@@ -48,7 +51,10 @@ fn every_page_opens_in_a_browser() {
         );
         assert_eq!(links, serde_json::json!([]), "{path} links elsewhere");
     };
-    open("/", &["What happened?", "Recent incidents", "Running now"]);
+    open(
+        "/",
+        &["What happened?", "Recent incidents", "Running and pending"],
+    );
     open(
         "/x/gpt2-small-7f3",
         &[

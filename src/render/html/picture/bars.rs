@@ -1,6 +1,6 @@
 //! States that last: attempts, pods, machines, and what each source could show.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::super::facts::told_run;
 use super::super::coverage;
@@ -8,11 +8,14 @@ use super::super::page::Told;
 use super::Group;
 use super::lanes::Lanes;
 use super::scale::{Span, Times};
+use crate::answer::{LifeState, Victim};
 
 /// One state on one lane.
 #[derive(Clone, Debug)]
 pub(super) struct Bar {
     pub(super) lane: usize,
+    /// Its place within a folded lane that is opened.
+    pub(super) member: Option<usize>,
     pub(super) span: Span,
     pub(super) class: &'static str,
     pub(super) text: String,
@@ -20,7 +23,8 @@ pub(super) struct Bar {
 
 pub(super) fn of(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
     let mut bars = attempts(told, times, lanes, whole);
-    bars.extend(pods(told, times, lanes));
+    bars.extend(lives(told, times, lanes, whole));
+    bars.extend(victims(told, times, lanes, &bars));
     bars.extend(machines(told, times, lanes, whole));
     bars.extend(read(told, times, lanes, whole));
     bars
@@ -45,6 +49,7 @@ fn attempts(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
         let still = if is_over { "" } else { ", no end seen" };
         Some(Bar {
             lane,
+            member: None,
             span: Span {
                 from,
                 to: end.unwrap_or(whole.to).max(from),
@@ -73,28 +78,57 @@ fn known(state: &str) -> &str {
         .unwrap_or("state unknown")
 }
 
-/// Pods with a lane of their own, from what was first told of them to their end.
-fn pods(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Bar> {
-    let mut born: HashMap<&str, (f64, Option<f64>)> = HashMap::new();
-    for row in &told.answer.timeline {
-        if Group::of(row) != Group::Pods {
-            continue;
-        }
-        let Some(at) = times.at(&row.time) else {
+/// How the pods that have a place lived.
+fn lives(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    for life in &told.answer.drawn.lives {
+        let Some(lane) = lanes.find(Group::Pods, &life.pod) else {
             continue;
         };
-        let (_, started) = born.entry(row.entity.as_str()).or_insert((at, None));
-        let is_start = row
-            .signals
-            .iter()
-            .any(|signal| signal == "k8s.container.started");
-        if is_start && started.is_none() {
-            *started = Some(at);
+        let member = lanes.member(Group::Pods, &life.pod);
+        if lanes.is_folded(lane) && member.is_none() {
+            continue;
+        }
+        for (state, from, to) in &life.states {
+            let (class, what) = match state {
+                LifeState::Waiting => ("pending", "waiting for a machine"),
+                LifeState::Starting => ("starting", "starting"),
+                LifeState::Running => ("running", "running"),
+                LifeState::Restarting => ("failed", "ended, to be restarted"),
+                LifeState::Terminating => ("terminating", "terminating"),
+                LifeState::There => ("alive", "there; no record tells when it started"),
+            };
+            let from = times.of_nanos(*from);
+            let end = to.map(|to| times.of_nanos(to));
+            let still = if end.is_some() { "" } else { ", no end seen" };
+            bars.push(Bar {
+                lane,
+                member,
+                span: Span {
+                    from,
+                    to: end.unwrap_or(whole.to).max(from),
+                },
+                class,
+                text: format!("{what}{still}"),
+            });
         }
     }
+    bars
+}
+
+/// Pods of whose lives nothing else is known, from what was first told of them to their end.
+fn victims(told: Told<'_>, times: Times, lanes: &Lanes, known: &[Bar]) -> Vec<Bar> {
     let Some(main) = told.main else {
         return Vec::new();
     };
+    let mut first: HashMap<&str, f64> = HashMap::new();
+    for row in &told.answer.timeline {
+        if Group::of(row) == Group::Pods
+            && let Some(at) = times.at(&row.time)
+        {
+            first.entry(row.entity.as_str()).or_insert(at);
+        }
+    }
     let run = told_run(told.answer, told.main);
     let attempt = run.and_then(|run| {
         run.attempts
@@ -102,61 +136,38 @@ fn pods(told: Told<'_>, times: Times, lanes: &Lanes) -> Vec<Bar> {
             .find(|one| Some(one.number) == main.attempt)
     });
     let begun = attempt.and_then(|attempt| times.at(attempt.start.as_deref()?));
-    let mut bars: Vec<Bar> = Vec::new();
-    for victim in main
-        .first_victims
-        .iter()
-        .chain(&main.victims)
-        .chain(&main.collateral)
-    {
+    let mut taken: HashSet<usize> = known.iter().map(|bar| bar.lane).collect();
+    let mut bars = Vec::new();
+    let all = main.first_victims.iter().chain(&main.victims);
+    for victim in all.chain(&main.collateral) {
         let lane = lanes
             .find(Group::Pods, &victim.pod)
-            .filter(|lane| !lanes.is_folded(*lane));
-        let end = victim.time.as_deref().and_then(|time| times.at(time));
-        let (Some(lane), Some(end)) = (lane, end) else {
+            .filter(|lane| !lanes.is_folded(*lane) && !taken.contains(lane));
+        let (Some(lane), Some(end)) = (lane, end(victim, times)) else {
             continue;
         };
-        if bars.iter().any(|bar| bar.lane == lane) {
-            continue;
-        }
-        let (first, started) = born
-            .get(victim.pod.as_str())
-            .copied()
-            .unwrap_or((end, None));
-        let mut bar = |from: f64, to: f64, class: &'static str, text: &str| {
-            if to > from {
-                bars.push(Bar {
-                    lane,
-                    span: Span { from, to },
-                    class,
-                    text: text.to_owned(),
-                });
-            }
-        };
-        match started.filter(|started| *started <= end) {
-            Some(started) => {
-                bar(first, started, "pending", "made, not yet running");
-                bar(started, end, "running", "running");
-            }
-            None => {
-                let from = begun
-                    .filter(|begun| *begun < end)
-                    .unwrap_or(first)
-                    .min(first);
-                bar(
-                    from,
-                    end,
-                    "alive",
-                    "there since its attempt began; no record here tells when it started",
-                );
-            }
+        let told = first.get(victim.pod.as_str()).copied().unwrap_or(end);
+        let from = begun.filter(|begun| *begun < end).unwrap_or(told).min(told);
+        if end > from {
+            taken.insert(lane);
+            bars.push(Bar {
+                lane,
+                member: None,
+                span: Span { from, to: end },
+                class: "alive",
+                text: "there; no record tells when it started".to_owned(),
+            });
         }
     }
     bars
 }
 
+fn end(victim: &Victim, times: Times) -> Option<f64> {
+    times.at(victim.time.as_deref()?)
+}
+
 /// Signals that begin a state of a machine, those that end it, its class and its words.
-const STATES: [(&[&str], &[&str], &str, &str); 3] = [
+const STATES: [(&[&str], &[&str], &str, &str); 4] = [
     (
         &[
             "k8s.node.not_ready",
@@ -174,8 +185,18 @@ const STATES: [(&[&str], &[&str], &str, &str); 3] = [
         "cordoned",
     ),
     (
+        &["maintenance.announced"],
+        &[
+            "maintenance.started",
+            "maintenance.called_off",
+            "maintenance.done",
+        ],
+        "announced",
+        "maintenance announced",
+    ),
+    (
         &["maintenance.started"],
-        &["maintenance.done"],
+        &["maintenance.done", "maintenance.migrated"],
         "maintenance",
         "under maintenance",
     ),
@@ -209,6 +230,7 @@ fn machines(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
             {
                 bars.push(Bar {
                     lane,
+                    member: None,
                     span: Span {
                         from,
                         to: at.max(from),
@@ -222,12 +244,13 @@ fn machines(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar
         left.sort_by_key(|(lane, _)| *lane);
         bars.extend(left.into_iter().map(|(lane, from)| Bar {
             lane,
+            member: None,
             span: Span {
                 from,
                 to: whole.to.max(from),
             },
             class,
-            text: format!("{what}; no end of it was seen"),
+            text: format!("{what}, no end seen"),
         }));
     }
     bars
@@ -254,6 +277,7 @@ fn read(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
             if to > from {
                 bars.push(Bar {
                     lane,
+                    member: None,
                     span: Span { from, to },
                     class: "unseen",
                     text: "could not be seen".to_owned(),
@@ -272,9 +296,10 @@ fn read(told: Told<'_>, times: Times, lanes: &Lanes, whole: Span) -> Vec<Bar> {
         if let Some(got) = got {
             bars.push(Bar {
                 lane,
+                member: None,
                 span: got,
                 class: "read",
-                text: "from the first to the last record read".to_owned(),
+                text: "read, from the first to the last record".to_owned(),
             });
         }
     }

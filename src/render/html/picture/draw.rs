@@ -1,23 +1,25 @@
-//! The picture as SVG: complete as it is written, and laid out anew by the script.
+//! The picture as SVG: complete as it is written, for print and where scripts do not run.
 
 use maud::{Markup, html};
 
 use super::super::super::clock::duration;
+use super::super::cells;
 use super::super::page::Told;
 use super::bars::Bar;
 use super::lanes::Lane;
 use super::marks::Mark;
-use super::scale::{WIDTH, ticks, x};
+use super::scale::{GUTTER, WIDTH, ticks, x};
 use super::steps::Step;
 use super::{Group, Picture};
 
-/// Heights of the axis, of a kind's title, of a lane, and of its label within it.
+/// Heights of the axis, of a kind's title, and of a lane.
 const AXIS: f64 = 26.0;
-const TITLE: f64 = 26.0;
-const LANE: f64 = 38.0;
-const LABEL: f64 = 14.0;
+const TITLE: f64 = 28.0;
+const LANE: f64 = 34.0;
 /// A step's radius.
 const RADIUS: f64 = 9.0;
+/// Characters of a lane's name that have room.
+const NAMED: usize = 38;
 
 /// Where each lane begins, the titles between them, and the height of all.
 struct Layout {
@@ -49,17 +51,16 @@ impl Layout {
 
     /// The middle of a lane's track.
     fn middle(&self, lane: usize) -> f64 {
-        self.tops.get(lane).copied().unwrap_or(AXIS) + LABEL + (LANE - LABEL) / 2.0 - 1.0
+        self.tops.get(lane).copied().unwrap_or(AXIS) + LANE / 2.0
     }
 }
 
 pub(super) fn svg(picture: &Picture, told: Told<'_>) -> Markup {
     let layout = Layout::of(&picture.lanes);
-    let (from, to) = (picture.window.from, picture.window.to);
+    let bars = picture.bars.iter().filter(|bar| bar.member.is_none());
     html! {
         svg #drawing viewBox={ "0 0 " (WIDTH) " " (layout.height) } width=(WIDTH) height=(layout.height)
-            role="group" aria-labelledby="drawing-title drawing-desc" data-origin=(picture.times.origin)
-            data-from=(n(from)) data-to=(n(to)) data-min=(n(picture.whole.from)) data-max=(n(picture.whole.to)) {
+            role="group" aria-labelledby="drawing-title drawing-desc" {
             title #drawing-title { "What happened when" }
             desc #drawing-desc { (describe(picture)) }
             defs {
@@ -70,17 +71,17 @@ pub(super) fn svg(picture: &Picture, told: Told<'_>) -> Markup {
                 marker #tip viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse" {
                     path.tip d="M0 0L8 4L0 8z" {}
                 }
+                clipPath #plot { rect x=(GUTTER) y="0" width=(WIDTH - GUTTER) height=(layout.height) {} }
             }
             (axis(picture, told, layout.height))
             (grounds(picture, &layout))
-            @for bar in &picture.bars { (shown_bar(bar, picture, &layout)) }
-            @for (at, lane) in picture.lanes.iter().enumerate().filter(|(_, lane)| !lane.members.is_empty()) {
-                (opened(at, lane, picture, &layout))
+            g clip-path="url(#plot)" {
+                @for bar in bars { (shown_bar(bar, picture, &layout)) }
+                (root(picture, layout.height))
+                @for mark in &picture.marks { (shown_mark(mark, picture, &layout)) }
+                (arrows(picture, &layout))
+                @for step in &picture.steps { (shown_step(step, picture, &layout)) }
             }
-            (root(picture, layout.height))
-            @for mark in &picture.marks { (shown_mark(mark, picture, &layout)) }
-            (arrows(picture, &layout))
-            @for step in &picture.steps { (shown_step(step, picture, &layout)) }
         }
     }
 }
@@ -111,7 +112,7 @@ fn axis(picture: &Picture, told: Told<'_>, height: f64) -> Markup {
     let (step, places) = ticks(picture.window, picture.times.origin);
     let days = step >= 43_200e3;
     html! {
-        g #axis data-height=(height) aria-hidden="true" {
+        g #axis aria-hidden="true" {
             @for at in places {
                 @let left = n(x(at, picture.window));
                 line.grid x1=(left) x2=(left) y1=(AXIS - 6.0) y2=(height) {}
@@ -128,55 +129,18 @@ fn axis(picture: &Picture, told: Told<'_>, height: f64) -> Markup {
 fn grounds(picture: &Picture, layout: &Layout) -> Markup {
     html! {
         @for (top, group) in &layout.titles {
-            text.group x="6" y=(top + 18.0) { (group.title()) }
+            text.group x="6" y=(top + 20.0) { (group.title()) }
         }
         @for (lane, top) in picture.lanes.iter().zip(&layout.tops) {
-            g class=(if lane.members.is_empty() { "lane" } else { "lane folds" }) data-lane=(lane.group.key()) {
-                rect.track x="0" y=(top + LABEL + 2.0) width=(WIDTH) height=(LANE - LABEL - 6.0) {}
-                text x="6" y=(top + 11.0) {
-                    tspan.name { (lane.label) }
-                    @if !lane.note.is_empty() { tspan.note dx="8" { (lane.note) } }
+            @let middle = top + LANE / 2.0;
+            g.lane {
+                rect.track x=(GUTTER) y=(middle - 8.0) width=(WIDTH - GUTTER) height="16" {}
+                @if lane.note.is_empty() {
+                    text.name x="6" y=(middle + 4.0) { (cells::cut(&lane.label, NAMED)) }
+                } @else {
+                    text.name x="6" y=(middle - 2.0) { (cells::cut(&lane.label, NAMED)) }
+                    text.note x="6" y=(middle + 11.0) { (cells::cut(&lane.note, NAMED)) }
                 }
-            }
-        }
-    }
-}
-
-/// What a folded lane holds, one by one: shown below it by the script, which moves the rest down.
-fn opened(at: usize, lane: &Lane, picture: &Picture, layout: &Layout) -> Markup {
-    let top = layout.tops.get(at).copied().unwrap_or(AXIS) + LANE;
-    let left_out = lane.folded - lane.members.len();
-    let lines = lane.members.len() + usize::from(left_out > 0);
-    let tops = (0..lines).scan(0.0, |next, _| {
-        let top = *next;
-        *next += LANE;
-        Some(top)
-    });
-    let tops: Vec<f64> = tops.collect();
-    let inside = Layout {
-        height: tops.last().map_or(0.0, |last| last + LANE),
-        tops,
-        titles: Vec::new(),
-    };
-    html! {
-        g.opened data-lane=(lane.group.key()) data-y=(top) data-height=(inside.height) transform={ "translate(0 " (top) ")" } {
-            @for ((label, note), top) in lane.members.iter().zip(&inside.tops) {
-                g.lane {
-                    rect.track x="0" y=(top + LABEL + 2.0) width=(WIDTH) height=(LANE - LABEL - 6.0) {}
-                    text x="22" y=(top + 11.0) {
-                        tspan.name { (label) }
-                        @if !note.is_empty() { tspan.note dx="8" { (note) } }
-                    }
-                }
-            }
-            @if left_out > 0 {
-                text.note x="22" y=(inside.tops.last().copied().unwrap_or(0.0) + 16.0) {
-                    (super::super::super::wording::count(left_out, &format!("more {}", lane.group.noun()))) " in the list below"
-                }
-            }
-            @for mark in picture.inner.iter().filter(|mark| mark.lane == at) {
-                @let own = Mark { lane: mark.member.unwrap_or(0), ..mark.clone() };
-                (drawn_mark(&own, lane.group.key(), picture, &inside))
             }
         }
     }
@@ -189,9 +153,8 @@ fn shown_bar(bar: &Bar, picture: &Picture, layout: &Layout) -> Markup {
         x(bar.span.to, picture.window),
     );
     html! {
-        rect class={ "bar " (bar.class) } data-a=(n(bar.span.from)) data-b=(n(bar.span.to))
-            x=(n(from)) width=(n((to - from).max(1.0))) y=(layout.middle(bar.lane) - 7.0) height="14"
-            fill=[is_hatched.then_some("url(#hatch)")] {
+        rect class={ "bar " (bar.class) } x=(n(from)) width=(n((to - from).max(1.0)))
+            y=(layout.middle(bar.lane) - 8.0) height="16" fill=[is_hatched.then_some("url(#hatch)")] {
             title { (bar.text) }
         }
     }
@@ -203,21 +166,13 @@ fn root(picture: &Picture, height: f64) -> Markup {
     };
     let left = n(x(root.from, picture.window));
     html! {
-        g #root data-a=(n(root.from)) transform={ "translate(" (left) " 0)" } {
+        g #root transform={ "translate(" (left) " 0)" } {
             line x1="0" x2="0" y1=(AXIS - 8.0) y2=(height) {}
         }
     }
 }
 
 fn shown_mark(mark: &Mark, picture: &Picture, layout: &Layout) -> Markup {
-    let group = picture
-        .lanes
-        .get(mark.lane)
-        .map_or("", |lane| lane.group.key());
-    drawn_mark(mark, group, picture, layout)
-}
-
-fn drawn_mark(mark: &Mark, group: &'static str, picture: &Picture, layout: &Layout) -> Markup {
     let left = n(x(mark.span.middle(), picture.window));
     let place = format!("translate({left} {})", layout.middle(mark.lane));
     let size = if mark.in_chain || mark.count > 1 {
@@ -225,13 +180,12 @@ fn drawn_mark(mark: &Mark, group: &'static str, picture: &Picture, layout: &Layo
     } else {
         8.0
     };
-    let wide = mark.span.length() / picture.window.length().max(1.0) * WIDTH;
+    let wide = mark.span.length() / picture.window.length().max(1.0) * (WIDTH - GUTTER);
     let width = wide.clamp(size, 2.0 * WIDTH);
     let is_wide = wide > 14.0;
     let shape = html! {
         title { (mark.text) }
-        rect data-w=(n(mark.span.length())) data-least=(size) x=(n(-width / 2.0)) width=(n(width))
-            y=(-size / 2.0) height=(size) rx=(size / 2.0) {}
+        rect x=(n(-width / 2.0)) width=(n(width)) y=(-size / 2.0) height=(size) rx=(size / 2.0) {}
         @if mark.class == "death" { path d="M-5 -5L5 5M5 -5L-5 5" {} }
     };
     let class = format!(
@@ -243,10 +197,9 @@ fn drawn_mark(mark: &Mark, group: &'static str, picture: &Picture, layout: &Layo
     html! {
         @match mark.row {
             Some(row) => {
-                a class=(class) href={ "#r" (row) } tabindex=[(!mark.in_chain).then_some("-1")] transform=(place)
-                    data-a=(n(mark.span.middle())) data-lane=(group) data-row=(row) { (shape) }
+                a class=(class) href={ "#r" (row) } tabindex=[(!mark.in_chain).then_some("-1")] transform=(place) { (shape) }
             }
-            None => { g class=(class) transform=(place) data-a=(n(mark.span.middle())) data-lane=(group) { (shape) } }
+            None => { g class=(class) transform=(place) { (shape) } }
         }
     }
 }
@@ -266,9 +219,7 @@ fn arrows(picture: &Picture, layout: &Layout) -> Markup {
         let ((x1, y1), (x2, y2)) = (place(before), place(after));
         let faint = before.is_context || after.is_context;
         Some(html! {
-            path class=(if faint { "arrow faint" } else { "arrow" }) marker-end="url(#tip)" d=(path(x1, y1, x2, y2))
-                data-from=(n(before.at)) data-to=(n(after.at)) data-y1=(y1) data-y2=(y2)
-                data-dx1=(n(before.aside)) data-dx2=(n(after.aside)) {}
+            path class=(if faint { "arrow faint" } else { "arrow" }) marker-end="url(#tip)" d=(path(x1, y1, x2, y2)) {}
         })
     };
     html! {
@@ -276,7 +227,7 @@ fn arrows(picture: &Picture, layout: &Layout) -> Markup {
     }
 }
 
-/// A line between two steps; the script has the same.
+/// A line between two steps.
 fn path(x1: f64, y1: f64, x2: f64, y2: f64) -> String {
     if (y1 - y2).abs() < 1.0 {
         if (x2 - x1).abs() < 2.0 * RADIUS + 8.0 {
@@ -312,7 +263,7 @@ fn shown_step(step: &Step, picture: &Picture, layout: &Layout) -> Markup {
     html! {
         a class={ "step " (step.role) } href={ "#step-" (step.number) }
             transform={ "translate(" (left) " " (layout.middle(step.lane)) ")" }
-            data-a=(n(step.at)) data-dx=(n(step.aside)) aria-label={ "Step " (step.number) ": " (step.text) } {
+            aria-label={ "Step " (step.number) ": " (step.text) } {
             title { (step.number) ". " (step.text) }
             circle r=(RADIUS) {}
             text y="4" text-anchor="middle" { (step.number) }

@@ -11,7 +11,7 @@ use super::super::page::Told;
 use super::group::Group;
 
 /// Things of a folded lane that are shown one by one where it is opened.
-const OPENED: usize = 60;
+const OPENED: usize = 200;
 
 /// One line of the picture.
 #[derive(Clone, Debug)]
@@ -253,6 +253,10 @@ fn names(told: Told<'_>, groups: &mut BTreeMap<Group, HashMap<String, Known>>) {
                 .iter()
                 .filter_map(|victim| victim.node.as_deref()),
         );
+    }
+    // A run's pods belong to it, also those of which nothing was told but that they were there.
+    for life in &told.answer.drawn.lives {
+        note(Group::Pods, &life.pod, 9, life.rank, "");
     }
     for row in &told.answer.timeline {
         let importance = match row.weight.as_str() {

@@ -105,6 +105,22 @@ fn end(victim: &Victim, times: Times, lanes: &Lanes) -> Option<Mark> {
     })
 }
 
+/// When checkpoints were saved.
+pub(super) fn saves(told: Told<'_>, times: Times) -> Vec<(f64, usize)> {
+    let rows = numbered(told).filter_map(|(at, part)| {
+        let VisibleRow::Row(row) = part else {
+            return None;
+        };
+        let is_save = |signal: &String| signal == "log.checkpoint_saved";
+        let saved = row.signals.iter().any(is_save);
+        saved
+            .then(|| times.at(&row.time))
+            .flatten()
+            .map(|time| (time, at))
+    });
+    rows.collect()
+}
+
 /// Marks of what folded lanes show one by one where they are opened.
 pub(super) fn inner(marks: &[Mark]) -> Vec<Mark> {
     const MOST: usize = 1_500;

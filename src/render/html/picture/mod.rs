@@ -5,13 +5,15 @@ mod draw;
 mod group;
 mod lanes;
 mod marks;
+mod model;
 mod scale;
 mod steps;
 mod window;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::super::wording;
+use super::links::Links;
 use super::page::Told;
 
 pub(super) use self::group::Group;
@@ -36,6 +38,8 @@ pub(super) struct Picture {
     whole: Span,
     /// The root's own place in time.
     root: Option<Span>,
+    /// When checkpoints were saved, with the rows that tell of it.
+    saves: Vec<(f64, usize)>,
 }
 
 impl Picture {
@@ -44,7 +48,7 @@ impl Picture {
         let lanes = Lanes::of(told);
         let marks = marks::of(told, times, &lanes);
         let steps = steps::of(told, times, &lanes);
-        let whole = window::whole(&marks, &steps);
+        let whole = window::whole(&marks, &steps, &told.answer.drawn, times);
         let window = window::first(told, times, &steps, whole);
         let inner = marks::inner(&marks);
         let marks = marks::folded(marks, window, &lanes);
@@ -68,25 +72,29 @@ impl Picture {
             window,
             whole,
             root,
+            saves: marks::saves(told, times),
         }
     }
 }
 
 /// The picture with its legend and, for the script, its controls.
 pub(super) fn show(picture: &Picture, told: Told<'_>) -> Markup {
-    if picture.marks.is_empty() && picture.steps.is_empty() {
+    let is_empty = picture.marks.is_empty() && picture.steps.is_empty();
+    if is_empty && told.answer.drawn.lives.is_empty() {
         return html! {};
     }
+    let sql = (told.links == Links::Site).then_some("");
     html! {
         (controls(picture, told))
-        figure {
+        figure.timeline {
             div.scroll.picture #canvas tabindex="0" role="group"
-                aria-label="Picture of the timeline. With the keyboard: arrows move, plus and minus zoom, 0 resets." {
+                aria-label="Picture of the timeline. Arrow keys move, plus and minus zoom, 0 resets, a shows all; n and p go from record to record, Enter shows one." {
                 (draw::svg(picture, told))
             }
-            figcaption { (caption(picture)) (legend()) }
+            figcaption { (caption(picture)) (legend(!picture.saves.is_empty() && !told.answer.drawn.curves.is_empty())) }
         }
-        div #picked aria-live="polite" {}
+        script #model type="application/json" { (PreEscaped(model::json(picture, told))) }
+        div #picked data-sql=[sql] role="region" aria-label="The record that was chosen" {}
     }
 }
 
@@ -114,7 +122,7 @@ fn caption(picture: &Picture) -> Markup {
                 "."
             }
             span.needs-script hidden {
-                " Drag moves it; a folded lane opens with a click; Ctrl and the wheel zoom, the wheel alone once it has the focus; a click on a mark shows the record."
+                " Drag moves it, Shift and drag chooses a stretch, Ctrl and the wheel zoom; a click shows the record. With the keyboard: arrows, + and −, n and p for the next and previous record, Enter to show it, / to search."
             }
         }
     }
@@ -128,6 +136,7 @@ fn controls(picture: &Picture, told: Told<'_>) -> Markup {
         Some(now) => told.clock.zone(now),
         None => "UTC".to_owned(),
     };
+    let sources = sources(told);
     html! {
         form.controls #controls hidden {
             span.buttons {
@@ -135,14 +144,31 @@ fn controls(picture: &Picture, told: Told<'_>) -> Markup {
                 button type="button" data-do="out" aria-label="Zoom out" { "−" }
                 button type="button" data-do="left" aria-label="Earlier" { "←" }
                 button type="button" data-do="right" aria-label="Later" { "→" }
-                button type="button" data-do="reset" { "Root" }
+                button type="button" data-do="reset" { @if picture.root.is_some() { "Root" } @else { "Reset" } }
                 button type="button" data-do="all" { "All" }
+                button type="button" data-do="previous" aria-label="Previous record" { "‹" }
+                button type="button" data-do="next" aria-label="Next record" { "›" }
             }
             label { "Find " input #find type="search" autocomplete="off" placeholder="text, pod, node"; }
             label { "Lanes "
                 select #lane {
                     option value="" { "all" }
                     @for group in &groups { option value=(group.key()) { (group.title()) } }
+                }
+            }
+            @if sources.len() > 1 {
+                label { "Source "
+                    select #source {
+                        option value="" { "all" }
+                        @for source in &sources { option value=(source) { (source.replace('_', " ")) } }
+                    }
+                }
+            }
+            label { "Show "
+                select #weight {
+                    option value="" { "everything" }
+                    option value="warning" { "warnings and errors" }
+                    option value="error" { "errors" }
                 }
             }
             label { "Times "
@@ -158,7 +184,15 @@ fn controls(picture: &Picture, told: Told<'_>) -> Markup {
     }
 }
 
-fn legend() -> Markup {
+/// Who saw what is shown, for the filter; only names that are words.
+fn sources(told: Told<'_>) -> Vec<String> {
+    let is_word = |name: &&String| name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+    let seen = told.answer.timeline.iter().flat_map(|row| &row.seen_by);
+    let seen: std::collections::BTreeSet<&String> = seen.filter(is_word).collect();
+    seen.into_iter().take(24).cloned().collect()
+}
+
+fn legend(has_saves: bool) -> Markup {
     let item = |what: &'static str, sample: Markup| {
         html! {
             li { svg width="30" height="16" viewBox="0 0 30 16" aria-hidden="true" focusable="false" { (sample) } " " (what) }
@@ -167,13 +201,17 @@ fn legend() -> Markup {
     html! {
         ul.legend {
             (item("step of the chain", html! { g.step.cause { circle cx="15" cy="8" r="7" {} } }))
-            (item("error", html! { g.mark.error { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
-            (item("warning", html! { g.mark.warning { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
+            (item("error", html! { g.mark.error { rect x="10" y="3" width="10" height="10" rx="1.5" {} } }))
+            (item("warning", html! { g.mark.warning { path.solid d="M15 2L21 13H9z" {} } }))
             (item("other record", html! { g.mark.info { rect x="11" y="4" width="8" height="8" rx="4" {} } }))
             (item("time not known more exactly", html! { g.mark.wide.error { rect x="2" y="4" width="26" height="8" rx="4" {} } }))
-            (item("a pod ended", html! { g.mark.death { path d="M11 4L19 12M19 4L11 12" {} } }))
-            (item("running", html! { rect.bar.running x="1" y="4" width="28" height="8" {} }))
-            (item("failed or not ready", html! { rect.bar.failed x="1" y="4" width="28" height="8" {} }))
+            (item("a pod ended", html! { g.mark.death { circle.solid cx="15" cy="8" r="7" {} path d="M12 5L18 11M18 5L12 11" {} } }))
+            (item("waiting, cordoned", html! { rect.bar.pending x="1" y="3" width="28" height="10" {} }))
+            (item("running", html! { rect.bar.running x="1" y="3" width="28" height="10" {} }))
+            (item("terminating", html! { rect.bar.terminating x="1" y="3" width="28" height="10" {} }))
+            (item("maintenance", html! { rect.bar.maintenance x="1" y="3" width="28" height="10" {} }))
+            @if has_saves { (item("checkpoint saved", html! { path.save d="M15 3L20 12H10z" {} })) }
+            (item("failed or not ready", html! { rect.bar.failed x="1" y="3" width="28" height="10" {} }))
             (item("could not be seen", html! { rect.bar.unseen x="1" y="3" width="28" height="10" fill="url(#hatch)" {} }))
         }
     }

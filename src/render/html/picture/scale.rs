@@ -54,6 +54,12 @@ impl Times {
         Some(whole + f64::from(at.timestamp_subsec_nanos() % 1_000_000) / 1e6)
     }
 
+    /// The place of nanoseconds since 1970.
+    pub(super) fn of_nanos(self, at: i64) -> f64 {
+        let whole = at.div_euclid(1_000_000).saturating_sub(self.origin) as f64;
+        whole + at.rem_euclid(1_000_000) as f64 / 1e6
+    }
+
     pub(super) fn span(self, from: &str, to: &str) -> Option<Span> {
         let from = self.at(from)?;
         let to = self.at(to).unwrap_or(from).max(from);
@@ -68,13 +74,16 @@ impl Times {
     }
 }
 
-/// The width of the picture as it is written; the script fits it to the window.
+/// The width of the picture as it is written; the script fits its own to the window.
 pub(super) const WIDTH: f64 = 1_200.0;
+
+/// The part on the left in which lanes are named.
+pub(super) const GUTTER: f64 = 250.0;
 
 /// Places on the axis from the left.
 pub(super) fn x(at: f64, window: Span) -> f64 {
-    let x = (at - window.from) / window.length().max(1.0) * WIDTH;
-    x.clamp(-20_000.0, 20_000.0)
+    let x = (at - window.from) / window.length().max(1.0) * (WIDTH - GUTTER);
+    GUTTER + x.clamp(-20_000.0, 20_000.0)
 }
 
 /// Steps between two marks of the axis, in milliseconds.
@@ -112,7 +121,7 @@ const STEPS: [f64; 28] = [
 /// The marks of the axis: the step, and where each is. `origin` puts them on full units.
 pub(super) fn ticks(window: Span, origin: i64) -> (f64, Vec<f64>) {
     const APART: f64 = 110.0;
-    let most = WIDTH / APART;
+    let most = (WIDTH - GUTTER) / APART;
     let step = STEPS
         .into_iter()
         .find(|step| window.length() / step <= most);
@@ -141,6 +150,6 @@ mod tests {
         assert_eq!(step, 15_000.0);
         assert_eq!(places.len(), 8);
         assert!(places.iter().all(|at| (at + 1_000_500.0) % step == 0.0));
-        assert_eq!(x(0.0, window), WIDTH / 2.0);
+        assert_eq!(x(0.0, window), f64::midpoint(GUTTER, WIDTH));
     }
 }

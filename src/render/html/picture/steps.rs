@@ -11,7 +11,7 @@ use super::super::cells;
 use super::super::page::Told;
 use super::Group;
 use super::lanes::Lanes;
-use super::scale::{Span, Times, WIDTH};
+use super::scale::{GUTTER, Span, Times, WIDTH};
 
 /// Pixels between two steps that would cover each other.
 const APART: f64 = 21.0;
@@ -115,7 +115,7 @@ fn lane(link: &ChainLink, main: &Incident, told: Told<'_>, lanes: &Lanes) -> Opt
 
 /// The same, with those that would cover each other put side by side.
 pub(super) fn apart(mut steps: Vec<Step>, window: Span) -> Vec<Step> {
-    let scale = WIDTH / window.length().max(1.0);
+    let scale = (WIDTH - GUTTER) / window.length().max(1.0);
     let mut ends: HashMap<usize, f64> = HashMap::new();
     for step in &mut steps {
         let x = step.at * scale;

@@ -4,18 +4,25 @@ use super::super::page::Told;
 use super::marks::Mark;
 use super::scale::{Span, Times};
 use super::steps::Step;
-use crate::answer::StepRole;
+use crate::answer::{Drawn, StepRole};
 
 const MINUTE: f64 = 60_000.0;
 
 /// All that is drawn, with a little room at both sides.
-pub(super) fn whole(marks: &[Mark], steps: &[Step]) -> Span {
+pub(super) fn whole(marks: &[Mark], steps: &[Step], drawn: &Drawn, times: Times) -> Span {
+    let lives = drawn.lives.iter().flat_map(|life| &life.states);
+    let lives = lives.flat_map(|(_, from, to)| [Some(*from), *to]);
+    let curves = drawn.curves.iter().flat_map(|curve| &curve.points);
+    let moments = lives.flatten().chain(curves.map(|(at, _)| *at));
+    let moments = moments
+        .map(|at| times.of_nanos(at))
+        .map(|at| Span { from: at, to: at });
     let marks = marks.iter().map(|mark| mark.span);
     let steps = steps.iter().map(|step| Span {
         from: step.at,
         to: step.at,
     });
-    let all = marks.chain(steps).reduce(Span::with);
+    let all = marks.chain(steps).chain(moments).reduce(Span::with);
     padded(all.unwrap_or(Span { from: 0.0, to: 0.0 }), 0.02)
 }
 
@@ -27,7 +34,11 @@ pub(super) fn first(told: Told<'_>, times: Times, steps: &[Step], whole: Span) -
         .find(|step| !step.is_context)
         .map(|step| step.at));
     let Some(root) = told_at else {
-        // Nothing leads: what was last is nearest to the present.
+        // Nothing leads: all of it where that is short, else what is nearest to the present.
+        const SHORT: f64 = 6.0 * 60.0 * MINUTE;
+        if whole.length() <= SHORT {
+            return whole;
+        }
         return Span {
             from: whole.from.max(whole.to - 30.0 * MINUTE),
             to: whole.to,

@@ -111,7 +111,7 @@ fn shown(figure: &Figure, on_site: bool) -> Markup {
             (plot::columns(&bars, figure.title))
         }
         div.scroll tabindex="0" role="group" aria-label=(figure.title) {
-            table.plain {
+            table.plain.stacks {
                 thead { tr {
                     @for (at, column) in figure.columns.iter().enumerate() {
                         th scope="col" class=[is_number(figure, at).then_some("number")] { (escape(&heading(column))) }
@@ -121,7 +121,7 @@ fn shown(figure: &Figure, on_site: bool) -> Markup {
                 tbody { @for row in &figure.rows {
                     tr {
                         @for (at, (column, value)) in figure.columns.iter().zip(row).enumerate() {
-                            td class=[is_number(figure, at).then_some("number")] { (cell(column, value, on_site)) }
+                            td class=[is_number(figure, at).then_some("number")] data-label=(escape(&heading(column))) { (cell(column, value, on_site)) }
                         }
                         @if place.is_some() && !is_time { td.wide { (plot::bar(number(row), most)) } }
                     }

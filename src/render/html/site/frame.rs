@@ -4,7 +4,6 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::super::super::text::escape;
 use super::assets::address;
-use crate::answer::Level;
 
 /// Where in the service a page is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +101,4 @@ pub(super) fn search(query: &str, is_large: bool) -> Markup {
     }
 }
 
-/// A level as a chip.
-pub(super) fn level(level: Level) -> Markup {
-    html! { span class={ "level " (level) } { (escape(super::super::super::wording::level(level))) } }
-}
+pub(super) use super::super::verdict::level;

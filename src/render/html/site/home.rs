@@ -19,7 +19,7 @@ pub struct Home {
     pub incidents: Vec<(String, IncidentOfRun)>,
     /// How many there are in all.
     pub all: usize,
-    /// What is running, the latest first.
+    /// What is running or waits to, the latest first.
     pub running: Vec<ListedRun>,
     /// How many are running in all.
     pub running_all: usize,
@@ -47,7 +47,7 @@ pub fn home(frame: &Frame, home: &Home) -> String {
                         (incidents(home))
                     }
                     section aria-labelledby="running" {
-                        h2 #running { "Running now" }
+                        h2 #running { "Running and pending" }
                         (running(home))
                     }
                 }
@@ -110,15 +110,16 @@ fn incidents(home: &Home) -> Markup {
 fn running(home: &Home) -> Markup {
     let room = Room::new(None);
     html! {
-        @if home.running.is_empty() { p.dim { "Nothing is known to be running." } }
+        @if home.running.is_empty() { p.dim { "No run is known to be running or pending." } }
         ul.runs {
             @for run in &home.running {
-                @let (sign, _) = wording::state_sign(run.state.as_deref().unwrap_or("running"));
+                @let state = run.state.as_deref().unwrap_or("running");
+                @let (sign, _) = wording::state_sign(state);
                 li {
                     span.busy aria-hidden="true" { (sign) } " "
                     a href={ "/x/" (in_address(&run.experiment)) } { (cells::text(&run.experiment, room)) }
                     p.dim {
-                        (cells::text(&run.kind, room))
+                        (cells::text(state, room)) " · " (cells::text(&run.kind, room))
                         @if let Some(namespace) = &run.namespace { " in " (cells::text(namespace, room)) }
                         " · " (wording::count(usize::try_from(run.pods).unwrap_or(usize::MAX), "pod"))
                         @if let Some(started) = &run.started { " · since " (cells::time(started, Clock(Tz::Utc), room)) }

@@ -39,14 +39,16 @@ pub fn node(frame: &Frame, history: &NodeHistory) -> String {
                 @if faults == 0 { span.good { "no known faults" } } @else { span.fatal { (wording::count(faults, "fault")) } } }
             p.summary {
                 @match history.runs.len() {
-                    0 => { "No run is known to have been on it." }
-                    1 => { "One run was on it" }
-                    n => { (wording::grouped(n as u64)) " runs were on it" }
+                    0 => { "No run that you may see was on this machine" }
+                    1 => { "1 run was on this machine" }
+                    n => { (wording::grouped(n as u64)) " runs were on this machine" }
                 }
-                @if !history.runs.is_empty() {
-                    @if ended > 0 { "; it, or what was done to it, ended " (wording::grouped(ended as u64)) " of them" }
-                    "."
+                @match (history.runs.len(), ended) {
+                    (_, 0) => {}
+                    (1, _) => { "; a fault of the machine or work on it ended the run" }
+                    (_, ended) => { "; a fault of the machine or work on it ended " (wording::grouped(ended as u64)) " of them" }
                 }
+                "."
             }
             p.identity {
                 (cells::text(&history.matched_by, room))
@@ -111,7 +113,7 @@ fn fault(fault: &PastFault, room: Room) -> Markup {
         @if let Some(what) = &fault.what { " " (cells::text(what, room)) }
         @if let Some(gpu) = &fault.gpu { " on " (cells::text(&gpu_name(gpu), room)) }
         @if let Some(lasted) = lasted { span.dim { ", reported for " (duration(lasted)) } }
-        span.dim { " · " (wording::count(fault.records, "record")) }
+        @if fault.records > 0 { span.dim { " · " (wording::count(fault.records, "record")) } }
     }
 }
 
@@ -122,7 +124,7 @@ fn happened(events: &[MachineEvent], room: Room) -> Markup {
             section {
                 h2 #happened { "History" }
                 div.scroll tabindex="0" role="group" aria-label="History" {
-                    table.plain {
+                    table.plain.stacks {
                         thead { tr { th scope="col" { "Time" } th scope="col" { "Kind" } th scope="col" { "What happened" } th scope="col" { "Seen by" } } }
                         tbody { @for one in events.iter().rev().take(room.entries) {
                             tr class=(kind(&one.kind)) {

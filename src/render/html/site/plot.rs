@@ -12,6 +12,8 @@ const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 64.0;
 const BELOW: f64 = 26.0;
 const ABOVE: f64 = 10.0;
+/// Characters of the longest label that has room below an upright bar.
+const UPRIGHT: usize = 10;
 
 /// Values of one name over time, in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,11 +69,15 @@ pub(super) fn lines(series: &[Series]) -> Markup {
     }
 }
 
-/// Upright bars, one a label, in the order given.
+/// Bars, one a label, in the order given: upright, or lying where the labels are long.
 pub(super) fn columns(bars: &[(String, f64)], label: &str) -> Markup {
     let most = bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     if bars.len() < 2 || most <= 0.0 {
         return html! {};
+    }
+    let longest = bars.iter().map(|(name, _)| name.chars().count()).max();
+    if longest > Some(UPRIGHT) {
+        return lying(bars, most, label);
     }
     let wide = (WIDTH - LEFT - 8.0) / f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX));
     let y = |value: f64| ABOVE + (most - value) / most * (HEIGHT - ABOVE - BELOW);
@@ -92,6 +98,21 @@ pub(super) fn columns(bars: &[(String, f64)], label: &str) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Bars from left to right, each beside its whole name.
+fn lying(bars: &[(String, f64)], most: f64, label: &str) -> Markup {
+    html! {
+        figure.plot {
+            div.lying role="group" aria-label=(escape(label)) { @for (name, value) in bars {
+                div {
+                    span.name { bdi { (escape(&clip(name, 80))) } }
+                    (bar(*value, most))
+                    span.number { (number(*value)) }
+                }
+            } }
         }
     }
 }
@@ -234,5 +255,15 @@ mod plot_tests {
         );
         let text = columns(&[("<b>".to_owned(), 1.0), ("c".to_owned(), 2.0)], "x").into_string();
         assert!(!text.contains("<b>"), "{text}");
+    }
+
+    #[test]
+    fn long_names_are_whole() {
+        let bars = [("node.not_ready".to_owned(), 4.0), ("x".to_owned(), 2.0)];
+        let text = columns(&bars, "n by cause").into_string();
+        assert!(
+            text.contains("node.not_ready") && text.contains("lying"),
+            "{text}"
+        );
     }
 }

@@ -23,6 +23,8 @@ pub fn problem(
                 h2 { "Did you mean" }
                 ul.names { @for name in near { li { a href={ "/x/" (in_address(name)) } { bdi { (escape(name)) } } } } }
             }
+            p.way { a href="/" { "All incidents" } a href="/fleet" { "Fleet" } a href="/sql" { "SQL" } }
+            @let hints: Vec<&String> = hints.iter().filter(|hint| !hint.contains("/api/")).collect();
             @if !hints.is_empty() && near.is_empty() {
                 ul { @for hint in hints { li { bdi { (escape(hint)) } } } }
             }

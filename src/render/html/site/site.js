@@ -93,7 +93,7 @@
     if (event.key === "ArrowDown") choose((chosen + 1) % found.length);
     else if (event.key === "ArrowUp") choose(chosen <= 0 ? found.length - 1 : chosen - 1);
     else if (event.key === "Escape") close();
-    else if (event.key === "Enter" && chosen >= 0) location.assign(found[chosen].path);
+    else if (event.key === "Enter" && found[chosen]) location.assign(found[chosen]?.path ?? "/");
     else return;
     event.preventDefault();
   });
