@@ -29,7 +29,11 @@ fn names_from_outside_are_text() {
         &[HOSTILE.to_owned()],
         &[HOSTILE.to_owned()],
     ));
-    judge(&login(&HOSTILE.replace('\u{202e}', ""), Some(HOSTILE)));
+    judge(&login(
+        &HOSTILE.replace('\u{202e}', ""),
+        Some(HOSTILE),
+        Some(HOSTILE),
+    ));
     judge(&bounce("/x/%3Cscript%3E?q=\"><script>alert(1)</script>"));
     let verdict = |title: &str| PastVerdict {
         time: "2026-11-20T10:00:00Z".to_owned(),
