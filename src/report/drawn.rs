@@ -328,6 +328,7 @@ fn paces(lines: &[Line]) -> Vec<(Nanos, Option<f64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whathappened_connectors::event::EventId;
 
     fn line(second: i64, step: i64, loss: f64) -> Line {
         Line {
@@ -340,7 +341,8 @@ mod tests {
 
     #[test]
     fn samples_in_a_record_are_a_curve() {
-        let mut event = Event::default();
+        let id = EventId::of(&["test"]);
+        let mut event = Event::new(id, "memory", Stamp::second(0), SourceKind::Prometheus);
         event.entities.pod = Some("train-0".to_owned());
         event.set_attribute("limit_bytes", Some("200"));
         let at = |second: i64, value: i64| {
