@@ -1,6 +1,6 @@
 //! What only pictures show: how pods lived, and how the work went. It is no part of the JSON form.
 
-use whathappened_connectors::time::Nanos;
+use whathappened_model::time::Nanos;
 
 /// What a picture of an answer shows beside it.
 #[derive(Clone, Debug, Default)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use whathappened_connectors::event::{Event, SourceKind};
-use whathappened_connectors::time::{Nanos, SECOND, Stamp};
 use whathappened_core::graph::{EntityGraph, Task};
 use whathappened_core::lifecycle::{End, State};
 use whathappened_core::resolve::Run;
+use whathappened_model::event::{Event, SourceKind};
+use whathappened_model::time::{Nanos, SECOND, Stamp};
 
 use super::record::reported;
 use crate::answer::{Curve, Drawn, Life, LifeState};
@@ -328,7 +328,7 @@ fn paces(lines: &[Line]) -> Vec<(Nanos, Option<f64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whathappened_connectors::event::EventId;
+    use whathappened_model::event::EventId;
 
     fn line(second: i64, step: i64, loss: f64) -> Line {
         Line {
@@ -346,10 +346,7 @@ mod tests {
         event.entities.pod = Some("train-0".to_owned());
         event.set_attribute("limit_bytes", Some("200"));
         let at = |second: i64, value: i64| {
-            serde_json::json!([
-                whathappened_connectors::time::rfc3339(second * SECOND),
-                value
-            ])
+            serde_json::json!([whathappened_model::time::rfc3339(second * SECOND), value])
         };
         event.raw =
             serde_json::json!({"metric": {"__name__": "container_memory_working_set_bytes"},

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use whathappened_connectors::http::{Auth, Client, HttpError, HttpOptions, Request, Secret};
+use whathappened_http::{Auth, Client, HttpError, HttpOptions, Request, Secret};
 
 use super::token::Keys;
 use crate::config::Oidc;
