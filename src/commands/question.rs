@@ -151,12 +151,26 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         };
         text.as_deref().map(|text| read(text, now, tz)).transpose()
     };
+    let (since, until) = (time(&args.since)?, time(&args.until)?);
+    if let (Some(from), Some(to)) = (since, until)
+        && from >= to
+    {
+        let shown = |at| tz.rfc3339(&rfc3339(at));
+        return Err(Error::misused(
+            format!(
+                "--since ({}) is not before --until ({}), so no time is left",
+                shown(from),
+                shown(to)
+            ),
+            "give the earlier time to --since",
+        ));
+    }
     let question = Question {
         name: only.unwrap_or_else(|| experiment.to_owned()),
         run: args.run.clone(),
         pod: args.pod.clone(),
-        since: time(&args.since)?,
-        until: time(&args.until)?,
+        since,
+        until,
         at,
     };
     let answer = report::answer(&case, &question).await;

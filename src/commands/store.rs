@@ -66,7 +66,7 @@ pub enum StoreCommand {
     /// Abandons a damaged segment whose rows cannot be recovered; its file stays until retention
     /// removes it
     Forget {
-        /// Its name, as shown by `store status`.
+        /// Its name, as shown by `store verify`.
         #[arg(value_name = "SEGMENT")]
         file: String,
         #[command(flatten)]
@@ -359,7 +359,7 @@ fn forget(file: &str, stored: &KeptArgs) -> Result<(), Error> {
     }
     Err(Error::misused(
         format!("there is no damaged segment named {file}"),
-        "list them with: whathappened store status",
+        "list them with: whathappened store verify",
     ))
 }
 

@@ -9,6 +9,7 @@ mod api;
 mod bad_input;
 mod cli;
 mod clouds;
+mod configuration;
 mod ends;
 mod fourth_hour;
 mod golden;
