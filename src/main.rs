@@ -234,7 +234,10 @@ async fn run(cli: Cli) -> Result<u8, Error> {
 fn is_of_a_name(error: &Error) -> bool {
     matches!(
         error,
-        Error::UnknownName { .. } | Error::NoneLeft { .. } | Error::Misused { .. } | Error::Store(_)
+        Error::UnknownName { .. }
+            | Error::NoneLeft { .. }
+            | Error::Misused { .. }
+            | Error::Store(_)
     )
 }
 

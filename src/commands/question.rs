@@ -128,6 +128,7 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         from: asked(&args.since)?,
         to: asked(&args.until)?,
     };
+    in_order(window, args.output.tz)?;
     let OpenedCase { case, stored } = common::open(&args.input, experiment, window).await?;
     let tz = args.output.tz;
     let at = args
@@ -151,26 +152,12 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
         };
         text.as_deref().map(|text| read(text, now, tz)).transpose()
     };
-    let (since, until) = (time(&args.since)?, time(&args.until)?);
-    if let (Some(from), Some(to)) = (since, until)
-        && from >= to
-    {
-        let shown = |at| tz.rfc3339(&rfc3339(at));
-        return Err(Error::misused(
-            format!(
-                "--since ({}) is not before --until ({}), so no time is left",
-                shown(from),
-                shown(to)
-            ),
-            "give the earlier time to --since",
-        ));
-    }
     let question = Question {
         name: only.unwrap_or_else(|| experiment.to_owned()),
         run: args.run.clone(),
         pod: args.pod.clone(),
-        since,
-        until,
+        since: time(&args.since)?,
+        until: time(&args.until)?,
         at,
     };
     let answer = report::answer(&case, &question).await;
@@ -186,6 +173,21 @@ async fn ask(args: &Args, piped: bool) -> Result<Answer, Error> {
     drop(snapshot);
     keep(stored, args, &case, &answer);
     Ok(answer)
+}
+
+/// Refuses a time that ends before it begins.
+fn in_order(window: Window, tz: Tz) -> Result<(), Error> {
+    let (Some(from), Some(to)) = (window.from, window.to) else {
+        return Ok(());
+    };
+    if from < to {
+        return Ok(());
+    }
+    let (from, to) = (tz.rfc3339(&rfc3339(from)), tz.rfc3339(&rfc3339(to)));
+    Err(Error::misused(
+        format!("--since ({from}) is not before --until ({to})"),
+        "give the earlier time to --since",
+    ))
 }
 
 fn style(args: &Args) -> Style {

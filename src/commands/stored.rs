@@ -218,9 +218,8 @@ fn from_store(
         }
         (Err(error), _) => return Err(error.into()),
     };
-    let is_missed = |error: &&ClusterError| {
-        error.reason != Reason::NoKubeconfig || names_kubeconfig(args)
-    };
+    let is_missed =
+        |error: &&ClusterError| error.reason != Reason::NoKubeconfig || names_kubeconfig(args);
     let Some(error) = error.filter(is_missed) else {
         return Ok((store, None));
     };

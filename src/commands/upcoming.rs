@@ -86,13 +86,11 @@ pub async fn run(args: &Args) -> Result<u8, Error> {
             path: "standard output".to_owned(),
             error,
         })?;
-    Ok(
-        match (report.announced.is_empty(), is_unseen(&report)) {
-            (false, _) => ANNOUNCED,
-            (true, true) => UNSEEN,
-            (true, false) => 0,
-        },
-    )
+    Ok(match (report.announced.is_empty(), is_unseen(&report)) {
+        (false, _) => ANNOUNCED,
+        (true, true) => UNSEEN,
+        (true, false) => 0,
+    })
 }
 
 /// Whether there may be announcements that nobody could read.

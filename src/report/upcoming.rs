@@ -189,7 +189,9 @@ fn machines(case: &Case, text: &str, now: Nanos) -> Result<Machines, Error> {
     match place(&case.graph, &name)? {
         Some(place) => Ok(Machines::at(place)),
         // A calendar lists machines that something is planned for, and says so of no other.
-        None if is_calendar_alone(case) || is_all_of_nothing(case, &name) => Ok(Machines::at(MachineMatch::default())),
+        None if is_calendar_alone(case) || is_all_of_nothing(case, &name) => {
+            Ok(Machines::at(MachineMatch::default()))
+        }
         None => Err(Error::UnknownName {
             name: text.to_owned(),
             nearest: resolve(&case.graph, &case.runs, &name).nearest,

@@ -48,7 +48,10 @@ fn documented(heading: &str) -> Vec<(String, String)> {
 }
 
 fn keys(heading: &str) -> BTreeSet<String> {
-    documented(heading).into_iter().map(|(key, _)| key).collect()
+    documented(heading)
+        .into_iter()
+        .map(|(key, _)| key)
+        .collect()
 }
 
 #[test]
@@ -63,7 +66,10 @@ fn the_page_lists_every_key_of_every_section() {
         ("### `[serve.sql]`", "[serve.sql]\n"),
         ("### `[serve.hooks.NAME]`", "[serve.hooks.generic]\n"),
         ("### `[serve.syslog]`", "[serve.syslog]\n"),
-        ("### `[serve.postgres]` and `[serve.flight]`", "[serve.postgres]\n"),
+        (
+            "### `[serve.postgres]` and `[serve.flight]`",
+            "[serve.postgres]\n",
+        ),
         ("## `[slack]`", "[slack]\n"),
     ] {
         assert_eq!(keys(heading), accepted(before), "{PAGE}, {heading}");

@@ -43,6 +43,7 @@ mod slurm;
 mod store;
 mod third_hour;
 mod upcoming;
+mod users;
 #[cfg(any(feature = "flight", feature = "postgres"))]
 mod wires;
 

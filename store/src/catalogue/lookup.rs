@@ -91,7 +91,10 @@ pub(crate) fn family(
         // The word before a name is its kind, or else its namespace; a stem takes any kind.
         None | Some((MatchTier::Stem, _)) => {
             let inside = name.in_namespace();
-            let inside = inside.map(|name| matched(look, &name)).transpose()?.flatten();
+            let inside = inside
+                .map(|name| matched(look, &name))
+                .transpose()?
+                .flatten();
             match inside {
                 Some(found) => Some(found),
                 None => matched(look, name)?,
