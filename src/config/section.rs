@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// A section that stands for variables of the environment.
 pub trait Section {
     /// Its own keys, each with the environment variable that it stands for.
-    const VARIABLES: &'static [(&'static str, &'static str)];
+    fn variables(&self) -> &'static [(&'static str, &'static str)];
 
     /// Whether the source is to be asked.
     fn is_enabled(&self) -> bool;
@@ -53,8 +53,9 @@ macro_rules! section {
         }
 
         impl $crate::config::Section for $name {
-            const VARIABLES: &'static [(&'static str, &'static str)] =
-                &[$((stringify!($key), $variable),)*];
+            fn variables(&self) -> &'static [(&'static str, &'static str)] {
+                &[$((stringify!($key), $variable),)*]
+            }
 
             fn is_enabled(&self) -> bool {
                 self.enabled != Some(false)
