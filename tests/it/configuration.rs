@@ -98,7 +98,7 @@ fn the_page_lists_every_variable_of_every_source() {
         let page: BTreeSet<(String, String)> = documented(&heading).into_iter().collect();
         assert_eq!(page, own, "{PAGE}, {heading}");
         let mut all = keys("## Sources");
-        assert_eq!(all, OF_EVERY_SOURCE.map(str::to_owned).into());
+        assert_eq!(all, BTreeSet::from(OF_EVERY_SOURCE.map(str::to_owned)));
         all.extend(own.into_iter().map(|(key, _)| key));
         assert_eq!(all, accepted(&format!("[[{name}]]\n")), "{name}");
     }
